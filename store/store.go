@@ -1,0 +1,128 @@
+// Package store defines where records live at rest, and nothing about what
+// they mean.
+//
+// A record is what is kept under a key: an encoded value, the type and codec
+// that read it back, and its provenance. A [Store] holds records. Package
+// store/disk is the store every process of a machine shares; package
+// store/storetest is the conformance suite that every store passes.
+package store
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/larder-data/larder/key"
+)
+
+// ErrNotFound is returned (wrapped or bare) where no usable record is kept
+// under a key. Damage is not an error of its own: a damaged record is set
+// aside, reported to the store's logger, and not found.
+var ErrNotFound = errors.New("store: not found")
+
+// ErrReadOnly is returned by changes to a store that cannot be written.
+var ErrReadOnly = errors.New("store: read-only")
+
+// ErrFull is returned where the medium has no space left for a record.
+var ErrFull = errors.New("store: no space left")
+
+// A Record is what a store keeps under a key. A store copies what it needs
+// before Put returns; the caller owns its slices.
+type Record struct {
+	Key key.Key
+	// Link, if not zero, says that the value is kept under another key:
+	// such a record has no payload.
+	Link key.Key
+	// Type is a 64-bit fingerprint of the value's type and codec. It is
+	// compared by the reader: a record of another type is not a hit.
+	Type uint64
+	// Payload is the encoded value. As returned by Get it is read-only and
+	// may be mapped memory: see Mapped.
+	Payload []byte
+	// Mapped says that Payload is memory mapped from a file. The mapping
+	// stays valid until the process ends, so a decoder may alias it.
+	Mapped bool
+	// Cost is how long the computation took.
+	Cost time.Duration
+	// Created is when the record was made; Put sets it if it is zero.
+	Created time.Time
+	// Provenance is an opaque description of how the value came to be. Get
+	// leaves it empty: it is read by [Store.Provenance].
+	Provenance []byte
+}
+
+// Info describes a kept record without its payload.
+type Info struct {
+	Key     key.Key
+	Link    key.Key
+	Type    uint64
+	Size    int64 // bytes of payload
+	Cost    time.Duration
+	Created time.Time
+	Used    time.Time // last use as far as it is known, to about an hour
+	Pinned  bool
+}
+
+// A Manifest is a named list of keys, in order: what one node of a flow used
+// when it last ran. Zero keys are allowed and mean "none at this position".
+// Records named by a pinned manifest are not evicted.
+type Manifest struct {
+	Name   string // any text; unique in the store
+	Pinned bool
+	Time   time.Time // Put sets it if it is zero
+	Note   []byte    // opaque to the store
+	Keys   []key.Key
+}
+
+// Usage says how much a store holds.
+type Usage struct {
+	Records int64
+	Bytes   int64 // bytes on the medium
+	Limit   int64 // the size cap, 0 for none
+}
+
+// A Store keeps records. All methods may be called from many goroutines, and
+// a store on a shared medium from many processes at once.
+//
+// Slices handed to Put are not kept; slices returned by Get must not be
+// written to.
+type Store interface {
+	// Get returns the record kept under k, verified, or ErrNotFound.
+	Get(ctx context.Context, k key.Key) (Record, error)
+	// Has reports whether a record seems to be kept under k. It reads no
+	// payload, so a later Get may still find damage.
+	Has(ctx context.Context, k key.Key) (bool, error)
+	// Provenance returns the provenance kept with the record under k.
+	Provenance(ctx context.Context, k key.Key) ([]byte, error)
+	// Put keeps r, replacing what was kept under its key.
+	Put(ctx context.Context, r Record) error
+	// Delete forgets the records under the given keys, pinned or not. Keys
+	// that are not kept are ignored.
+	Delete(ctx context.Context, keys ...key.Key) error
+	// Records yields what is kept, in no particular order.
+	Records(ctx context.Context) iter.Seq2[Info, error]
+
+	// Lease gives the caller the right to compute k, alone among all users
+	// of the store; it waits while another holds it. The lease ends when
+	// release is called, or when its owner's process dies. A store that
+	// cannot lend returns a no-op release and no error.
+	Lease(ctx context.Context, k key.Key) (release func(), err error)
+
+	// PutManifest keeps m under its name, replacing what was there.
+	PutManifest(ctx context.Context, m Manifest) error
+	// Manifest returns the manifest kept under name, or ErrNotFound.
+	Manifest(ctx context.Context, name string) (Manifest, error)
+	// Manifests yields all manifests without their keys.
+	Manifests(ctx context.Context) iter.Seq2[Manifest, error]
+	// DeleteManifest forgets a manifest; its records stay, unpinned.
+	DeleteManifest(ctx context.Context, name string) error
+
+	// Usage says how much is held now.
+	Usage(ctx context.Context) (Usage, error)
+	// Collect evicts the least recently used records that are not pinned
+	// until at most limit bytes are held, and returns the bytes freed.
+	Collect(ctx context.Context, limit int64) (freed int64, err error)
+	// Close ends the use of the store. Payloads got from it stay valid.
+	Close() error
+}
