@@ -10,6 +10,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -45,11 +46,26 @@ type Record struct {
 	Mapped bool
 	// Cost is how long the computation took.
 	Cost time.Duration
-	// Created is when the record was made; Put sets it if it is zero.
+	// Created is when the record was made, kept to the nanosecond; Put sets
+	// it if it is zero.
 	Created time.Time
 	// Provenance is an opaque description of how the value came to be. Get
 	// leaves it empty: it is read by [Store.Provenance].
 	Provenance []byte
+}
+
+// Check reports why r cannot be kept: it has no key, links to itself, or has
+// both a link and a payload. Every Put begins with it.
+func (r Record) Check() error {
+	switch {
+	case r.Key.IsZero():
+		return errors.New("store: a record needs a key")
+	case r.Link == r.Key:
+		return fmt.Errorf("store: record %s links to itself", r.Key)
+	case !r.Link.IsZero() && len(r.Payload) > 0:
+		return fmt.Errorf("store: record %s has both a link and a payload: give one of them", r.Key)
+	}
+	return nil
 }
 
 // Info describes a kept record without its payload.
@@ -66,7 +82,7 @@ type Info struct {
 
 // A Manifest is a named list of keys, in order: what one node of a flow used
 // when it last ran. Zero keys are allowed and mean "none at this position".
-// Records named by a pinned manifest are not evicted.
+// Records named by a pinned manifest, and those they link to, are not evicted.
 type Manifest struct {
 	Name   string // any text; unique in the store
 	Pinned bool
@@ -86,7 +102,8 @@ type Usage struct {
 // a store on a shared medium from many processes at once.
 //
 // Slices handed to Put are not kept; slices returned by Get must not be
-// written to.
+// written to. What one user changes, others of the same medium see within
+// about a second, and at once where they would otherwise find nothing.
 type Store interface {
 	// Get returns the record kept under k, verified, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)

@@ -1,0 +1,63 @@
+// Package lease lends keys to the goroutines of one process, one holder a key.
+package lease
+
+import (
+	"context"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+)
+
+// A Table lends keys. The zero Table is ready for use by many goroutines.
+type Table struct {
+	mu    sync.Mutex
+	slots map[key.Key]*slot
+}
+
+// A slot exists while somebody holds or wants its key.
+type slot struct {
+	held  chan struct{} // full while the key is lent
+	users int           // guarded by Table.mu
+}
+
+// Acquire lends k to the caller, waiting while another holds it until ctx
+// ends. The release it returns may be called more than once.
+func (t *Table) Acquire(ctx context.Context, k key.Key) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := t.enter(k)
+	select {
+	case s.held <- struct{}{}:
+		return sync.OnceFunc(func() {
+			<-s.held
+			t.leave(k, s)
+		}), nil
+	case <-ctx.Done():
+		t.leave(k, s)
+		return nil, ctx.Err()
+	}
+}
+
+func (t *Table) enter(k key.Key) *slot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.slots[k]
+	if s == nil {
+		if t.slots == nil {
+			t.slots = make(map[key.Key]*slot)
+		}
+		s = &slot{held: make(chan struct{}, 1)}
+		t.slots[k] = s
+	}
+	s.users++
+	return s
+}
+
+func (t *Table) leave(k key.Key, s *slot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.users--; s.users == 0 {
+		delete(t.slots, k)
+	}
+}

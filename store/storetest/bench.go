@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// tiny is the size of a small result: a label, a score, a bounding box.
+const tiny = 100
+
+// Bench measures the stores of medium.
+func Bench(b *testing.B, medium Medium) {
+	b.Run("GetTiny", func(b *testing.B) {
+		s := opened(b, medium)
+		for i := range 1000 {
+			put(b, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), tiny)})
+		}
+		keys := [4]key.Key{Key(3), Key(300), Key(600), Key(999)}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			get(b, s, keys[i%4])
+		}
+	})
+	b.Run("GetMiss", func(b *testing.B) {
+		s := opened(b, medium)
+		put(b, s, store.Record{Key: Key(0)})
+		absent := Key(1)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.Get(b.Context(), absent); !errors.Is(err, store.ErrNotFound) {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Get1MiB", func(b *testing.B) {
+		s := opened(b, medium)
+		k := Key(0)
+		put(b, s, store.Record{Key: k, Payload: Payload(1, 1<<20)})
+		b.SetBytes(1 << 20)
+		b.ReportAllocs()
+		for b.Loop() {
+			get(b, s, k)
+		}
+	})
+	b.Run("PutTiny", func(b *testing.B) {
+		s := opened(b, medium)
+		r := store.Record{Payload: Payload(1, tiny), Provenance: Payload(2, tiny)}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			r.Key = Key(0)
+			for j := range 8 { // a new key without the cost of a hash
+				r.Key[1+j] = byte(i >> (8 * j))
+			}
+			put(b, s, r)
+		}
+	})
+	b.Run("Lease", func(b *testing.B) {
+		s := opened(b, medium)
+		k := Key(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			release, err := s.Lease(b.Context(), k)
+			if err != nil {
+				b.Fatal(err)
+			}
+			release()
+		}
+	})
+}

@@ -1,0 +1,475 @@
+// Package storetest holds the tests and benchmarks that every store passes.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Medium makes a new, empty medium and returns what opens a store on it.
+// open is called again only after the store it gave was closed; what was kept
+// must still be there.
+type Medium func(tb testing.TB) (open func() store.Store)
+
+// Key returns a key made from i: equal for equal i.
+func Key(i int) key.Key {
+	return key.Key(key.DigestOf(fmt.Append(nil, "storetest key ", i)))
+}
+
+// Payload returns n bytes that depend on seed and do not compress.
+func Payload(seed uint64, n int) []byte {
+	b := make([]byte, n)
+	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})
+	_, _ = random.Read(b) // never fails
+	return b
+}
+
+// Run checks that stores on medium keep what package store promises.
+func Run(t *testing.T, medium Medium) {
+	tests := []struct {
+		name string
+		test func(*testing.T, store.Store)
+	}{
+		{"RoundTrip", testRoundTrip},
+		{"NotFound", testNotFound},
+		{"Replace", testReplace},
+		{"Link", testLink},
+		{"Refuse", testRefuse},
+		{"Delete", testDelete},
+		{"SlicesStayTheCallers", testSlices},
+		{"Concurrent", testConcurrent},
+		{"Records", testRecords},
+		{"Manifests", testManifests},
+		{"Collect", testCollect},
+		{"PinnedStay", testPinned},
+		{"LeaseExcludes", testLease},
+		{"LeaseCancel", testLeaseCancel},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.test(t, opened(t, medium)) })
+	}
+	t.Run("Model", func(t *testing.T) { testModel(t, medium) })
+}
+
+func opened(tb testing.TB, medium Medium) store.Store {
+	s := medium(tb)()
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func put(tb testing.TB, s store.Store, r store.Record) {
+	tb.Helper()
+	if err := s.Put(context.Background(), r); err != nil {
+		tb.Fatalf("Put(%s): %v", r.Key, err)
+	}
+}
+
+func get(tb testing.TB, s store.Store, k key.Key) store.Record {
+	tb.Helper()
+	r, err := s.Get(context.Background(), k)
+	if err != nil {
+		tb.Fatalf("Get(%s): %v", k, err)
+	}
+	return r
+}
+
+func wantMissing(tb testing.TB, s store.Store, k key.Key) {
+	tb.Helper()
+	if _, err := s.Get(context.Background(), k); !errors.Is(err, store.ErrNotFound) {
+		tb.Errorf("Get(%s) = %v, want ErrNotFound", k, err)
+	}
+	if ok, err := s.Has(context.Background(), k); ok || err != nil {
+		tb.Errorf("Has(%s) = %v, %v, want false", k, ok, err)
+	}
+}
+
+func testRoundTrip(t *testing.T, s store.Store) {
+	created := time.Date(2031, 5, 6, 7, 8, 9, 123456789, time.UTC)
+	for i, size := range []int{0, 1, 7, 8, 9, 4096, 100_000, 1 << 20, 5<<20 + 3} {
+		want := store.Record{
+			Key: Key(i), Type: 1<<63 + uint64(i), Payload: Payload(uint64(i), size),
+			Cost: time.Hour + time.Duration(i), Created: created, Provenance: Payload(99, i*i),
+		}
+		put(t, s, want)
+		got := get(t, s, want.Key)
+		if !bytes.Equal(got.Payload, want.Payload) {
+			t.Errorf("size %d: payload came back differently", size)
+		}
+		if got.Key != want.Key || got.Type != want.Type || got.Cost != want.Cost || !got.Created.Equal(created) || !got.Link.IsZero() {
+			t.Errorf("size %d: got %+v", size, got)
+		}
+		if got.Provenance != nil {
+			t.Errorf("size %d: Get read the provenance", size)
+		}
+		provenance, err := s.Provenance(t.Context(), want.Key)
+		if err != nil || !bytes.Equal(provenance, want.Provenance) {
+			t.Errorf("size %d: Provenance = %d bytes, %v", size, len(provenance), err)
+		}
+		if ok, err := s.Has(t.Context(), want.Key); !ok || err != nil {
+			t.Errorf("size %d: Has = %v, %v", size, ok, err)
+		}
+	}
+	before := time.Now()
+	put(t, s, store.Record{Key: Key(1000)})
+	if c := get(t, s, Key(1000)).Created; c.Before(before.Add(-time.Second)) || c.After(time.Now().Add(time.Second)) {
+		t.Errorf("Created = %v, want now", c)
+	}
+}
+
+func testNotFound(t *testing.T, s store.Store) {
+	wantMissing(t, s, Key(1))
+	wantMissing(t, s, key.Key{})
+	if _, err := s.Provenance(t.Context(), Key(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Provenance: %v, want ErrNotFound", err)
+	}
+	if _, err := s.Manifest(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Manifest: %v, want ErrNotFound", err)
+	}
+}
+
+func testReplace(t *testing.T, s store.Store) {
+	for i, size := range []int{10, 1 << 20, 3, 0, 1<<20 + 1} {
+		// Created goes backwards: the order of the Puts decides.
+		want := store.Record{Key: Key(1), Payload: Payload(uint64(i), size), Created: time.Unix(int64(1000-i), 0)}
+		put(t, s, want)
+		if got := get(t, s, Key(1)); !bytes.Equal(got.Payload, want.Payload) {
+			t.Errorf("Put %d did not replace", i)
+		}
+	}
+	if u, err := s.Usage(t.Context()); err != nil || u.Records != 1 {
+		t.Errorf("Usage = %+v, %v, want 1 record", u, err)
+	}
+}
+
+func testLink(t *testing.T, s store.Store) {
+	put(t, s, store.Record{Key: Key(1), Link: Key(2), Provenance: []byte("by way of")})
+	got := get(t, s, Key(1))
+	if got.Link != Key(2) || len(got.Payload) != 0 {
+		t.Errorf("got link %s and %d bytes", got.Link, len(got.Payload))
+	}
+	wantMissing(t, s, Key(2))
+}
+
+func testRefuse(t *testing.T, s store.Store) {
+	for _, r := range []store.Record{
+		{Payload: []byte("no key")},
+		{Key: Key(1), Link: Key(1)},
+		{Key: Key(1), Link: Key(2), Payload: []byte("both")},
+	} {
+		if err := s.Put(t.Context(), r); err == nil {
+			t.Errorf("Put(%+v) was not refused", r)
+		}
+	}
+	wantMissing(t, s, Key(1))
+}
+
+func testDelete(t *testing.T, s store.Store) {
+	for i := range 4 {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 100+i<<19)})
+	}
+	if err := s.Delete(t.Context(), Key(0), Key(3), Key(77)); err != nil {
+		t.Fatal(err)
+	}
+	wantMissing(t, s, Key(0))
+	wantMissing(t, s, Key(3))
+	get(t, s, Key(1))
+	put(t, s, store.Record{Key: Key(0), Payload: []byte("again")})
+	if got := get(t, s, Key(0)); string(got.Payload) != "again" {
+		t.Errorf("after Delete and Put: %q", got.Payload)
+	}
+}
+
+func testSlices(t *testing.T, s store.Store) {
+	for i, size := range []int{20, 1 << 20} {
+		payload, provenance := Payload(1, size), []byte("origin")
+		put(t, s, store.Record{Key: Key(i), Payload: payload, Provenance: provenance})
+		clear(payload)
+		clear(provenance)
+		first := get(t, s, Key(i)).Payload
+		if !bytes.Equal(first, Payload(1, size)) {
+			t.Errorf("size %d: the store kept the caller's payload", size)
+		}
+		if p, err := s.Provenance(t.Context(), Key(i)); err != nil || string(p) != "origin" {
+			t.Errorf("size %d: provenance %q, %v", size, p, err)
+		}
+		// What was handed out outlives the record.
+		if err := s.Delete(t.Context(), Key(i)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Collect(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(first, Payload(1, size)) {
+			t.Errorf("size %d: a payload changed after Delete", size)
+		}
+	}
+}
+
+func testConcurrent(t *testing.T, s store.Store) {
+	const writers, each = 8, 50
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				n := w*each + i
+				r := store.Record{Key: Key(n), Payload: Payload(uint64(n), n%700)}
+				if err := s.Put(t.Context(), r); err != nil {
+					t.Errorf("Put: %v", err)
+				}
+				// Another writer's record is whole or not there yet.
+				other := (n * 7) % (writers * each)
+				got, err := s.Get(t.Context(), Key(other))
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("Get: %v", err)
+				}
+				if err == nil && !bytes.Equal(got.Payload, Payload(uint64(other), other%700)) {
+					t.Errorf("record %d is wrong", other)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n := range writers * each {
+		if got := get(t, s, Key(n)); !bytes.Equal(got.Payload, Payload(uint64(n), n%700)) {
+			t.Errorf("record %d is wrong", n)
+		}
+	}
+}
+
+func testRecords(t *testing.T, s store.Store) {
+	put(t, s, store.Record{Key: Key(1), Payload: Payload(1, 10), Type: 5, Cost: time.Second})
+	put(t, s, store.Record{Key: Key(2), Payload: Payload(2, 1<<20)})
+	put(t, s, store.Record{Key: Key(3), Link: Key(1)})
+	put(t, s, store.Record{Key: Key(4), Payload: []byte("gone")})
+	put(t, s, store.Record{Key: Key(1), Payload: Payload(1, 11), Type: 6, Cost: time.Minute})
+	if err := s.Delete(t.Context(), Key(4)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutManifest(t.Context(), store.Manifest{Name: "m", Pinned: true, Keys: []key.Key{Key(3)}}); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[key.Key]store.Info)
+	for info, err := range s.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := got[info.Key]; twice {
+			t.Errorf("%s was yielded twice", info.Key)
+		}
+		if since := time.Since(info.Used); since < -time.Hour || since > 2*time.Hour {
+			t.Errorf("%s: used %v", info.Key, info.Used)
+		}
+		got[info.Key] = info
+	}
+	if len(got) != 3 {
+		t.Fatalf("%d records, want 3", len(got))
+	}
+	if i := got[Key(1)]; i.Size != 11 || i.Type != 6 || i.Cost != time.Minute || !i.Pinned {
+		t.Errorf("record 1: %+v", i)
+	}
+	if i := got[Key(2)]; i.Size != 1<<20 || i.Pinned {
+		t.Errorf("record 2: %+v", i)
+	}
+	if i := got[Key(3)]; i.Link != Key(1) || i.Size != 0 || !i.Pinned {
+		t.Errorf("record 3: %+v", i)
+	}
+	for range s.Records(t.Context()) {
+		break // an iteration may be left early
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range s.Records(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled Records yields %v", err)
+		}
+	}
+}
+
+func testManifests(t *testing.T, s store.Store) {
+	names := []string{"", "train", "a/../b", "\x00\xff", string(Payload(1, 5000))}
+	for i, name := range names {
+		m := store.Manifest{Name: name, Pinned: i%2 == 0, Time: time.Unix(int64(i), 5), Note: Payload(2, i), Keys: []key.Key{Key(i), {}, Key(i)}}
+		for range 2 { // the second replaces the first
+			if err := s.PutManifest(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := s.Manifest(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Name != name || got.Pinned != m.Pinned || !got.Time.Equal(m.Time) || !bytes.Equal(got.Note, m.Note) || !slices.Equal(got.Keys, m.Keys) {
+			t.Errorf("manifest %d came back as %+v", i, got)
+		}
+	}
+	if err := s.DeleteManifest(t.Context(), "train"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteManifest(t.Context(), "never there"); err != nil {
+		t.Errorf("deleting what is not there: %v", err)
+	}
+	if _, err := s.Manifest(t.Context(), "train"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deleted manifest: %v", err)
+	}
+	var listed []string
+	for m, err := range s.Manifests(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Keys != nil {
+			t.Errorf("Manifests yields keys")
+		}
+		listed = append(listed, m.Name)
+	}
+	want := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "train" })
+	slices.Sort(listed)
+	slices.Sort(want)
+	if !slices.Equal(listed, want) {
+		t.Errorf("Manifests yields %q, want %q", listed, want)
+	}
+	if err := s.PutManifest(t.Context(), store.Manifest{Name: "now"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := s.Manifest(t.Context(), "now"); err != nil || m.Time.IsZero() {
+		t.Errorf("Time was not set: %v, %v", m.Time, err)
+	}
+}
+
+func testCollect(t *testing.T, s store.Store) {
+	for i := range 100 {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 10_000)})
+	}
+	before, err := s.Usage(t.Context())
+	if err != nil || before.Records != 100 || before.Bytes < 1_000_000 {
+		t.Fatalf("Usage = %+v, %v", before, err)
+	}
+	if freed, err := s.Collect(t.Context(), 2*before.Bytes); err != nil || freed != 0 {
+		t.Errorf("Collect above what is held freed %d, %v", freed, err)
+	}
+	freed, err := s.Collect(t.Context(), 500_000)
+	if err != nil || freed < before.Bytes-500_000 {
+		t.Errorf("Collect freed %d, %v", freed, err)
+	}
+	after, err := s.Usage(t.Context())
+	if err != nil || after.Bytes > 500_000 || after.Records < 30 || after.Records > 50 {
+		t.Errorf("Usage after = %+v, %v", after, err)
+	}
+	left := int64(0)
+	for i := range 100 {
+		got, err := s.Get(t.Context(), Key(i))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil || !bytes.Equal(got.Payload, Payload(uint64(i), 10_000)) {
+			t.Errorf("record %d: %v", i, err)
+		}
+		left++
+	}
+	if left != after.Records {
+		t.Errorf("%d records can be read, Usage says %d", left, after.Records)
+	}
+}
+
+func testPinned(t *testing.T, s store.Store) {
+	for i := range 20 {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 50_000*(1+i%10))})
+	}
+	put(t, s, store.Record{Key: Key(50), Link: Key(4)})
+	for _, m := range []store.Manifest{
+		{Name: "pinned", Pinned: true, Keys: []key.Key{Key(0), {}, Key(19), Key(50), Key(12345)}},
+		{Name: "unpinned", Keys: []key.Key{Key(7)}},
+	} {
+		if err := s.PutManifest(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Collect(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 4, 19} {
+		if got := get(t, s, Key(i)); !bytes.Equal(got.Payload, Payload(uint64(i), 50_000*(1+i%10))) {
+			t.Errorf("pinned record %d is wrong", i)
+		}
+	}
+	if got := get(t, s, Key(50)); got.Link != Key(4) {
+		t.Errorf("pinned link leads to %s", got.Link)
+	}
+	wantMissing(t, s, Key(7))
+	if err := s.DeleteManifest(t.Context(), "pinned"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Collect(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	wantMissing(t, s, Key(0))
+}
+
+func testLease(t *testing.T, s store.Store) {
+	var holders, turns atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				release, err := s.Lease(t.Context(), Key(1))
+				if err != nil {
+					t.Errorf("Lease: %v", err)
+					return
+				}
+				if holders.Add(1) != 1 {
+					t.Error("two hold the same lease")
+				}
+				turns.Add(1)
+				holders.Add(-1)
+				release()
+				release() // again is harmless
+			}
+		})
+	}
+	wg.Wait()
+	if turns.Load() != 160 {
+		t.Errorf("%d turns, want 160", turns.Load())
+	}
+	one, err := s.Lease(t.Context(), Key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := s.Lease(t.Context(), Key(2)) // another key is not in the way
+	if err != nil {
+		t.Fatal(err)
+	}
+	two()
+	one()
+}
+
+func testLeaseCancel(t *testing.T, s store.Store) {
+	release, err := s.Lease(t.Context(), Key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := s.Lease(ctx, Key(1)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting for a held lease: %v, want the context's error", err)
+	}
+	release()
+	again, err := s.Lease(t.Context(), Key(1))
+	if err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	again()
+}
