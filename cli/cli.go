@@ -1,0 +1,160 @@
+// Package cli is the command line: flags, terminals and exit statuses. A
+// program that registers components of its own calls [Main] and has them in
+// every command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/flow"
+
+	// The components that come with Larder.
+	_ "github.com/larder-data/larder/format/images"
+	_ "github.com/larder-data/larder/format/underfolder"
+	_ "github.com/larder-data/larder/mapper"
+	_ "github.com/larder-data/larder/op"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the work failed
+	exitRequest     = 2   // the request was wrong
+	exitInterrupted = 130 // interrupted; what was computed is kept
+)
+
+// Main runs the command line and returns its exit status. Everything for
+// machines goes to stdout, everything for people to stderr.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "larder: interrupted; what was computed is kept")
+		return exitInterrupted
+	}
+	if !errors.Is(err, errReported) {
+		fmt.Fprintln(stderr, "larder:", err)
+	}
+	return status(err)
+}
+
+// errReported marks an error that the user has been shown.
+var errReported = errors.New("reported")
+
+// usageError is a request that cannot be understood.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// failure is work that failed, as against a request that was wrong.
+type failure struct{ error }
+
+func (e failure) Unwrap() error { return e.error }
+
+// status is the exit status for an error. Errors that cobra finds in the
+// arguments are wrong requests.
+func status(err error) int {
+	var f failure
+	if errors.As(err, &f) {
+		return exitFailed
+	}
+	return exitRequest
+}
+
+// app is what the commands share.
+type app struct {
+	stdout, stderr io.Writer
+	cache          string // --cache
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "larder",
+		Short: "Build datasets, and compute only what changed",
+		Long: `Larder runs flows: graphs of datasets that are read, mapped, reordered and
+written. What is computed is kept in a cache that all processes of the machine
+share, and handed back only while it is still right.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
+	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand())
+	return root
+}
+
+// open opens the cache folder.
+func (a *app) open() (*larder.Larder, error) {
+	l, err := larder.Open(larder.Options{Dir: a.cache, Logger: a.logger()})
+	if err != nil {
+		return nil, failure{err}
+	}
+	return l, nil
+}
+
+// logger writes warnings for people, a line each.
+func (a *app) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
+			if at.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return at
+		},
+	}))
+}
+
+// parse reads a flow file with its variables set.
+func parse(file string, set map[string]string) (*flow.Flow, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	f, err := flow.Parse(file, content, set)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return f, nil
+}
+
+// variables are the values of --set K=V, given any number of times.
+type variables map[string]string
+
+// Set implements pflag.Value.
+func (v *variables) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q is not of the form K=V", s)
+	}
+	if *v == nil {
+		*v = variables{}
+	}
+	(*v)[name] = value
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*variables) Type() string { return "K=V" }
+
+func (v *variables) String() string { return "" }

@@ -1,0 +1,237 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// countingScript marks each execution and makes an item from the image.
+const countingScript = `#!/bin/sh
+echo run >> "$EXECUTIONS"
+wc -c < "$LARDER_IN/image.jpeg" | tr -d ' \n' > "$LARDER_OUT/size.txt"
+`
+
+const lettersFlow = `
+version: 1
+vars: {data: data, times: 100}
+nodes:
+  letters: {source: underfolder, with: {path: "${data}"}}
+  sized:
+    map: exec
+    from: letters
+    with: {command: [sh, size.sh], items: [image], into: [size], env: [EXECUTIONS]}
+    checkpoint: true
+  many: {op: repeat, from: sized, with: {times: "${times}"}}
+  out: {sink: underfolder, from: many, with: {path: out, overwrite: replace}}
+`
+
+func TestRebuildsOnlyWhatChanged(t *testing.T) {
+	b := newBench(t)
+	b.write("size.sh", countingScript)
+	b.write("flow.yaml", lettersFlow)
+	expect := func(what string, want int, args ...string) result {
+		t.Helper()
+		r := b.run("flow.yaml", args...)
+		if got := b.executions(); got != want {
+			t.Errorf("%s: %d executions, want %d\n%s", what, got, want, r.stderr)
+		}
+		if n := r.node(t, "sized"); int(n.Computed) != want || n.Computed+n.FromMemory+n.FromStore != 26 {
+			t.Errorf("%s: report says computed %d, from memory %d, from store %d of 26", what, n.Computed, n.FromMemory, n.FromStore)
+		}
+		return r
+	}
+	expect("first run", 26)
+	out := tree(t, b.path("out"))
+	if len(out) != 2600*3+3 {
+		t.Fatalf("%d files written, want 2600 samples of 3, two shared items and the mark", len(out))
+	}
+	expect("second run", 0)
+	sameTree(t, "after the second run", tree(t, b.path("out")), out)
+
+	image := b.path("data/data/03_image.jpeg")
+	original, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("data/data/03_image.jpeg", string(original)+"x")
+	expect("one image replaced", 1)
+
+	future := time.Now().Add(-time.Hour)
+	for name := range tree(t, b.path("data")) {
+		if err := os.Chtimes(b.path(filepath.Join("data", name)), future, future); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("files touched", 0)
+
+	if err := os.Rename(b.path("data"), b.path("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	expect("dataset moved", 0, "--set", "data=elsewhere")
+
+	b.write("size.sh", countingScript+"# edited\n")
+	expect("code changed", 26, "--set", "data=elsewhere")
+	b.write("size.sh", countingScript)
+	expect("code changed back", 0, "--set", "data=elsewhere")
+}
+
+func TestEarlyCutoff(t *testing.T) {
+	const first = `echo first >> "$EXECUTIONS"; head -c 100 "$LARDER_IN/image.jpeg" > "$LARDER_OUT/head.bin"` + "\n"
+	const second = `echo second >> "$EXECUTIONS"; wc -c < "$LARDER_IN/head.bin" > "$LARDER_OUT/size.txt"` + "\n"
+	for _, first2 := range []string{"keep: true", "checkpoint: true", "keep: false"} {
+		t.Run(first2, func(t *testing.T) {
+			b := newBench(t)
+			b.write("first.sh", first)
+			b.write("second.sh", second)
+			b.write("flow.yaml", strings.ReplaceAll(`
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  first: {map: exec, from: letters, with: {command: [sh, first.sh], items: [image], into: [head], env: [EXECUTIONS]}, KEEP}
+  second: {map: exec, from: first, with: {command: [sh, second.sh], items: [head], into: [size], env: [EXECUTIONS]}, keep: true}
+  drop: {map: drop-keys, from: second, with: {keys: [head]}}
+  out: {sink: underfolder, from: drop, with: {path: out, overwrite: replace}}
+`, "KEEP", first2))
+			count := func() (first, second int) {
+				content, err := os.ReadFile(b.log)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.executions()
+				return strings.Count(string(content), "first"), strings.Count(string(content), "second")
+			}
+			check := func(what string, wantFirst, wantSecond int) {
+				t.Helper()
+				b.run("flow.yaml")
+				if first, second := count(); first != wantFirst || second != wantSecond {
+					t.Errorf("%s: %d and %d executions, want %d and %d", what, first, second, wantFirst, wantSecond)
+				}
+			}
+			check("first run", 26, 26)
+			check("second run", 0, 0)
+			b.write("first.sh", "# now with a comment\n"+first)
+			check("first edited, its output equal", 26, 0)
+			check("again", 0, 0)
+			b.write("second.sh", second+"# edited\n")
+			again := 0
+			if first2 == "keep: false" {
+				again = 26 // what is not kept is made again for those that need it
+			}
+			check("second edited", again, 26)
+		})
+	}
+}
+
+func TestTwoProcessesComputeOnce(t *testing.T) {
+	b := newBench(t)
+	b.write("size.sh", countingScript)
+	b.write("flow.yaml", lettersFlow)
+	const processes = 2
+	errs := make(chan error, processes)
+	for range processes {
+		c := b.command("run", "flow.yaml", "--set", "times=2")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() { errs <- c.Wait() }()
+	}
+	for range processes {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := b.executions(); got != 26 {
+		t.Errorf("%d executions in two processes, want 26", got)
+	}
+	if got := len(tree(t, b.path("out"))); got != 52*3+3 {
+		t.Errorf("%d files in the output", got)
+	}
+}
+
+func TestKilledRunGoesOn(t *testing.T) {
+	b := newBench(t)
+	const workers = 2
+	// The command waits for the test after the tenth execution, so that the
+	// program is killed in the middle of the work.
+	b.write("size.sh", countingScript+`
+if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then
+	while [ -e "$EXECUTIONS.wait" ]; do sleep 0.01; done
+fi
+`)
+	b.write("flow.yaml", lettersFlow)
+	wait := b.log + ".wait"
+	if err := os.WriteFile(wait, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := b.command("run", "flow.yaml", "--set", "times=1", "--workers", "2")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := 0; lines < 10+workers; {
+		content, err := os.ReadFile(b.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = strings.Count(string(content), "\n")
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil {
+		t.Fatal("the killed program ended well")
+	}
+	if err := os.Remove(wait); err != nil {
+		t.Fatal(err)
+	}
+	before := b.executions()
+	b.run("flow.yaml", "--set", "times=1")
+	after := b.executions()
+	if before != 10+workers || after != 26-10 {
+		t.Errorf("%d executions before the kill and %d after; want %d and only what was not finished: %d", before, after, 10+workers, 26-10)
+	}
+}
+
+func TestInterruptKeepsWhatWasComputed(t *testing.T) {
+	b := newBench(t)
+	b.write("size.sh", countingScript+`
+if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then exec sleep 1000; fi
+`)
+	b.write("flow.yaml", lettersFlow)
+	wait := b.log + ".wait"
+	if err := os.WriteFile(wait, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := b.command("run", "flow.yaml", "--set", "times=1", "--workers", "1", "--report", "report.json")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := 0; lines < 11; {
+		content, err := os.ReadFile(b.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = strings.Count(string(content), "\n")
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != 130 {
+		t.Errorf("an interrupted run ends with %v, status %d; want 130", err, c.ProcessState.ExitCode())
+	}
+	report, err := os.ReadFile(b.path("report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, "the report", string(report), `"status": "interrupted"`, `"computed": 10`)
+	if err := os.Remove(wait); err != nil {
+		t.Fatal(err)
+	}
+	b.executions()
+	b.run("flow.yaml", "--set", "times=1")
+	if got := b.executions(); got != 16 {
+		t.Errorf("%d executions after the interrupt, want the 16 that were not finished", got)
+	}
+}

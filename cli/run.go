@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// runFlags are the flags of larder run.
+type runFlags struct {
+	set      variables
+	only     []string
+	workers  int
+	report   string
+	events   string
+	progress string
+	dryRun   bool
+	json     bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run FLOW",
+		Short: "Run the sinks and checkpoints of a flow, or the named nodes",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.run(c.Context(), args[0], f)
+		},
+	}
+	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node` and what it needs; may be repeated")
+	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
+	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
+	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")
+	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
+	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
+	return c
+}
+
+func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
+	if f.workers < 0 {
+		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
+	}
+	fl, err := parse(file, f.set)
+	if err != nil {
+		return err
+	}
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Log: a.logger()}
+	if f.dryRun {
+		return a.plan(ctx, fl, o, f.json)
+	}
+	display, err := newDisplay(f.progress, a.stderr)
+	if err != nil {
+		return usageError{err}
+	}
+	events, err := openEvents(f.events)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, events.close()) }()
+	o.Log = display.logger(o.Log)
+	o.Observe = func(e flow.Event) {
+		display.observe(e)
+		events.observe(e)
+	}
+	report, runErr := fl.Run(ctx, o)
+	display.close()
+	if report == nil {
+		return usageError{runErr}
+	}
+	if f.progress != "none" {
+		writeTable(a.stderr, report)
+	}
+	if err := a.writeReport(f.report, report); err != nil {
+		return failure{errors.Join(runErr, err)}
+	}
+	if runErr != nil {
+		return failure{runErr}
+	}
+	return nil
+}
+
+func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {
+	plan, err := fl.Plan(ctx, o)
+	if errors.Is(err, flow.ErrRequest) {
+		return usageError{err}
+	}
+	if err != nil {
+		return failure{err}
+	}
+	if !asJSON {
+		writePlan(a.stderr, plan)
+		return nil
+	}
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(plan)
+}
+
+func (a *app) writeReport(file string, r *flow.Report) error {
+	switch file {
+	case "":
+		return nil
+	case "-":
+		return r.WriteJSON(a.stdout)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if err := errors.Join(r.WriteJSON(f), f.Close()); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// eventLog appends events to a file, a JSON object a line.
+type eventLog struct {
+	file io.WriteCloser
+	err  error // the first
+}
+
+func openEvents(file string) (*eventLog, error) {
+	if file == "" {
+		return &eventLog{}, nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	return &eventLog{file: f}, nil
+}
+
+func (l *eventLog) observe(e flow.Event) {
+	if l.file == nil || l.err != nil {
+		return
+	}
+	b, err := json.Marshal(e)
+	if err == nil {
+		_, err = l.file.Write(append(b, '\n'))
+	}
+	l.err = err
+}
+
+func (l *eventLog) close() error {
+	if l.file == nil {
+		return nil
+	}
+	if err := errors.Join(l.err, l.file.Close()); err != nil {
+		return failure{fmt.Errorf("events: %w", err)}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// writeTable writes the closing table of a run.
+func writeTable(w io.Writer, r *flow.Report) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "node\tsamples\tcomputed\tfrom memory\tfrom store\ttime\tsaved\tread\twritten\t")
+	for _, n := range r.Nodes {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", n.Name, n.Samples,
+			count(n.Computed), count(n.FromMemory), count(n.FromStore),
+			seconds(n.Seconds), saved(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
+	}
+	t.Flush()
+	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
+}
+
+// count shows zero as a dot, so that what happened stands out.
+func count(n int64) string {
+	if n == 0 {
+		return "."
+	}
+	return fmt.Sprint(n)
+}
+
+func saved(s float64) string {
+	if s == 0 {
+		return "."
+	}
+	return seconds(s)
+}
+
+func seconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	case d >= time.Millisecond:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	default:
+		return fmt.Sprintf("%dµs", d/time.Microsecond)
+	}
+}
+
+func size(n int64) string {
+	switch {
+	case n == 0:
+		return "."
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	default:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+}
+
+// writePlan writes what a run would do.
+func writePlan(w io.Writer, p *flow.Plan) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")
+	var total int64
+	for _, n := range p.Nodes {
+		total += n.Compute
+		if n.Unknown != "" {
+			fmt.Fprintf(t, "%s\t?\t?\t?\t\n", n.Name)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t\n", n.Name, n.Samples, count(n.Kept), count(n.Compute))
+	}
+	t.Flush()
+	for _, n := range p.Nodes {
+		if n.Unknown != "" {
+			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Unknown)
+		}
+		for _, r := range n.Reasons {
+			fmt.Fprintf(w, "%s: %d %s, first sample %d: %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
+		}
+	}
+	fmt.Fprintf(w, "%s: %d %s to compute; nothing was run\n", p.Flow, total, plural(total, "result"))
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return strings.TrimSuffix(noun, "s") + "s"
+}

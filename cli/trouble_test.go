@@ -1,0 +1,310 @@
+package cli_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// statsFlow computes without running commands, so that it can run often.
+const statsFlow = `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  stats: {map: image-stats, from: letters, checkpoint: true}
+  out: {sink: underfolder, from: stats, with: {path: out, overwrite: replace}}
+`
+
+// TestDamagedCache flips bytes and cuts files anywhere in the cache folder.
+// Every run must succeed with the right output.
+func TestDamagedCache(t *testing.T) {
+	const rounds = 1000
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	want := runFlow(t, b)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range rounds {
+		damage(t, rng, b.cache)
+		got := runFlow(t, b)
+		sameTree(t, "after damage", got, want)
+		if t.Failed() {
+			t.Fatalf("round %d", round)
+		}
+	}
+}
+
+// runFlow runs the flow in this process, and returns what it wrote to an empty
+// output folder.
+func runFlow(t *testing.T, b *bench) map[string]string {
+	t.Helper()
+	if err := os.RemoveAll(b.path("out")); err != nil {
+		t.Fatal(err)
+	}
+	var stderr tailWriter
+	if status := mainIn(b, &stderr, "run", b.path("flow.yaml"), "--cache", b.cache, "--progress", "none"); status != 0 {
+		t.Fatalf("status %d\n%s", status, stderr)
+	}
+	return tree(t, b.path("out"))
+}
+
+// damage flips one bit of a file of the folder, or cuts it short.
+func damage(t *testing.T, rng *rand.Rand, dir string) {
+	t.Helper()
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range tree(t, dir) {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	path := filepath.Join(dir, names[rng.IntN(len(names))])
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(content) == 0 {
+		return
+	}
+	at := rng.IntN(len(content))
+	if rng.IntN(2) == 0 {
+		content = content[:at]
+	} else {
+		content[at] ^= 1 << rng.IntN(8)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(content, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(int64(len(content))); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWrongRequests(t *testing.T) {
+	for _, c := range []struct {
+		name, flow string
+		args       []string
+		status     int
+		says       []string
+	}{
+		{
+			name:   "misspelt field",
+			flow:   "version: 1\nnodes:\n  a:\n    source: underfolder\n    wiht: {path: data}\n",
+			status: 2, says: []string{"flow.yaml:5:5", `no field "wiht"`, `did you mean "with"?`, "    wiht: {path: data}", "    ^"},
+		},
+		{
+			name:   "misspelt component",
+			flow:   "version: 1\nnodes:\n  a: {source: underfoldr, with: {path: data}}\n",
+			status: 2, says: []string{"flow.yaml:3:15", `no source "underfoldr"`, `"underfolder"`},
+		},
+		{
+			name:   "misspelt parameter",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {pth: data}}\n",
+			status: 2, says: []string{"flow.yaml:3:35", `no field "pth"`, `"path"`},
+		},
+		{
+			name:   "missing node",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: image-stats, from: c, checkpoint: true}\n",
+			status: 2, says: []string{"flow.yaml:4:31", `no node "c"`},
+		},
+		{
+			name:   "wrong type",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: repeat, from: a, with: {times: many}}\n",
+			status: 2, says: []string{"flow.yaml:4:42", "times must be a whole number", `"many"`},
+		},
+		{
+			name:   "cycle",
+			flow:   "version: 1\nnodes:\n  a: {op: reverse, from: b}\n  b: {op: reverse, from: a}\n",
+			status: 2, says: []string{"reads itself", "a <- b <- a"},
+		},
+		{
+			name:   "unknown variable",
+			flow:   "version: 1\nvars: {times: 1}\nnodes:\n  a: {source: underfolder, with: {path: \"${tims}\"}}\n",
+			status: 2, says: []string{`no variable "tims"`, `"times"`},
+		},
+		{
+			name:   "variable from outside that the flow has not",
+			flow:   statsFlow,
+			args:   []string{"--set", "x=1"},
+			status: 2, says: []string{`no variable "x"`},
+		},
+		{name: "not YAML", flow: "version: [1\n", status: 2, says: []string{"flow.yaml:", "not YAML"}},
+		{name: "bad expression", flow: "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: filter, from: a, with: {where: \"a ==\"}}\n", status: 2, says: []string{"flow.yaml:4:", "expression"}},
+		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`no node "stat"`, `"stats"`}},
+		{
+			name:   "missing folder",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: nowhere}, checkpoint: true}\n",
+			status: 1, says: []string{"node a", "there is no folder", "nowhere"},
+		},
+		{
+			name:   "a sink on its own source",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: ./data, overwrite: replace}}\n",
+			status: 1, says: []string{"node out", "refusing to write", "the flow reads"},
+		},
+		{
+			name:   "a sink around its own source",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: ., overwrite: replace}}\n",
+			status: 1, says: []string{"node out", "refusing to write"},
+		},
+		{
+			name:   "a key that leaves the folder",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: rename, from: a, with: {names: {image: ../x}}}\n  out: {sink: underfolder, from: b, with: {path: out}}\n",
+			status: 1, says: []string{"node out", "sample ", `"../x"`, "rename"},
+		},
+		{
+			name:   "a sink on a folder that is there",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full}}\n",
+			status: 1, says: []string{"already there", "overwrite: replace"},
+		},
+		{
+			name:   "replacing what is no dataset",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full, overwrite: replace}}\n",
+			status: 1, says: []string{"refusing to replace", "no dataset"},
+		},
+		{
+			name:   "a command that fails",
+			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: exec, from: a, with: {command: [sh, -c, \"echo oh no >&2; exit 3\"], items: [image], into: [x]}, checkpoint: true}\n",
+			status: 1, says: []string{"node b", "sample ", "exit status 3", "oh no"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("flow.yaml", c.flow)
+			b.write("full/precious.txt", "keep me")
+			before := tree(t, b.dir)
+			r := b.larder(append([]string{"run", "flow.yaml"}, c.args...)...)
+			if r.status != c.status {
+				t.Errorf("status %d, want %d", r.status, c.status)
+			}
+			mustContain(t, "the error", r.stderr, c.says...)
+			sameTree(t, "after the failed run", tree(t, b.dir), before)
+		})
+	}
+}
+
+func TestCorruptImage(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	b.write("data/data/07_image.jpeg", "\xff\xd8\xff\xe0 no image")
+	r := b.larder("run", "flow.yaml", "--workers", "1")
+	if r.status != 1 {
+		t.Errorf("status %d, want 1", r.status)
+	}
+	mustContain(t, "the error", r.stderr, "node stats", "sample 7", "07_image.jpeg")
+	if _, err := os.Stat(b.path("out")); !os.IsNotExist(err) {
+		t.Error("a failed run left an output folder")
+	}
+	// What was computed before is kept: with the image mended, only it and
+	// those after it are left.
+	original, err := os.ReadFile("../examples/letters/data/data/07_image.jpeg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("data/data/07_image.jpeg", string(original))
+	n := b.run("flow.yaml").node(t, "stats")
+	if n.FromStore != 7 || n.Computed != 19 {
+		t.Errorf("after mending: %d from the store and %d computed, want 7 and 19", n.FromStore, n.Computed)
+	}
+}
+
+// TestFullDisk runs on a cache folder in a file system of 256 KiB, which the
+// results do not fit into.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t)
+	b.write("big.sh", `echo run >> "$EXECUTIONS"; head -c 100000 /dev/zero | tr '\0' "$(basename "$LARDER_IN")" > "$LARDER_OUT/big.bin"; cat "$LARDER_IN/image.jpeg" >> "$LARDER_OUT/big.bin"`)
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  big: {map: exec, from: letters, with: {command: [sh, big.sh], items: [image], into: [big], env: [EXECUTIONS]}, checkpoint: true}
+  out: {sink: underfolder, from: big, with: {path: out, overwrite: replace}}
+`)
+	want := b.run("flow.yaml", "--cache", b.path("roomy"))
+	out := tree(t, b.path("out"))
+	mountTmpfs(t, b.cache, "size=256k")
+	b.executions()
+	r := b.run("flow.yaml")
+	sameTree(t, "on a full disk", tree(t, b.path("out")), out)
+	if got := b.executions(); got < 26 {
+		t.Errorf("%d executions", got)
+	}
+	mustContain(t, "the warning", r.stderr, "level=WARN", "not kept", "no space left")
+	if want.node(t, "big").Computed != 26 {
+		t.Errorf("%d computed with room", want.node(t, "big").Computed)
+	}
+}
+
+func TestReadOnlyCache(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	mountTmpfs(t, b.cache, "size=8m")
+	b.run("flow.yaml")
+	before := tree(t, b.cache)
+	remount(t, b.cache, "ro")
+	n := b.run("flow.yaml").node(t, "stats")
+	if n.FromStore != 26 || n.Computed != 0 {
+		t.Errorf("a read-only cache gave %d from the store and computed %d, want 26 and 0", n.FromStore, n.Computed)
+	}
+	b.write("data/data/03_image.jpeg", string(readFile(t, b.path("data/data/03_image.jpeg")))+"x")
+	r := b.run("flow.yaml")
+	if n := r.node(t, "stats"); n.Computed < 1 || n.FromStore < 25 {
+		t.Errorf("%d computed and %d from the store, want 1 and 25", n.Computed, n.FromStore)
+	}
+	mustContain(t, "the warning", r.stderr, "level=WARN", "read-only")
+	sameTree(t, "the read-only cache", tree(t, b.cache), before)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// mountTmpfs mounts a small file system on a new folder.
+func mountTmpfs(t *testing.T, dir, options string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput()
+	if err != nil {
+		t.Skipf("this test needs the right to mount a file system (run it as root): %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+}
+
+func remount(t *testing.T, dir, option string) {
+	t.Helper()
+	if out, err := exec.Command("mount", "-o", "remount,"+option, dir).CombinedOutput(); err != nil {
+		t.Fatalf("remount: %v: %s", err, out)
+	}
+}
+
+// tailWriter keeps what is written, for a failing test to show.
+type tailWriter []byte
+
+func (w *tailWriter) Write(p []byte) (int, error) {
+	*w = append(*w, p...)
+	return len(p), nil
+}
+
+func (w tailWriter) String() string { return string(w) }

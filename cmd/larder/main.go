@@ -1,0 +1,10 @@
+// Larder runs flows over datasets and looks after what they keep.
+package main
+
+import (
+	"os"
+
+	"github.com/larder-data/larder/cli"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

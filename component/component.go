@@ -1,0 +1,267 @@
+// Package component is the registry of what can be named in a flow: sources,
+// mappers, operators and sinks, each under one name with its typed parameters.
+// YAML, Go and the command line get them from here, and the documentation and
+// the JSON Schema are made from the same registration.
+//
+// Components register from init functions; the registry is frozen when it is
+// first read. A program that registers its own before it calls the command
+// line's main function has them everywhere.
+package component
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/order"
+)
+
+// A Kind is what a component is: the word that names it in a flow file.
+type Kind string
+
+// The kinds.
+const (
+	Source Kind = "source"
+	Map    Kind = "map"
+	Op     Kind = "op"
+	Sink   Kind = "sink"
+)
+
+// Kinds lists the kinds in the order of a flow.
+func Kinds() []Kind { return []Kind{Source, Map, Op, Sink} }
+
+// Samples is a dataset of samples, what flows along an edge.
+type Samples = dataset.Dataset[dataset.Sample]
+
+// Env is what a component may use beside its parameters.
+type Env struct {
+	Node    string         // the node's name, for errors
+	Dir     string         // relative paths start here
+	Larder  *larder.Larder // keeps results; may be nil
+	Files   key.Memo       // remembers digests of files; may be nil
+	Workers int            // samples at once
+	Tally   *dataset.Tally // counts what the node does
+	Log     *slog.Logger   // takes warnings
+	// Inputs are the folders and files that sources of the flow read: a
+	// sink must not write there.
+	Inputs []string
+}
+
+// Path returns p as an absolute path; a relative one starts at the flow's
+// folder.
+func (e *Env) Path(p Path) string {
+	if filepath.IsAbs(string(p)) {
+		return filepath.Clean(string(p))
+	}
+	return filepath.Join(e.Dir, string(p))
+}
+
+// A Path is a parameter that names a file or folder.
+type Path string
+
+// Data is what a node puts out: one dataset, or several under names.
+type Data struct {
+	Parts []Samples
+	Names []string // as long as Parts; nil for a single dataset
+}
+
+// One is the data of a node with a single output.
+func One(ds Samples) Data { return Data{Parts: []Samples{ds}} }
+
+// Single returns the only dataset, or an error that lists the outputs.
+func (d Data) Single() (Samples, error) {
+	if d.Names == nil {
+		return d.Parts[0], nil
+	}
+	return nil, fmt.Errorf("one dataset is needed here, and the input has %d outputs: name one of %v", len(d.Parts), d.Names)
+}
+
+// Output returns the output called name.
+func (d Data) Output(name string) (Data, error) {
+	if i := slices.Index(d.Names, name); i >= 0 {
+		return One(d.Parts[i]), nil
+	}
+	if d.Names == nil {
+		return Data{}, fmt.Errorf("the node has a single output; name it without %q", "."+name)
+	}
+	return Data{}, fmt.Errorf("there is no output %q; there are %v", name, d.Names)
+}
+
+// A Component is one registered thing.
+type Component struct {
+	Kind   Kind
+	Name   string
+	Doc    string       // one sentence or more, the first a summary
+	Params []Param      // in the order of declaration
+	Type   reflect.Type // of the parameters: a struct
+	Many   bool         // an operator that takes several inputs
+	Outs   bool         // an operator that puts out several datasets
+
+	source func(ctx context.Context, env *Env, params any) (Samples, error)
+	mapper func(env *Env, params any) (dataset.Mapper, error)
+	op     func(ctx context.Context, env *Env, params any, in []Samples) (Data, error)
+	sink   func(ctx context.Context, env *Env, params any, in Data) error
+	inputs func(env *Env, params any) []string
+}
+
+// OpenSource opens a source.
+func (c *Component) OpenSource(ctx context.Context, env *Env, params any) (Samples, error) {
+	return c.source(ctx, env, params)
+}
+
+// Mapper makes a mapper.
+func (c *Component) Mapper(env *Env, params any) (dataset.Mapper, error) {
+	return c.mapper(env, params)
+}
+
+// Apply applies an operator.
+func (c *Component) Apply(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
+	return c.op(ctx, env, params, in)
+}
+
+// Write runs a sink.
+func (c *Component) Write(ctx context.Context, env *Env, params any, in Data) error {
+	return c.sink(ctx, env, params, in)
+}
+
+// Inputs returns the folders and files that a source reads.
+func (c *Component) Inputs(env *Env, params any) []string {
+	if c.inputs == nil {
+		return nil
+	}
+	return c.inputs(env, params)
+}
+
+// RegisterSource registers a source. inputs, which may be nil, lists the
+// folders and files that it reads.
+func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error), inputs func(env *Env, p P) []string) {
+	c := describe[P](Source, name, doc)
+	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }
+	if inputs != nil {
+		c.inputs = func(env *Env, params any) []string { return inputs(env, params.(P)) }
+	}
+	register(c)
+}
+
+// RegisterMapper registers a mapper.
+func RegisterMapper[P any](name, doc string, build func(env *Env, p P) (dataset.Mapper, error)) {
+	c := describe[P](Map, name, doc)
+	c.mapper = func(env *Env, params any) (dataset.Mapper, error) { return build(env, params.(P)) }
+	register(c)
+}
+
+// RegisterOp registers an operator on one dataset with one output.
+func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Samples, error)) {
+	c := describe[P](Op, name, doc)
+	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
+		out, err := apply(ctx, env, params.(P), in[0])
+		return One(out), err
+	}
+	register(c)
+}
+
+// RegisterOrder registers an operator that only changes the order in which
+// samples are read, given as an order over n samples.
+func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) {
+	RegisterOp(name, doc, func(_ context.Context, _ *Env, p P, in Samples) (Samples, error) {
+		o, err := build(p, in.Len())
+		if err != nil {
+			return nil, err
+		}
+		return dataset.Reorder(in, o), nil
+	})
+}
+
+// RegisterParts registers an operator on one dataset with several outputs.
+func RegisterParts[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Data, error)) {
+	c := describe[P](Op, name, doc)
+	c.Outs = true
+	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
+		return apply(ctx, env, params.(P), in[0])
+	}
+	register(c)
+}
+
+// RegisterJoin registers an operator on several datasets with one output.
+func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in []Samples) (Samples, error)) {
+	c := describe[P](Op, name, doc)
+	c.Many = true
+	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
+		out, err := apply(ctx, env, params.(P), in)
+		return One(out), err
+	}
+	register(c)
+}
+
+// RegisterSink registers a sink. It is given all outputs of its input.
+func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) {
+	c := describe[P](Sink, name, doc)
+	c.sink = func(ctx context.Context, env *Env, params any, in Data) error { return write(ctx, env, params.(P), in) }
+	register(c)
+}
+
+var (
+	mu         sync.Mutex
+	registered []*Component
+	frozen     bool
+)
+
+func describe[P any](kind Kind, name, doc string) *Component {
+	t := reflect.TypeFor[P]()
+	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t)}
+}
+
+func register(c *Component) {
+	mu.Lock()
+	defer mu.Unlock()
+	if frozen {
+		panic(fmt.Sprintf("component: %s %s is registered after the registry was read: register from an init function", c.Kind, c.Name))
+	}
+	for _, have := range registered {
+		if have.Kind == c.Kind && have.Name == c.Name {
+			panic(fmt.Sprintf("component: %s %s is registered twice", c.Kind, c.Name))
+		}
+	}
+	registered = append(registered, c)
+}
+
+// All lists the components of a kind, by name.
+func All(kind Kind) []*Component {
+	mu.Lock()
+	defer mu.Unlock()
+	if !frozen {
+		frozen = true
+		slices.SortFunc(registered, func(a, b *Component) int {
+			return strings.Compare(a.Name, b.Name)
+		})
+	}
+	var all []*Component
+	for _, c := range registered {
+		if c.Kind == kind {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Find returns the component of a kind and name, or an error with the nearest
+// names there are.
+func Find(kind Kind, name string) (*Component, error) {
+	all := All(kind)
+	names := make([]string, len(all))
+	for i, c := range all {
+		if c.Name == name {
+			return c, nil
+		}
+		names[i] = c.Name
+	}
+	return nil, fmt.Errorf("there is no %s %q%s", kind, name, Suggest(name, names))
+}

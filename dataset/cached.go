@@ -1,0 +1,87 @@
+package dataset
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-data/larder/cache"
+)
+
+// Cached keeps samples of ds in memory, with the values that were read of
+// them, under an eviction policy. A byte bound counts what is really held: it
+// grows as values are read. Hits are counted in t, which may be nil.
+func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (Dataset[Sample], error) {
+	c, err := cache.New[int, Sample](o)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		t = new(Tally)
+	}
+	return &cached{ds: ds, cache: c, tally: t}, nil
+}
+
+type cached struct {
+	ds    Dataset[Sample]
+	cache *cache.Cache[int, Sample]
+	tally *Tally
+}
+
+func (c *cached) Len() int { return c.ds.Len() }
+
+func (c *cached) At(ctx context.Context, i int) (Sample, error) {
+	if s, ok := c.cache.Get(i); ok {
+		c.tally.FromMemory.Add(1)
+		return s, nil
+	}
+	var loaded Sample
+	s, err := c.cache.Load(ctx, i, func(ctx context.Context) (Sample, int64, error) {
+		start := time.Now()
+		s, err := c.ds.At(ctx, i)
+		loaded = s
+		_ = start
+		return s, sampleBytes(s), err
+	})
+	if err != nil {
+		return Sample{}, err
+	}
+	c.follow(i, loaded)
+	return s, nil
+}
+
+// sampleBytes is about what a sample holds before any value is read.
+func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
+
+// follow keeps the cache's count of bytes true while values of s are read.
+func (c *cached) follow(i int, s Sample) {
+	var bytes atomic.Int64
+	bytes.Store(sampleBytes(s))
+	for f := range s.Fields() {
+		f.Item.watch(func(n int64) {
+			total := bytes.Add(n)
+			if _, ok := c.cache.Get(i); ok {
+				c.cache.Put(i, s, total, 0)
+			}
+		})
+	}
+}
+
+// Keeping has everything kept that makes the samples of ds: it is how a
+// checkpoint is read back.
+func Keeping(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds} }
+
+type keeping struct{ ds Dataset[Sample] }
+
+func (k *keeping) Len() int { return k.ds.Len() }
+
+func (k *keeping) At(ctx context.Context, i int) (Sample, error) {
+	s, err := k.ds.At(ctx, i)
+	if err != nil {
+		return Sample{}, err
+	}
+	for _, m := range s.Makings() {
+		m.MarkKept(ctx)
+	}
+	return s, nil
+}

@@ -1,0 +1,217 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+)
+
+// An Item is one value, read on demand. Its value is by definition what its
+// bytes decode to, wherever they are: so it does not matter whether it was
+// read from a file, kept in a store, or has just been computed.
+//
+// The first read of the value is remembered as long as the item lives. Values
+// must not be changed. An Item may be used by many goroutines.
+type Item struct {
+	origin Origin
+
+	mu    sync.Mutex
+	read  bool
+	value any
+	grown []func(bytes int64) // told once, when the value is remembered
+}
+
+// An Origin is where an item comes from. Its methods may be slow and may be
+// called from many goroutines.
+type Origin interface {
+	// Ref names the item without reading or computing more than its name
+	// needs.
+	Ref(ctx context.Context) (key.Ref, error)
+	// Ext is the extension that says how the bytes are read, without dot.
+	Ext(ctx context.Context) (string, error)
+	// Bytes returns the encoded item. They must not be changed.
+	Bytes(ctx context.Context) ([]byte, error)
+	// Digest is the digest of Bytes.
+	Digest(ctx context.Context) (key.Digest, error)
+}
+
+// ItemFrom returns the item that comes from o.
+func ItemFrom(o Origin) *Item { return &Item{origin: o} }
+
+// Origin returns where the item comes from.
+func (it *Item) Origin() Origin { return it.origin }
+
+// Ref names the item: by content where that is known without computing it, and
+// otherwise by the computation that makes it.
+func (it *Item) Ref(ctx context.Context) (key.Ref, error) { return it.origin.Ref(ctx) }
+
+// Ext returns the extension that says how the item is encoded, without dot.
+// For an item still to be computed it may have to be computed.
+func (it *Item) Ext(ctx context.Context) (string, error) { return it.origin.Ext(ctx) }
+
+// Bytes returns the encoded item, which must not be changed.
+func (it *Item) Bytes(ctx context.Context) ([]byte, error) { return it.origin.Bytes(ctx) }
+
+// Digest returns the digest of the item's bytes.
+func (it *Item) Digest(ctx context.Context) (key.Digest, error) { return it.origin.Digest(ctx) }
+
+// Value returns the decoded item. A file of unknown extension is a []byte.
+func (it *Item) Value(ctx context.Context) (any, error) {
+	it.mu.Lock()
+	if it.read {
+		defer it.mu.Unlock()
+		return it.value, nil
+	}
+	it.mu.Unlock()
+	v, err := read(ctx, it.origin)
+	if err != nil {
+		return nil, err
+	}
+	return it.remember(v), nil
+}
+
+// remember keeps the first value that was read.
+func (it *Item) remember(v any) any {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.read {
+		return it.value
+	}
+	it.value, it.read = v, true
+	for _, f := range it.grown {
+		f(held(v))
+	}
+	it.grown = nil
+	return v
+}
+
+// valuer is an origin that may have the value at hand, equal to what its bytes
+// would decode to.
+type valuer interface {
+	value(ctx context.Context) (v any, ok bool, err error)
+}
+
+// read gets the value of an origin.
+func read(ctx context.Context, o Origin) (any, error) {
+	if at, ok := o.(valuer); ok {
+		if v, ok, err := at.value(ctx); ok || err != nil {
+			return v, err
+		}
+	}
+	ext, err := o.Ext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := o.Bytes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := codecFor(ext).Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Describe(o), err)
+	}
+	return v, nil
+}
+
+// watch has f told how many bytes the remembered value holds, now or when it
+// is first read.
+func (it *Item) watch(f func(bytes int64)) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.read {
+		f(held(it.value))
+		return
+	}
+	it.grown = append(it.grown, f)
+}
+
+// codecFor returns the codec of an extension; bytes of unknown extensions are
+// carried as they are.
+func codecFor(ext string) codec.Codec {
+	if c, ok := codec.ByExtension(ext); ok {
+		return c
+	}
+	return codec.Raw
+}
+
+// Describe names the origin of an item for an error message.
+func Describe(o Origin) string {
+	if s, ok := o.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", o)
+}
+
+// NewItem returns an item in memory: a value and the extension that says how
+// it is encoded when its bytes are asked for.
+func NewItem(ext string, value any) *Item {
+	return ItemFrom(&memory{ext: ext, given: value})
+}
+
+// memory is the origin of an item given by its value.
+type memory struct {
+	ext   string
+	given any
+
+	once   sync.Once
+	bytes  []byte
+	digest key.Digest
+	err    error
+}
+
+func (m *memory) String() string { return fmt.Sprintf("a %T in memory", m.given) }
+
+func (m *memory) value(context.Context) (any, bool, error) {
+	return m.given, exact(m.ext, m.given), nil
+}
+
+func (m *memory) encode() {
+	m.once.Do(func() {
+		m.bytes, m.err = codecFor(m.ext).Encode(m.given)
+		if m.err != nil {
+			m.err = fmt.Errorf("encode %s as %s: %w", m, m.ext, m.err)
+			return
+		}
+		m.digest = key.DigestOf(m.bytes)
+	})
+}
+
+func (m *memory) Ext(context.Context) (string, error) { return m.ext, nil }
+
+func (m *memory) Bytes(context.Context) ([]byte, error) {
+	m.encode()
+	return m.bytes, m.err
+}
+
+func (m *memory) Digest(context.Context) (key.Digest, error) {
+	m.encode()
+	return m.digest, m.err
+}
+
+func (m *memory) Ref(context.Context) (key.Ref, error) {
+	m.encode()
+	return key.Content(m.digest), m.err
+}
+
+// NewBytes returns an item given by its encoded bytes, which must not be
+// changed afterwards.
+func NewBytes(ext string, b []byte) *Item {
+	return ItemFrom(&encoded{ext: ext, bytes: b, digest: key.DigestOf(b)})
+}
+
+// encoded is the origin of an item whose bytes and digest are at hand.
+type encoded struct {
+	ext    string
+	bytes  []byte
+	digest key.Digest
+}
+
+func (e *encoded) String() string { return fmt.Sprintf("%d bytes of %s", len(e.bytes), e.ext) }
+
+func (e *encoded) Ext(context.Context) (string, error)        { return e.ext, nil }
+func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, nil }
+func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.digest, nil }
+func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.digest), nil }

@@ -1,0 +1,358 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+)
+
+// A Making is one execution of a maker on one sample, which may or may not
+// have to take place. It happens at most once for each Making; what it made
+// lives as long as the sample whose items came from it.
+type Making struct {
+	node  *mapped
+	index int
+	in    Sample
+
+	turn   chan struct{} // held by whoever looks at or changes what follows
+	keep   bool
+	kept   bool
+	action *key.Action
+	done   bool
+	out    Sample
+}
+
+func newMaking(d *mapped, index int, in Sample) *Making {
+	m := &Making{node: d, index: index, in: in, keep: d.Keep && d.Larder != nil, turn: make(chan struct{}, 1)}
+	m.turn <- struct{}{}
+	return m
+}
+
+// lock waits for the turn, or for the end of ctx.
+func (m *Making) lock(ctx context.Context) error {
+	select {
+	case <-m.turn:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (m *Making) unlock() { m.turn <- struct{}{} }
+
+// Node returns the name of the node that the execution belongs to.
+func (m *Making) Node() string { return m.node.Node }
+
+// Index returns the sample's position in the node's dataset.
+func (m *Making) Index() int { return m.index }
+
+// Inputs returns the items that the execution reads.
+func (m *Making) Inputs() Sample { return m.in }
+
+// Resolved describes the execution with every input named by its content,
+// computing those that are not known.
+func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
+	inputs, err := m.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.node.maker.Op().Action(inputs...), nil
+}
+
+// Kept reports whether the result is or will be kept across runs.
+func (m *Making) Kept(ctx context.Context) (bool, error) {
+	if err := m.lock(ctx); err != nil {
+		return false, err
+	}
+	defer m.unlock()
+	return m.keep, nil
+}
+
+// Action describes the execution; inputs that have not been computed are named
+// by the computations that make them.
+func (m *Making) Action(ctx context.Context) (*key.Action, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.unlock()
+	return m.describe(ctx)
+}
+
+// describe makes the action once. The turn is held.
+func (m *Making) describe(ctx context.Context) (*key.Action, error) {
+	if m.action != nil {
+		return m.action, nil
+	}
+	inputs, err := inputsOf(ctx, m.in, false)
+	if err != nil {
+		return nil, m.fail(err)
+	}
+	m.action = m.node.maker.Op().Action(inputs...)
+	return m.action, nil
+}
+
+// kind says how an item's bytes are read: two decoders of one format may give
+// two values.
+func kind(ctx context.Context, it *Item) (string, error) {
+	ext, err := it.Ext(ctx)
+	if err != nil {
+		return "", err
+	}
+	if c, ok := codec.ByExtension(ext); ok {
+		return ext + " " + c.ID(), nil
+	}
+	return ext, nil
+}
+
+// resolve names every input by its content, computing those that are not
+// known.
+func (m *Making) resolve(ctx context.Context) ([]key.Input, error) {
+	inputs, err := inputsOf(ctx, m.in, true)
+	if err != nil {
+		return nil, m.fail(err)
+	}
+	return inputs, nil
+}
+
+// Make makes sure that the result has been made, and is kept if it is to be.
+func (m *Making) Make(ctx context.Context) error {
+	_, err := m.sample(ctx)
+	return err
+}
+
+// MarkKept has the result kept when it is made.
+func (m *Making) MarkKept(ctx context.Context) {
+	if m.node.Larder == nil || m.lock(ctx) != nil {
+		return
+	}
+	m.keep = true
+	m.unlock()
+}
+
+// sample returns what the maker returned for its input.
+func (m *Making) sample(ctx context.Context) (Sample, error) {
+	if err := m.lock(ctx); err != nil {
+		return Sample{}, err
+	}
+	defer m.unlock()
+	if m.done && (m.kept || !m.keep) {
+		return m.out, nil
+	}
+	var err error
+	if m.keep {
+		err = m.recall(ctx)
+	} else {
+		m.out, err = m.run(ctx)
+	}
+	m.done = err == nil
+	return m.out, err
+}
+
+// recall gets the result from the larder, running the maker if it is not
+// there. The turn is held.
+func (m *Making) recall(ctx context.Context) error {
+	a, err := m.describe(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := larder.Call[*parcel]{
+		Action:  a,
+		Compute: m.pack,
+		Resolve: m.resolve,
+		Value:   parcelValue,
+		Share:   true,
+	}.Do(ctx, m.node.Larder)
+	if err != nil {
+		return err
+	}
+	m.count(r)
+	out, err := r.Value.open(m.in)
+	if err != nil {
+		return m.fail(err)
+	}
+	m.out, m.kept = out, true
+	if m.node.Kept != nil {
+		m.node.Kept(m.index, r.Key, a.Key())
+	}
+	return nil
+}
+
+func (m *Making) count(r larder.Result[*parcel]) {
+	t := m.node.Tally
+	switch {
+	case r.From == larder.Computed:
+		t.BytesWritten.Add(r.Bytes)
+	case t.Settled.Load():
+	case r.From == larder.FromMemory:
+		t.FromMemory.Add(1)
+		t.saved.Add(int64(r.Cost))
+	case r.From == larder.FromStore:
+		t.FromStore.Add(1)
+		t.BytesRead.Add(r.Bytes)
+		t.saved.Add(int64(r.Cost))
+	}
+}
+
+// pack is the computation whose result is kept.
+func (m *Making) pack(ctx context.Context) (*parcel, error) {
+	out := m.out
+	if !m.done {
+		var err error
+		if out, err = m.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p, err := newParcel(ctx, m.in, out)
+	if err != nil {
+		return nil, m.fail(err)
+	}
+	return p, nil
+}
+
+// run executes the maker.
+func (m *Making) run(ctx context.Context) (Sample, error) {
+	d := m.node
+	if larder.IsDry(ctx) {
+		return Sample{}, larder.ErrDry
+	}
+	if d.slots != nil {
+		if err := d.slots.Acquire(ctx, 1); err != nil {
+			return Sample{}, context.Cause(ctx)
+		}
+		defer d.slots.Release(1)
+	}
+	start := time.Now()
+	out, err := flight.Protect(func() (Sample, error) { return d.maker.Map(ctx, m.in) })
+	d.Tally.nanos.Add(int64(time.Since(start)))
+	if err == nil {
+		err = m.check(out)
+	}
+	if err != nil {
+		d.Tally.Failed.Add(1)
+		return Sample{}, m.fail(err)
+	}
+	d.Tally.Computed.Add(1)
+	return out, nil
+}
+
+// check holds a maker to what it said it makes.
+func (m *Making) check(out Sample) error {
+	if m.node.makes == nil {
+		return nil
+	}
+	for _, k := range m.node.makes {
+		if _, ok := out.Field(k); !ok {
+			return fmt.Errorf("%s did not make item %s", m.node.maker.Op().Name(), k)
+		}
+	}
+	for f := range out.Fields() {
+		passed, _ := m.in.Field(f.Key)
+		if passed.Item != f.Item && !slices.Contains(m.node.makes, f.Key) {
+			return fmt.Errorf("%s made item %s, which it does not declare", m.node.maker.Op().Name(), f.Key)
+		}
+	}
+	return nil
+}
+
+func (m *Making) fail(err error) error {
+	return &SampleError{Node: m.node.Node, Index: m.index, Err: err}
+}
+
+// product is the origin of an item that a maker makes.
+type product struct {
+	making *Making
+	name   string
+}
+
+func (p *product) String() string {
+	return fmt.Sprintf("item %s made by node %s", p.name, p.making.Node())
+}
+
+// Ref names the item by the computation that makes it.
+func (p *product) Ref(ctx context.Context) (key.Ref, error) {
+	a, err := p.making.Action(ctx)
+	if err != nil {
+		return key.Ref{}, err
+	}
+	return key.Result(a.Key(), p.name), nil
+}
+
+func (p *product) item(ctx context.Context) (*Item, error) {
+	out, err := p.making.sample(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return out.Item(p.name)
+}
+
+func (p *product) value(ctx context.Context) (any, bool, error) {
+	it, err := p.item(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	v, err := it.Value(ctx)
+	return v, true, err
+}
+
+func (p *product) Ext(ctx context.Context) (string, error) {
+	it, err := p.item(ctx)
+	if err != nil {
+		return "", err
+	}
+	return it.Ext(ctx)
+}
+
+func (p *product) Bytes(ctx context.Context) ([]byte, error) {
+	it, err := p.item(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return it.Bytes(ctx)
+}
+
+func (p *product) Digest(ctx context.Context) (key.Digest, error) {
+	it, err := p.item(ctx)
+	if err != nil {
+		return key.Digest{}, err
+	}
+	return it.Digest(ctx)
+}
+
+// products returns the fields of out, each item that the execution made named
+// as its product, each that it passed on as it is.
+func (m *Making) products(out Sample) []Field {
+	fields := slices.Clone(out.fields)
+	for i, f := range fields {
+		if !slices.ContainsFunc(m.in.fields, func(in Field) bool { return in.Item == f.Item }) {
+			fields[i].Item = ItemFrom(&product{m, f.Key})
+		}
+	}
+	return fields
+}
+
+// MakingOf returns the execution that makes the item, if one does.
+func MakingOf(it *Item) (*Making, bool) {
+	p, ok := it.origin.(*product)
+	if !ok {
+		return nil, false
+	}
+	return p.making, true
+}
+
+// Makings returns the executions that the items of a sample come from, each
+// once, in the order of the items.
+func (s Sample) Makings() []*Making {
+	var all []*Making
+	for _, f := range s.fields {
+		if m, ok := MakingOf(f.Item); ok && !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}

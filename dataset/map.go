@@ -1,0 +1,124 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+	"golang.org/x/sync/semaphore"
+)
+
+// MapOptions say how a mapper is applied to a dataset.
+type MapOptions struct {
+	// Node names the place in a flow, for errors and explanations.
+	Node string
+	// Larder keeps results; nil computes them on each access.
+	Larder *larder.Larder
+	// Keep keeps every computed sample across runs.
+	Keep bool
+	// Executions bounds how many samples are computed at once; 0 means no
+	// bound but that of the callers.
+	Executions int
+	// Tally counts executions and hits; it may be nil.
+	Tally *Tally
+	// Kept, if not nil, is told of each kept result that was handed out: its
+	// position, the key it is kept under, and the key it was asked for by.
+	Kept func(index int, record, action key.Key)
+}
+
+// Map applies a mapper to each sample of a dataset.
+//
+// A [Maker] that says what it makes runs only when an item that it makes is
+// asked for; the others are passed on untouched.
+func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
+	if o.Tally == nil {
+		o.Tally = new(Tally)
+	}
+	maker, ok := m.(Maker)
+	if !ok {
+		return &arranged{ds: ds, mapper: m, node: o.Node}
+	}
+	d := &mapped{ds: ds, maker: maker, reads: maker.Reads(), makes: maker.Makes(), MapOptions: o}
+	if o.Executions > 0 {
+		d.slots = semaphore.NewWeighted(int64(o.Executions))
+	}
+	return d
+}
+
+// arranged applies a mapper that reads nothing.
+type arranged struct {
+	ds     Dataset[Sample]
+	mapper Mapper
+	node   string
+}
+
+func (a *arranged) Len() int { return a.ds.Len() }
+
+func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
+	s, err := a.ds.At(ctx, i)
+	if err != nil {
+		return Sample{}, err
+	}
+	out, err := a.mapper.Map(ctx, s)
+	if err != nil {
+		return Sample{}, &SampleError{Node: a.node, Index: i, Err: err}
+	}
+	return out, nil
+}
+
+// mapped applies a maker.
+type mapped struct {
+	MapOptions
+	ds           Dataset[Sample]
+	maker        Maker
+	reads, makes []string
+	slots        *semaphore.Weighted
+}
+
+func (d *mapped) Len() int { return d.ds.Len() }
+
+func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
+	s, err := d.ds.At(ctx, i)
+	if err != nil {
+		return Sample{}, err
+	}
+	in := s
+	if d.reads != nil {
+		for _, k := range d.reads {
+			if _, err := s.Item(k); err != nil {
+				return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
+			}
+		}
+		in = s.Only(d.reads...)
+	}
+	m := newMaking(d, i, in)
+	if d.makes == nil {
+		out, err := m.sample(ctx)
+		if err != nil {
+			return Sample{}, err
+		}
+		return s.Without(in.Keys()...).With(m.products(out)...), nil
+	}
+	made := make([]Field, len(d.makes))
+	for k, name := range d.makes {
+		made[k] = Field{Key: name, Item: ItemFrom(&product{m, name})}
+	}
+	return s.With(made...), nil
+}
+
+// SampleError says at which node and sample something went wrong.
+type SampleError struct {
+	Node  string // "" outside a flow
+	Index int    // position in the node's dataset
+	Err   error
+}
+
+func (e *SampleError) Error() string {
+	if e.Node == "" {
+		return fmt.Sprintf("sample %d: %v", e.Index, e.Err)
+	}
+	return fmt.Sprintf("node %s: sample %d: %v", e.Node, e.Index, e.Err)
+}
+
+func (e *SampleError) Unwrap() error { return e.Err }

@@ -1,0 +1,107 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Parallel calls do for every i in [0, n), at most workers at once (0 or less:
+// as many as there are processors), in about that order. The first error ends
+// it: the others are told by their context, and no new calls are made.
+func Parallel(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	next := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		i := next
+		next++
+		return i
+	}
+	for range min(Workers(workers), n) {
+		g.Go(func() error {
+			for i := take(); i < n; i = take() {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Workers is the number of workers meant by n: n itself, or the number of
+// processors if n is 0 or less.
+func Workers(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Stream yields the elements of ds in order while workers get the next ones
+// ready. At most 2*workers elements are ready or under way beside the one
+// handed out, so a slow consumer holds the workers back. It ends at the first
+// error.
+func Stream[T any](ctx context.Context, ds Dataset[T], workers int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		var wait sync.WaitGroup
+		defer wait.Wait()
+		defer cancel(errStreamEnded)
+		queue := make(chan chan element[T], Workers(workers))
+		slots := make(chan struct{}, Workers(workers))
+		wait.Go(func() { feed(ctx, ds, queue, slots, &wait) })
+		for ready := range queue {
+			e := <-ready
+			if !yield(e.value, e.err) || e.err != nil {
+				return
+			}
+		}
+		if err := context.Cause(ctx); err != nil {
+			var zero T
+			yield(zero, err)
+		}
+	}
+}
+
+var errStreamEnded = errors.New("dataset: the consumer of the stream has left")
+
+type element[T any] struct {
+	value T
+	err   error
+}
+
+// feed starts one goroutine an element, in order, as long as there is room in
+// the queue and a slot to work in.
+func feed[T any](ctx context.Context, ds Dataset[T], queue chan<- chan element[T], slots chan struct{}, wait *sync.WaitGroup) {
+	defer close(queue)
+	for i := range ds.Len() {
+		ready := make(chan element[T], 1)
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			v, err := ds.At(ctx, i)
+			ready <- element[T]{v, err}
+		})
+		select {
+		case queue <- ready:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package dataset
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+	"github.com/zeebo/xxh3"
+)
+
+// A parcel is what is kept of one execution of a maker: the items it made,
+// encoded, and for items that it passed on, where they came from. It stores no
+// byte that the maker did not make.
+type parcel struct{ entries []entry }
+
+type entry struct {
+	key    string
+	from   string // not empty: passed on from this key of the input
+	ext    string
+	shared bool
+	digest key.Digest
+	bytes  []byte
+}
+
+// newParcel encodes what a maker returned for in.
+func newParcel(ctx context.Context, in, out Sample) (*parcel, error) {
+	p := &parcel{make([]entry, 0, out.Len())}
+	for f := range out.Fields() {
+		e := entry{key: f.Key, shared: f.Shared}
+		if i := slices.IndexFunc(in.fields, func(g Field) bool { return g.Item == f.Item }); i >= 0 {
+			e.from = in.fields[i].Key
+		} else if err := e.encode(ctx, f.Item); err != nil {
+			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+		}
+		p.entries = append(p.entries, e)
+	}
+	return p, nil
+}
+
+func (e *entry) encode(ctx context.Context, it *Item) (err error) {
+	if e.ext, err = it.Ext(ctx); err != nil {
+		return err
+	}
+	if e.bytes, err = it.Bytes(ctx); err != nil {
+		return err
+	}
+	e.digest, err = it.Digest(ctx)
+	return err
+}
+
+// open returns the sample that the maker returned for in.
+func (p *parcel) open(in Sample) (Sample, error) {
+	out := Sample{make([]Field, 0, len(p.entries))}
+	for _, e := range p.entries {
+		f := Field{Key: e.key, Shared: e.shared}
+		if e.from != "" {
+			it, err := in.Item(e.from)
+			if err != nil {
+				return Sample{}, err
+			}
+			f.Item = it
+		} else {
+			f.Item = ItemFrom(&encoded{ext: e.ext, bytes: e.bytes, digest: e.digest})
+		}
+		out.fields = append(out.fields, f)
+	}
+	return out, nil
+}
+
+// parcelFormat names the encoding below; another encoding is another format.
+const parcelFormat = "larder parcel 1"
+
+// parcelValue keeps parcels. The encoding, all integers little-endian 32 bit:
+//
+//	number of entries
+//	per entry: flags (1 shared, 2 passed on), then length-framed key and,
+//	    for an item passed on: length-framed key of the input
+//	    for an item made: length-framed extension, digest, length of bytes
+//	the bytes of all items made, each at a multiple of 64 from the start
+//
+// Items of a decoded parcel refer to the record, which may be mapped memory.
+var parcelValue = &codec.Value[*parcel]{
+	ID:      parcelFormat,
+	Type:    xxh3.HashString(parcelFormat),
+	Encode:  func(dst []byte, p *parcel) ([]byte, error) { return p.append(dst) },
+	Decode:  decodeParcel,
+	Aliases: true,
+}
+
+const (
+	flagShared = 1
+	flagPassed = 2
+	bytesAlign = 64
+)
+
+func (p *parcel) append(dst []byte) ([]byte, error) {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(p.entries)))
+	for _, e := range p.entries {
+		if uint64(len(e.bytes)) > maxItemBytes {
+			return nil, fmt.Errorf("item %s has %d bytes; at most %d can be kept", e.key, len(e.bytes), int64(maxItemBytes))
+		}
+		dst = e.appendHead(dst)
+	}
+	for _, e := range p.entries {
+		if e.from == "" {
+			dst = append(dst, make([]byte, -(len(dst)-start)&(bytesAlign-1))...)
+			dst = append(dst, e.bytes...)
+		}
+	}
+	return dst, nil
+}
+
+const maxItemBytes = 1<<32 - 1
+
+func (e *entry) appendHead(dst []byte) []byte {
+	var flags uint32
+	if e.shared {
+		flags |= flagShared
+	}
+	if e.from != "" {
+		flags |= flagPassed
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, flags)
+	dst = appendString(dst, e.key)
+	if e.from != "" {
+		return appendString(dst, e.from)
+	}
+	dst = appendString(dst, e.ext)
+	dst = append(dst, e.digest[:]...)
+	return binary.LittleEndian.AppendUint32(dst, uint32(len(e.bytes)))
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)))
+	return append(dst, s...)
+}
+
+var errParcel = errors.New("dataset: not a parcel")
+
+func decodeParcel(b []byte) (*parcel, error) {
+	r := parcelReader{b: b}
+	n := r.uint32()
+	if int64(n) > int64(len(b))/8 { // an entry takes more than 8 bytes
+		return nil, errParcel
+	}
+	p := &parcel{make([]entry, n)}
+	lengths := make([]int, n)
+	for i := range p.entries {
+		lengths[i] = p.entries[i].readHead(&r)
+	}
+	for i := range p.entries {
+		if p.entries[i].from == "" {
+			r.take(-r.pos & (bytesAlign - 1))
+			p.entries[i].bytes = r.take(lengths[i])
+		}
+	}
+	if r.bad || r.pos != len(b) {
+		return nil, errParcel
+	}
+	return p, nil
+}
+
+func (e *entry) readHead(r *parcelReader) (length int) {
+	flags := r.uint32()
+	e.shared = flags&flagShared != 0
+	e.key = r.string()
+	if flags&flagPassed != 0 {
+		if e.from = r.string(); e.from == "" {
+			r.bad = true
+		}
+		return 0
+	}
+	e.ext = r.string()
+	copy(e.digest[:], r.take(key.Size))
+	return int(r.uint32())
+}
+
+// parcelReader reads from a parcel; once something is missing it reads nothing
+// more and is bad.
+type parcelReader struct {
+	b   []byte
+	pos int
+	bad bool
+}
+
+func (r *parcelReader) take(n int) []byte {
+	if r.bad || n < 0 || n > len(r.b)-r.pos {
+		r.bad = true
+		return nil
+	}
+	b := r.b[r.pos : r.pos+n : r.pos+n]
+	r.pos += n
+	return b
+}
+
+func (r *parcelReader) uint32() uint32 {
+	b := r.take(4)
+	if r.bad {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+func (r *parcelReader) string() string { return string(r.take(int(r.uint32()))) }

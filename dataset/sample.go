@@ -1,0 +1,162 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// A Sample is a named set of items, in a fixed order. It is immutable: methods
+// that change something return another sample. The zero Sample is empty.
+type Sample struct{ fields []Field }
+
+// A Field is an item of a sample under its key.
+type Field struct {
+	Key  string
+	Item *Item
+	// Shared says that the item belongs to the dataset rather than to one
+	// sample of it.
+	Shared bool
+}
+
+// NewSample returns a sample of the given fields. Of fields with the same key
+// the last one counts.
+func NewSample(fields ...Field) Sample {
+	s := Sample{make([]Field, 0, len(fields))}
+	for _, f := range fields {
+		s.set(f)
+	}
+	return s
+}
+
+// set adds f to a sample that nobody else has seen yet.
+func (s *Sample) set(f Field) {
+	if i := s.index(f.Key); i >= 0 {
+		s.fields[i] = f
+		return
+	}
+	s.fields = append(s.fields, f)
+}
+
+func (s Sample) index(key string) int {
+	for i := range s.fields {
+		if s.fields[i].Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Len returns the number of items.
+func (s Sample) Len() int { return len(s.fields) }
+
+// Fields yields the items with their keys, in order.
+func (s Sample) Fields() iter.Seq[Field] { return slices.Values(s.fields) }
+
+// Keys returns the keys in order.
+func (s Sample) Keys() []string {
+	keys := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// Field returns the field under key.
+func (s Sample) Field(key string) (Field, bool) {
+	if i := s.index(key); i >= 0 {
+		return s.fields[i], true
+	}
+	return Field{}, false
+}
+
+// Item returns the item under key, or an error that names the keys there are.
+func (s Sample) Item(key string) (*Item, error) {
+	if i := s.index(key); i >= 0 {
+		return s.fields[i].Item, nil
+	}
+	return nil, &NoItemError{Key: key, Have: s.Keys()}
+}
+
+// Value returns the value of the item under key.
+func (s Sample) Value(ctx context.Context, key string) (any, error) {
+	it, err := s.Item(key)
+	if err != nil {
+		return nil, err
+	}
+	v, err := it.Value(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", key, err)
+	}
+	return v, nil
+}
+
+// With returns s with the given fields added, each in the place of the field
+// of the same key if there is one.
+func (s Sample) With(fields ...Field) Sample {
+	out := Sample{slices.Grow(slices.Clone(s.fields), len(fields))}
+	for _, f := range fields {
+		out.set(f)
+	}
+	return out
+}
+
+// WithItem returns s with the item under key, not shared.
+func (s Sample) WithItem(key string, it *Item) Sample {
+	return s.With(Field{Key: key, Item: it})
+}
+
+// Without returns s without the given keys; keys that are not there are
+// ignored.
+func (s Sample) Without(keys ...string) Sample {
+	return s.filter(func(key string) bool { return !slices.Contains(keys, key) })
+}
+
+// Only returns s with just the given keys, in the order of s; keys that are
+// not there are ignored.
+func (s Sample) Only(keys ...string) Sample {
+	return s.filter(func(key string) bool { return slices.Contains(keys, key) })
+}
+
+func (s Sample) filter(keep func(key string) bool) Sample {
+	out := Sample{make([]Field, 0, len(s.fields))}
+	for _, f := range s.fields {
+		if keep(f.Key) {
+			out.fields = append(out.fields, f)
+		}
+	}
+	return out
+}
+
+// Rename gives items new keys, all at once, so that names can be swapped. Keys
+// that are not there are ignored. Two items that would end up under one key
+// are an error.
+func (s Sample) Rename(names map[string]string) (Sample, error) {
+	out := Sample{make([]Field, 0, len(s.fields))}
+	for _, f := range s.fields {
+		old := f.Key
+		if to, ok := names[f.Key]; ok {
+			f.Key = to
+		}
+		if out.index(f.Key) >= 0 {
+			return Sample{}, fmt.Errorf("rename %s to %s: there is already an item %s", old, f.Key, f.Key)
+		}
+		out.fields = append(out.fields, f)
+	}
+	return out, nil
+}
+
+// NoItemError says that a sample has no item under a key.
+type NoItemError struct {
+	Key  string
+	Have []string
+}
+
+func (e *NoItemError) Error() string {
+	if len(e.Have) == 0 {
+		return fmt.Sprintf("no item %q: the sample is empty", e.Key)
+	}
+	return fmt.Sprintf("no item %q: the sample has %s", e.Key, strings.Join(e.Have, ", "))
+}

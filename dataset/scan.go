@@ -1,0 +1,150 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// A Scan is one full pass over a dataset that gets a small value of each
+// sample: whether it passes a filter, which group it is in. The values of the
+// whole pass are kept, so a second run over the same samples reads none of
+// them.
+type Scan[T any] struct {
+	Node    string         // for errors
+	Op      *key.Op        // identity of what is done
+	Reads   []string       // items that Each is given; nil means all
+	Workers int            // samples at once
+	Larder  *larder.Larder // nil: nothing is kept
+	Tally   *Tally         // may be nil
+	Each    func(ctx context.Context, s Sample) (T, error)
+}
+
+// Run returns the value of each sample of ds, in order.
+func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
+	if s.Tally == nil {
+		s.Tally = new(Tally)
+	}
+	if s.Larder == nil {
+		return s.pass(ctx, ds)
+	}
+	input, err := s.input(ctx, ds, false)
+	if err != nil {
+		return nil, err
+	}
+	r, err := larder.Call[[]T]{
+		Action:  s.Op.Action(input),
+		Compute: func(ctx context.Context) ([]T, error) { return s.pass(ctx, ds) },
+		Resolve: func(ctx context.Context) ([]key.Input, error) {
+			input, err := s.input(ctx, ds, true)
+			return []key.Input{input}, err
+		},
+	}.Do(ctx, s.Larder)
+	if errors.Is(err, larder.ErrDry) {
+		return s.pass(ctx, ds) // looking at items is no computation
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch r.From {
+	case larder.FromMemory:
+		s.Tally.FromMemory.Add(int64(ds.Len()))
+	case larder.FromStore:
+		s.Tally.FromStore.Add(int64(ds.Len()))
+		s.Tally.BytesRead.Add(r.Bytes)
+	case larder.Computed:
+		s.Tally.BytesWritten.Add(r.Bytes)
+	}
+	return r.Value, nil
+}
+
+// pass calls Each for every sample.
+func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
+	values := make([]T, ds.Len())
+	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) (err error) {
+		in, err := s.at(ctx, ds, i)
+		if err != nil {
+			return err
+		}
+		if values[i], err = s.Each(ctx, in); err != nil {
+			s.Tally.Failed.Add(1)
+			return &SampleError{Node: s.Node, Index: i, Err: err}
+		}
+		s.Tally.Computed.Add(1)
+		return nil
+	})
+	return values, err
+}
+
+func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, error) {
+	in, err := ds.At(ctx, i)
+	if err != nil || s.Reads == nil {
+		return in, err
+	}
+	return in.Only(s.Reads...), nil
+}
+
+// input names all that the pass reads: by content if resolved is set, and
+// otherwise without computing anything.
+func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (key.Input, error) {
+	names := make([]byte, ds.Len()*key.Size)
+	deep := make([]bool, ds.Len())
+	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) error {
+		in, err := s.at(ctx, ds, i)
+		if err != nil {
+			return err
+		}
+		inputs, err := inputsOf(ctx, in, resolved)
+		if err != nil {
+			return &SampleError{Node: s.Node, Index: i, Err: err}
+		}
+		a := s.Op.Action(inputs...)
+		k := a.Key()
+		deep[i] = !a.Resolved()
+		copy(names[i*key.Size:], k[:])
+		return nil
+	})
+	if err != nil {
+		return key.Input{}, err
+	}
+	all := key.DigestOf(names)
+	for _, d := range deep {
+		if d {
+			return key.Input{Name: "samples", Ref: key.Result(key.Key(all), "all")}, nil
+		}
+	}
+	return key.Input{Name: "samples", Ref: key.Content(all)}, nil
+}
+
+// inputsOf names the items of a sample as inputs of an action: by content if
+// resolved is set, computing what is not known, and otherwise as far as is
+// known.
+func inputsOf(ctx context.Context, s Sample, resolved bool) ([]key.Input, error) {
+	inputs := make([]key.Input, 0, s.Len())
+	for f := range s.Fields() {
+		in, err := inputOf(ctx, f, resolved)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs, nil
+}
+
+func inputOf(ctx context.Context, f Field, resolved bool) (in key.Input, err error) {
+	in.Name = f.Key
+	if resolved {
+		var d key.Digest
+		d, err = f.Item.Digest(ctx)
+		in.Ref = key.Content(d)
+	} else {
+		in.Ref, err = f.Item.Ref(ctx)
+	}
+	if err == nil && in.Ref.IsContent() {
+		in.Kind, err = kind(ctx, f.Item)
+	}
+	return in, err
+}

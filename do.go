@@ -1,0 +1,315 @@
+package larder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// ErrCycle is returned by a computation that asks for its own result.
+var ErrCycle = errors.New("larder: a computation needs its own result")
+
+// Do returns the value of action a: from memory, from the store, or by running
+// compute, which runs at most once per key at a time over all goroutines and
+// processes that share the store.
+//
+// An error is returned to every waiter and not kept. A panic in compute
+// becomes a *flight.PanicError with its stack. When ctx ends, Do returns its
+// cause at once; compute's own context is cancelled only when nobody waits for
+// it any more. A type that cannot be kept without loss is an error before
+// compute is run.
+func Do[T any](ctx context.Context, l *Larder, a *key.Action, compute func(context.Context) (T, error)) (T, error) {
+	r, err := Call[T]{Action: a, Compute: compute}.Do(ctx, l)
+	return r.Value, err
+}
+
+// A Call is one use of the mechanism, with all that can be said about it.
+type Call[T any] struct {
+	Action *key.Action
+	// Compute makes the value.
+	Compute func(context.Context) (T, error)
+	// Resolve returns the action's inputs by content. It is needed where
+	// some are named by the computation that makes them (key.Result), and
+	// called only when the action's own key finds nothing: if the inputs
+	// came out as they once were, the old value is found (early cutoff).
+	Resolve func(context.Context) ([]key.Input, error)
+	// Value says how a T is kept; nil means codec.For[T].
+	Value *codec.Value[T]
+	// Share hands the same decoded value to all callers, who promise not to
+	// change what it refers to. Otherwise each caller gets its own.
+	Share bool
+	// Bytes estimates the memory held by a shared value; nil means the
+	// length of its encoding.
+	Bytes func(T) int64
+}
+
+// A Result is a value with where it came from.
+type Result[T any] struct {
+	Value T
+	From  Source
+	Key   key.Key       // under which the value itself is kept
+	Cost  time.Duration // of the computation, whenever it was
+	Bytes int64         // of the encoding
+}
+
+// A Source says where a value came from.
+type Source int
+
+// The sources.
+const (
+	Computed Source = iota
+	FromMemory
+	FromStore
+)
+
+// entry is what the memory cache holds under a key: a value that may be
+// shared, or else the bytes from which each caller decodes its own.
+type entry struct {
+	value   any
+	payload []byte
+	typ     uint64
+	key     key.Key
+	cost    time.Duration
+	bytes   int64
+}
+
+// outcome is an entry on its way to those who wait for it.
+type outcome struct {
+	entry
+	from Source
+}
+
+// Do carries out the call. See the function [Do].
+func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
+	if c.Value == nil {
+		v, err := codec.For[T]()
+		if err != nil {
+			return Result[T]{}, fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
+		}
+		c.Value = v
+	}
+	k := c.Action.Key()
+	if r, ok := c.remembered(l, k); ok {
+		return r, nil
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Result[T]{}, err
+	}
+	if r, ok := c.kept(ctx, l, k); ok {
+		return r, nil
+	}
+	if IsDry(ctx) {
+		return c.dry(ctx, l)
+	}
+	if computing(ctx, k) {
+		return Result[T]{}, fmt.Errorf("%w: %s (%s)", ErrCycle, c.Action.Op().Name(), k)
+	}
+	o, _, err := l.flight.Do(ctx, k, func(ctx context.Context) (outcome, error) {
+		return c.make(withComputing(ctx, k), l, k)
+	})
+	if err != nil {
+		return Result[T]{}, err
+	}
+	return c.result(o.entry, o.from)
+}
+
+// remembered looks in memory.
+func (c Call[T]) remembered(l *Larder, k key.Key) (Result[T], bool) {
+	if l.memory == nil {
+		return Result[T]{}, false
+	}
+	e, ok := l.memory.Get(k)
+	if !ok || e.typ != c.Value.Type {
+		return Result[T]{}, false
+	}
+	r, err := c.result(e, FromMemory)
+	if err != nil {
+		return Result[T]{}, false
+	}
+	l.count.memoryHits.Add(1)
+	l.count.saved.Add(int64(e.cost))
+	return r, true
+}
+
+// kept looks in the store, following one link.
+func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key) (Result[T], bool) {
+	rec, err := l.store.Get(ctx, k)
+	if err == nil && !rec.Link.IsZero() {
+		rec, err = l.store.Get(ctx, rec.Link)
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrNotFound) {
+			l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
+		}
+		return Result[T]{}, false
+	}
+	if rec.Type != c.Value.Type {
+		return Result[T]{}, false // another type under this key is not our value
+	}
+	r, err := c.decode(l, k, rec)
+	if err != nil {
+		l.log.Warn("larder: a kept value could not be decoded; computing it again", "key", k, "error", err)
+		return Result[T]{}, false
+	}
+	l.count.storeHits.Add(1)
+	l.count.saved.Add(int64(rec.Cost))
+	l.count.bytesRead.Add(int64(len(rec.Payload)))
+	return r, true
+}
+
+func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], error) {
+	v, err := c.Value.Decode(rec.Payload)
+	if err != nil {
+		return Result[T]{}, err
+	}
+	e := entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload))}
+	if c.shareable() {
+		e.value = v
+	} else {
+		e.payload = rec.Payload
+	}
+	c.remember(l, k, e, v)
+	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
+}
+
+// shareable reports whether callers may be handed one and the same value.
+func (c Call[T]) shareable() bool { return c.Share || c.Value.Plain }
+
+func (c Call[T]) remember(l *Larder, k key.Key, e entry, v T) {
+	if l.memory == nil {
+		return
+	}
+	bytes := e.bytes
+	if c.Share && c.Bytes != nil {
+		bytes = c.Bytes(v)
+	}
+	l.memory.Put(k, e, bytes+entryOverhead, e.cost)
+}
+
+// entryOverhead is about what an entry costs beside its value.
+const entryOverhead = 256
+
+// result turns an entry into a value of the caller's own.
+func (c Call[T]) result(e entry, from Source) (Result[T], error) {
+	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes}
+	if e.payload == nil {
+		v, ok := e.value.(T)
+		if !ok && e.value != nil {
+			return r, fmt.Errorf("larder: %s: asked for %T under the key of a %T", c.Action.Op().Name(), r.Value, e.value)
+		}
+		r.Value = v
+		return r, nil
+	}
+	var err error
+	r.Value, err = c.Value.Decode(e.payload)
+	return r, err
+}
+
+// make finds or makes the value under k when memory and store had nothing.
+func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
+	if !c.Action.Resolved() {
+		return c.makeResolved(ctx, l, k)
+	}
+	release, err := l.store.Lease(ctx, k)
+	if err != nil {
+		return outcome{}, fmt.Errorf("larder: %s: waiting for another process: %w", c.Action.Op().Name(), err)
+	}
+	defer release()
+	// Another process may have kept it while we waited.
+	if r, ok := c.kept(ctx, l, k); ok {
+		return c.outcome(r)
+	}
+	return c.compute(ctx, l, k)
+}
+
+// makeResolved tries the key made from the contents of the inputs, and notes
+// under the first key where the value was found.
+func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
+	if c.Resolve == nil {
+		return outcome{}, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
+	}
+	inputs, err := c.Resolve(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	resolved := c
+	resolved.Action, resolved.Resolve = c.Action.WithInputs(inputs), nil
+	if !resolved.Action.Resolved() {
+		return outcome{}, fmt.Errorf("larder: %s: Resolve left inputs without content", c.Action.Op().Name())
+	}
+	r, err := resolved.Do(ctx, l)
+	if err != nil {
+		return outcome{}, err
+	}
+	l.put(ctx, store.Record{Key: k, Link: r.Key, Type: c.Value.Type, Provenance: provenance(c.Action)})
+	o, err := c.outcome(r)
+	if err == nil {
+		c.remember(l, k, o.entry, r.Value)
+	}
+	return o, err
+}
+
+// outcome wraps a result for those who wait. Only a value that may be shared
+// is handed on as it is.
+func (c Call[T]) outcome(r Result[T]) (outcome, error) {
+	e := entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes}
+	if c.shareable() {
+		e.value = r.Value
+		return outcome{e, r.From}, nil
+	}
+	var err error
+	e.payload, err = c.Value.Encode([]byte{}, r.Value)
+	return outcome{e, r.From}, err
+}
+
+func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
+	start := time.Now()
+	v, err := c.Compute(ctx)
+	cost := time.Since(start)
+	l.count.computed.Add(1)
+	l.count.computing.Add(int64(cost))
+	if err != nil {
+		l.count.failed.Add(1)
+		return outcome{}, err
+	}
+	payload, err := c.Value.Encode([]byte{}, v)
+	if err != nil {
+		return outcome{}, fmt.Errorf("larder: %s: the result cannot be kept: %w", c.Action.Op().Name(), err)
+	}
+	e := entry{typ: c.Value.Type, key: k, cost: cost, bytes: int64(len(payload))}
+	if c.shareable() {
+		e.value = v
+	} else {
+		e.payload = payload
+	}
+	l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action)})
+	c.remember(l, k, e, v)
+	return outcome{e, Computed}, nil
+}
+
+// put keeps a record. A store that cannot take it does not fail the
+// computation: the value passes through.
+func (l *Larder) put(ctx context.Context, r store.Record) {
+	err := l.store.Put(context.WithoutCancel(ctx), r)
+	if err == nil {
+		l.count.bytesWritten.Add(int64(len(r.Payload)))
+		return
+	}
+	l.count.unkept.Add(1)
+	l.putWarning.Do(func() {
+		l.log.Warn("larder: results are computed but not kept", "error", err)
+	})
+}
+
+func provenance(a *key.Action) []byte {
+	b, err := a.MarshalProvenance()
+	if err != nil {
+		return nil // an explanation may be missing; the value may not
+	}
+	return b
+}

@@ -1,0 +1,69 @@
+package larder
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Files remembers digests of files in the store, by size, times and place on
+// the device, so that a file that did not change is not read again to be named.
+func (l *Larder) Files() key.Memo { return fileMemo{l} }
+
+type fileMemo struct{ l *Larder }
+
+// fileType marks records that hold the digest of a file.
+const fileType = 0x66696c6564696765 // "filedige"
+
+var fileOp = func() *key.Op {
+	op, err := key.NewOp("file digest", key.Version("1"))
+	if err != nil {
+		panic(err) // it has no parameters that could be wrong
+	}
+	return op
+}()
+
+func (m fileMemo) key(s key.FileStat) (key.Key, bool) {
+	a, err := fileOp.Call(s)
+	if err != nil {
+		return key.Key{}, false
+	}
+	return a.Key(), true
+}
+
+// Load returns the digest of the file that had the given status.
+func (m fileMemo) Load(s key.FileStat) (d key.Digest, ok bool) {
+	k, ok := m.key(s)
+	if !ok {
+		return d, false
+	}
+	if m.l.memory != nil {
+		if e, ok := m.l.memory.Get(k); ok && e.typ == fileType {
+			return e.value.(key.Digest), true
+		}
+	}
+	r, err := m.l.store.Get(context.Background(), k)
+	if err != nil || r.Type != fileType || len(r.Payload) != key.Size {
+		return d, false
+	}
+	d = key.Digest(r.Payload)
+	m.remember(k, d)
+	return d, true
+}
+
+// Store notes the digest of a file.
+func (m fileMemo) Store(s key.FileStat, d key.Digest) {
+	k, ok := m.key(s)
+	if !ok {
+		return
+	}
+	m.remember(k, d)
+	m.l.put(context.Background(), store.Record{Key: k, Type: fileType, Payload: d[:]})
+}
+
+func (m fileMemo) remember(k key.Key, d key.Digest) {
+	if m.l.memory != nil {
+		m.l.memory.Put(k, entry{value: d, typ: fileType}, key.Size+entryOverhead, 0)
+	}
+}

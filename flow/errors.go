@@ -1,0 +1,112 @@
+// Package flow is about graphs of datasets: read from YAML or built in Go,
+// checked before anything runs, and run so that only what changed is computed
+// again.
+//
+// A flow has nodes. Each is a source, a mapper, an operator or a sink (package
+// component) with its parameters, its inputs, and options that say what is
+// remembered: keep, checkpoint, cache. [Parse] reads a flow file, [Flow.Run]
+// runs it and returns a [Report].
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// An Error is one thing that is wrong with a flow file, and where.
+type Error struct {
+	File         string
+	Line, Column int // from 1; 0 if unknown
+	Msg          string
+	Excerpt      string // the line, "" if unknown
+}
+
+// Error says where and what, and shows the line with a caret under the place.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&b, ":%d", e.Column)
+	}
+	fmt.Fprintf(&b, ": %s", e.Msg)
+	if e.Excerpt != "" {
+		fmt.Fprintf(&b, "\n    %s", e.Excerpt)
+		if e.Column > 0 {
+			fmt.Fprintf(&b, "\n    %s^", caretIndent(e.Excerpt, e.Column-1))
+		}
+	}
+	return b.String()
+}
+
+// caretIndent is white space as wide as the first n characters of line.
+func caretIndent(line string, n int) string {
+	var b strings.Builder
+	for _, r := range []rune(line)[:min(n, len([]rune(line)))] {
+		if r == '\t' {
+			b.WriteRune('\t')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// Errors is everything that is wrong with a flow file, by line.
+type Errors []*Error
+
+func (e Errors) Error() string {
+	texts := make([]string, len(e))
+	for i, one := range e {
+		texts[i] = one.Error()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// problems collects errors while a file is read.
+type problems struct {
+	file  string
+	lines []string
+	list  Errors
+}
+
+func newProblems(file string, content []byte) *problems {
+	return &problems{file: file, lines: strings.Split(string(content), "\n")}
+}
+
+// maxProblems bounds what is reported: after that many the reader has enough
+// to do.
+const maxProblems = 20
+
+// at notes an error at a node.
+func (p *problems) at(n *yaml.Node, format string, args ...any) {
+	p.add(n.Line, n.Column, fmt.Sprintf(format, args...))
+}
+
+func (p *problems) add(line, column int, msg string) {
+	if len(p.list) >= maxProblems {
+		return
+	}
+	e := &Error{File: p.file, Line: line, Column: column, Msg: msg}
+	if line >= 1 && line <= len(p.lines) {
+		e.Excerpt = strings.TrimRight(p.lines[line-1], "\r")
+	}
+	p.list = append(p.list, e)
+}
+
+// err returns what was collected, by line, or nil.
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.list, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return p.list
+}

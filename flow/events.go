@@ -1,0 +1,100 @@
+package flow
+
+import (
+	"sync"
+	"time"
+)
+
+// events tells an observer what happens, one event at a time.
+type events struct {
+	mu      sync.Mutex
+	observe func(Event)
+	states  []*state // started, in order
+	last    map[*state]int64
+}
+
+func newEvents(observe func(Event)) *events {
+	if observe == nil {
+		observe = func(Event) {}
+	}
+	return &events{observe: observe, last: map[*state]int64{}}
+}
+
+// event describes the state of a node now.
+func (s *state) event(kind EventKind) Event {
+	done, total := s.progress()
+	return Event{Time: time.Now(), Event: kind, Node: s.Name, Kind: s.Component.Kind, Done: done, Total: total}
+}
+
+// progress is how many samples the node has handled, and of how many if that
+// is known.
+func (s *state) progress() (done, total int64) {
+	t := &s.tally
+	if total := t.Total.Load(); total > 0 {
+		return t.Done.Load(), total
+	}
+	return t.Computed.Load() + t.FromMemory.Load() + t.FromStore.Load(), 0
+}
+
+func (e *events) started(s *state) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.states = append(e.states, s)
+	e.observe(s.event(NodeStarted))
+}
+
+func (e *events) failed(s *state, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ev := s.event(RunError)
+	ev.Message = err.Error()
+	e.observe(ev)
+}
+
+// progress tells of the nodes that got further since the last time.
+func (e *events) progress() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.states {
+		if done, _ := s.progress(); done != e.last[s] {
+			e.last[s] = done
+			e.observe(s.event(NodeProgress))
+		}
+	}
+}
+
+func (e *events) done() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.states {
+		e.observe(s.event(NodeDone))
+	}
+}
+
+// progressInterval keeps observers to ten events a second and node.
+const progressInterval = 100 * time.Millisecond
+
+// watch tells of progress until the returned function is called, which then
+// tells of the end of every node that was started.
+func (r *run) watch() (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(progressInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.events.progress()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+		r.events.progress()
+		r.events.done()
+	}
+}

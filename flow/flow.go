@@ -1,0 +1,207 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+)
+
+// A Flow is a checked graph of nodes.
+type Flow struct {
+	Name  string
+	File  string // absolute; "" if built in Go
+	Dir   string // where relative paths start
+	Nodes []*Node
+
+	problems *problems
+	order    []*Node // every node after those that it reads
+}
+
+// New checks a graph built in Go. Relative paths start at dir.
+func New(name, dir string, nodes ...*Node) (*Flow, error) {
+	f := &Flow{Name: name, Dir: dir, Nodes: nodes, problems: &problems{file: name}}
+	f.check()
+	return f, f.problems.err()
+}
+
+// Node returns the node called name, or an error with the nearest names.
+func (f *Flow) Node(name string) (*Node, error) {
+	if i := slices.IndexFunc(f.Nodes, func(n *Node) bool { return n.Name == name }); i >= 0 {
+		return f.Nodes[i], nil
+	}
+	return nil, fmt.Errorf("there is no node %q%s", name, component.Suggest(name, f.names()))
+}
+
+func (f *Flow) names() []string {
+	names := make([]string, len(f.Nodes))
+	for i, n := range f.Nodes {
+		names[i] = n.Name
+	}
+	return names
+}
+
+// check notes whatever is wrong with the graph, and orders it.
+func (f *Flow) check() {
+	for i, n := range f.Nodes {
+		if slices.ContainsFunc(f.Nodes[:i], func(m *Node) bool { return m.Name == n.Name }) {
+			f.wrong(n, "there are two nodes called %q", n.Name)
+		}
+		f.checkInputs(n)
+		f.checkOptions(n)
+	}
+	f.sort()
+	if len(f.problems.list) == 0 {
+		f.checkMappers()
+	}
+}
+
+// wrong notes an error at a node.
+func (f *Flow) wrong(n *Node, format string, args ...any) {
+	f.wrongAt(n, Input{pos: n.pos}, format, args...)
+}
+
+func (f *Flow) wrongAt(n *Node, in Input, format string, args ...any) {
+	if in.pos != nil {
+		f.problems.at(in.pos, format, args...)
+		return
+	}
+	f.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
+}
+
+func (f *Flow) checkInputs(n *Node) {
+	c := n.Component
+	switch {
+	case c.Kind == component.Source && len(n.From) > 0:
+		f.wrong(n, "source %s reads no node; remove from", n.Name)
+	case c.Kind != component.Source && len(n.From) == 0:
+		f.wrong(n, "%s %s must say what it reads: from: NODE", c.Kind, n.Name)
+	case c.Kind != component.Source && len(n.From) > 1 && !c.Many:
+		f.wrongAt(n, n.From[1], "%s %s reads one node, not %d; join them first with cat or zip", c.Kind, c.Name, len(n.From))
+	}
+	for _, in := range n.From {
+		from, err := f.Node(in.Node)
+		if err != nil {
+			f.wrongAt(n, in, "%v", err)
+			continue
+		}
+		if from.Component.Kind == component.Sink {
+			f.wrongAt(n, in, "node %s is a sink: it puts out nothing that %s could read", in.Node, n.Name)
+		}
+		if in.Output != "" && !f.mayHaveOutputs(from, map[string]bool{}) {
+			f.wrongAt(n, in, "node %s has a single output; write %s, not %s", in.Node, in.Node, in)
+		}
+	}
+}
+
+// mayHaveOutputs reports whether a node may put out several datasets: an
+// operator that splits, or anything applied to each of several.
+func (f *Flow) mayHaveOutputs(n *Node, seen map[string]bool) bool {
+	if n.Component.Outs || seen[n.Name] {
+		return n.Component.Outs
+	}
+	seen[n.Name] = true
+	if n.Component.Many || n.Component.Kind == component.Source {
+		return false
+	}
+	return slices.ContainsFunc(n.From, func(in Input) bool {
+		from, err := f.Node(in.Node)
+		return err == nil && in.Output == "" && f.mayHaveOutputs(from, seen)
+	})
+}
+
+func (f *Flow) checkOptions(n *Node) {
+	if n.Component.Kind != component.Sink {
+		return
+	}
+	if n.Options.Checkpoint {
+		f.wrong(n, "sink %s cannot be a checkpoint: it puts out nothing", n.Name)
+	}
+}
+
+// sort puts every node after those that it reads, and otherwise in the order
+// of the file. A cycle is noted.
+func (f *Flow) sort() {
+	f.order = nil
+	const open, closed = 1, 2
+	state := map[*Node]int{}
+	var visit func(n *Node, path []string)
+	visit = func(n *Node, path []string) {
+		path = append(path, n.Name)
+		switch state[n] {
+		case closed:
+			return
+		case open:
+			start := slices.Index(path, n.Name)
+			f.wrong(n, "node %s reads itself: %s", n.Name, strings.Join(path[start:], " <- "))
+			return
+		}
+		state[n] = open
+		for _, in := range n.From {
+			if from, err := f.Node(in.Node); err == nil {
+				visit(from, path)
+			}
+		}
+		state[n] = closed
+		f.order = append(f.order, n)
+	}
+	for _, n := range f.Nodes {
+		visit(n, nil)
+	}
+}
+
+// checkMappers makes every mapper once, so that wrong parameters show before
+// anything runs.
+func (f *Flow) checkMappers() {
+	for _, n := range f.Nodes {
+		if n.Component.Kind != component.Map {
+			continue
+		}
+		env := &component.Env{Node: n.Name, Dir: f.Dir}
+		if _, err := n.Component.Mapper(env, n.Params); err != nil {
+			f.wrongAt(n, Input{pos: n.with}, "%s: %v", n.Component.Name, err)
+		}
+	}
+}
+
+// needed returns the nodes that must be built for the given targets, in order.
+func (f *Flow) needed(targets []*Node) []*Node {
+	need := map[*Node]bool{}
+	for _, n := range slices.Backward(f.order) {
+		need[n] = need[n] || slices.Contains(targets, n)
+		if !need[n] {
+			continue
+		}
+		for _, in := range n.From {
+			if from, err := f.Node(in.Node); err == nil {
+				need[from] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(f.order), func(n *Node) bool { return !need[n] })
+}
+
+// targets returns the nodes called only, or else all sinks and checkpoints.
+func (f *Flow) targets(only []string) ([]*Node, error) {
+	var targets []*Node
+	for _, name := range only {
+		n, err := f.Node(name)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, n)
+	}
+	if len(only) > 0 {
+		return targets, nil
+	}
+	for _, n := range f.Nodes {
+		if n.Component.Kind == component.Sink || n.Options.Checkpoint {
+			targets = append(targets, n)
+		}
+	}
+	if len(targets) == 0 {
+		return nil, fmt.Errorf("the flow has no sink and no checkpoint: name the nodes to run")
+	}
+	return targets, nil
+}

@@ -1,0 +1,285 @@
+package flow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/store/memory"
+
+	_ "github.com/larder-data/larder/format/images"
+	_ "github.com/larder-data/larder/format/underfolder"
+	_ "github.com/larder-data/larder/mapper"
+	_ "github.com/larder-data/larder/op"
+)
+
+// letters writes a flow beside a copy of the letters, and parses it.
+func letters(t testing.TB, nodes string) *flow.Flow {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "data"), os.DirFS("../examples/letters/data")); err != nil {
+		t.Fatal(err)
+	}
+	content := "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n" + nodes
+	f, err := flow.Parse(filepath.Join(dir, "flow.yaml"), []byte(content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func newLarder(t testing.TB, s *memory.Store) *larder.Larder {
+	t.Helper()
+	l, err := larder.Open(larder.Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func node(t *testing.T, r *flow.Report, name string) flow.NodeReport {
+	t.Helper()
+	i := slices.IndexFunc(r.Nodes, func(n flow.NodeReport) bool { return n.Name == name })
+	if i < 0 {
+		t.Fatalf("no node %s in the report", name)
+	}
+	return r.Nodes[i]
+}
+
+func TestRunReportsAndEvents(t *testing.T) {
+	f := letters(t, `
+  stats: {map: image-stats, from: letters, checkpoint: true}
+  red: {op: filter, from: stats, with: {where: 'metadata.color == "red" and stats.width == 32'}}
+  sorted: {op: sort, from: red, with: {by: metadata.letter, reverse: true}}
+  out: {sink: underfolder, from: sorted, with: {path: out}}
+`)
+	s := memory.New(memory.Options{})
+	var kinds []flow.EventKind
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s), Observe: func(e flow.Event) {
+		if e.Node == "stats" && e.Event != flow.NodeProgress {
+			kinds = append(kinds, e.Event)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := node(t, r, "stats"); n.Samples != 26 || n.Computed != 26 || n.FromMemory != 0 || n.FromStore != 0 || n.BytesWritten == 0 || n.Kind != "map" || n.Component != "image-stats" {
+		t.Errorf("stats: %+v", n)
+	}
+	if n := node(t, r, "out"); n.Samples != 4 || n.Computed != 4 {
+		t.Errorf("out: %+v", n)
+	}
+	if !slices.Equal(kinds, []flow.EventKind{flow.NodeStarted, flow.NodeDone}) {
+		t.Errorf("events of stats: %v", kinds)
+	}
+	var letters []string
+	for i := range 4 {
+		b, err := os.ReadFile(filepath.Join(f.Dir, "out", "data", string(rune('0'+i))+"_metadata.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ Letter string }
+		if err := yaml.Unmarshal(b, &m); err != nil {
+			t.Fatal(err)
+		}
+		letters = append(letters, m.Letter)
+	}
+	if got := strings.Join(letters, ""); got != "voha" {
+		t.Errorf("the red letters, backwards: %q", got)
+	}
+}
+
+func TestSecondRunComputesNothing(t *testing.T) {
+	f := letters(t, `
+  stats: {map: image-stats, from: letters, checkpoint: true}
+  groups: {op: group-by, from: stats, with: {by: metadata.color}}
+  small: {map: image-resize, from: groups, with: {width: 8}, keep: true}
+  out: {sink: underfolder, from: small, with: {path: out, overwrite: replace}}
+`)
+	s := memory.New(memory.Options{})
+	for run, want := range []int64{26, 0} {
+		r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range r.Nodes {
+			if n.Kind != "source" && n.Computed != want {
+				t.Errorf("run %d: node %s computed %d, want %d", run+1, n.Name, n.Computed, want)
+			}
+		}
+	}
+}
+
+func TestPlanSaysWhatAndWhy(t *testing.T) {
+	f := letters(t, `
+  stats: {map: image-stats, from: letters, checkpoint: true}
+  small: {map: image-resize, from: stats, with: {width: 8}}
+  out: {sink: underfolder, from: small, with: {path: out, overwrite: replace}}
+`)
+	s := memory.New(memory.Options{})
+	plan := func() (stats, small flow.NodePlan) {
+		t.Helper()
+		p, err := f.Plan(t.Context(), flow.RunOptions{Larder: newLarder(t, s)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range p.Nodes {
+			switch n.Name {
+			case "stats":
+				stats = n
+			case "small":
+				small = n
+			}
+		}
+		return stats, small
+	}
+	check := func(what string, n flow.NodePlan, kept, compute int64, reason string) {
+		t.Helper()
+		if n.Kept != kept || n.Compute != compute {
+			t.Errorf("%s: %d kept and %d to compute, want %d and %d", what, n.Kept, n.Compute, kept, compute)
+		}
+		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Text, reason)) {
+			t.Errorf("%s: reasons %+v, want %q", what, n.Reasons, reason)
+		}
+	}
+	stats, small := plan()
+	check("before the first run", stats, 0, 26, "not computed before")
+	check("before the first run", small, 0, 26, "not kept")
+	if u, _ := s.Usage(t.Context()); u.Records > 26*3 {
+		t.Errorf("a plan kept %d records", u.Records)
+	}
+	if _, err := os.Stat(filepath.Join(f.Dir, "out")); !os.IsNotExist(err) {
+		t.Error("a plan wrote the output")
+	}
+	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s)}); err != nil {
+		t.Fatal(err)
+	}
+	stats, small = plan()
+	check("after a run", stats, 26, 0, "")
+	check("after a run", small, 0, 26, "not kept")
+	image := filepath.Join(f.Dir, "data", "data", "05_image.jpeg")
+	b, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(image, append(b, 'x'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stats, _ = plan()
+	check("one image changed", stats, 25, 1, "image")
+	if stats.Reasons[0].First != 5 {
+		t.Errorf("the changed sample is said to be %d", stats.Reasons[0].First)
+	}
+}
+
+func TestRunWithoutALarder(t *testing.T) {
+	f := letters(t, `
+  stats: {map: image-stats, from: letters}
+  parts: {op: split, from: stats, with: {sizes: {train: 0.8, test: 0.2}}}
+  out: {sink: underfolder, from: parts.train, with: {path: out}}
+`)
+	r, err := f.Run(t.Context(), flow.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := node(t, r, "out"); n.Samples != 21 {
+		t.Errorf("the part is of %d samples, want 21", n.Samples)
+	}
+}
+
+func TestInterruptedRun(t *testing.T) {
+	f := letters(t, "  stats: {map: image-stats, from: letters, checkpoint: true}\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Observe: func(e flow.Event) {
+		if e.Node == "stats" {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || r.Status != flow.Interrupted {
+		t.Errorf("status %v, error %v", r.Status, err)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	b, err := json.Marshal(flow.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("flow.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("flow.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../examples/letters/flow.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		what, flow string
+		valid      bool
+	}{
+		{"the example", string(example), true},
+		{"a misspelt node field", "version: 1\nnodes: {a: {source: underfolder, wiht: {path: x}}}", false},
+		{"a misspelt parameter", "version: 1\nnodes: {a: {source: underfolder, with: {pth: x}}}", false},
+		{"an unknown component", "version: 1\nnodes: {a: {source: underfoldr, with: {path: x}}}", false},
+		{"a missing parameter", "version: 1\nnodes: {a: {source: underfolder}}", false},
+		{"a parameter of a wrong type", "version: 1\nnodes: {a: {source: underfolder, with: {path: x}}, b: {op: repeat, from: a, with: {times: x}}}", false},
+		{"a variable", "version: 1\nvars: {n: 1}\nnodes: {a: {source: underfolder, with: {path: x}}, b: {op: repeat, from: a, with: {times: \"${n}\"}}}", true},
+		{"a mapper without input", "version: 1\nnodes: {b: {map: image-stats}}", false},
+	} {
+		var v any
+		if err := yaml.Unmarshal([]byte(test.flow), &v); err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(string(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(instance); (err == nil) != test.valid {
+			t.Errorf("%s: %v", test.what, err)
+		}
+		_, err = flow.Parse("flow.yaml", []byte(test.flow), nil)
+		if (err == nil) != test.valid {
+			t.Errorf("%s: the parser says %v", test.what, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	example, err := os.ReadFile("../examples/letters/flow.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(example))
+	f.Add("version: 1\nvars: {a: [1]}\nnodes: {x: {op: slice, from: [x, \"${a}\"], with: {start: ~}}}")
+	f.Add("a: &a [*a]")
+	f.Add("version: 1\nnodes: {? [1] : 2}")
+	f.Fuzz(func(t *testing.T, content string) {
+		_, err := flow.Parse("flow.yaml", []byte(content), nil)
+		var list flow.Errors
+		if err != nil && !errors.As(err, &list) {
+			t.Errorf("an error of another kind: %v", err)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Plan says what a run would compute, and why.
+type Plan struct {
+	Flow  string     `json:"flow"`
+	Nodes []NodePlan `json:"nodes"`
+}
+
+// A NodePlan says what a run would do at one node.
+type NodePlan struct {
+	Name      string         `json:"name"`
+	Kind      component.Kind `json:"kind"`
+	Component string         `json:"component"`
+	Samples   int64          `json:"samples"` // that the node puts out; for a sink, takes in
+	Kept      int64          `json:"kept"`    // would be handed out without computing
+	Compute   int64          `json:"compute"` // would be computed
+	// Unknown says why nothing can be said before something has run.
+	Unknown string   `json:"unknown,omitempty"`
+	Reasons []Reason `json:"reasons,omitempty"`
+}
+
+// A Reason says why samples would be computed.
+type Reason struct {
+	Text  string `json:"text"`
+	Count int64  `json:"count"`
+	First int    `json:"first"` // position of the first such sample
+}
+
+// Plan finds out what [Flow.Run] would compute. It computes, keeps and writes
+// nothing, but it reads what the decision needs: the content of files, and
+// what is kept.
+func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
+	r, err := f.newRun(o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]store.Manifest{}}
+	ctx = larder.Dry(ctx)
+	for _, s := range r.states {
+		if err := p.node(ctx, s); err != nil {
+			return nil, r.failed(s, err)
+		}
+	}
+	plan := &Plan{Flow: f.Name}
+	for _, n := range f.Nodes {
+		if np, ok := p.plans[n.Name]; ok {
+			plan.Nodes = append(plan.Nodes, *np)
+		}
+	}
+	return plan, nil
+}
+
+type planner struct {
+	*run
+	plans map[string]*NodePlan
+	seen  map[string]bool           // node and action that were looked at
+	last  map[string]store.Manifest // what nodes used the last time
+}
+
+// node builds one node, and goes through its samples if the run would.
+func (p *planner) node(ctx context.Context, s *state) error {
+	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
+	p.plans[s.Name] = np
+	for _, in := range s.From {
+		if up := p.plans[in.Node]; up.Unknown != "" {
+			np.Unknown = up.Unknown
+			return nil
+		}
+	}
+	data, err := p.inputOrBuild(ctx, s)
+	if errors.Is(err, larder.ErrDry) {
+		np.Unknown = "it is known once what it reads has been computed"
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	np.Samples = count(data)
+	if !s.Options.Checkpoint && !s.target {
+		return nil
+	}
+	for _, part := range data.Parts {
+		if err := p.samples(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inputOrBuild returns what a sink would take in, or what another node puts
+// out.
+func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, error) {
+	if s.Component.Kind == component.Sink {
+		return p.input(s)
+	}
+	err := p.build(ctx, s)
+	return s.data, err
+}
+
+// samples looks at everything that makes the samples of ds.
+func (p *planner) samples(ctx context.Context, ds component.Samples) error {
+	for i := range ds.Len() {
+		s, err := ds.At(ctx, i)
+		if errors.Is(err, larder.ErrDry) {
+			continue // its maker was counted when it was asked
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.makings(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) makings(ctx context.Context, s dataset.Sample) error {
+	for _, m := range s.Makings() {
+		if err := p.making(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// making counts one execution as kept or to be computed, and in the second
+// case goes on to what it reads.
+func (p *planner) making(ctx context.Context, m *dataset.Making) error {
+	a, err := m.Action(ctx)
+	if err != nil {
+		return err
+	}
+	id := m.Node() + " " + a.Key().String()
+	if p.seen[id] {
+		return nil
+	}
+	p.seen[id] = true
+	np := p.plans[m.Node()]
+	if err = m.Make(ctx); err == nil {
+		np.Kept++
+		return nil
+	}
+	if !errors.Is(err, larder.ErrDry) {
+		return err
+	}
+	reason, err := p.why(ctx, m, a)
+	if err != nil {
+		return err
+	}
+	np.Compute++
+	np.add(reason, m.Index())
+	return p.makings(ctx, m.Inputs())
+}
+
+func (np *NodePlan) add(text string, index int) {
+	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Text == text })
+	if i < 0 {
+		np.Reasons = append(np.Reasons, Reason{Text: text, First: index})
+		i = len(np.Reasons) - 1
+	}
+	np.Reasons[i].Count++
+	np.Reasons[i].First = min(np.Reasons[i].First, index)
+}
+
+// why says why an execution would take place.
+func (p *planner) why(ctx context.Context, m *dataset.Making, a *key.Action) (string, error) {
+	kept, err := m.Kept(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !kept {
+		return "results of this node are not kept (no keep or checkpoint)", nil
+	}
+	resolved, err := m.Resolved(ctx)
+	if errors.Is(err, larder.ErrDry) {
+		return "what it reads is computed first; if that comes out as before, this is not computed", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.difference(ctx, m, resolved)
+}
+
+// difference says what is not as it was the last time.
+func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Action) (string, error) {
+	last := lastRecord(p.lastManifest(ctx, m.Node()), m.Index())
+	if last.IsZero() {
+		return "not computed before", nil
+	}
+	if last == now.Key() {
+		return "computed before, but no longer in the cache", nil
+	}
+	b, err := p.Larder.Store().Provenance(ctx, last)
+	if errors.Is(err, store.ErrNotFound) {
+		return "changed since the last run; what it was then is no longer in the cache", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	before, err := key.UnmarshalProvenance(b)
+	if err != nil {
+		return "changed since the last run", nil
+	}
+	var changes []string
+	for _, c := range key.Diff(before, now.Parts()) {
+		changes = append(changes, c.String())
+	}
+	return strings.Join(changes, "; "), nil
+}
+
+func (p *planner) lastManifest(ctx context.Context, node string) store.Manifest {
+	m, ok := p.last[node]
+	if !ok {
+		m, _ = p.Larder.Store().Manifest(ctx, p.manifestName(node, nil, 0)) // none: nothing was kept
+		p.last[node] = m
+	}
+	return m
+}

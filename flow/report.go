@@ -1,0 +1,79 @@
+package flow
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/larder-data/larder/component"
+)
+
+// A Report says what a run did. Its JSON form is what scripts read.
+type Report struct {
+	Version int          `json:"version"` // 1
+	Flow    string       `json:"flow"`
+	Status  Status       `json:"status"`
+	Error   string       `json:"error"`
+	Seconds float64      `json:"seconds"`
+	Cache   string       `json:"cache"` // the cache folder, "" if there is none
+	Nodes   []NodeReport `json:"nodes"`
+}
+
+// A Status is how a run ended.
+type Status string
+
+// The ways for a run to end.
+const (
+	OK          Status = "ok"
+	Failed      Status = "failed"
+	Interrupted Status = "interrupted"
+)
+
+// A NodeReport says what happened at one node.
+type NodeReport struct {
+	Name      string         `json:"name"`
+	Kind      component.Kind `json:"kind"`
+	Component string         `json:"component"`
+	// Samples is how many the node puts out; for a sink, takes in.
+	Samples int64 `json:"samples"`
+	// Computed counts executions of the node's own function; FromMemory and
+	// FromStore count samples handed out without one.
+	Computed     int64   `json:"computed"`
+	FromMemory   int64   `json:"from_memory"`
+	FromStore    int64   `json:"from_store"`
+	Failed       int64   `json:"failed"`
+	Seconds      float64 `json:"seconds"`       // in the node's own function, over all workers
+	SecondsSaved float64 `json:"seconds_saved"` // that hits did not spend
+	BytesRead    int64   `json:"bytes_read"`    // encoded, from the store
+	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
+}
+
+// WriteJSON writes the report as indented JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// An Event is one thing that happened in a run.
+type Event struct {
+	Time    time.Time      `json:"time"`
+	Event   EventKind      `json:"event"`
+	Node    string         `json:"node,omitempty"`
+	Kind    component.Kind `json:"kind,omitempty"`
+	Done    int64          `json:"done"`            // samples so far
+	Total   int64          `json:"total,omitempty"` // of so many, 0 if not known
+	Message string         `json:"message,omitempty"`
+}
+
+// An EventKind says what happened.
+type EventKind string
+
+// The events.
+const (
+	NodeStarted  EventKind = "node_started"
+	NodeProgress EventKind = "progress" // at most ten a second
+	NodeDone     EventKind = "node_done"
+	Warning      EventKind = "warning"
+	RunError     EventKind = "error"
+)

@@ -1,0 +1,369 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+// RunOptions say how a flow is run.
+type RunOptions struct {
+	Larder  *larder.Larder // keeps results; needed for keep and checkpoint
+	Workers int            // samples at once; 0 means one a processor
+	Only    []string       // nodes to run; none means all sinks and checkpoints
+	Log     *slog.Logger   // takes warnings; nil means slog.Default()
+	// Observe is told of events, one at a time, at most ten a second and
+	// node. It must not call back into the run.
+	Observe func(Event)
+}
+
+// ErrRequest marks errors of a request that cannot be carried out as it is,
+// as against work that failed.
+var ErrRequest = errors.New("the request is wrong")
+
+// requestError is an error that is an ErrRequest.
+type requestError struct{ error }
+
+func (e requestError) Unwrap() []error { return []error{e.error, ErrRequest} }
+
+// Run runs the targets of the flow: every checkpoint is computed and kept, and
+// every sink is written, in an order in which each node comes after those that
+// it reads. What is already kept is not computed again.
+//
+// When ctx ends, samples under way are given up and what was computed is kept.
+// The report is returned with any error.
+func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
+	r, err := f.newRun(o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	start := time.Now()
+	stop := r.watch()
+	err = r.all(ctx)
+	if merr := r.saveManifests(context.WithoutCancel(ctx), err == nil); err == nil {
+		err = merr
+	}
+	stop()
+	return r.report(ctx, err, time.Since(start)), err
+}
+
+// Open returns what a node puts out, for a program that reads its samples
+// itself. Checkpoints on the way are computed first; everything else is lazy,
+// as the node's options say. The larder must stay open as long as the data is
+// used.
+func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
+	o.Only = []string{node}
+	r, err := f.newRun(o)
+	if err != nil {
+		return component.Data{}, requestError{err}
+	}
+	if r.targets[0].Component.Kind == component.Sink {
+		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
+	}
+	r.states[len(r.states)-1].target = false // it is read by the caller, sample by sample
+	if err := r.all(ctx); err != nil {
+		return component.Data{}, err
+	}
+	return r.state(node).data, r.saveManifests(ctx, true)
+}
+
+// A run is one run of a flow.
+type run struct {
+	*Flow
+	RunOptions
+	targets []*Node
+	states  []*state // of the nodes needed, in order
+	inputs  []string // what sources read
+	events  *events
+}
+
+// state is what a run knows of a node.
+type state struct {
+	*Node
+	data     component.Data
+	tally    dataset.Tally
+	spent    time.Duration // wall time of building, applying, writing
+	samples  int64
+	target   bool
+	eager    bool // its results must be kept when they are made, not later
+	manifest []*manifest
+}
+
+func (f *Flow) newRun(o RunOptions) (*run, error) {
+	targets, err := f.targets(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observe)}
+	pinned := r.reachCheckpoint()
+	for _, n := range f.needed(targets) {
+		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n]})
+	}
+	for _, n := range f.Nodes {
+		r.inputs = append(r.inputs, n.Component.Inputs(r.env(n, nil), n.Params)...)
+	}
+	return r, nil
+}
+
+// reachCheckpoint returns the nodes whose results end up in a checkpoint.
+func (f *Flow) reachCheckpoint() map[*Node]bool {
+	reach := map[*Node]bool{}
+	for _, n := range slices.Backward(f.order) {
+		if n.Options.Checkpoint {
+			reach[n] = true
+		}
+		for _, in := range n.From {
+			if from, err := f.Node(in.Node); err == nil && reach[n] {
+				reach[from] = true
+			}
+		}
+	}
+	return reach
+}
+
+func (r *run) state(name string) *state {
+	return r.states[slices.IndexFunc(r.states, func(s *state) bool { return s.Name == name })]
+}
+
+// env is what a component of the node may use.
+func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
+	env := &component.Env{
+		Node: n.Name, Dir: r.Dir, Larder: r.Larder, Tally: tally, Inputs: r.inputs,
+		Workers: r.workers(n), Log: r.Log.With("node", n.Name),
+	}
+	if r.Larder != nil {
+		env.Files = r.Larder.Files()
+	}
+	return env
+}
+
+func (r *run) workers(n *Node) int {
+	if n.Options.Workers > 0 {
+		return n.Options.Workers
+	}
+	return dataset.Workers(r.Workers)
+}
+
+// all builds every node that is needed and does the work of the targets.
+func (r *run) all(ctx context.Context) error {
+	for _, s := range r.states {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		r.events.started(s)
+		if err := r.build(ctx, s); err != nil {
+			return r.failed(s, err)
+		}
+		if s.Options.Checkpoint || (s.target && s.Component.Kind != component.Sink) {
+			if err := r.materialise(ctx, s); err != nil {
+				return r.failed(s, err)
+			}
+		}
+	}
+	return nil
+}
+
+// failed names the node in an error, unless the error does.
+func (r *run) failed(s *state, err error) error {
+	if sample := (*dataset.SampleError)(nil); !errors.As(err, &sample) && !errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("node %s: %w", s.Name, err)
+	}
+	r.events.failed(s, err)
+	return err
+}
+
+// build makes the data that a node puts out, or writes a sink.
+func (r *run) build(ctx context.Context, s *state) error {
+	start := time.Now()
+	defer func() { s.spent += time.Since(start) }()
+	in, err := r.input(s)
+	if err != nil {
+		return err
+	}
+	env := r.env(s.Node, &s.tally)
+	switch s.Component.Kind {
+	case component.Source:
+		ds, err := s.Component.OpenSource(ctx, env, s.Params)
+		if err != nil {
+			return err
+		}
+		s.data = component.One(ds)
+	case component.Map:
+		err = r.applyMapper(s, env, in)
+	case component.Op:
+		err = r.applyOp(ctx, s, env, in)
+	case component.Sink:
+		s.samples = count(in)
+		return s.Component.Write(ctx, env, s.Params, in)
+	}
+	if err != nil {
+		return err
+	}
+	s.samples = count(s.data)
+	return r.remember(s)
+}
+
+func count(d component.Data) (n int64) {
+	for _, p := range d.Parts {
+		n += int64(p.Len())
+	}
+	return n
+}
+
+// input returns what a node reads: the data of its one input, or of a node
+// that joins several, the parts of all of them.
+func (r *run) input(s *state) (component.Data, error) {
+	var all component.Data
+	for _, in := range s.From {
+		d := r.state(in.Node).data
+		if in.Output != "" {
+			var err error
+			if d, err = d.Output(in.Output); err != nil {
+				return d, fmt.Errorf("from %s: %w", in, err)
+			}
+		}
+		if !s.Component.Many {
+			return d, nil
+		}
+		all.Parts = append(all.Parts, d.Parts...)
+	}
+	return all, nil
+}
+
+// applyMapper maps each part of the input.
+func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error {
+	m, err := s.Component.Mapper(env, s.Params)
+	if err != nil {
+		return err
+	}
+	maker, _ := m.(dataset.Maker)
+	o := dataset.MapOptions{
+		Node: s.Name, Larder: r.Larder, Tally: &s.tally, Executions: s.Options.Workers,
+		Keep: s.Options.Keep || s.Options.Checkpoint || s.eager && maker != nil && maker.Makes() == nil,
+	}
+	s.data.Names = in.Names
+	for i, part := range in.Parts {
+		if maker != nil {
+			mf := newManifest(r, s, in.Names, i, part.Len())
+			s.manifest = append(s.manifest, mf)
+			o.Kept = mf.note
+		}
+		s.data.Parts = append(s.data.Parts, dataset.Map(part, m, o))
+	}
+	return nil
+}
+
+// applyOp applies an operator: to all parts at once if it joins, and otherwise
+// to each.
+func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in component.Data) error {
+	if s.Component.Many || in.Names == nil {
+		var err error
+		s.data, err = s.Component.Apply(ctx, env, s.Params, in.Parts)
+		return err
+	}
+	if s.Component.Outs {
+		_, err := in.Single()
+		return err
+	}
+	s.data.Names = in.Names
+	for i, part := range in.Parts {
+		d, err := s.Component.Apply(ctx, env, s.Params, []component.Samples{part})
+		if err != nil {
+			return fmt.Errorf("output %s: %w", in.Names[i], err)
+		}
+		s.data.Parts = append(s.data.Parts, d.Parts...)
+	}
+	return nil
+}
+
+// remember puts around a node's data what its options ask for.
+func (r *run) remember(s *state) error {
+	for i, part := range s.data.Parts {
+		if s.Options.Checkpoint || s.Options.Keep {
+			part = dataset.Keeping(part)
+		}
+		if s.Options.Cache != nil && worthCaching(s) {
+			var err error
+			if part, err = dataset.Cached(part, *s.Options.Cache, &s.tally); err != nil {
+				return err
+			}
+		}
+		s.data.Parts[i] = part
+	}
+	return nil
+}
+
+// worthCaching says which nodes a cache is put around: those that read or make
+// something. Samples in another order are the samples of the node before.
+func worthCaching(s *state) bool { return s.Component.Kind != component.Op }
+
+// materialise computes all that makes the node's samples, and keeps what is to
+// be kept.
+func (r *run) materialise(ctx context.Context, s *state) error {
+	s.tally.Total.Store(s.samples)
+	for _, part := range s.data.Parts {
+		err := dataset.Parallel(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, i int) error {
+			sample, err := part.At(ctx, i)
+			if err != nil {
+				return err
+			}
+			for _, m := range sample.Makings() {
+				if err := m.Make(ctx); err != nil {
+					return err
+				}
+			}
+			s.tally.Done.Add(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.tally.Settled.Store(true)
+	return nil
+}
+
+// report sums up the run.
+func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {
+	rep := &Report{Version: 1, Flow: r.Name, Status: OK, Seconds: took.Seconds()}
+	if r.Larder != nil {
+		rep.Cache = r.Larder.Dir()
+	}
+	if err != nil {
+		rep.Status, rep.Error = Failed, err.Error()
+		if ctx.Err() != nil {
+			rep.Status = Interrupted
+		}
+	}
+	for _, n := range r.Nodes {
+		i := slices.IndexFunc(r.states, func(s *state) bool { return s.Node == n })
+		if i >= 0 {
+			rep.Nodes = append(rep.Nodes, r.states[i].report())
+		}
+	}
+	return rep
+}
+
+func (s *state) report() NodeReport {
+	t := &s.tally
+	seconds := s.spent
+	if s.Component.Kind == component.Map {
+		seconds = t.Spent()
+	}
+	return NodeReport{
+		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
+		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
+		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
+		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
+	}
+}

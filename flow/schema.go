@@ -1,0 +1,144 @@
+package flow
+
+import (
+	"reflect"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/component"
+	"go.yaml.in/yaml/v4"
+)
+
+// object is a JSON Schema or a part of one.
+type object = map[string]any
+
+// Schema returns the JSON Schema (draft 2020-12) of flow files, made from the
+// components that are registered. Variables (${name}) may stand for any value.
+func Schema() object {
+	node := object{
+		"type": "object", "additionalProperties": false,
+		"properties": nodeProperties(), "oneOf": nodeVariants(),
+	}
+	return object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "Larder flow", "type": "object", "additionalProperties": false,
+		"required": []string{"version", "nodes"},
+		"properties": object{
+			"version":  object{"const": 1},
+			"vars":     object{"type": "object"},
+			"defaults": object{"type": "object", "additionalProperties": false, "properties": optionProperties()},
+			"nodes": object{
+				"type": "object", "propertyNames": object{"pattern": nodeName.String()},
+				"additionalProperties": node,
+			},
+		},
+	}
+}
+
+func optionProperties() object {
+	return object{
+		"keep":       object{"type": "boolean", "description": "keep each computed sample across runs, as samples are asked for"},
+		"checkpoint": object{"type": "boolean", "description": "compute all samples, keep and pin them before anything reads the node"},
+		"workers":    orVariable(object{"type": "integer", "minimum": 1}),
+		"cache": object{
+			"description": "keep samples decoded in memory",
+			"type":        "object", "additionalProperties": false, "required": []string{"policy"},
+			"properties": object{
+				"policy": object{"enum": cache.Policies()},
+				"size":   orVariable(object{"type": "integer", "minimum": 1}),
+				"bytes":  object{"type": []string{"string", "integer"}},
+			},
+		},
+	}
+}
+
+func nodeProperties() object {
+	p := optionProperties()
+	reference := object{"type": "string", "description": "NODE, or NODE.OUTPUT of a node with several outputs"}
+	p["from"] = object{"anyOf": []any{
+		reference,
+		object{"type": "array", "items": reference},
+		object{"type": "object", "additionalProperties": reference},
+	}}
+	p["with"] = object{"type": "object"}
+	for _, kind := range component.Kinds() {
+		p[string(kind)] = object{"type": "string"}
+	}
+	return p
+}
+
+// nodeVariants lists one schema a component, with its parameters.
+func nodeVariants() []any {
+	var variants []any
+	for _, kind := range component.Kinds() {
+		for _, c := range component.All(kind) {
+			variants = append(variants, variant(c))
+		}
+	}
+	return variants
+}
+
+func variant(c *component.Component) object {
+	with := object{"type": "object", "additionalProperties": false}
+	properties, required := object{}, []string{}
+	for _, p := range c.Params {
+		properties[p.Name] = paramSchema(p)
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	with["properties"] = properties
+	needed := []string{string(c.Kind)}
+	if len(required) > 0 {
+		with["required"] = required
+		needed = append(needed, "with")
+	}
+	if c.Kind != component.Source {
+		needed = append(needed, "from")
+	}
+	return object{
+		"description": c.Doc, "required": needed,
+		"properties": object{string(c.Kind): object{"const": c.Name}, "with": with},
+	}
+}
+
+func paramSchema(p component.Param) object {
+	s := orVariable(typeSchema(p.Type))
+	if p.Enum != nil {
+		s = orVariable(object{"enum": p.Enum})
+	}
+	s["description"] = p.Doc
+	var d any
+	if p.Default != "" && yaml.Unmarshal([]byte(p.Default), &d) == nil {
+		s["default"] = d
+	}
+	return s
+}
+
+// orVariable allows a variable in the place of a value.
+func orVariable(s object) object {
+	if s["type"] == "string" || len(s) == 0 {
+		return s
+	}
+	return object{"anyOf": []any{s, object{"type": "string", "pattern": `^\$\{[^}]*\}$`}}}
+}
+
+func typeSchema(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeSchema(t.Elem())
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice:
+		return object{"type": "array", "items": orVariable(typeSchema(t.Elem()))}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": orVariable(typeSchema(t.Elem()))}
+	default:
+		return object{}
+	}
+}

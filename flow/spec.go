@@ -1,0 +1,292 @@
+package flow
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/component"
+	"go.yaml.in/yaml/v4"
+)
+
+// A Node is one node of a flow.
+type Node struct {
+	Name      string
+	Component *component.Component
+	Params    any // a value of Component.Type
+	From      []Input
+	Options   Options
+
+	pos  *yaml.Node // where the node's name stands; nil if built in Go
+	with *yaml.Node // where its parameters stand
+}
+
+// An Input names what a node reads: all outputs of a node, or one of them.
+type Input struct {
+	Node   string
+	Output string // "" for all
+	pos    *yaml.Node
+}
+
+func (i Input) String() string {
+	if i.Output == "" {
+		return i.Node
+	}
+	return i.Node + "." + i.Output
+}
+
+// Options say what a node remembers and how it works.
+type Options struct {
+	// Keep keeps each computed sample across runs, as samples are asked for.
+	Keep bool
+	// Checkpoint computes all samples, keeps and pins them before anything
+	// that reads the node runs.
+	Checkpoint bool
+	// Cache keeps samples decoded in memory; nil keeps none.
+	Cache *cache.Options
+	// Workers bounds how many samples are computed at once; 0 means the
+	// run's own number.
+	Workers int
+}
+
+// parser turns a document into nodes.
+type parser struct {
+	*problems
+	vars     map[string]*yaml.Node
+	defaults Options
+	nodes    []*Node
+}
+
+var (
+	topFields  = []string{"version", "vars", "defaults", "nodes"}
+	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers"}
+	optFields  = []string{"keep", "checkpoint", "cache", "workers"}
+	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+)
+
+// Parse reads a flow file. vars override the file's own variables: each value
+// is a YAML scalar. Whatever is wrong comes back as Errors, and nothing has
+// been read or run but the file itself.
+func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
+	p := &parser{problems: newProblems(file, content), vars: map[string]*yaml.Node{}}
+	if root := document(content, p.problems); root != nil && len(p.list) == 0 {
+		p.top(root, vars)
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	f := &Flow{
+		Name: flowName(file), File: abs, Dir: filepath.Dir(abs),
+		Nodes: p.nodes, problems: p.problems,
+	}
+	f.check()
+	return f, p.err()
+}
+
+// flowName is what a flow is called in reports: its file's name, or that of
+// its folder for a file called flow.yaml.
+func flowName(file string) string {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		abs = file
+	}
+	name := strings.TrimSuffix(filepath.Base(abs), filepath.Ext(abs))
+	if name == "flow" {
+		return filepath.Base(filepath.Dir(abs))
+	}
+	return name
+}
+
+func (p *parser) top(root *yaml.Node, vars map[string]string) {
+	fields := p.fields(root, "a flow")
+	byName := map[string]field{}
+	for _, f := range fields {
+		if !slices.Contains(topFields, f.key.Value) {
+			p.unknown(f.key, "a flow", topFields)
+		}
+		byName[f.key.Value] = f
+	}
+	if v, ok := byName["version"]; !ok {
+		p.at(root, "a flow must say version: 1")
+	} else if v.value.Value != "1" {
+		p.at(v.value, "version %s is not known; this program reads version 1", v.value.Value)
+	}
+	if v, ok := byName["vars"]; ok {
+		for _, f := range p.fields(v.value, "vars") {
+			p.vars[f.key.Value] = f.value
+		}
+	}
+	p.override(root, vars)
+	if d, ok := byName["defaults"]; ok {
+		p.defaults = p.options(p.fields(p.expand(d.value), "defaults"), Options{}, "defaults", optFields)
+	}
+	if n, ok := byName["nodes"]; ok {
+		for _, f := range p.fields(n.value, "nodes") {
+			p.node(f)
+		}
+	} else {
+		p.at(root, "a flow must have nodes")
+	}
+}
+
+// override replaces variables by those given from outside.
+func (p *parser) override(root *yaml.Node, vars map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if _, ok := p.vars[name]; !ok {
+			p.at(root, "the flow has no variable %q to set%s", name, component.Suggest(name, slices.Collect(maps.Keys(p.vars))))
+			continue
+		}
+		var n yaml.Node
+		if err := yaml.Load([]byte(vars[name]), &n); err != nil || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.ScalarNode {
+			n = yaml.Node{Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: vars[name]}}}
+		}
+		p.vars[name] = n.Content[0]
+	}
+}
+
+// node reads one node.
+func (p *parser) node(f field) {
+	n := &Node{Name: f.key.Value, pos: f.key}
+	if !nodeName.MatchString(n.Name) {
+		p.at(f.key, "%q cannot name a node: letters, digits, _ and - only", n.Name)
+	}
+	fields := p.fields(p.expand(f.value), "node "+n.Name)
+	n.Options = p.options(fields, p.defaults, "node "+n.Name, nodeFields)
+	n.with = f.key
+	var with []field
+	for _, f := range fields {
+		switch f.key.Value {
+		case "with":
+			n.with, with = f.key, p.fields(f.value, "with")
+		case "from":
+			n.From = p.from(f.value)
+		case "source", "map", "op", "sink":
+			p.component(n, f)
+		}
+	}
+	if n.Component == nil {
+		if !slices.ContainsFunc(fields, func(f field) bool { return slices.Contains(nodeFields[:4], f.key.Value) }) {
+			p.at(f.key, "node %s must say what it is: source, map, op or sink", n.Name)
+		}
+		return
+	}
+	n.Params = p.params(n, with)
+	p.nodes = append(p.nodes, n)
+}
+
+func (p *parser) component(n *Node, f field) {
+	if n.Component != nil {
+		p.at(f.key, "node %s is both %s and %s: exactly one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
+		return
+	}
+	c, err := component.Find(component.Kind(f.key.Value), f.value.Value)
+	if err != nil {
+		p.at(f.value, "%v", err)
+		return
+	}
+	n.Component = c
+}
+
+// from reads what a node reads: NODE, NODE.output, or a list or map of these.
+func (p *parser) from(n *yaml.Node) []Input {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		node, output, _ := strings.Cut(n.Value, ".")
+		return []Input{{Node: node, Output: output, pos: n}}
+	case yaml.SequenceNode:
+		var all []Input
+		for _, e := range n.Content {
+			all = append(all, p.from(e)...)
+		}
+		return all
+	default:
+		var all []Input
+		for _, f := range p.fields(n, "from") {
+			all = append(all, p.from(f.value)...)
+		}
+		return all
+	}
+}
+
+// options reads the node options among the given fields, over those of base.
+func (p *parser) options(fields []field, base Options, what string, valid []string) Options {
+	o := base
+	for _, f := range fields {
+		switch f.key.Value {
+		case "keep":
+			o.Keep = p.truth(f)
+		case "checkpoint":
+			o.Checkpoint = p.truth(f)
+		case "workers":
+			o.Workers = int(p.whole(f, 1, 1<<16))
+		case "cache":
+			o.Cache = p.cache(f)
+		default:
+			if !slices.Contains(valid, f.key.Value) {
+				p.unknown(f.key, what, valid)
+			}
+		}
+	}
+	return o
+}
+
+func (p *parser) cache(f field) *cache.Options {
+	o := &cache.Options{}
+	if f.value.Kind == yaml.ScalarNode && f.value.ShortTag() == "!!bool" && f.value.Value == "false" {
+		return nil
+	}
+	valid := []string{"policy", "size", "bytes"}
+	for _, g := range p.fields(f.value, "cache") {
+		switch g.key.Value {
+		case "policy":
+			o.Policy = g.value.Value
+			if !slices.Contains(cache.Policies(), o.Policy) {
+				p.at(g.value, "there is no cache policy %q%s", o.Policy, component.Suggest(o.Policy, cache.Policies()))
+			}
+		case "size":
+			o.Size = int(p.whole(g, 1, 1<<40))
+		case "bytes":
+			n, err := bytesOf(g.value.Value)
+			if err != nil {
+				p.at(g.value, "bytes: %q %v", g.value.Value, err)
+			}
+			o.Bytes = n
+		default:
+			p.unknown(g.key, "cache", valid)
+		}
+	}
+	if o.Policy == "" {
+		p.at(f.key, "cache must name its policy: one of %s", strings.Join(cache.Policies(), ", "))
+	}
+	if o.Size == 0 && o.Bytes == 0 && o.Policy != "memo" {
+		o.Bytes = defaultCacheBytes
+	}
+	return o
+}
+
+// defaultCacheBytes bounds a node's cache where the flow does not.
+const defaultCacheBytes = 256 << 20
+
+func (p *parser) truth(f field) bool {
+	if f.value.Kind != yaml.ScalarNode || f.value.ShortTag() != "!!bool" {
+		p.at(f.value, "%s must be true or false, not %s", f.key.Value, kindName(f.value))
+	}
+	return f.value.Value == "true" || f.value.Value == "True" || f.value.Value == "TRUE"
+}
+
+func (p *parser) whole(f field, low, high int64) int64 {
+	v, err := strconv.ParseInt(f.value.Value, 10, 64)
+	if f.value.Kind != yaml.ScalarNode || err != nil || v < low || v > high {
+		p.at(f.value, "%s must be a whole number from %d to %d, not %s", f.key.Value, low, high, kindName(f.value))
+		return low
+	}
+	return v
+}

@@ -1,0 +1,147 @@
+package flow
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"go.yaml.in/yaml/v4"
+)
+
+// document reads YAML into its tree, with aliases replaced by what they name.
+// It returns nil, having noted why, if there is none.
+func document(content []byte, p *problems) *yaml.Node {
+	var root yaml.Node
+	if err := yaml.Load(content, &root); err != nil {
+		p.syntax(err)
+		return nil
+	}
+	n := &root
+	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
+	budget := maxNodes
+	return unalias(n, p, &budget)
+}
+
+// maxNodes bounds a document with its aliases replaced, so that a small file
+// of aliases to aliases cannot eat memory.
+const maxNodes = 1 << 20
+
+func unalias(n *yaml.Node, p *problems, budget *int) *yaml.Node {
+	*budget--
+	if *budget < 0 {
+		if *budget == -1 {
+			p.at(n, "the document is too large once its aliases are replaced")
+		}
+		return n
+	}
+	if n.Kind == yaml.AliasNode {
+		return unalias(n.Alias, p, budget)
+	}
+	if len(n.Content) == 0 {
+		return n
+	}
+	clone := *n
+	clone.Content = make([]*yaml.Node, len(n.Content))
+	for i, c := range n.Content {
+		clone.Content[i] = unalias(c, p, budget)
+	}
+	return &clone
+}
+
+var lineOf = regexp.MustCompile(`line (\d+)(?:, column (\d+))?: `)
+
+// syntax notes an error of the YAML reader.
+func (p *problems) syntax(err error) {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	line, column := 0, 0
+	if m := lineOf.FindStringSubmatchIndex(msg); m != nil {
+		line, _ = strconv.Atoi(msg[m[2]:m[3]])
+		if m[4] >= 0 {
+			column, _ = strconv.Atoi(msg[m[4]:m[5]])
+		}
+		msg = msg[:m[0]] + msg[m[1]:]
+	}
+	p.add(line, column, "not YAML: "+msg)
+}
+
+// field is one entry of a mapping.
+type field struct{ key, value *yaml.Node }
+
+// fields returns the entries of a mapping in order. What is not a mapping, and
+// keys that are not texts or come twice, are noted.
+func (p *problems) fields(n *yaml.Node, what string) []field {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		p.at(n, "%s must be a mapping of names to values, not %s", what, kindName(n))
+		return nil
+	}
+	var out []field
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		switch {
+		case k.Kind != yaml.ScalarNode:
+			p.at(k, "a key of %s must be a text", what)
+		case slices.ContainsFunc(out, func(f field) bool { return f.key.Value == k.Value }):
+			p.at(k, "%q comes twice in %s", k.Value, what)
+		default:
+			out = append(out, field{k, n.Content[i+1]})
+		}
+	}
+	return out
+}
+
+// unknown notes a field whose name is not among the valid ones.
+func (p *problems) unknown(key *yaml.Node, what string, valid []string) {
+	p.at(key, "%s has no field %q%s", what, key.Value, component.Suggest(key.Value, valid))
+}
+
+func kindName(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.ScalarNode:
+		return map[string]string{"!!null": "nothing", "!!bool": "a truth value", "!!int": "a whole number", "!!float": "a number"}[n.ShortTag()] + orText(n)
+	default:
+		return "that"
+	}
+}
+
+func orText(n *yaml.Node) string {
+	switch n.ShortTag() {
+	case "!!null", "!!bool", "!!int", "!!float":
+		return ""
+	}
+	return "the text " + strconv.Quote(n.Value)
+}
+
+// bytesOf reads a size such as 256MiB, 1GB or 1000.
+func bytesOf(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor float64
+	}{
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+		{"KB", 1e3}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
+	}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil || !(f >= 0) || f*u.factor > 1<<62 {
+			break
+		}
+		return int64(f * u.factor), nil
+	}
+	return 0, errors.New("is not a size such as 256MiB, 1GB or 1000")
+}

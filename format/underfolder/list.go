@@ -1,0 +1,207 @@
+// Package underfolder reads and writes datasets in Pipelime's and Pipewine's
+// folder format:
+//
+//	<root>/<key>.<ext>               items shared by every sample
+//	<root>/data/<index>_<key>.<ext>  items of one sample
+//
+// An index is decimal digits, zero-filled to one width when written. A key is
+// the text up to the first dot, an extension the text after the last one. The
+// number of samples is the highest index and one; samples without files of
+// their own have only the shared items. Where a sample and the root have an
+// item of the same key, the sample's counts.
+//
+// A file .larder.json in the root, which other readers pass over, marks a
+// folder that was written completely and says how many samples it has.
+package underfolder
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// dataFolder holds the items of samples.
+const dataFolder = "data"
+
+// listing is what a folder holds, by name only. It takes 16 bytes a file.
+type listing struct {
+	root    string
+	shared  []string // names of the root files that are items
+	files   []file   // by index, then by name
+	rests   []string // what follows "<index>_" in names, each once
+	samples int
+	skipped []string // a few names that are no items
+	odd     int      // how many names are no items
+}
+
+// file is the name of an item of one sample: its index in so many digits, "_"
+// and a rest.
+type file struct {
+	index int64
+	rest  uint32
+	width uint8
+}
+
+func (l *listing) name(f file) string {
+	return fmt.Sprintf("%0*d_%s", f.width, f.index, l.rests[f.rest])
+}
+
+// splitName returns the key and the extension in what follows an index.
+func splitName(rest string) (key, ext string) {
+	key, _, _ = strings.Cut(rest, ".")
+	return key, strings.TrimPrefix(filepath.Ext(rest), ".")
+}
+
+// list lists a folder.
+func list(root string) (*listing, error) {
+	l := &listing{root: root}
+	if err := l.listRoot(); err != nil {
+		return nil, err
+	}
+	if err := l.listData(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(l.files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), strings.Compare(l.rests[a.rest], l.rests[b.rest]))
+	})
+	if err := l.checkTwice(); err != nil {
+		return nil, err
+	}
+	return l, l.count()
+}
+
+func (l *listing) listRoot() error {
+	found := false
+	err := eachFile(l.root, func(e fs.DirEntry) {
+		key, ext := splitName(e.Name())
+		switch {
+		case e.IsDir():
+			found = found || e.Name() == dataFolder
+		case key == "": // hidden
+		case ext == "" || !isFile(e):
+			l.skip(e.Name())
+		default:
+			l.shared = append(l.shared, e.Name())
+		}
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", l.root)
+	}
+	if err != nil {
+		return err
+	}
+	slices.Sort(l.shared)
+	if !found {
+		return fmt.Errorf("%s is not an underfolder: it has no folder %s", l.root, dataFolder)
+	}
+	return nil
+}
+
+func (l *listing) listData() error {
+	ids := map[string]uint32{}
+	return eachFile(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
+		if e.IsDir() {
+			return
+		}
+		digits, rest, _ := strings.Cut(e.Name(), "_")
+		key, ext := splitName(rest)
+		index, ok := parseIndex(digits)
+		if !ok || key == "" || ext == "" || !isFile(e) {
+			l.skip(dataFolder + "/" + e.Name())
+			return
+		}
+		id, ok := ids[rest]
+		if !ok {
+			id = uint32(len(l.rests))
+			ids[strings.Clone(rest)] = id
+			l.rests = append(l.rests, strings.Clone(rest))
+		}
+		l.files = append(l.files, file{index: index, rest: id, width: uint8(len(digits))})
+	})
+}
+
+// parseIndex reads decimal digits and nothing else.
+func parseIndex(digits string) (int64, bool) {
+	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil
+}
+
+// isFile reports whether e can be read as a file. Links are followed when they
+// are read.
+func isFile(e fs.DirEntry) bool {
+	return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0
+}
+
+func (l *listing) skip(name string) {
+	const few = 5
+	if len(l.skipped) < few {
+		l.skipped = append(l.skipped, name)
+	}
+	l.odd++
+}
+
+// checkTwice refuses a folder in which a sample has an item twice: which one
+// was meant cannot be known.
+func (l *listing) checkTwice() error {
+	key := func(f file) string { k, _ := splitName(l.rests[f.rest]); return k }
+	for i := 1; i < len(l.files); i++ {
+		a, b := l.files[i-1], l.files[i]
+		if a.index == b.index && key(a) == key(b) {
+			return fmt.Errorf("%s: sample %d has item %s twice: %s and %s; remove one", l.root, a.index, key(a), l.name(a), l.name(b))
+		}
+	}
+	for i := 1; i < len(l.shared); i++ {
+		a, _ := splitName(l.shared[i-1])
+		if b, _ := splitName(l.shared[i]); a == b {
+			return fmt.Errorf("%s: shared item %s comes twice: %s and %s; remove one", l.root, a, l.shared[i-1], l.shared[i])
+		}
+	}
+	return nil
+}
+
+// count sets the number of samples. A single huge index among few files is
+// taken for a mistake rather than for a dataset of mostly empty samples.
+func (l *listing) count() error {
+	mark, _ := readMark(l.root) // a damaged mark is no mark
+	if len(l.files) > 0 {
+		last := l.files[len(l.files)-1]
+		if limit := 16*int64(len(l.files)) + 1024; last.index >= limit {
+			return fmt.Errorf("%s: %s would make a dataset of %d samples from %d files; rename or remove it", l.root, l.name(last), last.index+1, len(l.files))
+		}
+		l.samples = int(last.index) + 1
+	}
+	l.samples = max(l.samples, mark.Samples)
+	return nil
+}
+
+// eachFile calls f for every entry of a folder, in the order in which the
+// system gives them, without holding them all.
+func eachFile(dir string, f func(fs.DirEntry)) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(1024)
+		for _, e := range entries {
+			f(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package underfolder
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// markName is a hidden file, so that other readers pass over it.
+const markName = ".larder.json"
+
+// mark says that a folder was written completely.
+type mark struct {
+	Format  string   `json:"format"` // "underfolder"
+	Version int      `json:"version"`
+	Samples int      `json:"samples"`
+	Groups  []string `json:"groups,omitempty"` // folders of a dataset each
+}
+
+func readMark(dir string) (mark, error) {
+	b, err := os.ReadFile(filepath.Join(dir, markName))
+	if err != nil {
+		return mark{}, err
+	}
+	var m mark
+	if err := json.Unmarshal(b, &m); err != nil || m.Format != "underfolder" || m.Version != 1 || m.Samples < 0 || m.Samples > 1<<40 {
+		return mark{}, fmt.Errorf("%s in %s is not a mark of this program", markName, dir)
+	}
+	return m, nil
+}
+
+func writeMark(dir string, m mark) error {
+	m.Format, m.Version = "underfolder", 1
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, markName), append(b, '\n'), 0o666)
+}

@@ -1,0 +1,93 @@
+package underfolder
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterSource("underfolder", "Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples beside data.",
+		func(_ context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return Open(env.Path(p.Path), env.Files, env.Log)
+		},
+		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+}
+
+// Source names a folder to read.
+type Source struct {
+	Path component.Path `param:"path,required" doc:"the dataset's folder"`
+}
+
+// Open lists a folder and returns its samples; no item is read before it is
+// asked for. memo, which may be nil, remembers digests of files; log takes a
+// warning about names that are no items and about items that are both shared
+// and a sample's own.
+func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, error) {
+	l, err := list(root)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = slog.Default()
+	}
+	if l.odd > 0 {
+		log.Warn("files that are no items are passed over", "folder", root, "files", l.odd, "such as", strings.Join(l.skipped, ", "))
+	}
+	f := &folder{listing: l, memo: memo}
+	for _, name := range l.shared {
+		k, _ := splitName(name)
+		f.root = append(f.root, dataset.Field{Key: k, Item: dataset.File(filepath.Join(root, name), memo), Shared: true})
+	}
+	f.warnClashes(log)
+	return f, nil
+}
+
+// folder is the dataset in a folder.
+type folder struct {
+	*listing
+	memo key.Memo
+	root []dataset.Field
+}
+
+// warnClashes names shared items that some sample has of its own.
+func (f *folder) warnClashes(log *slog.Logger) {
+	for _, shared := range f.root {
+		i := slices.IndexFunc(f.files, func(own file) bool {
+			k, _ := splitName(f.rests[own.rest])
+			return k == shared.Key
+		})
+		if i >= 0 {
+			log.Warn("an item is both shared and a sample's own; the sample's counts", "item", shared.Key,
+				"shared", dataset.Describe(shared.Item.Origin()), "own", filepath.Join(f.listing.root, dataFolder, f.name(f.files[i])))
+		}
+	}
+}
+
+func (f *folder) Len() int { return f.samples }
+
+func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
+	if i < 0 || i >= f.samples {
+		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: f.samples}
+	}
+	at, _ := slices.BinarySearchFunc(f.files, int64(i), func(e file, i int64) int { return cmp.Compare(e.index, i) })
+	fields := make([]dataset.Field, 0, 8)
+	for ; at < len(f.files) && f.files[at].index == int64(i); at++ {
+		k, _ := splitName(f.rests[f.files[at].rest])
+		path := filepath.Join(f.listing.root, dataFolder, f.name(f.files[at]))
+		fields = append(fields, dataset.Field{Key: k, Item: dataset.File(path, f.memo)})
+	}
+	for _, shared := range f.root {
+		if !slices.ContainsFunc(fields, func(own dataset.Field) bool { return own.Key == shared.Key }) {
+			fields = append(fields, shared)
+		}
+	}
+	return dataset.NewSample(fields...), nil
+}

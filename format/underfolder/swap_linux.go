@@ -1,0 +1,29 @@
+package underfolder
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// swap puts the folder at dir in the place of the one at path, at one instant,
+// and removes the old one.
+func swap(dir, path string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
+	if err != nil {
+		return swapAside(dir, path) // a file system that cannot exchange
+	}
+	return os.RemoveAll(dir)
+}
+
+// umask returns the process's mask of permissions.
+func umask() os.FileMode {
+	return os.FileMode(mask)
+}
+
+// mask is read once: reading it means setting it for a moment.
+var mask = func() int {
+	m := unix.Umask(0o077)
+	unix.Umask(m)
+	return m
+}()

@@ -1,0 +1,155 @@
+package underfolder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// target is the folder that is written: the one asked for, or a hidden one
+// beside it that takes its place when it is complete.
+type target struct {
+	path         string // asked for
+	dir          string // written
+	old          bool   // path was there, and is compared with what is written
+	replaceFiles bool   // in place: files that are there may be replaced
+	changed      atomic.Bool
+	files        atomic.Int64
+	samples      atomic.Int64
+}
+
+// newTarget makes the hidden folder, and removes those that killed writers
+// left: nobody else writes this path now.
+func newTarget(path string, old bool) (*target, error) {
+	parent, base := filepath.Split(path)
+	if err := os.MkdirAll(parent, 0o777); err != nil {
+		return nil, err
+	}
+	stale, err := filepath.Glob(filepath.Join(parent, globEscape("."+base+".larder-")+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range stale {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp(parent, "."+base+".larder-")
+	if err != nil {
+		return nil, err
+	}
+	return &target{path: path, dir: dir, old: old}, os.Chmod(dir, 0o777&^umask())
+}
+
+func globEscape(s string) string {
+	var out []rune
+	for _, r := range s {
+		if r == '*' || r == '?' || r == '[' || r == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// inPlace reports whether files are written into the folder that was asked
+// for, one by one.
+func (t *target) inPlace() bool { return t.dir == t.path }
+
+// discard removes an unfinished hidden folder.
+func (t *target) discard() {
+	if !t.inPlace() {
+		os.RemoveAll(t.dir) // best effort: the next writer removes it too
+	}
+}
+
+// reuse takes the file of a relative name from the folder that is replaced, if
+// it is there and same says that it has the right content. It is linked, not
+// copied: the old folder's name for it goes away.
+func (t *target) reuse(name string, same func(path string) bool) bool {
+	was := filepath.Join(t.path, name)
+	if !t.old || t.inPlace() || !same(was) || os.Link(was, filepath.Join(t.dir, name)) != nil {
+		return false
+	}
+	t.files.Add(1)
+	return true
+}
+
+// put writes one file of a relative name.
+func (t *target) put(name string, content []byte) error {
+	t.files.Add(1)
+	t.changed.Store(true)
+	dst := filepath.Join(t.dir, name)
+	if t.inPlace() {
+		return t.putInPlace(dst, content)
+	}
+	return os.WriteFile(dst, content, 0o666)
+}
+
+func (t *target) putInPlace(dst string, content []byte) error {
+	if !t.replaceFiles {
+		f, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", dst)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		return errors.Join(err, f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(dst), ".larder-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = errors.Join(os.Chmod(f.Name(), 0o666&^umask()), os.Rename(f.Name(), dst))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// finish marks the folder as complete and puts it in its place. If what is
+// there is the same already, it is left untouched.
+func (t *target) finish(groups []string) error {
+	m := mark{Samples: int(t.samples.Load()), Groups: groups}
+	if groups != nil {
+		m.Samples = 0
+	}
+	if t.inPlace() {
+		return nil // others may have files here: it is not ours to mark
+	}
+	if t.old && !t.changed.Load() && t.same(m) {
+		return nil
+	}
+	if err := writeMark(t.dir, m); err != nil {
+		return err
+	}
+	if !t.old {
+		return os.Rename(t.dir, t.path)
+	}
+	return swap(t.dir, t.path)
+}
+
+// same reports whether the old folder has the same mark and no file more.
+func (t *target) same(m mark) bool {
+	old, err := readMark(t.path)
+	if err != nil || old.Samples != m.Samples || len(old.Groups) != len(m.Groups) {
+		return false
+	}
+	files := int64(0)
+	err = filepath.WalkDir(t.path, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != markName {
+			files++
+		}
+		return err
+	})
+	return err == nil && files == t.files.Load()
+}

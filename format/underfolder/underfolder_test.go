@@ -1,0 +1,432 @@
+package underfolder_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/underfolder"
+)
+
+// folder makes a folder of the given files.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "set")
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// show describes every sample: its keys with their texts, shared ones marked.
+func show(t testing.TB, ds component.Samples) []string {
+	t.Helper()
+	var all []string
+	for s, err := range dataset.All(t.Context(), ds) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var items []string
+		for f := range s.Fields() {
+			b, err := f.Item.Bytes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mark := ""
+			if f.Shared {
+				mark = "*"
+			}
+			items = append(items, fmt.Sprintf("%s%s=%s", f.Key, mark, b))
+		}
+		slices.Sort(items)
+		all = append(all, strings.Join(items, " "))
+	}
+	return all
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+		warns string
+		fails string
+	}{
+		{
+			name:  "plain",
+			files: map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "y", "s.txt": "z"},
+			want:  []string{"a=x s*=z", "a=y s*=z"},
+		},
+		{name: "empty", want: nil},
+		{
+			name:  "indices of different width, a key with _",
+			files: map[string]string{"data/00_a_b.txt": "x", "data/1_a_b.txt": "y"},
+			want:  []string{"a_b=x", "a_b=y"},
+		},
+		{
+			name:  "a gap is a sample with shared items only",
+			files: map[string]string{"data/0_a.txt": "x", "data/2_a.txt": "y", "s.txt": "z"},
+			want:  []string{"a=x s*=z", "s*=z", "a=y s*=z"},
+		},
+		{
+			name:  "a key ends at the first dot, the extension starts at the last",
+			files: map[string]string{"data/0_a.b.txt": "x"},
+			want:  []string{"a=x"},
+		},
+		{
+			name:  "unknown extensions are carried",
+			files: map[string]string{"data/0_a.weird": "x", "s.other": "y"},
+			want:  []string{"a=x s*=y"},
+		},
+		{
+			name:  "the sample's own item counts, with a warning",
+			files: map[string]string{"data/0_a.txt": "own", "data/1_b.txt": "y", "a.txt": "shared"},
+			want:  []string{"a=own", "a*=shared b=y"},
+			warns: "the sample's counts",
+		},
+		{
+			name:  "names that are no items are passed over, with a warning",
+			files: map[string]string{"data/0_a.txt": "x", "data/-1_a.txt": "", "data/+0_b.txt": "", "data/x.txt": "", "data/0_c": "", "README": "", ".hidden.txt": "", "data/sub/0_d.txt": "", "other/x.txt": ""},
+			want:  []string{"a=x"},
+			warns: "passed over",
+		},
+		{
+			name:  "one item twice",
+			files: map[string]string{"data/0_a.txt": "x", "data/00_a.txt": "y"},
+			fails: "sample 0 has item a twice: 00_a.txt and 0_a.txt",
+		},
+		{
+			name:  "one item twice, under two extensions",
+			files: map[string]string{"data/0_a.txt": "x", "data/0_a.json": "y"},
+			fails: "sample 0 has item a twice",
+		},
+		{
+			name:  "a huge index",
+			files: map[string]string{"data/0_a.txt": "x", "data/999999999_a.txt": "y"},
+			fails: "999999999_a.txt would make a dataset of 1000000000 samples from 2 files",
+		},
+		{
+			name:  "an index beyond all numbers",
+			files: map[string]string{"data/0_a.txt": "x", "data/99999999999999999999_a.txt": "y"},
+			want:  []string{"a=x"},
+			warns: "passed over",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			ds, err := underfolder.Open(folder(t, c.files), nil, slog.New(slog.NewTextHandler(&log, nil)))
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("the error is %v, want %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(t, ds); !slices.Equal(got, c.want) {
+				t.Errorf("read %q, want %q", got, c.want)
+			}
+			if (c.warns == "") != (log.Len() == 0) || !strings.Contains(log.String(), c.warns) {
+				t.Errorf("the log is %q, want %q", log.String(), c.warns)
+			}
+		})
+	}
+}
+
+func TestReadMissing(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := underfolder.Open(filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "no folder") {
+		t.Errorf("a missing folder gives %v", err)
+	}
+	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "no folder data") {
+		t.Errorf("a folder without data gives %v", err)
+	}
+}
+
+// text is a field with a text item.
+func text(k, v string, shared bool) dataset.Field {
+	return dataset.Field{Key: k, Item: dataset.NewItem("txt", v), Shared: shared}
+}
+
+// write writes samples, and returns the log and the error.
+func write(t testing.TB, path string, o underfolder.Overwrite, data component.Data) (string, *dataset.Tally, error) {
+	t.Helper()
+	var log bytes.Buffer
+	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	err := underfolder.Sink{Path: component.Path(path), Overwrite: o}.Write(t.Context(), env, data)
+	return log.String(), env.Tally, err
+}
+
+// TestWriteRead writes samples and reads them back: nothing is lost or gained,
+// whatever is shared.
+func TestWriteRead(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		samples []dataset.Sample
+		want    []string // of show
+		files   []string // in the root
+	}{
+		{
+			name:    "own and shared",
+			samples: []dataset.Sample{dataset.NewSample(text("a", "x", false), text("s", "z", true)), dataset.NewSample(text("a", "y", false), text("s", "z", true))},
+			want:    []string{"a=x s*=z", "a=y s*=z"},
+			files:   []string{"s.txt"},
+		},
+		{
+			name:    "all items shared keep their number of samples",
+			samples: []dataset.Sample{dataset.NewSample(text("s", "z", true)), dataset.NewSample(text("s", "z", true)), dataset.NewSample(text("s", "z", true))},
+			want:    []string{"s*=z", "s*=z", "s*=z"},
+			files:   []string{"s.txt"},
+		},
+		{
+			name:    "samples without items at the end",
+			samples: []dataset.Sample{dataset.NewSample(text("a", "x", false)), dataset.NewSample(), dataset.NewSample()},
+			want:    []string{"a=x", "", ""},
+		},
+		{
+			name:    "shared in some samples only",
+			samples: []dataset.Sample{dataset.NewSample(text("s", "z", true)), dataset.NewSample(text("a", "y", false))},
+			want:    []string{"s=z", "a=y"},
+		},
+		{
+			name:    "shared, but with another content",
+			samples: []dataset.Sample{dataset.NewSample(text("s", "z", true)), dataset.NewSample(text("s", "w", true))},
+			want:    []string{"s=z", "s=w"},
+		},
+		{
+			name:    "shared in one and own in another",
+			samples: []dataset.Sample{dataset.NewSample(text("s", "z", true)), dataset.NewSample(text("s", "w", false))},
+			want:    []string{"s=z", "s=w"},
+		},
+		{name: "no samples", samples: nil, want: nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "deep", "out")
+			if _, _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(c.samples...))); err != nil {
+				t.Fatal(err)
+			}
+			ds, err := underfolder.Open(path, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(t, ds); !slices.Equal(got, c.want) {
+				t.Errorf("came back as %q, want %q", got, c.want)
+			}
+			if got := rootFiles(t, path); !slices.Equal(got, c.files) {
+				t.Errorf("the root has %q, want %q", got, c.files)
+			}
+			if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// rootFiles lists the files in a folder that are not hidden.
+func rootFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestNamesAreZeroFilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	ds := dataset.Func(11, func(_ context.Context, i int) (dataset.Sample, error) {
+		return dataset.NewSample(text("a", fmt.Sprint(i), false)), nil
+	})
+	if _, _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"00_a.txt", "10_a.txt"} {
+		if _, err := os.Stat(filepath.Join(path, "data", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOverwrite(t *testing.T) {
+	one := component.One(dataset.List(dataset.NewSample(text("a", "new", false))))
+	for _, c := range []struct {
+		name  string
+		there map[string]string // nil: no folder
+		how   underfolder.Overwrite
+		fails string
+		want  map[string]string
+	}{
+		{"forbid, new", nil, underfolder.Forbid, "", map[string]string{"data/0_a.txt": "new"}},
+		{"forbid, there", map[string]string{}, underfolder.Forbid, "already there", map[string]string{}},
+		{"if-empty, full", map[string]string{"x.txt": "x"}, underfolder.IfEmpty, "not empty", map[string]string{"x.txt": "x"}},
+		{"new-files, other files", map[string]string{"data/7_b.txt": "old"}, underfolder.NewFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
+		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, underfolder.NewFiles, "already there", map[string]string{"data/0_a.txt": "old"}},
+		{"overwrite-files", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, underfolder.OverwriteFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
+		{"replace", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, underfolder.Replace, "", map[string]string{"data/0_a.txt": "new"}},
+		{"replace what is no dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, underfolder.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			if c.there != nil {
+				path = folder(t, c.there)
+			}
+			_, _, err := write(t, path, c.how, one)
+			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("the error is %v, want %q", err, c.fails)
+			}
+			if got := files(t, path); !maps.Equal(got, c.want) {
+				t.Errorf("the folder has %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// files returns the content of all files below a folder that are not hidden.
+func files(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		all[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	samples := func(second string) component.Data {
+		return component.One(dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", second, false))))
+	}
+	stat := func() os.FileInfo {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	if _, _, err := write(t, path, underfolder.Replace, samples("y")); err != nil {
+		t.Fatal(err)
+	}
+	first := stat()
+	_, tally, err := write(t, path, underfolder.Replace, samples("y"))
+	if err != nil || tally.Computed.Load() != 0 || tally.FromStore.Load() != 2 || !os.SameFile(first, stat()) {
+		t.Errorf("an equal dataset: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
+	}
+	_, tally, err = write(t, path, underfolder.Replace, samples("z"))
+	if err != nil || tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
+		t.Errorf("one sample changed: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
+	}
+	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
+		t.Errorf("the folder has %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(path, "data", "0_a.txt"), []byte("tampered"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "extra.txt"), []byte("extra"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
+		t.Errorf("after tampering the folder has %q", got)
+	}
+}
+
+func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	if _, _, err := write(t, path, underfolder.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
+		t.Fatal(err)
+	}
+	bad := dataset.Func(5, func(_ context.Context, i int) (dataset.Sample, error) {
+		if i == 3 {
+			return dataset.Sample{}, errors.New("boom")
+		}
+		return dataset.NewSample(text("a", "new", false)), nil
+	})
+	if _, _, err := write(t, path, underfolder.Replace, component.One(bad)); err == nil {
+		t.Fatal("no error")
+	}
+	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
+		t.Errorf("the folder has %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestKeysStayInTheFolder(t *testing.T) {
+	for _, k := range []string{"../x", "a/b", "..", ".", "", ".hidden", "a.b", "a\\b", "a\x00b"} {
+		for _, shared := range []bool{false, true} {
+			dir := t.TempDir()
+			_, _, err := write(t, filepath.Join(dir, "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared)))))
+			var at *dataset.SampleError
+			if !errors.As(err, &at) {
+				t.Errorf("key %q: the error is %v", k, err)
+			}
+			if left := files(t, dir); len(left) > 0 {
+				t.Errorf("key %q left %q", k, left)
+			}
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	part := func(v string) component.Samples {
+		return dataset.List(dataset.NewSample(text("a", v, false), text("s", "z", true)))
+	}
+	data := component.Data{Names: []string{"red", "blue"}, Parts: []component.Samples{part("r"), part("b")}}
+	for range 2 {
+		if _, _, err := write(t, path, underfolder.Replace, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{"red/data/0_a.txt": "r", "red/s.txt": "z", "blue/data/0_a.txt": "b", "blue/s.txt": "z"}
+	if got := files(t, path); !maps.Equal(got, want) {
+		t.Errorf("the folder has %q", got)
+	}
+	data.Names, data.Parts = data.Names[:1], data.Parts[:1]
+	if _, _, err := write(t, path, underfolder.Replace, data); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, path); len(got) != 2 {
+		t.Errorf("a group that is gone is still there: %q", got)
+	}
+	data.Names[0] = "../red"
+	if _, _, err := write(t, path, underfolder.Replace, data); err == nil {
+		t.Error("a group's name led out of the folder")
+	}
+}

@@ -1,0 +1,138 @@
+// Package larder keeps the results of expensive computations and hands them
+// back only while they are still right.
+//
+// The nouns: an action (package key) describes a computation completely:
+// operation, code identity, parameters, inputs. Its key names it. A record is
+// what a store keeps under a key: the encoded value with its provenance. A
+// cache keeps decoded values in memory.
+//
+// The one mechanism is [Do]: given an action and a function, it returns the
+// value from memory or from the store, and otherwise runs the function, once
+// per key at a time over all goroutines and all processes that share a store.
+// Everything else in this module that remembers anything calls it.
+package larder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk"
+)
+
+// DefaultMemoryBytes is the bound of the memory cache where none is given.
+const DefaultMemoryBytes = 256 << 20
+
+// Options say where and how much a Larder keeps. The zero value serves: the
+// user's cache folder, 20 GiB of disk, 256 MiB of memory.
+type Options struct {
+	// Dir is the cache folder, shared by every process that names it. Empty
+	// means [DefaultDir].
+	Dir string
+	// Store is used instead of a disk store in Dir. The Larder closes it.
+	Store store.Store
+	// MaxBytes bounds the disk store; 0 means 20 GiB, below 0 no bound.
+	MaxBytes int64
+	// MemoryBytes bounds what stays decoded in memory; 0 means
+	// [DefaultMemoryBytes], below 0 keeps nothing in memory.
+	MemoryBytes int64
+	// ReadOnly reads the disk store and never writes to it.
+	ReadOnly bool
+	// Logger takes warnings: damage, a full disk. Nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// DefaultDir returns the cache folder used where none is named: the
+// environment's LARDER_CACHE, else "larder" in the user's cache folder.
+func DefaultDir() (string, error) {
+	if dir := os.Getenv("LARDER_CACHE"); dir != "" {
+		return dir, nil
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("larder: no cache folder: %w; set LARDER_CACHE or name one", err)
+	}
+	return filepath.Join(base, "larder"), nil
+}
+
+// A Larder keeps results. It may be used by many goroutines; it is made by
+// [Open] and ended by Close.
+type Larder struct {
+	store  store.Store
+	memory *cache.Cache[key.Key, entry] // nil keeps nothing
+	flight flight.Group[key.Key, outcome]
+	log    *slog.Logger
+	dir    string
+	count  counters
+
+	putWarning sync.Once
+}
+
+// Open opens the cache folder, making it if it is missing. A folder that
+// cannot be written is read; one that cannot be used at all is an error.
+func Open(o Options) (*Larder, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	l := &Larder{store: o.Store, log: o.Logger}
+	if l.store == nil {
+		if err := l.openDisk(o); err != nil {
+			return nil, err
+		}
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = DefaultMemoryBytes
+	}
+	if o.MemoryBytes > 0 {
+		memory, err := cache.New[key.Key, entry](cache.Options{Policy: "lru", Bytes: o.MemoryBytes})
+		if err != nil {
+			return nil, errors.Join(err, l.store.Close())
+		}
+		l.memory = memory
+	}
+	return l, nil
+}
+
+func (l *Larder) openDisk(o Options) error {
+	if o.Dir == "" {
+		dir, err := DefaultDir()
+		if err != nil {
+			return err
+		}
+		o.Dir = dir
+	}
+	s, err := disk.Open(disk.Options{Dir: o.Dir, MaxBytes: o.MaxBytes, ReadOnly: o.ReadOnly, Logger: o.Logger})
+	if err != nil {
+		return fmt.Errorf("larder: open %s: %w", o.Dir, err)
+	}
+	l.store, l.dir = s, o.Dir
+	return nil
+}
+
+// Close ends the use of the store. Values got from it stay valid.
+func (l *Larder) Close() error { return l.store.Close() }
+
+// Dir returns the cache folder, or "" if the store was given.
+func (l *Larder) Dir() string { return l.dir }
+
+// Store returns the store, for listing, manifests and clean-up.
+func (l *Larder) Store() store.Store { return l.store }
+
+// Has reports whether the result of a resolved or unresolved action is kept,
+// without reading or computing anything.
+func (l *Larder) Has(ctx context.Context, k key.Key) (bool, error) {
+	if l.memory != nil {
+		if _, ok := l.memory.Get(k); ok {
+			return true, nil
+		}
+	}
+	return l.store.Has(ctx, k)
+}

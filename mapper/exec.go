@@ -1,0 +1,245 @@
+package mapper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterMapper("exec", "Runs a command on each sample: items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.",
+		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Maker(env) })
+}
+
+// Exec runs a command once a sample, in an empty temporary folder, with
+// LARDER_IN and LARDER_OUT set to two folders inside it. Each item of Items is
+// there as <key>.<ext>, encoded as it is at rest; each file <key>.<ext> left
+// in LARDER_OUT becomes an item, and Into must name exactly those keys.
+//
+// Its identity is the words of the command, the content of every file in Code
+// and of every word that names a file below the flow's folder (which are made
+// absolute), and the values of the variables in Env. Of the environment only
+// those, PATH, HOME and TMPDIR reach the command.
+type Exec struct {
+	Command []string         `param:"command,required" doc:"the program and its arguments"`
+	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
+	Into    []string         `param:"into,required" doc:"items that the command makes, as files in LARDER_OUT"`
+	Code    []component.Path `param:"code" doc:"files that the result depends on: scripts, weights, tables"`
+	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
+}
+
+// Maker returns the mapper. The code files are read now: their content is part
+// of the identity.
+func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
+	if len(m.Command) == 0 || m.Command[0] == "" {
+		return nil, errors.New("command must have at least one word")
+	}
+	for _, k := range slices.Concat(m.Items, m.Into) {
+		if !safeName(k) {
+			return nil, fmt.Errorf("item %q cannot be the name of a file", k)
+		}
+	}
+	run := &execution{Exec: m, dir: env.Dir}
+	files, err := run.absolute(env)
+	if err != nil {
+		return nil, err
+	}
+	params, err := m.identity(env, files)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "exec", Code: key.Version("1"), Params: params,
+		In: m.Items, Out: m.Into, Func: run.run,
+	})
+}
+
+// identity lists what the result depends on beside the items. Files of the
+// command are named as the flow names them, so that a flow may be moved.
+func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param, error) {
+	params := []key.Param{{Name: "command", Value: m.Command}, {Name: "into", Value: m.Into}}
+	for _, p := range m.Code {
+		files[string(p)] = env.Path(p)
+	}
+	for name, path := range files {
+		d, _, err := key.DigestFile(context.Background(), path, env.Files)
+		if err != nil {
+			return nil, fmt.Errorf("code file %s: %w", name, err)
+		}
+		params = append(params, key.Param{Name: "code " + name, Value: d.String()})
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(m.Env))) {
+		value, set := os.LookupEnv(name)
+		params = append(params, key.Param{Name: "env " + name, Value: []any{set, value}})
+	}
+	return params, nil
+}
+
+// execution is what one use of the mapper needs to run.
+type execution struct {
+	Exec
+	dir  string
+	argv []string
+}
+
+// absolute sets argv, with words that name files below the flow's folder made
+// absolute, and returns those files by word.
+func (e *execution) absolute(env *component.Env) (map[string]string, error) {
+	files := map[string]string{}
+	for _, word := range e.Command {
+		path := env.Path(component.Path(word))
+		info, err := os.Stat(path)
+		if word == "" || err != nil || !info.Mode().IsRegular() || !below(env.Dir, path) {
+			e.argv = append(e.argv, word)
+			continue
+		}
+		files[word] = path
+		e.argv = append(e.argv, path)
+	}
+	return files, nil
+}
+
+// below reports whether path lies in dir.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Sample, err error) {
+	dir, err := os.MkdirTemp("", "larder-exec-")
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	in, outDir := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	if err := e.lay(ctx, s, in); err != nil {
+		return dataset.Sample{}, err
+	}
+	if err := os.Mkdir(outDir, 0o700); err != nil {
+		return dataset.Sample{}, err
+	}
+	if err := e.start(ctx, dir, in, outDir); err != nil {
+		return dataset.Sample{}, err
+	}
+	return e.collect(outDir)
+}
+
+// lay writes the items that the command reads.
+func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for f := range s.Fields() {
+		b, err := f.Item.Bytes(ctx)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", f.Key, err)
+		}
+		ext, err := f.Item.Ext(ctx)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", f.Key, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Key+"."+ext), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start runs the command to its end.
+func (e *execution) start(ctx context.Context, dir, in, out string) error {
+	cmd := exec.CommandContext(ctx, e.argv[0], e.argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(e.environ(), "LARDER_IN="+in, "LARDER_OUT="+out)
+	var stderr tail
+	cmd.Stderr = &stderr
+	ownGroup(cmd)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("command %s: %w%s", strings.Join(e.Command, " "), err, stderr.String())
+	}
+	return nil
+}
+
+func (e *execution) environ() []string {
+	var env []string
+	for _, name := range slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, e.Env) {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// collect reads the items that the command left.
+func (e *execution) collect(dir string) (dataset.Sample, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	var fields []dataset.Field
+	for _, f := range files {
+		name, ext, ok := strings.Cut(f.Name(), ".")
+		switch {
+		case !f.Type().IsRegular():
+			return dataset.Sample{}, fmt.Errorf("the command left %s, which is not a regular file", f.Name())
+		case !ok || ext == "":
+			return dataset.Sample{}, fmt.Errorf("the command left %s, which has no extension to say how it is encoded", f.Name())
+		case !slices.Contains(e.Into, name):
+			return dataset.Sample{}, fmt.Errorf("the command left %s, and item %s is not in its list into: %v", f.Name(), name, e.Into)
+		case slices.ContainsFunc(fields, func(g dataset.Field) bool { return g.Key == name }):
+			return dataset.Sample{}, fmt.Errorf("the command left item %s twice, under two extensions", name)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes(ext, b)})
+	}
+	if len(fields) < len(e.Into) {
+		return dataset.Sample{}, fmt.Errorf("the command left %d of the %d items %v", len(fields), len(e.Into), e.Into)
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// safeName reports whether an item's key can be the name of a file in a folder
+// and nothing else.
+func safeName(key string) bool {
+	return key != "" && !strings.ContainsAny(key, "/\\\x00.") && filepath.IsLocal(key)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ b []byte }
+
+const tailBytes = 2000
+
+var _ io.Writer = (*tail)(nil)
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > 2*tailBytes {
+		t.b = append(t.b[:0], t.b[len(t.b)-tailBytes:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	text := bytes.TrimSpace(t.b[max(0, len(t.b)-tailBytes):])
+	if len(text) == 0 {
+		return " (nothing on stderr)"
+	}
+	return "; its stderr ends:\n    " + strings.ReplaceAll(string(text), "\n", "\n    ")
+}

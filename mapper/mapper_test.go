@@ -1,0 +1,301 @@
+package mapper_test
+
+import (
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/mapper"
+)
+
+// apply runs a maker on one sample outside of any flow.
+func apply(ctx context.Context, m dataset.Maker, err error, s dataset.Sample) (dataset.Sample, error) {
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	return m.Map(ctx, s)
+}
+
+func picture(img image.Image) dataset.Sample {
+	return dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("png", img)})
+}
+
+func TestImageStats(t *testing.T) {
+	gray := image.NewGray(image.Rect(5, 5, 7, 7)) // not at the origin
+	for i, v := range []uint8{0, 100, 200, 100} {
+		gray.Pix[i] = v
+	}
+	opaque := image.NewNRGBA(image.Rect(0, 0, 2, 1))
+	opaque.SetNRGBA(0, 0, color.NRGBA{10, 20, 30, 255})
+	opaque.SetNRGBA(1, 0, color.NRGBA{30, 20, 10, 255})
+	clear := image.NewNRGBA(image.Rect(0, 0, 1, 1))
+	clear.SetNRGBA(0, 0, color.NRGBA{10, 20, 30, 128})
+	deep := image.NewGray16(image.Rect(0, 0, 1, 1))
+	deep.SetGray16(0, 0, color.Gray16{40000})
+	for _, c := range []struct {
+		name string
+		img  image.Image
+		want map[string]any
+	}{
+		{"gray", gray, map[string]any{
+			"width": int64(2), "height": int64(2), "channels": int64(1), "bits": int64(8),
+			"mean": []any{100.0}, "std": []any{70.71067811865476}, "min": []any{int64(0)}, "max": []any{int64(200)},
+		}},
+		{"opaque colour", opaque, map[string]any{
+			"width": int64(2), "height": int64(1), "channels": int64(3), "bits": int64(8),
+			"mean": []any{20.0, 20.0, 20.0}, "std": []any{10.0, 0.0, 10.0},
+			"min": []any{int64(10), int64(20), int64(10)}, "max": []any{int64(30), int64(20), int64(30)},
+		}},
+		{"alpha", clear, map[string]any{
+			"width": int64(1), "height": int64(1), "channels": int64(4), "bits": int64(8),
+			"mean": []any{10.0, 20.0, 30.0, 128.0}, "std": []any{0.0, 0.0, 0.0, 0.0},
+			"min": []any{int64(10), int64(20), int64(30), int64(128)}, "max": []any{int64(10), int64(20), int64(30), int64(128)},
+		}},
+		{"16 bits", deep, map[string]any{
+			"width": int64(1), "height": int64(1), "channels": int64(1), "bits": int64(16),
+			"mean": []any{40000.0}, "std": []any{0.0}, "min": []any{int64(40000)}, "max": []any{int64(40000)},
+		}},
+	} {
+		m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Maker()
+		out, err := apply(t.Context(), m, err, picture(c.img))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got, err := out.Value(t.Context(), "stats")
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestImageStatsOfWhatIsNoImage(t *testing.T) {
+	m, err := mapper.ImageStats{Item: "image", Into: "stats", Format: "json"}.Maker()
+	s := dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("txt", "x")})
+	if _, err := apply(t.Context(), m, err, s); err == nil || !strings.Contains(err.Error(), "not an image") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestImageResize(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 40, 20))
+	for i := range img.Pix {
+		img.Pix[i] = 255
+	}
+	for _, c := range []struct{ width, height, wantWidth, wantHeight int }{
+		{10, 0, 10, 5}, {0, 10, 20, 10}, {3, 7, 3, 7}, {1, 0, 1, 1},
+	} {
+		for _, filter := range []string{"nearest", "bilinear", "catmull-rom"} {
+			m, err := mapper.ImageResize{Item: "image", Width: c.width, Height: c.height, Filter: filter, Format: "png"}.Maker()
+			out, err := apply(t.Context(), m, err, picture(img))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := out.Value(t.Context(), "image")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := v.(image.Image)
+			if got.Bounds().Dx() != c.wantWidth || got.Bounds().Dy() != c.wantHeight {
+				t.Errorf("%d x %d, %s: the result is %v", c.width, c.height, filter, got.Bounds())
+			}
+			if r, g, b, a := got.At(0, 0).RGBA(); r != 0xffff || g != 0xffff || b != 0xffff || a != 0xffff {
+				t.Errorf("%s: white became %v", filter, got.At(0, 0))
+			}
+		}
+	}
+	for _, bad := range []mapper.ImageResize{{}, {Width: -1}, {Width: 1 << 20}} {
+		if _, err := bad.Maker(); err == nil {
+			t.Errorf("%+v was accepted", bad)
+		}
+	}
+}
+
+func TestHashIsOfValues(t *testing.T) {
+	digest := func(ext, text string) string {
+		m, err := mapper.Hash{Into: "hash"}.Maker()
+		out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes(ext, []byte(text))}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := out.Value(t.Context(), "hash")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.(string)
+	}
+	base := digest("json", `{"x": 1, "y": [true]}`)
+	if digest("json", `{"y":[true],"x":1}`) != base || digest("yaml", "y: [true]\nx: 1\n") != base {
+		t.Error("equal values have different digests")
+	}
+	for _, other := range []string{`{"x": 1, "y": [false]}`, `{"x": "1", "y": [true]}`, `{"x": 1.0, "y": [true]}`} {
+		if digest("json", other) == base {
+			t.Errorf("%s has the digest of another value", other)
+		}
+	}
+}
+
+// run makes an exec mapper that runs a shell script, and applies it.
+func run(ctx context.Context, t *testing.T, script string, into ...string) (dataset.Sample, error) {
+	t.Helper()
+	env := &component.Env{Dir: t.TempDir()}
+	m, err := mapper.Exec{Command: []string{"sh", "-c", script}, Items: []string{"a"}, Into: into}.Maker(env)
+	return apply(ctx, m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", []byte("hello"))}))
+}
+
+func TestExec(t *testing.T) {
+	t.Setenv("SECRET", "x")
+	out, err := run(t.Context(), t, `tr a-z A-Z < "$LARDER_IN/a.txt" > "$LARDER_OUT/b.txt"; env | cut -d= -f1 | sort | tr '\n' ' ' > "$LARDER_OUT/names.txt"; ls -A > "$LARDER_OUT/here.txt"`, "b", "names", "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[string]string{"b": "HELLO", "here": "in\nout\n"} {
+		if v, err := out.Value(t.Context(), k); v != want || err != nil {
+			t.Errorf("%s is %q, error %v", k, v, err)
+		}
+	}
+	names, err := out.Value(t.Context(), "names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(names.(string)) {
+		if !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "LARDER_IN", "LARDER_OUT", "PWD", "OLDPWD", "SHLVL", "_"}, name) {
+			t.Errorf("the command sees the variable %s", name)
+		}
+	}
+}
+
+func TestExecErrors(t *testing.T) {
+	for _, c := range []struct{ name, script, says string }{
+		{"exit status", "echo details >&2; exit 7", "exit status 7"},
+		{"end of stderr", "seq 100000 >&2; echo the end >&2; exit 1", "the end"},
+		{"an item too many", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/c.txt"`, "item c is not in its list"},
+		{"an item missing", "true", "left 0 of the 1 items"},
+		{"no extension", `touch "$LARDER_OUT/b"`, "no extension"},
+		{"a folder", `mkdir "$LARDER_OUT/b.txt"`, "not a regular file"},
+		{"a link", `ln -s /etc/passwd "$LARDER_OUT/b.txt"`, "not a regular file"},
+		{"twice", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/b.json"`, "twice"},
+		{"killed", "kill -9 $$", "killed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			_, err := run(t.Context(), t, c.script, "b")
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v, want %q", err, c.says)
+			}
+			if err != nil && len(err.Error()) > 5000 {
+				t.Errorf("the error is %d bytes long", len(err.Error()))
+			}
+			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestExecIsStoppedWithItsChildren cancels a command that started another.
+func TestExecIsStoppedWithItsChildren(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	if err := syscall.Mkfifo(pids, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := run(ctx, t, "sleep 1000 & echo $! > "+pids+"; wait", "b")
+		done <- err
+	}()
+	b, err := os.ReadFile(pids) // waits for the command to write
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+	stat := filepath.Join("/proc", strings.TrimSpace(string(b)), "stat")
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		status, err := os.ReadFile(stat)
+		if err != nil || strings.Contains(string(status), ") Z ") {
+			return // gone, or dead and not yet reaped by its new parent
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command's child is still there")
+		}
+	}
+}
+
+func TestExecIdentity(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.py", "1")
+	write("table.csv", "1")
+	t.Setenv("MODE", "fast")
+	base := mapper.Exec{Command: []string{"python3", "a.py", "--x"}, Items: []string{"a"}, Into: []string{"b"}, Code: []component.Path{"table.csv"}, Env: []string{"MODE"}}
+	id := func(e mapper.Exec, dir string) string {
+		m, err := e.Maker(&component.Env{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Op().Action().Key().String()
+	}
+	was := id(base, dir)
+	differs := func(what string, now string) {
+		t.Helper()
+		if now == was {
+			t.Errorf("%s does not change the identity", what)
+		}
+	}
+	other := base
+	other.Command = []string{"python3", "a.py", "--y"}
+	differs("another word", id(other, dir))
+	other.Command = []string{"python3", "a.py --x"}
+	differs("words joined", id(other, dir))
+	write("a.py", "2")
+	differs("a program below the flow's folder", id(base, dir))
+	write("a.py", "1")
+	write("table.csv", "2")
+	differs("a code file", id(base, dir))
+	write("table.csv", "1")
+	t.Setenv("MODE", "slow")
+	differs("a variable it may see", id(base, dir))
+	t.Setenv("MODE", "")
+	empty := id(base, dir)
+	os.Unsetenv("MODE")
+	if id(base, dir) == empty {
+		t.Error("a variable that is empty and one that is not set are the same")
+	}
+	t.Setenv("MODE", "fast")
+	t.Setenv("OTHER", "x")
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.CopyFS(moved, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for what, now := range map[string]string{"nothing": id(base, dir), "moving the flow": id(base, moved)} {
+		if now != was {
+			t.Errorf("%s changes the identity", what)
+		}
+	}
+	base.Code = []component.Path{"missing.py"}
+	if _, err := base.Maker(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "missing.py") {
+		t.Errorf("a missing code file gives %v", err)
+	}
+}

@@ -1,0 +1,190 @@
+package op_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/op"
+)
+
+// numbers is a dataset of documents {n: i, letter: a, b, ...}.
+func numbers(n int) component.Samples {
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		doc := map[string]any{"n": int64(i), "letter": string(rune('a' + i%26)), "half": float64(i) / 2}
+		return dataset.NewSample(dataset.Field{Key: "meta", Item: dataset.NewItem("json", doc)}), nil
+	})
+}
+
+func env() *component.Env { return &component.Env{Node: "n", Tally: new(dataset.Tally)} }
+
+// contents returns the numbers of the samples.
+func contents(t *testing.T, ds component.Samples) []int {
+	t.Helper()
+	got := []int{}
+	for s, err := range dataset.All(t.Context(), ds) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.Value(t.Context(), "meta")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, int(v.(map[string]any)["n"].(int64)))
+	}
+	return got
+}
+
+// apply applies the operator of a name.
+func apply(t *testing.T, name string, params any, in ...component.Samples) component.Data {
+	t.Helper()
+	c, err := component.Find(component.Op, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.Apply(t.Context(), env(), params, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func ptr(i int) *int { return &i }
+
+func TestOperators(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		params any
+		in     []component.Samples
+		want   [][]int
+	}{
+		{"slice", op.Slice{Start: ptr(1), Stop: ptr(4)}, one(6), [][]int{{1, 2, 3}}},
+		{"slice", op.Slice{Start: ptr(-2)}, one(6), [][]int{{4, 5}}},
+		{"slice", op.Slice{Stop: ptr(0)}, one(6), [][]int{{}}},
+		{"slice", op.Slice{Step: ptr(-2)}, one(6), [][]int{{5, 3, 1}}},
+		{"reverse", op.Reverse{}, one(3), [][]int{{2, 1, 0}}},
+		{"repeat", op.Repeat{Times: 2}, one(3), [][]int{{0, 1, 2, 0, 1, 2}}},
+		{"repeat", op.Repeat{Times: 2, Interleave: true}, one(3), [][]int{{0, 0, 1, 1, 2, 2}}},
+		{"repeat", op.Repeat{Times: 0}, one(3), [][]int{{}}},
+		{"cycle", op.Cycle{N: 5}, one(3), [][]int{{0, 1, 2, 0, 1}}},
+		{"index", op.Index{Indices: []int{2, -3, 2}}, one(3), [][]int{{2, 0, 2}}},
+		{"cat", op.Cat{}, []component.Samples{numbers(2), numbers(0), numbers(1)}, [][]int{{0, 1, 0}}},
+		{"batch", op.Batch{Size: 2}, one(5), [][]int{{0, 1}, {2, 3}, {4}}},
+		{"batch", op.Batch{Size: 2}, one(0), [][]int{}},
+		{"chunk", op.Chunk{N: 3}, one(5), [][]int{{0, 1}, {2, 3}, {4}}},
+		{"chunk", op.Chunk{N: 2}, one(0), [][]int{{}, {}}},
+		{"split", op.Split{Sizes: []any{0.2, 0.8}}, one(6), [][]int{{0}, {1, 2, 3, 4, 5}}},
+		{"split", op.Split{Sizes: []any{0.29, 0.71}}, one(100), [][]int{span(0, 29), span(29, 100)}},
+		{"split", op.Split{Sizes: []any{0.3, nil, 0.2}}, one(10), [][]int{{0, 1, 2}, {3, 4, 5, 6, 7}, {8, 9}}},
+		{"split", op.Split{Sizes: []any{int64(2), nil}}, one(3), [][]int{{0, 1}, {2}}},
+		{"split", op.Split{Sizes: []component.Entry{{Key: "b", Value: 0.5}, {Key: "a", Value: 0.5}}}, one(2), [][]int{{0}, {1}}},
+		{"filter", op.Filter{Where: "meta.n % 2 == 0"}, one(5), [][]int{{0, 2, 4}}},
+		{"filter", op.Filter{Where: "meta.n % 2 == 0", Negate: true}, one(5), [][]int{{1, 3}}},
+		{"filter", op.Filter{Where: `let l = meta.letter; l in ["b", "d"]`}, one(5), [][]int{{1, 3}}},
+		{"sort", op.Sort{By: "-meta.n"}, one(3), [][]int{{2, 1, 0}}},
+		{"sort", op.Sort{By: "meta.n % 2"}, one(4), [][]int{{0, 2, 1, 3}}},
+		{"sort", op.Sort{By: "meta.n % 2", Reverse: true}, one(4), [][]int{{1, 3, 0, 2}}},
+		{"sort", op.Sort{By: "[meta.n % 2, -meta.n]"}, one(4), [][]int{{2, 0, 3, 1}}},
+		{"group-by", op.GroupBy{By: "meta.n % 3 == 1 ? 'one' : 'other'"}, one(5), [][]int{{0, 2, 3}, {1, 4}}},
+	} {
+		t.Run(fmt.Sprintf("%s %+v", c.name, c.params), func(t *testing.T) {
+			d := apply(t, c.name, c.params, c.in...)
+			if len(d.Parts) != len(c.want) {
+				t.Fatalf("%d outputs, want %d", len(d.Parts), len(c.want))
+			}
+			for i, want := range c.want {
+				if got := contents(t, d.Parts[i]); !slices.Equal(got, want) {
+					t.Errorf("output %d is %v, want %v", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+func one(n int) []component.Samples { return []component.Samples{numbers(n)} }
+
+func span(from, to int) []int {
+	var s []int
+	for i := from; i < to; i++ {
+		s = append(s, i)
+	}
+	return s
+}
+
+func TestGroupsAreInFirstSeenOrder(t *testing.T) {
+	d := apply(t, "group-by", op.GroupBy{By: "meta.letter in ['a', 'e'] ? 'vowel' : 'consonant'"}, numbers(5))
+	if !slices.Equal(d.Names, []string{"vowel", "consonant"}) {
+		t.Errorf("groups %q", d.Names)
+	}
+}
+
+func TestShuffleIsSeeded(t *testing.T) {
+	shuffled := func(seed int) []int {
+		return contents(t, apply(t, "shuffle", op.Shuffle{Seed: seed}, numbers(26)).Parts[0])
+	}
+	a, b := shuffled(1), shuffled(2)
+	if !slices.Equal(a, shuffled(1)) || slices.Equal(a, b) || slices.IsSorted(a) {
+		t.Errorf("seed 1 gives %v and seed 2 gives %v", a, b)
+	}
+	slices.Sort(a)
+	if !slices.Equal(a, span(0, 26)) {
+		t.Errorf("samples were lost: %v", a)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		params interface{ Check() error }
+		says   string
+	}{
+		{op.Slice{Step: ptr(0)}, "step"},
+		{op.Repeat{Times: -1}, "times"},
+		{op.Cycle{N: -1}, "n is -1"},
+		{op.Batch{}, "size"},
+		{op.Chunk{}, "n is 0"},
+		{op.Split{}, "list or a map"},
+		{op.Split{Sizes: []any{nil, nil}}, "at most one"},
+		{op.Split{Sizes: []any{0.5, int64(1)}}, "all whole numbers or all fractions"},
+		{op.Split{Sizes: []any{0.5, 0.4}}, "add up"},
+		{op.Split{Sizes: []any{0.5, 0.6, nil}}, "add up"},
+		{op.Split{Sizes: []any{"x"}}, "must be a number"},
+		{op.Split{Sizes: []any{int64(-1)}}, "negative"},
+		{op.Filter{Where: "meta.n =="}, "expression"},
+		{op.Sort{By: ")"}, "expression"},
+	} {
+		if err := c.params.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: the error is %v, want %q", c.params, err, c.says)
+		}
+	}
+}
+
+func TestErrorsNameTheSample(t *testing.T) {
+	for name, params := range map[string]any{
+		"filter":   op.Filter{Where: "meta.n == 3 ? 1 : true"},
+		"sort":     op.Sort{By: "meta.n == 3 ? nil : 1"},
+		"group-by": op.GroupBy{By: "meta.n == 3 ? 0.5 : 'x'"},
+	} {
+		c, err := component.Find(component.Op, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Apply(t.Context(), env(), params, one(5))
+		if err == nil || !strings.Contains(err.Error(), "node n: sample 3: ") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
+	c, err := component.Find(component.Op, "filter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(t.Context(), env(), op.Filter{Where: "nothing > 1"}, one(5)); err == nil || !strings.Contains(err.Error(), `no item "nothing"`) {
+		t.Errorf("an unknown item gives %v", err)
+	}
+	if _, err := (op.Split{Sizes: []any{int64(12), int64(10)}}).Apply(numbers(15)); err == nil {
+		t.Error("parts larger than the dataset were accepted")
+	}
+}

@@ -1,0 +1,227 @@
+package op
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/order"
+)
+
+func init() {
+	component.RegisterOp("filter", "Passes on the samples for which an expression over their items is true.",
+		func(ctx context.Context, env *component.Env, p Filter, in component.Samples) (component.Samples, error) {
+			return p.Apply(ctx, env, in)
+		})
+	component.RegisterOp("sort", "Orders samples by an expression over their items; samples that compare equal keep their order.",
+		func(ctx context.Context, env *component.Env, p Sort, in component.Samples) (component.Samples, error) {
+			return p.Apply(ctx, env, in)
+		})
+	component.RegisterParts("group-by", "Splits a dataset into one for each value of an expression, in the order in which the values are first seen.",
+		func(ctx context.Context, env *component.Env, p GroupBy, in component.Samples) (component.Data, error) {
+			return p.Apply(ctx, env, in)
+		})
+}
+
+// scan evaluates an expression for every sample and turns the results into Ts.
+func scan[T any](ctx context.Context, env *component.Env, name, source string, in component.Samples, convert func(v any) (T, error)) ([]T, error) {
+	e, err := compile(source)
+	if err != nil {
+		return nil, err
+	}
+	op, err := e.op(name)
+	if err != nil {
+		return nil, err
+	}
+	env.Tally.Total.Store(int64(in.Len()))
+	return dataset.Scan[T]{
+		Node: env.Node, Op: op, Reads: e.reads, Workers: env.Workers, Larder: env.Larder, Tally: env.Tally,
+		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
+			v, err := e.eval(ctx, s)
+			if err != nil {
+				var zero T
+				return zero, err
+			}
+			t, err := convert(v)
+			if err != nil {
+				return t, fmt.Errorf("expression %s: %w", e.source, err)
+			}
+			return t, nil
+		},
+	}.Run(ctx, in)
+}
+
+// Filter passes on the samples for which an expression is true.
+type Filter struct {
+	Where  string `param:"where,required" doc:"an expression over the items, such as metadata.color == \"red\""`
+	Negate bool   `param:"negate" doc:"pass on the others"`
+}
+
+// Check refuses an expression that cannot be read.
+func (f Filter) Check() error { return check(f.Where) }
+
+// Apply implements the operator.
+func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
+	passed, err := scan(ctx, env, "filter", f.Where, in, func(v any) (bool, error) {
+		b, ok := v.(bool)
+		if !ok {
+			return false, fmt.Errorf("is %v, a %T; a filter needs true or false", v, v)
+		}
+		return b, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var indices []int
+	for i, ok := range passed {
+		if ok != f.Negate {
+			indices = append(indices, i)
+		}
+	}
+	return pick(in, indices)
+}
+
+// Sort orders samples. Numbers come before texts.
+type Sort struct {
+	By      string `param:"by,required" doc:"an expression over the items that gives a number or a text, or a list of these"`
+	Reverse bool   `param:"reverse" doc:"greatest first; samples that compare equal still keep their order"`
+}
+
+// Check refuses an expression that cannot be read.
+func (s Sort) Check() error { return check(s.By) }
+
+// Apply implements the operator.
+func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
+	ranks, err := scan(ctx, env, "sort", s.By, in, ranksOf)
+	if err != nil {
+		return nil, err
+	}
+	indices := make([]int, len(ranks))
+	for i := range indices {
+		indices[i] = i
+	}
+	slices.SortStableFunc(indices, func(a, b int) int {
+		c := slices.CompareFunc(ranks[a], ranks[b], compareRanks)
+		if s.Reverse {
+			return -c
+		}
+		return c
+	})
+	return pick(in, indices)
+}
+
+// A rank is one value that samples are sorted by.
+type rank struct {
+	Number float64
+	Text   string
+	IsText bool
+}
+
+func compareRanks(a, b rank) int {
+	if a.IsText != b.IsText {
+		if a.IsText {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
+}
+
+func ranksOf(v any) ([]rank, error) {
+	list, ok := v.([]any)
+	if !ok {
+		r, err := rankOf(v)
+		return []rank{r}, err
+	}
+	ranks := make([]rank, len(list))
+	for i, e := range list {
+		var err error
+		if ranks[i], err = rankOf(e); err != nil {
+			return nil, err
+		}
+	}
+	return ranks, nil
+}
+
+func rankOf(v any) (rank, error) {
+	switch v := v.(type) {
+	case string:
+		return rank{Text: v, IsText: true}, nil
+	case bool:
+		if v {
+			return rank{Number: 1}, nil
+		}
+		return rank{}, nil
+	case int:
+		return rank{Number: float64(v)}, nil
+	case int64:
+		return rank{Number: float64(v)}, nil
+	case float64:
+		if math.IsNaN(v) {
+			return rank{}, fmt.Errorf("is not a number (NaN), which has no place in an order")
+		}
+		return rank{Number: v}, nil
+	default:
+		return rank{}, fmt.Errorf("is %v, a %T; sorting needs a number or a text", v, v)
+	}
+}
+
+// GroupBy splits a dataset into one for each value.
+type GroupBy struct {
+	By string `param:"by,required" doc:"an expression over the items that gives a text, a whole number or a truth value"`
+}
+
+// Check refuses an expression that cannot be read.
+func (g GroupBy) Check() error { return check(g.By) }
+
+// Apply implements the operator.
+func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Data, error) {
+	names, err := scan(ctx, env, "group-by", g.By, in, groupName)
+	if err != nil {
+		return component.Data{}, err
+	}
+	data := component.Data{Names: []string{}}
+	groups := map[string][]int{}
+	for i, name := range names {
+		if _, seen := groups[name]; !seen {
+			data.Names = append(data.Names, name)
+		}
+		groups[name] = append(groups[name], i)
+	}
+	for _, name := range data.Names {
+		part, err := pick(in, groups[name])
+		if err != nil {
+			return component.Data{}, err
+		}
+		data.Parts = append(data.Parts, part)
+	}
+	return data, nil
+}
+
+func groupName(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool, int, int64:
+		return fmt.Sprint(v), nil
+	case float64:
+		if v == math.Trunc(v) {
+			return strconv.FormatFloat(v, 'f', -1, 64), nil
+		}
+	}
+	return "", fmt.Errorf("is %v, a %T; a group needs a text, a whole number or a truth value", v, v)
+}
+
+// pick is the dataset of the samples of in at the given positions.
+func pick(in component.Samples, indices []int) (component.Samples, error) {
+	o, err := order.Index(in.Len(), indices)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Reorder(in, o), nil
+}
