@@ -1,0 +1,260 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	// indexTail is how much of a pack may lack an index when its writer
+	// leaves it: reading that takes a fraction of a millisecond.
+	indexTail = 1 << 20
+	// keepBuffer is the largest buffer kept between records.
+	keepBuffer = 1 << 20
+)
+
+// An appender writes records to a pack that it alone has locked.
+type appender struct {
+	s *Store
+
+	mu      sync.Mutex
+	pack    *pack    // nil before the first record
+	file    *os.File // pack, open for writing, locked
+	end     int64    // where the next record goes
+	entries []entry  // all that is in pack
+	buf     []byte
+	careful bool // what was written must be safe before leaving or flush
+}
+
+// put appends the record with header h, and makes it known. It fills in the
+// lengths and checksums, and the stamp if that is 0.
+func (a *appender) put(h *header, payload, provenance []byte) error {
+	h.provenance = uint32(len(provenance))
+	h.provenanceSum = xxh3.Hash(provenance)
+	if h.kind == kindInline {
+		h.size, h.sum = uint64(len(payload)), xxh3.Hash(payload)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.makeReady(h.length()); err != nil {
+		return err
+	}
+	if h.stamp == 0 {
+		h.stamp = a.s.index.stamp(time.Now().UnixNano())
+	}
+	b := a.encode(h, payload, provenance)
+	if _, err := a.file.WriteAt(b, a.end); err != nil {
+		// Readers wait for the rest of a record that ends here until the
+		// next one is written over it.
+		_ = a.file.Truncate(a.end)
+		return asStoreError(err)
+	}
+	a.entries = append(a.entries, newEntry(h, a.end))
+	a.s.index.insert(a.pack, a.entries[len(a.entries)-1:])
+	a.end += int64(len(b))
+	if a.s.sync {
+		return asStoreError(a.file.Sync())
+	}
+	return nil
+}
+
+// encode returns the bytes of a record, valid until the next call.
+func (a *appender) encode(h *header, payload, provenance []byte) []byte {
+	n := int(h.length())
+	b := a.buf
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	if cap(b) <= keepBuffer {
+		a.buf = b
+	}
+	b = b[:n]
+	h.encode(b, a.pack.id, a.end)
+	at := headerSize + copy(b[headerSize:], payload)
+	at += copy(b[at:], provenance)
+	clear(b[at:])
+	return b
+}
+
+// makeReady sees to a pack with room for n bytes.
+func (a *appender) makeReady(n int64) error {
+	if a.s.closed.Load() {
+		return errClosed
+	}
+	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {
+		if err := a.leave(!a.pack.gone.Load()); err != nil {
+			return asStoreError(err)
+		}
+	}
+	if a.pack != nil {
+		return nil
+	}
+	v := &a.s.folder
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, p := range v.growing {
+		if a.adopt(p, n) {
+			return nil
+		}
+	}
+	return a.create()
+}
+
+// adopt takes over a pack with room for n bytes whose writer is gone.
+func (a *appender) adopt(p *pack, n int64) bool {
+	if p.own.Load() || p.sealed || p.end+n > a.s.packBytes {
+		return false
+	}
+	file, err := lockPack(p)
+	if err != nil {
+		return false
+	}
+	info, err := file.Stat()
+	if err != nil || isSealed(info) {
+		_ = file.Close()
+		return false
+	}
+	found, covered, err := a.s.contents(p, info.Size())
+	if err == nil && !found.torn && found.end < info.Size() {
+		a.s.setAsideBytes(p, found.end, info.Size(), fmt.Errorf("%w: no record begins here", errDamaged))
+	}
+	if err == nil && found.end < info.Size() {
+		err = file.Truncate(found.end)
+	}
+	if err != nil || found.end+n > a.s.packBytes {
+		_ = file.Close()
+		return false
+	}
+	all := found.entries
+	found.entries = all[sort.Search(len(all), func(i int) bool { return all[i].offset() >= p.end }):]
+	p.indexed, p.size = covered, found.end
+	a.s.learn(p, found, nil)
+	a.take(p, file, all)
+	return true
+}
+
+// lockPack opens p for writing if no other process writes to it.
+func lockPack(p *pack) (*os.File, error) {
+	file, err := os.OpenFile(p.path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(file); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	// It may have been removed before it was locked.
+	opened, err := file.Stat()
+	if err == nil {
+		var named os.FileInfo
+		named, err = os.Lstat(p.path)
+		if err == nil && !os.SameFile(opened, named) {
+			err = fs.ErrNotExist
+		}
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// create makes a new pack.
+func (a *appender) create() error {
+	for {
+		id := randomID()
+		p := &pack{id: id, path: filepath.Join(a.s.dir, packsDir, packName(id))}
+		const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+		file, err := os.OpenFile(p.path, flags, 0o666)
+		if isObstructed(err) { // the folder was deleted while in use
+			if err = a.s.layOut(); err == nil {
+				file, err = os.OpenFile(p.path, flags, 0o666)
+			}
+		}
+		if err != nil {
+			return asStoreError(err)
+		}
+		switch err := tryLock(file); {
+		case errors.Is(err, errLocked):
+			_ = file.Close() // another process was faster to adopt it
+			continue
+		case err != nil && !errors.Is(err, errors.ErrUnsupported):
+			return errors.Join(err, file.Close())
+		}
+		if p.file, err = os.Open(p.path); err != nil {
+			return errors.Join(asStoreError(err), file.Close())
+		}
+		v := &a.s.folder
+		if v.packs == nil {
+			v.packs = make(map[uint64]*pack)
+		}
+		v.packs[id] = p
+		v.growing = append(v.growing, p)
+		a.s.index.add(p)
+		a.take(p, file, nil)
+		return nil
+	}
+}
+
+func (a *appender) take(p *pack, file *os.File, entries []entry) {
+	p.own.Store(true)
+	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
+}
+
+// leave gives the pack up, finished or for another process to go on with.
+func (a *appender) leave(seal bool) error {
+	if err := a.flushLocked(); err != nil {
+		return err
+	}
+	p, file := a.pack, a.file
+	if !p.gone.Load() && (seal || a.end-p.indexed > indexTail) {
+		a.s.keepIndex(p, a.end, a.entries)
+	}
+	if seal {
+		if err := file.Chmod(0o444); err != nil {
+			a.s.report(p.path, "cannot finish a pack", err)
+		}
+	}
+	v := &a.s.folder
+	v.mu.Lock()
+	p.end, p.size, p.mtime = a.end, a.end, 0
+	p.own.Store(false)
+	v.mu.Unlock()
+	a.pack, a.file, a.end, a.entries = nil, nil, 0, nil
+	return file.Close()
+}
+
+// release gives the pack up for another to go on with.
+func (a *appender) release() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pack == nil {
+		return nil
+	}
+	return a.leave(false)
+}
+
+// flush makes what was written safe from a loss of power.
+func (a *appender) flush() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.flushLocked()
+}
+
+func (a *appender) flushLocked() error {
+	if !a.careful || a.file == nil || a.pack.gone.Load() {
+		return nil
+	}
+	if err := a.file.Sync(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(a.pack.path))
+}

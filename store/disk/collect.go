@@ -1,0 +1,451 @@
+package disk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder/key"
+)
+
+// staleTemp is the age at which a temporary file belongs to nobody: writing
+// one takes seconds.
+const staleTemp = time.Hour
+
+// manySmall is how many unfinished packs are left alone: each costs every
+// miss a look.
+const manySmall = 8
+
+// Collect evicts the least recently used records that are not pinned until
+// the folder holds at most limit bytes, and removes what nothing refers to.
+// Small records in packs that other processes are writing stay. Others may
+// read and write meanwhile; one process collects at a time.
+func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
+	return s.collect(ctx, limit, 0)
+}
+
+// collect is Collect. It gives up with errLocked if another process collects
+// for longer than patience, unless that is 0.
+func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed int64, err error) {
+	unlock, err := s.lockCollect(ctx, patience)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	c := collection{s: s, limit: limit}
+	c.out.s, c.out.careful = s, true
+	freed, err = c.run(ctx)
+	if err != nil {
+		err = fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
+	}
+	return freed, err
+}
+
+// lockCollect lets one goroutine of one process collect at a time.
+func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock func(), err error) {
+	path := filepath.Join(s.dir, collectFile)
+	file, err := s.openLockFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", asStoreError(err))
+	}
+	waiting := ctx
+	if patience > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, patience, errLocked)
+		defer cancel()
+	}
+	err = retry(waiting, func() error { return tryLock(file) })
+	if err == nil || errors.Is(err, errors.ErrUnsupported) {
+		s.collecting.Lock()
+		return func() {
+			s.collecting.Unlock()
+			_ = file.Close() // holds nothing but the lock
+		}, nil
+	}
+	_ = file.Close()
+	return nil, cmp.Or(context.Cause(waiting), err)
+}
+
+// A collection is one run of Collect.
+type collection struct {
+	s     *Store
+	limit int64
+	out   appender // takes the records that move
+	packs []*collectedPack
+	older map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
+	blobs map[key.Digest]*blobRefs
+}
+
+// manyPacks stands for more than one pack in collection.older.
+const manyPacks = ^uint32(0)
+
+type collectedPack struct {
+	*pack
+	bytes    int64
+	finished bool     // sealed
+	lock     *os.File // nil if it could not be locked
+	entries  []entry
+	live     int64 // bytes that stay, with their part of an index
+	rewrite  bool
+}
+
+// free reports whether nobody writes to the pack, now or later.
+func (p *collectedPack) free() bool { return p.lock != nil || p.finished }
+
+func (p *collectedPack) dead() int64 { return p.bytes - p.live }
+
+// cost is what a record takes in a pack that has an index.
+func (e *entry) cost() int64 { return e.bytes() + entrySize }
+
+type blobRefs struct {
+	size  int64
+	count int
+}
+
+// A candidate is a record that may be evicted.
+type candidate struct {
+	pack  *collectedPack
+	entry *entry
+	used  int64
+	blob  *blobRefs // nil for a record without
+}
+
+func (c *collection) run(ctx context.Context) (freed int64, err error) {
+	s := c.s
+	if err := s.writer.release(); err != nil { // so that its pack can move
+		return 0, err
+	}
+	defer c.unlockPacks()
+	if err := s.removeStaleTemps(); err != nil {
+		return 0, err
+	}
+	s.refresh()
+	before, err := s.measure()
+	if err != nil {
+		return 0, err
+	}
+	c.survey()
+	victims, err := c.choose(ctx, before)
+	if err != nil {
+		return 0, err
+	}
+	err = c.apply(ctx, victims)
+	err = errors.Join(err, c.out.release())
+	s.refresh()
+	if err == nil {
+		err = errors.Join(s.sweepPacks(), s.sweepBlobs(), s.compactTouches(s.index.knows))
+	}
+	after, merr := s.measure()
+	if merr == nil {
+		s.room.held.Store(after)
+	}
+	return max(before-after, 0), errors.Join(err, merr)
+}
+
+// survey finds out what every pack holds. It leaves out those it cannot read.
+func (c *collection) survey() {
+	for _, p := range c.s.folder.all() {
+		cp := &collectedPack{pack: p}
+		if lock, err := lockPack(p); err == nil {
+			cp.lock = lock
+		}
+		if err := c.surveyPack(cp); err != nil {
+			c.s.report(p.path, "cannot read a pack", err)
+			cp.unlock()
+			continue
+		}
+		c.packs = append(c.packs, cp)
+	}
+	c.older = make(map[uint64]uint32)
+	for _, p := range c.packs {
+		for i := range p.entries {
+			e := &p.entries[i]
+			if c.s.index.has(e.fp, e.place) {
+				continue
+			}
+			if in, ok := c.older[e.fp]; ok && in != p.number+1 {
+				c.older[e.fp] = manyPacks
+			} else {
+				c.older[e.fp] = p.number + 1
+			}
+		}
+	}
+}
+
+func (c *collection) surveyPack(p *collectedPack) error {
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	p.bytes, p.finished = info.Size(), isSealed(info)
+	found, _, err := c.s.contents(p.pack, p.bytes)
+	if err != nil {
+		return err
+	}
+	p.entries = found.entries
+	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
+	return nil
+}
+
+// keepsTombstone reports whether a record that says fp is deleted must stay
+// when it leaves p, for the sake of older records elsewhere.
+func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
+	in, ok := c.older[fp]
+	return ok && in != p.number+1
+}
+
+// choose decides what is evicted and which packs are rewritten, so that of
+// held bytes at most the limit is left.
+func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry]bool, err error) {
+	candidates, err := c.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unreferenced, err := c.unreferencedBlobs()
+	if err != nil {
+		return nil, err
+	}
+	held -= unreferenced
+	// If every free pack were rewritten, this would be left.
+	least := held
+	for _, p := range c.packs {
+		if p.free() {
+			least -= p.dead()
+		}
+	}
+	victims = make(map[*entry]bool)
+	for _, v := range candidates {
+		if least <= c.limit {
+			break
+		}
+		if !v.pack.free() && v.blob == nil {
+			continue // nothing is won
+		}
+		victims[v.entry] = true
+		if v.pack.free() {
+			v.pack.live -= v.entry.cost()
+			least -= v.entry.cost()
+		}
+		if v.blob != nil {
+			if v.blob.count--; v.blob.count == 0 {
+				held -= v.blob.size
+				least -= v.blob.size
+			}
+		}
+	}
+	c.chooseRewrites(held)
+	return victims, nil
+}
+
+// candidates returns the records that are not pinned, those used longest ago
+// first, and sums up what is live.
+func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
+	s := c.s
+	s.touches.reread(s)
+	pinned, err := s.pinned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.blobs = make(map[key.Digest]*blobRefs)
+	var all []candidate
+	for _, p := range c.packs {
+		for i := range p.entries {
+			e := &p.entries[i]
+			if !s.index.has(e.fp, e.place) || e.isTombstone() && !c.keepsTombstone(e.fp, p.pack) {
+				continue
+			}
+			p.live += e.cost()
+			if e.isTombstone() {
+				continue
+			}
+			one := candidate{pack: p, entry: e, used: s.touches.used(s, e.fp, e.stamp).UnixNano(), blob: c.reference(p.pack, e)}
+			if !pinned[e.fp] {
+				all = append(all, one)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
+	})
+	return all, nil
+}
+
+// reference counts the reference of a record to its blob, if it has one.
+func (c *collection) reference(p *pack, e *entry) *blobRefs {
+	var h header
+	if !e.isBlob() || p.header(&h, e.place) != nil {
+		return nil
+	}
+	refs := c.blobs[h.ref]
+	if refs == nil {
+		refs = &blobRefs{size: int64(h.size)}
+		c.blobs[h.ref] = refs
+	}
+	refs.count++
+	return refs
+}
+
+// unreferencedBlobs returns how many bytes sweepBlobs will free whatever is
+// evicted.
+func (c *collection) unreferencedBlobs() (total int64, err error) {
+	err = c.s.eachBlob(func(d key.Digest, e fs.DirEntry, _ string) error {
+		info, err := e.Info()
+		if err == nil && c.blobs[d] == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total, err
+}
+
+// chooseRewrites picks free packs, those with the greatest dead share first:
+// at least half of it, or as many as are needed to come from held to the
+// limit. Small packs are joined when there are many.
+func (c *collection) chooseRewrites(held int64) {
+	var free []*collectedPack
+	unsealed := 0
+	for _, p := range c.packs {
+		if p.free() {
+			free = append(free, p)
+			if !p.sealed {
+				unsealed++
+			}
+		}
+	}
+	slices.SortFunc(free, func(a, b *collectedPack) int {
+		return cmp.Compare(float64(b.dead())/float64(max(b.bytes, 1)), float64(a.dead())/float64(max(a.bytes, 1)))
+	})
+	for _, p := range free {
+		needed := held > c.limit && p.dead() > 0
+		join := !p.sealed && unsealed > manySmall
+		if needed || join || 2*p.dead() >= p.bytes {
+			p.rewrite = true
+			held -= p.dead()
+		}
+	}
+}
+
+// apply carries out what was chosen.
+func (c *collection) apply(ctx context.Context, victims map[*entry]bool) error {
+	for _, p := range c.packs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if p.rewrite {
+			err = c.rewrite(p, victims)
+		} else {
+			err = c.evictInPlace(p, victims)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evictInPlace evicts those victims of a pack that stays whose blob is worth
+// it.
+func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) error {
+	for i := range p.entries {
+		if e := &p.entries[i]; victims[e] && e.isBlob() {
+			if err := c.bury(p.pack, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bury appends a tombstone for exactly the record of e: with the same stamp,
+// it does not hide a later one.
+func (c *collection) bury(p *pack, e *entry) error {
+	var h header
+	if err := p.header(&h, e.place); errors.Is(err, fs.ErrClosed) {
+		return err
+	} else if err != nil {
+		return nil // damage: no record is left to bury
+	}
+	return c.out.put(&header{kind: kindTombstone, key: h.key, stamp: h.stamp}, nil, nil)
+}
+
+// rewrite moves what stays of a pack and removes it.
+func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
+	s := c.s
+	for i := range p.entries {
+		e := &p.entries[i]
+		if !s.index.has(e.fp, e.place) {
+			continue // a later record exists by now
+		}
+		var err error
+		switch {
+		case victims[e] && c.keepsTombstone(e.fp, p.pack):
+			err = c.bury(p.pack, e)
+		case victims[e]:
+			s.index.forget(e.fp, e.place)
+		case e.isTombstone() && !c.keepsTombstone(e.fp, p.pack):
+			s.index.forget(e.fp, e.place)
+		default:
+			err = c.move(p.pack, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// A loss of power must not lose the records that were safe before.
+	if err := c.out.flush(); err != nil {
+		return err
+	}
+	for _, path := range []string{p.path, p.indexPath()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// move copies a record to the packs that stay. A damaged one is set aside.
+func (c *collection) move(p *pack, e *entry) error {
+	var h header
+	buf := make([]byte, e.readSize())
+	err := p.readRecord(&h, e.place, buf)
+	var provenance []byte
+	if err == nil {
+		provenance, err = p.provenanceOf(&h, e.place)
+	}
+	payload := buf[headerSize:]
+	if err == nil && h.kind == kindInline {
+		err = h.verify(payload)
+	}
+	if errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	if err != nil {
+		c.s.setAsideBytes(p, e.offset(), e.offset()+e.bytes(), err)
+		c.s.index.forget(e.fp, e.place)
+		return nil
+	}
+	h.moves++
+	return c.out.put(&h, payload, provenance)
+}
+
+func (c *collection) unlockPacks() {
+	for _, p := range c.packs {
+		p.unlock()
+	}
+}
+
+func (p *collectedPack) unlock() {
+	if p.lock != nil {
+		_ = p.lock.Close() // holds nothing but the lock
+	}
+}

@@ -1,0 +1,214 @@
+// Package disk is the store that all processes of a machine share: a folder.
+//
+// Small records are appended to packs, each written by one process at a time
+// and read by all; large payloads are files of their own, named by their
+// content and mapped into memory. Whatever a process was doing when it died,
+// what others read is whole: every header, payload, index and manifest is
+// checked on every read, and what fails the check is a miss, reported to the
+// logger and moved to the folder quarantine.
+//
+// The folder may be on any local file system. It may be copied elsewhere
+// while nobody writes, and deleted at any time.
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-data/larder/store"
+)
+
+// Values used where Options gives none.
+const (
+	DefaultMaxBytes  = 20 << 30
+	DefaultPackBytes = 64 << 20
+	DefaultBlobBytes = 256 << 10
+)
+
+// Options are the settings of a Store. The zero value is a good choice.
+type Options struct {
+	// Dir is the folder, made with its parents if it is missing. Empty means
+	// the folder "larder" in the user's cache folder.
+	Dir string
+	// MaxBytes caps the size of the folder: what was used least recently is
+	// evicted in the background once there is more. 0 means DefaultMaxBytes,
+	// below 0 no cap.
+	MaxBytes int64
+	// ReadOnly opens the folder without changing anything in it.
+	ReadOnly bool
+	// Sync makes every Put survive a loss of power, at the price of waiting
+	// for the medium. Without it, a loss of power may lose recent records.
+	Sync bool
+	// PackBytes is the size at which a pack is finished. 0 means
+	// DefaultPackBytes. It is lowered to a sixteenth of MaxBytes.
+	PackBytes int64
+	// BlobBytes is the size from which a payload gets a file of its own. 0
+	// means DefaultBlobBytes.
+	BlobBytes int64
+	// Logger takes warnings about damage. Nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// withDefaults fills in what is not given, and bounds the rest.
+func (o Options) withDefaults() (Options, error) {
+	if o.Dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return o, fmt.Errorf("store: no folder is given and there is none for caches: %w", err)
+		}
+		o.Dir = filepath.Join(cache, "larder")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return o, fmt.Errorf("store: %w", err)
+	}
+	o.Dir = dir
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 is no cap
+	if o.PackBytes <= 0 {
+		o.PackBytes = DefaultPackBytes
+	}
+	if o.MaxBytes > 0 {
+		o.PackBytes = min(o.PackBytes, o.MaxBytes/16)
+	}
+	o.PackBytes = min(o.PackBytes, maxPack/2)
+	if o.BlobBytes <= 0 {
+		o.BlobBytes = DefaultBlobBytes
+	}
+	o.BlobBytes = min(o.BlobBytes, maxInline)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o, nil
+}
+
+// A Store keeps records in a folder. It must be made by Open.
+type Store struct {
+	dir       string
+	limit     int64 // 0 for none
+	packBytes int64
+	blobBytes int64
+	readOnly  bool
+	sync      bool
+	log       *slog.Logger
+
+	index   index
+	folder  folderView
+	writer  appender
+	touches touches
+	leases  leases
+	reports reports
+	room    room
+
+	collecting sync.Mutex // for systems without file locks
+	closed     atomic.Bool
+	life       context.Context // ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in a folder, and makes it if it is missing. Damage in
+// the folder is no error. A folder that cannot be written is opened for
+// reading, with a warning; one of a newer format gives a *VersionError.
+func Open(o Options) (*Store, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		dir: o.Dir, limit: o.MaxBytes, packBytes: o.PackBytes, blobBytes: o.BlobBytes,
+		readOnly: o.ReadOnly, sync: o.Sync, log: o.Logger,
+	}
+	s.writer.s = s
+	s.life, s.end = context.WithCancel(context.Background())
+	if err := s.prepare(); err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", s.dir, err)
+	}
+	s.refresh()
+	s.room.trigger.Store(s.limit)
+	s.room.wanted = make(chan struct{}, 1)
+	if !s.readOnly {
+		s.background.Go(s.housekeep)
+	}
+	return s, nil
+}
+
+// prepare makes the folder ready for use.
+func (s *Store) prepare() error {
+	if s.readOnly {
+		if _, err := os.Stat(s.dir); err != nil {
+			return err
+		}
+		return s.checkFormat()
+	}
+	if err := s.checkFormat(); err != nil && !errors.Is(err, store.ErrReadOnly) {
+		return err
+	}
+	err := s.layOut()
+	if err == nil {
+		err = s.tryWriting()
+	}
+	switch {
+	case errors.Is(err, store.ErrFull):
+		return nil
+	case errors.Is(err, store.ErrReadOnly) && isDir(s.dir):
+		s.readOnly = true
+		s.log.Warn("store: the folder cannot be written and is used for reading only", "dir", s.dir, "error", err)
+		return nil
+	}
+	return err
+}
+
+func (s *Store) tryWriting() error {
+	f, err := s.createTemp(0o666)
+	if err != nil {
+		return asStoreError(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Close ends the use of the store. Payloads got from it stay valid; leases
+// taken from it end.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.end()
+	s.background.Wait()
+	err := errors.Join(s.writer.release(), s.touches.flush(s), s.leases.close())
+	s.folder.close()
+	return err
+}
+
+var errClosed = fmt.Errorf("store: the store was closed: %w", fs.ErrClosed)
+
+// writable reports why nothing can be written.
+func (s *Store) writable() error {
+	switch {
+	case s.closed.Load():
+		return errClosed
+	case s.readOnly:
+		return store.ErrReadOnly
+	}
+	return nil
+}
+
+// flushEvery is how often uses of old records are written down.
+const flushEvery = 5 * time.Minute

@@ -1,0 +1,284 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/larder-data/larder/store"
+)
+
+// What is in the folder of a store.
+const (
+	packsDir      = "packs"
+	blobsDir      = "blobs"
+	manifestsDir  = "manifests"
+	touchDir      = "touch"
+	quarantineDir = "quarantine"
+	tempDir       = "tmp"
+
+	formatFile  = "FORMAT"
+	readmeFile  = "README"
+	tagFile     = "CACHEDIR.TAG"
+	leasesFile  = "leases"
+	collectFile = "gc.lock"
+)
+
+const formatVersion = 1
+
+const readme = `This folder is a Larder store. It keeps the results of computations, so that
+they need not be computed again.
+
+It holds nothing that cannot be made anew: it may be deleted at any time, as a
+whole. It may be copied or moved as a whole while no program uses it. Please
+change no file in it.
+
+packs/       records, many to a file, and indexes of these files
+blobs/       large values, one to a file, named by SHA-256
+manifests/   named lists of records
+touch/       when old records were last used
+quarantine/  what was found damaged, kept for a while for who wants to look
+tmp/, trash/ files that are being written or removed
+`
+
+// The signature is fixed by https://bford.info/cachedir/.
+const cachedirTag = `Signature: 8a477f597d28d172789f06886806bc55
+# This file is a cache directory tag created by Larder.
+# For information about cache directory tags, see https://bford.info/cachedir/
+`
+
+// A VersionError is returned by Open for a folder written by a newer Larder.
+type VersionError struct {
+	Dir     string
+	Version int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, formatVersion)
+}
+
+// layOut makes what the folder lacks.
+func (s *Store) layOut() error {
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		return err
+	}
+	for _, dir := range []string{quarantineDir, tempDir, trashDir, packsDir, blobsDir, manifestsDir, touchDir} {
+		if err := s.makeDir(filepath.Join(s.dir, dir)); err != nil {
+			return err
+		}
+	}
+	for _, f := range []struct{ name, text string }{{readmeFile, readme}, {tagFile, cachedirTag}} {
+		path := filepath.Join(s.dir, f.name)
+		if _, err := os.Lstat(path); err == nil {
+			continue
+		}
+		if err := s.writeFile(path, []byte(f.text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// formatText is the content of the FORMAT file: the checksum tells damage
+// from another version.
+func formatText(version int) string {
+	line := fmt.Sprintf("larder store, version %d", version)
+	return fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line))
+}
+
+// checkFormat reads the FORMAT file. A missing or damaged one is written anew.
+func (s *Store) checkFormat() error {
+	path := filepath.Join(s.dir, formatFile)
+	text, err := readSmall(path, 4096)
+	if err == nil {
+		line, _, _ := strings.Cut(string(text), "\n")
+		version := 0
+		_, err = fmt.Sscanf(line, "larder store, version %d", &version)
+		if err == nil && string(text) == formatText(version) {
+			if version > formatVersion {
+				return &VersionError{s.dir, version}
+			}
+			return nil
+		}
+		err = fmt.Errorf("%w: bad checksum", errDamaged)
+	}
+	if !os.IsNotExist(err) {
+		s.setAside(path, err)
+	}
+	if s.readOnly {
+		return nil
+	}
+	if err := s.writeFile(path, []byte(formatText(formatVersion)), 0o666); !errors.Is(err, store.ErrFull) {
+		return err
+	}
+	return nil // a full disk has room again later
+}
+
+// makeDir makes a folder, and moves what is not one out of the way.
+func (s *Store) makeDir(path string) error {
+	err := os.Mkdir(path, 0o777)
+	if err == nil {
+		return nil
+	}
+	info, lerr := os.Stat(path)
+	if lerr == nil && info.IsDir() {
+		return nil
+	}
+	if _, lerr := os.Lstat(path); lerr == nil {
+		s.obstacle(path)
+		err = os.Mkdir(path, 0o777)
+	}
+	return asStoreError(err)
+}
+
+// obstacle moves away what is where a file or folder of the store belongs.
+func (s *Store) obstacle(path string) {
+	if filepath.Base(path) == quarantineDir {
+		_ = os.Remove(path) // the quarantine cannot take itself
+		return
+	}
+	s.setAside(path, errStray)
+}
+
+// writeFile makes path hold data, at once or not at all.
+func (s *Store) writeFile(path string, data []byte, mode fs.FileMode) (err error) {
+	f, err := s.createTemp(mode)
+	if err != nil {
+		return asStoreError(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // best effort: Collect removes what is left
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil && s.sync {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return asStoreError(err)
+	}
+	if err = s.rename(f.Name(), path); err == nil && s.sync {
+		err = syncDir(filepath.Dir(path))
+	}
+	return asStoreError(err)
+}
+
+// createTemp makes a new file in the folder for temporary ones, which it
+// makes too if somebody deleted it.
+func (s *Store) createTemp(mode fs.FileMode) (*os.File, error) {
+	path := filepath.Join(s.dir, tempDir, fmt.Sprintf("%016x", randomID()))
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	f, err := os.OpenFile(path, flags, mode)
+	if err == nil || !isObstructed(err) {
+		return f, err
+	}
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		return nil, err
+	}
+	if err := s.makeDir(filepath.Join(s.dir, tempDir)); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, flags, mode)
+}
+
+// rename moves a finished file to its place, which it clears if it must.
+func (s *Store) rename(from, to string) error {
+	err := os.Rename(from, to)
+	if err == nil || isFull(err) {
+		return err
+	}
+	if err := s.makeDir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	if info, lerr := os.Lstat(to); lerr == nil && info.IsDir() {
+		s.obstacle(to)
+	}
+	return os.Rename(from, to)
+}
+
+// readSmall reads a regular file of at most limit bytes.
+func readSmall(path string, limit int64) ([]byte, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", errDamaged, info.Size(), limit)
+	}
+	b := make([]byte, info.Size())
+	_, err = io.ReadFull(f, b)
+	return b, err
+}
+
+// openRegular opens a file for reading and refuses folders, links, pipes and
+// the like, some of which would block.
+func openRegular(path string) (*os.File, os.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%w: not a regular file", errDamaged)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}
+
+// randomID names files. Names of packs must never be used again, for their
+// records are sealed with them: 64 random bits see to that.
+func randomID() uint64 { return rand.Uint64() }
+
+func isObstructed(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
+}
+
+// asStoreError adds the sentinel that callers of a store look for.
+func asStoreError(err error) error {
+	switch {
+	case err == nil || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrReadOnly):
+		return err
+	case isFull(err):
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	case isReadOnly(err):
+		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Get returns the record kept under k. Its payload is mapped memory if it is
+// large.
+func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
+	var r store.Record
+	err := s.find(k, func(p *pack, at place) (err error) {
+		r, err = s.read(k, p, at)
+		return err
+	})
+	return r, err
+}
+
+// Has reports whether a record is kept under k, from its header alone.
+func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
+	err := s.find(k, func(p *pack, at place) error {
+		var h header
+		if err := p.header(&h, at); err != nil {
+			return err
+		}
+		return sameKey(&h, k)
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Provenance returns the provenance kept with the record under k.
+func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err error) {
+	err = s.find(k, func(p *pack, at place) error {
+		var h header
+		if err := p.header(&h, at); err != nil {
+			return err
+		}
+		if err := sameKey(&h, k); err != nil {
+			return err
+		}
+		provenance, err = p.provenanceOf(&h, at)
+		return err
+	})
+	return provenance, err
+}
+
+// provenanceOf reads the provenance of the record with header h at at.
+func (p *pack) provenanceOf(h *header, at place) ([]byte, error) {
+	b := make([]byte, h.provenance)
+	if _, err := p.file.ReadAt(b, at.offset()+h.readSize()); err != nil && len(b) > 0 {
+		return nil, fmt.Errorf("%w: provenance: %w", errDamaged, err)
+	}
+	if xxh3.Hash(b) != h.provenanceSum {
+		return nil, fmt.Errorf("%w: provenance has a bad checksum", errDamaged)
+	}
+	return b, nil
+}
+
+// find calls read with where the record of k is. If there is none, or read
+// fails, it looks once more for what other processes wrote. A record that
+// read finds damaged is forgotten, so that a later one can take its place.
+func (s *Store) find(k key.Key, read func(*pack, place) error) error {
+	if s.closed.Load() {
+		return errClosed
+	}
+	if time.Now().UnixNano()-s.folder.seen.Load() > int64(staleAfter) {
+		s.refresh()
+	}
+	fp := fingerprint(k)
+	if s.readFound(fp, read, false) {
+		return nil
+	}
+	s.refresh()
+	if s.readFound(fp, read, true) {
+		return nil
+	}
+	return store.ErrNotFound
+}
+
+// readFound reads the record of fp. Unless it is the last try, a file that is
+// missing may belong to a record that another process has evicted.
+func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) bool {
+	at, p, ok := s.index.find(fp)
+	if !ok {
+		return false
+	}
+	err := read(p, at)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errOtherKey), errors.Is(err, fs.ErrClosed), errors.Is(err, fs.ErrNotExist) && !last:
+		return false
+	}
+	s.setAsideBytes(p, at.offset(), at.offset()+int64(at.readSize()), err)
+	s.index.forget(fp, at)
+	return false
+}
+
+// errOtherKey says that the record found by a fingerprint has another key.
+var errOtherKey = errors.New("record of another key")
+
+func sameKey(h *header, k key.Key) error {
+	if h.key != k {
+		return errOtherKey
+	}
+	return nil
+}
+
+// read returns the record at at, verified.
+func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
+	var h header
+	buf := make([]byte, at.readSize())
+	if err := p.readRecord(&h, at, buf); err != nil {
+		return store.Record{}, err
+	}
+	if err := sameKey(&h, k); err != nil {
+		return store.Record{}, err
+	}
+	r := store.Record{
+		Key: h.key, Type: h.typ, Cost: time.Duration(h.cost), Created: time.Unix(0, h.created),
+	}
+	switch h.kind {
+	case kindInline:
+		r.Payload = buf[headerSize:]
+		if err := h.verify(r.Payload); err != nil {
+			return store.Record{}, err
+		}
+	case kindLink:
+		r.Link = h.ref
+	case kindBlob:
+		var err error
+		r.Payload, r.Mapped, err = s.readBlob(&h)
+		if err != nil {
+			return store.Record{}, err
+		}
+	}
+	s.touches.note(s, fingerprint(k), h.stamp)
+	return r, nil
+}

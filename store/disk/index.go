@@ -1,0 +1,204 @@
+package disk
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// An entry says where a record is, as an index file keeps it.
+type entry struct {
+	fp    uint64
+	stamp int64
+	blob  uint64 // bytes of its blob, 0 for none
+	place
+	length uint32 // of the whole record, in units of align
+	moves  uint32
+}
+
+// A place is where the latest record of a key is. It is small because the
+// index holds one for every record of the store.
+type place struct {
+	pack uint32 // number of the pack in this process; 0 in files
+	off  uint32 // in units of align
+	read uint32 // bytes of header and inline payload, and the class
+}
+
+// The class of a record, in the top bits of place.read.
+const (
+	classBlob      = 1 << 31
+	classTombstone = 1 << 30
+	readMask       = classTombstone - 1
+)
+
+func (p place) offset() int64     { return int64(p.off) * align }
+func (p place) readSize() int     { return int(p.read & readMask) }
+func (p place) isBlob() bool      { return p.read&classBlob != 0 }
+func (p place) isTombstone() bool { return p.read&classTombstone != 0 }
+
+func (e *entry) bytes() int64 { return int64(e.length) * align }
+
+// newEntry describes the record with header h at off.
+func newEntry(h *header, off int64) entry {
+	e := entry{
+		fp:     fingerprint(h.key),
+		stamp:  h.stamp,
+		place:  place{off: uint32(off / align), read: uint32(h.readSize())},
+		length: uint32(h.length() / align),
+		moves:  h.moves,
+	}
+	switch h.kind {
+	case kindBlob:
+		e.read |= classBlob
+		e.blob = h.size
+	case kindTombstone:
+		e.read |= classTombstone
+	}
+	return e
+}
+
+// An index maps fingerprints to the latest record of each key, in memory.
+type index struct {
+	mu     sync.RWMutex
+	places map[uint64]place
+	packs  []*pack // by number; nil once gone
+	latest atomic.Int64
+}
+
+// find returns where the record of fp is. A tombstone is not found.
+func (x *index) find(fp uint64) (place, *pack, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	at, ok := x.places[fp]
+	if !ok || at.isTombstone() {
+		return place{}, nil, false
+	}
+	p := x.packs[at.pack]
+	return at, p, p != nil
+}
+
+// has reports whether the latest record of fp is the one at at.
+func (x *index) has(fp uint64, at place) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.places[fp] == at
+}
+
+// knows reports whether there is a record, or a tombstone, of fp.
+func (x *index) knows(fp uint64) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	_, ok := x.places[fp]
+	return ok
+}
+
+// add gives p a number.
+func (x *index) add(p *pack) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p.number = uint32(len(x.packs))
+	x.packs = append(x.packs, p)
+}
+
+// insert makes known the records of p that entries describe, in the order of
+// the pack.
+func (x *index) insert(p *pack, entries []entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.places) == 0 {
+		x.places = make(map[uint64]place, len(entries))
+	}
+	for i := range entries {
+		e := &entries[i]
+		e.pack = p.number
+		x.saw(e.stamp)
+		old, exists := x.places[e.fp]
+		if !exists || x.supersedes(e, old) {
+			x.places[e.fp] = e.place
+		}
+	}
+}
+
+// supersedes reports whether e is later than the record at old. Of records
+// with one stamp, a tombstone is the latest: that is how a record is evicted.
+// Of copies, the one that was moved is: the other is about to be removed.
+func (x *index) supersedes(e *entry, old place) bool {
+	if e.pack == old.pack {
+		return e.off >= old.off // one writer after another: later is newer
+	}
+	p := x.packs[old.pack]
+	if p == nil {
+		return true
+	}
+	var h header
+	if p.header(&h, old) != nil {
+		return true
+	}
+	if e.stamp != h.stamp {
+		return e.stamp > h.stamp
+	}
+	return e.isTombstone() || !old.isTombstone() && e.moves > h.moves
+}
+
+// forget removes fp if its place is still old.
+func (x *index) forget(fp uint64, old place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.places[fp] == old {
+		delete(x.places, fp)
+	}
+}
+
+// drop forgets packs and all records in them.
+func (x *index) drop(gone []*pack) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, p := range gone {
+		x.packs[p.number] = nil
+	}
+	for fp, at := range x.places {
+		if x.packs[at.pack] == nil {
+			delete(x.places, fp)
+		}
+	}
+}
+
+// A located record is a fingerprint and its place.
+type located struct {
+	fp uint64
+	place
+}
+
+// all returns the records for which keep holds.
+func (x *index) all(keep func(place) bool) []located {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var all []located
+	for fp, at := range x.places {
+		if keep(at) {
+			all = append(all, located{fp, at})
+		}
+	}
+	return all
+}
+
+// saw keeps the highest stamp met, so that the next one is higher even where
+// the clock went back.
+func (x *index) saw(stamp int64) {
+	for {
+		latest := x.latest.Load()
+		if stamp <= latest || x.latest.CompareAndSwap(latest, stamp) {
+			return
+		}
+	}
+}
+
+// stamp returns a stamp later than all met, and now if it can.
+func (x *index) stamp(now int64) int64 {
+	for {
+		latest := x.latest.Load()
+		next := max(now, latest+1)
+		if x.latest.CompareAndSwap(latest, next) {
+			return next
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package disk
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"github.com/zeebo/xxh3"
+)
+
+// An index file spares a scan of its pack. It begins with a header:
+//
+//	 0 8 magic
+//	 8 8 XXH3 of the rest
+//	16 8 id of the pack
+//	24 8 bytes of the pack that are covered
+//	32 8 number of entries
+//
+// and goes on with entries of 40 bytes, in the order of the pack:
+//
+//	 0 8 fingerprint of the key
+//	 8 8 stamp
+//	16 8 bytes of the blob, 0 for none
+//	24 4 offset, in units of 8 bytes
+//	28 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone
+//	32 4 bytes of the record, in units of 8 bytes
+//	36 4 how often Collect moved it
+const (
+	indexSuffix     = ".idx"
+	indexMagic      = "LARDIDX\x01"
+	indexHeaderSize = 40
+	entrySize       = 40
+	maxIndexFile    = 1 << 30
+)
+
+func encodeIndex(pack uint64, covered int64, entries []entry) []byte {
+	le := binary.LittleEndian
+	b := make([]byte, indexHeaderSize+entrySize*len(entries))
+	copy(b, indexMagic)
+	le.PutUint64(b[16:], pack)
+	le.PutUint64(b[24:], uint64(covered))
+	le.PutUint64(b[32:], uint64(len(entries)))
+	for i, to := 0, b[indexHeaderSize:]; i < len(entries); i, to = i+1, to[entrySize:] {
+		e := &entries[i]
+		le.PutUint64(to, e.fp)
+		le.PutUint64(to[8:], uint64(e.stamp))
+		le.PutUint64(to[16:], e.blob)
+		le.PutUint32(to[24:], e.off)
+		le.PutUint32(to[28:], e.read)
+		le.PutUint32(to[32:], e.length)
+		le.PutUint32(to[36:], e.moves)
+	}
+	le.PutUint64(b[8:], xxh3.Hash(b[16:]))
+	return b
+}
+
+// decodeIndex reads the index of a pack that is size bytes long.
+func decodeIndex(b []byte, pack uint64, size int64) (entries []entry, covered int64, err error) {
+	le := binary.LittleEndian
+	if len(b) < indexHeaderSize || string(b[:len(indexMagic)]) != indexMagic || le.Uint64(b[8:]) != xxh3.Hash(b[16:]) {
+		return nil, 0, fmt.Errorf("%w: bad checksum", errDamaged)
+	}
+	n := (len(b) - indexHeaderSize) / entrySize
+	covered = int64(le.Uint64(b[24:]))
+	switch {
+	case le.Uint64(b[16:]) != pack:
+		return nil, 0, fmt.Errorf("%w: it belongs to another pack", errDamaged)
+	case le.Uint64(b[32:]) != uint64(n) || len(b) != indexHeaderSize+n*entrySize:
+		return nil, 0, fmt.Errorf("%w: wrong number of entries", errDamaged)
+	case covered < 0 || covered%align != 0 || covered > min(size, maxPack):
+		return nil, 0, fmt.Errorf("%w: the pack is shorter than its index says", errDamaged)
+	}
+	entries = make([]entry, n)
+	for i, from := 0, b[indexHeaderSize:]; i < n; i, from = i+1, from[entrySize:] {
+		e := entry{
+			fp:     le.Uint64(from),
+			stamp:  int64(le.Uint64(from[8:])),
+			blob:   le.Uint64(from[16:]),
+			place:  place{off: le.Uint32(from[24:]), read: le.Uint32(from[28:])},
+			length: le.Uint32(from[32:]),
+			moves:  le.Uint32(from[36:]),
+		}
+		if e.readSize() < headerSize || e.offset()+e.bytes() > covered || int64(e.readSize()) > e.bytes() {
+			return nil, 0, fmt.Errorf("%w: entry %d lies outside the pack", errDamaged, i)
+		}
+		entries[i] = e
+	}
+	return entries, covered, nil
+}
+
+// readIndex reads the index file of a pack that is size bytes long.
+func readIndex(path string, pack uint64, size int64) (entries []entry, covered int64, err error) {
+	b, err := readSmall(path, maxIndexFile)
+	if err != nil {
+		return nil, 0, err
+	}
+	return decodeIndex(b, pack, size)
+}
+
+// contents returns all records of p, from its index file as far as that goes
+// and by a scan from there. covered is how far that was. A damaged index is
+// set aside.
+func (s *Store) contents(p *pack, size int64) (found scan, covered int64, err error) {
+	entries, covered, err := readIndex(p.indexPath(), p.id, size)
+	if err != nil {
+		if !os.IsNotExist(err) {
+			s.setAside(p.indexPath(), err)
+		}
+		entries, covered = nil, 0
+	}
+	found, err = scanPack(p.file, p.id, covered, size)
+	found.entries = append(entries, found.entries...)
+	return found, covered, err
+}
+
+// keepIndex writes down the records in the first covered bytes of p. Without
+// an index, the next process scans the pack.
+func (s *Store) keepIndex(p *pack, covered int64, entries []entry) {
+	if err := s.writeFile(p.indexPath(), encodeIndex(p.id, covered, entries), 0o666); err != nil {
+		s.report(p.indexPath(), "cannot write an index", err)
+		return
+	}
+	p.indexed = covered
+}

@@ -1,0 +1,133 @@
+package disk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/internal/lease"
+)
+
+// Waiting for another process: it is asked again after a pause that grows
+// from the first to the second of these.
+const (
+	firstPause = 200 * time.Microsecond
+	lastPause  = 20 * time.Millisecond
+)
+
+// leases lends keys among goroutines by a table, and among processes by
+// locks on single bytes of a file that has none.
+type leases struct {
+	local lease.Table
+
+	mu   sync.Mutex
+	file *os.File // nil until the first lease
+	none bool     // this file system has no such locks
+}
+
+// Lease lends k to the caller, alone among all processes that use the
+// folder. In a store that is read-only it lends nothing and does not wait.
+func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	if s.readOnly {
+		return func() {}, ctx.Err()
+	}
+	local, err := s.leases.local.Acquire(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	file := s.leases.open(s)
+	if file == nil {
+		return local, nil
+	}
+	at := leaseOffset(k)
+	err = retry(ctx, func() error { return lockByte(file, at) })
+	if err == nil {
+		return sync.OnceFunc(func() {
+			_ = unlockByte(file, at) // fails only once the store is closed
+			local()
+		}), nil
+	}
+	if ctx.Err() != nil || s.closed.Load() {
+		local()
+		return nil, cmp.Or(ctx.Err(), errClosed)
+	}
+	s.leases.giveUp(s, err)
+	return local, nil
+}
+
+// leaseOffset spreads keys over 62 bits. Two keys at one offset would only
+// wait for each other.
+func leaseOffset(k key.Key) int64 {
+	return int64(fingerprint(k) >> 2)
+}
+
+// open returns the file of locks, nil if there can be none.
+func (l *leases) open(s *Store) *os.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil || l.none {
+		return l.file
+	}
+	path := filepath.Join(s.dir, leasesFile)
+	file, err := s.openLockFile(path)
+	if err != nil {
+		s.report(path, "cannot lend keys to other processes", err)
+		return nil
+	}
+	l.file = file
+	return file
+}
+
+func (l *leases) giveUp(s *Store, err error) {
+	s.report("leases", "cannot lend keys to other processes: two may compute the same", err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.none = true
+}
+
+func (l *leases) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// openLockFile opens or makes an empty file that is only there to be locked.
+func (s *Store) openLockFile(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		s.obstacle(path)
+	}
+	const flags = os.O_RDWR | os.O_CREATE
+	f, err := os.OpenFile(path, flags, 0o666)
+	if isObstructed(err) {
+		if err = s.layOut(); err == nil {
+			f, err = os.OpenFile(path, flags, 0o666)
+		}
+	}
+	return f, err
+}
+
+// retry calls try until it returns something else than errLocked, or ctx
+// ends. It waits without a thread.
+func retry(ctx context.Context, try func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		if err := try(); !errors.Is(err, errLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

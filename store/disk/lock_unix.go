@@ -1,0 +1,29 @@
+//go:build unix
+
+package disk
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+var errLocked = errors.New("locked by another process")
+
+// tryLock locks a file for this open file alone, or returns errLocked. The
+// kernel unlocks it when the file is closed or the process dies.
+func tryLock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return errLocked
+		case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOSYS):
+			return errors.ErrUnsupported
+		default:
+			return err
+		}
+	}
+}

@@ -1,0 +1,28 @@
+//go:build !unix
+
+package disk
+
+import (
+	"errors"
+	"os"
+)
+
+// A fileID holds what is checked of a file. Files are not mapped here.
+type fileID struct {
+	size    int64
+	regular bool
+}
+
+func identify(path string) (fileID, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fileID{}, err
+	}
+	return fileID{info.Size(), info.Mode().IsRegular()}, nil
+}
+
+func identifyOpen(f *os.File) (fileID, error) { return identify(f.Name()) }
+
+func mapOpen(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmap([]byte) error { return nil }

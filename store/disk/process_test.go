@@ -1,0 +1,3 @@
+package disk
+
+func childRole() func() { return nil }

@@ -1,0 +1,203 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// staleAfter is for how long what other processes change may go unseen by
+// hits. Misses look every time.
+const staleAfter = time.Second
+
+// settleTime is how old the time stamp of a folder must be to tell that
+// nothing changed since it was listed: file systems keep it in ticks.
+const settleTime = 100 * time.Millisecond
+
+// A folderView is what this process has seen of the folder of packs.
+type folderView struct {
+	seen atomic.Int64 // when last looked at, ns since 1970
+
+	mu      sync.Mutex // one looks at a time
+	packs   map[uint64]*pack
+	growing []*pack   // those that other processes may append to
+	listed  time.Time // time stamp of the folder when it was listed
+	settled bool
+}
+
+// refresh makes known what other processes have written. It costs a stat of
+// the folder and one of each pack that may grow.
+func (s *Store) refresh() {
+	v := &s.folder
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seen.Store(time.Now().UnixNano())
+	info, err := os.Stat(filepath.Join(s.dir, packsDir))
+	if err != nil || !v.settled || !info.ModTime().Equal(v.listed) {
+		s.list(info)
+	}
+	growing := v.growing[:0]
+	for _, p := range v.growing {
+		if !p.own.Load() {
+			s.follow(p)
+		}
+		if !p.sealed {
+			growing = append(growing, p)
+		}
+	}
+	clear(v.growing[len(growing):])
+	v.growing = growing
+}
+
+// all returns the packs that are known.
+func (v *folderView) all() []*pack {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Collect(maps.Values(v.packs))
+}
+
+// close closes the packs.
+func (v *folderView) close() {
+	for _, p := range v.all() {
+		_ = p.file.Close() // only read
+	}
+}
+
+// list finds out which packs there are. info is that of their folder, nil if
+// there is none.
+func (s *Store) list(info os.FileInfo) {
+	v := &s.folder
+	v.settled = info != nil && time.Since(info.ModTime()) > settleTime
+	if info != nil {
+		v.listed = info.ModTime()
+	}
+	dir := filepath.Join(s.dir, packsDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		v.settled = false
+		s.report(dir, "cannot list the packs", err)
+		return // keep what is known
+	}
+	present := make(map[uint64]bool, len(entries))
+	var fresh []*pack
+	for _, e := range entries {
+		id, ok := parsePackName(e.Name())
+		if !ok {
+			continue
+		}
+		if path := filepath.Join(dir, e.Name()); !e.Type().IsRegular() {
+			s.setAside(path, fmt.Errorf("%w: not a regular file", errDamaged))
+		} else {
+			present[id] = true
+			if v.packs[id] == nil {
+				fresh = append(fresh, &pack{id: id, path: path})
+			}
+		}
+	}
+	s.dropAbsent(present)
+	for _, p := range fresh {
+		s.load(p)
+	}
+}
+
+// dropAbsent forgets the packs that are not in the folder any more.
+func (s *Store) dropAbsent(present map[uint64]bool) {
+	v := &s.folder
+	var gone []*pack
+	for id, p := range v.packs {
+		if !present[id] {
+			gone = append(gone, p)
+			delete(v.packs, id)
+			p.sealed = true // not followed any more
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	s.index.drop(gone)
+	for _, p := range gone {
+		p.gone.Store(true)
+		_ = p.file.Close() // only read
+	}
+}
+
+// load makes a pack known that is new to this process.
+func (s *Store) load(p *pack) {
+	file, info, err := openRegular(p.path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.report(p.path, "cannot open a pack", err)
+		}
+		return
+	}
+	p.file = file
+	v := &s.folder
+	if v.packs == nil {
+		v.packs = make(map[uint64]*pack)
+	}
+	v.packs[p.id] = p
+	s.index.add(p)
+	p.sealed = isSealed(info)
+	if !p.sealed {
+		v.growing = append(v.growing, p)
+	}
+	found, covered, err := s.contents(p, info.Size())
+	p.size, p.mtime, p.indexed = info.Size(), info.ModTime().UnixNano(), covered
+	s.learn(p, found, err)
+	if p.sealed && covered < found.end && err == nil && !s.readOnly {
+		s.keepIndex(p, found.end, found.entries)
+	}
+}
+
+// follow reads what was appended to a pack.
+func (s *Store) follow(p *pack) {
+	info, err := p.file.Stat()
+	if err != nil {
+		s.report(p.path, "cannot look at a pack", err)
+		return
+	}
+	p.sealed = isSealed(info)
+	if info.Size() == p.size && info.ModTime().UnixNano() == p.mtime {
+		return
+	}
+	p.size, p.mtime = info.Size(), info.ModTime().UnixNano()
+	if p.size < p.end {
+		p.end = 0 // somebody cut it: begin again
+	}
+	found, err := scanPack(p.file, p.id, p.end, p.size)
+	s.learn(p, found, err)
+}
+
+// learn makes the result of a scan known.
+func (s *Store) learn(p *pack, found scan, err error) {
+	if err != nil {
+		s.report(p.path, "cannot read a pack", err)
+	}
+	for _, d := range found.damaged {
+		s.setAsideBytes(p, d.from, d.to, fmt.Errorf("%w: no record begins here", errDamaged))
+	}
+	if p.sealed && err == nil && found.end < p.size {
+		s.setAsideBytes(p, found.end, p.size, fmt.Errorf("%w: no record begins here", errDamaged))
+	}
+	grown := found.end - p.end
+	for i := range found.entries {
+		grown += int64(found.entries[i].blob)
+	}
+	p.end = found.end
+	s.index.insert(p, found.entries)
+	s.room.held.Add(grown)
+}
+
+// report logs a failure of the medium, once for each file.
+func (s *Store) report(path, what string, err error) {
+	if s.reports.first(path) {
+		s.log.Warn("store: "+what, "file", path, "error", err)
+	}
+}

@@ -1,0 +1,131 @@
+package disk
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/larder-data/larder/key"
+)
+
+// trashDir holds blobs for the moment between the decision that nothing
+// refers to them and their removal.
+const trashDir = "trash"
+
+var errStray = fmt.Errorf("%w: not what belongs here", errDamaged)
+
+// removeStaleTemps removes what processes left that died while writing.
+func (s *Store) removeStaleTemps() error {
+	return eachFile(filepath.Join(s.dir, tempDir), func(path string, e fs.DirEntry) error {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < staleTemp {
+			return nil
+		}
+		return os.RemoveAll(path)
+	})
+}
+
+// sweepPacks sets aside what is in the folder of packs and is none.
+func (s *Store) sweepPacks() error {
+	return eachFile(filepath.Join(s.dir, packsDir), func(path string, e fs.DirEntry) error {
+		stem, isIndex := strings.CutSuffix(path, indexSuffix)
+		if !isIndex {
+			if _, ok := parsePackName(e.Name()); !ok {
+				s.setAside(path, errStray)
+			}
+			return nil
+		}
+		if _, err := os.Lstat(stem + packSuffix); errors.Is(err, fs.ErrNotExist) {
+			return os.RemoveAll(path)
+		}
+		return nil
+	})
+}
+
+// sweepBlobs removes the blobs that no record refers to. A record may be
+// written meanwhile for a blob that was there before: its writer looks
+// whether the blob still is, after writing the record. So a blob goes to the
+// trash first; then either its writer misses it, and writes it anew, or the
+// record was written before and is seen here.
+func (s *Store) sweepBlobs() error {
+	referenced := s.referencedBlobs()
+	err := s.eachBlob(func(d key.Digest, _ fs.DirEntry, path string) error {
+		if referenced[d] {
+			return nil
+		}
+		return s.rename(path, filepath.Join(s.dir, trashDir, filepath.Base(path)))
+	})
+	if err != nil {
+		return err
+	}
+	s.refresh()
+	referenced = nil
+	return eachFile(filepath.Join(s.dir, trashDir), func(path string, e fs.DirEntry) error {
+		if referenced == nil {
+			referenced = s.referencedBlobs()
+		}
+		if d, ok := parseBlobName(e.Name()); ok && referenced[d] {
+			return s.rename(path, s.blobPath(d))
+		}
+		return os.RemoveAll(path)
+	})
+}
+
+// referencedBlobs returns the digests of blobs that have a record.
+func (s *Store) referencedBlobs() map[key.Digest]bool {
+	referenced := make(map[key.Digest]bool)
+	for _, r := range s.index.all(place.isBlob) {
+		var h header
+		if _, p, ok := s.index.find(r.fp); ok && p.header(&h, r.place) == nil {
+			referenced[h.ref] = true
+		}
+	}
+	return referenced
+}
+
+// eachBlob calls visit for every blob, and sets aside what is none.
+func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) error) error {
+	return eachFile(filepath.Join(s.dir, blobsDir), func(path string, e fs.DirEntry) error {
+		if !e.IsDir() || len(e.Name()) != 2 {
+			s.setAside(path, errStray)
+			return nil
+		}
+		return eachFile(path, func(path string, e fs.DirEntry) error {
+			d, ok := parseBlobName(e.Name())
+			if !ok || !e.Type().IsRegular() || s.blobPath(d) != path {
+				s.setAside(path, errStray)
+				return nil
+			}
+			return visit(d, e, path)
+		})
+	})
+}
+
+func parseBlobName(name string) (d key.Digest, ok bool) {
+	d[0] = key.DigestOf(nil)[0]
+	if len(name) != hex.EncodedLen(len(d)-1) {
+		return d, false
+	}
+	_, err := hex.Decode(d[1:], []byte(name))
+	return d, err == nil
+}
+
+// eachFile calls visit for what is in a folder, which may be missing. What
+// vanishes meanwhile is no error.
+func eachFile(dir string, visit func(path string, e fs.DirEntry) error) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if err := visit(filepath.Join(dir, e.Name()), e); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

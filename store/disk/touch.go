@@ -1,0 +1,209 @@
+package disk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// A touch file says when old records were last used: a header,
+//
+//	0 8 magic
+//	8 8 XXH3 of the rest
+//
+// and entries of 12 bytes, a fingerprint and the minutes since 1970. Every
+// process adds files of its own; whoever finds many makes one of them.
+const (
+	touchMagic      = "LARDTCH\x01"
+	touchSuffix     = ".touch"
+	touchHeaderSize = 16
+	touchSize       = 12
+	maxTouchFile    = 1 << 30
+	maxTouchFiles   = 16
+	// maxNotes is how many uses are noted before they are written.
+	maxNotes = 1 << 18
+)
+
+// touchEvery is how exactly the last use of a record is known: a use soon
+// after another, or after the record was made, is not worth a note.
+const touchEvery = time.Hour
+
+// touches are the last uses of records that are older than touchEvery.
+type touches struct {
+	mu    sync.Mutex
+	known map[uint64]uint32 // in minutes; nil until the files are read
+	fresh map[uint64]uint32 // those that are not in a file yet
+}
+
+func minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
+
+// note remembers that the record fp with the given stamp was used now.
+func (t *touches) note(s *Store, fp uint64, stamp int64) {
+	now := time.Now()
+	if now.UnixNano()-stamp < int64(touchEvery) || s.readOnly {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.readAll(s)
+	at := minutes(now)
+	if at < t.known[fp]+uint32(touchEvery/time.Minute) || len(t.fresh) >= maxNotes {
+		return
+	}
+	if t.fresh == nil {
+		t.fresh = make(map[uint64]uint32)
+	}
+	t.known[fp], t.fresh[fp] = at, at
+}
+
+// used returns when the record fp with the given stamp was last used.
+func (t *touches) used(s *Store, fp uint64, stamp int64) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.readAll(s)
+	used := time.Unix(0, stamp)
+	if at := time.Unix(int64(t.known[fp])*60, 0); at.After(used) {
+		return at
+	}
+	return used
+}
+
+// readAll reads the touch files, once.
+func (t *touches) readAll(s *Store) {
+	if t.known == nil {
+		t.known = make(map[uint64]uint32)
+		s.readTouches(t.known)
+	}
+}
+
+// reread reads them again, for what other processes noted.
+func (t *touches) reread(s *Store) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = nil
+	t.readAll(s)
+	mergeTouches(t.known, t.fresh)
+}
+
+// flush writes what was noted, and merges the files if they are many.
+func (t *touches) flush(s *Store) error {
+	t.mu.Lock()
+	fresh := t.fresh
+	t.fresh = nil
+	t.mu.Unlock()
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := s.writeTouches(fresh); err != nil {
+		return err
+	}
+	if len(s.touchFiles()) > maxTouchFiles {
+		return s.compactTouches(func(uint64) bool { return true })
+	}
+	return nil
+}
+
+// compactTouches makes one file of all, with the records for which keep
+// holds. Two processes may do so at once: what one removes, the other has in
+// the file it writes.
+func (s *Store) compactTouches(keep func(fp uint64) bool) error {
+	merged := make(map[uint64]uint32)
+	files := s.readTouches(merged)
+	for fp := range merged {
+		if !keep(fp) {
+			delete(merged, fp)
+		}
+	}
+	if len(merged) > 0 {
+		if err := s.writeTouches(merged); err != nil {
+			return err
+		}
+	}
+	for _, path := range files {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("store: merge %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) writeTouches(t map[uint64]uint32) error {
+	path := filepath.Join(s.dir, touchDir, fmt.Sprintf("%016x%s", randomID(), touchSuffix))
+	return s.writeFile(path, encodeTouches(t), 0o666)
+}
+
+// readTouches adds the content of all touch files to t, and returns their
+// paths.
+func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
+	for _, path := range s.touchFiles() {
+		b, err := readSmall(path, maxTouchFile)
+		var one map[uint64]uint32
+		if err == nil {
+			one, err = decodeTouches(b)
+		}
+		switch {
+		case err == nil:
+			mergeTouches(t, one)
+			files = append(files, path)
+		case !errors.Is(err, fs.ErrNotExist):
+			s.setAside(path, err)
+		}
+	}
+	return files
+}
+
+func (s *Store) touchFiles() (paths []string) {
+	dir := filepath.Join(s.dir, touchDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // no uses are known
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), touchSuffix) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}
+
+func mergeTouches(to, from map[uint64]uint32) {
+	for fp, at := range from {
+		to[fp] = max(to[fp], at)
+	}
+}
+
+func encodeTouches(t map[uint64]uint32) []byte {
+	le := binary.LittleEndian
+	b := make([]byte, touchHeaderSize, touchHeaderSize+touchSize*len(t))
+	for fp, at := range t {
+		b = le.AppendUint64(b, fp)
+		b = le.AppendUint32(b, at)
+	}
+	copy(b, touchMagic)
+	le.PutUint64(b[8:], xxh3.Hash(b[touchHeaderSize:]))
+	return b
+}
+
+func decodeTouches(b []byte) (map[uint64]uint32, error) {
+	le := binary.LittleEndian
+	if len(b) < touchHeaderSize || string(b[:8]) != touchMagic || le.Uint64(b[8:]) != xxh3.Hash(b[touchHeaderSize:]) {
+		return nil, fmt.Errorf("%w: bad checksum", errDamaged)
+	}
+	b = b[touchHeaderSize:]
+	if len(b)%touchSize != 0 {
+		return nil, fmt.Errorf("%w: half an entry", errDamaged)
+	}
+	t := make(map[uint64]uint32, len(b)/touchSize)
+	for ; len(b) > 0; b = b[touchSize:] {
+		t[le.Uint64(b)] = le.Uint32(b[8:])
+	}
+	return t, nil
+}

@@ -1,0 +1,122 @@
+package disk
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Usage says how much is held: the size of all files in the folder, in bytes,
+// not in blocks. It looks at every file.
+func (s *Store) Usage(context.Context) (store.Usage, error) {
+	if s.closed.Load() {
+		return store.Usage{}, errClosed
+	}
+	s.refresh()
+	held, err := s.measure()
+	return store.Usage{Records: int64(len(s.kept())), Bytes: held, Limit: s.limit}, err
+}
+
+// measure adds up the files of the folder, but those being written.
+func (s *Store) measure() (total int64, err error) {
+	for _, dir := range []string{packsDir, blobsDir, manifestsDir, touchDir, quarantineDir} {
+		size, err := treeSize(filepath.Join(s.dir, dir))
+		if err != nil {
+			return 0, err
+		}
+		total += size
+	}
+	return total, nil
+}
+
+// kept returns where all records are, in the order of packs.
+func (s *Store) kept() []located {
+	all := s.index.all(func(at place) bool { return !at.isTombstone() })
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.off, b.off))
+	})
+	return all
+}
+
+// Records yields what was kept when the iteration began.
+func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
+	return func(yield func(store.Info, error) bool) {
+		if s.closed.Load() {
+			yield(store.Info{}, errClosed)
+			return
+		}
+		s.refresh()
+		s.touches.reread(s)
+		pinned, err := s.pinned(ctx)
+		if err != nil {
+			yield(store.Info{}, err)
+			return
+		}
+		for _, r := range s.kept() {
+			if err := ctx.Err(); err != nil {
+				yield(store.Info{}, err)
+				return
+			}
+			info, ok := s.info(r, pinned)
+			if ok && !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+// info describes the record at r. One that is damaged or gone has none.
+func (s *Store) info(r located, pinned map[uint64]bool) (info store.Info, ok bool) {
+	var h header
+	ok = s.readFound(r.fp, func(p *pack, at place) error { return p.header(&h, at) }, true)
+	if !ok {
+		return info, false
+	}
+	return store.Info{
+		Key: h.key, Link: linkOf(&h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
+		Created: time.Unix(0, h.created), Used: s.touches.used(s, r.fp, h.stamp), Pinned: pinned[r.fp],
+	}, true
+}
+
+// pinned returns the fingerprints of the keys that pinned manifests name, and
+// of those these link to.
+func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
+	pinned := make(map[uint64]bool)
+	for m, err := range s.manifests(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !m.Pinned {
+			continue
+		}
+		for _, k := range m.Keys {
+			for !k.IsZero() && !pinned[fingerprint(k)] {
+				pinned[fingerprint(k)] = true
+				k = s.linked(k)
+			}
+		}
+	}
+	return pinned, nil
+}
+
+// linked returns the key that the record under k links to, zero for none.
+func (s *Store) linked(k key.Key) key.Key {
+	var h header
+	if !s.readFound(fingerprint(k), func(p *pack, at place) error { return p.header(&h, at) }, true) {
+		return key.Key{}
+	}
+	return linkOf(&h)
+}
+
+func linkOf(h *header) key.Key {
+	if h.kind == kindLink {
+		return h.ref
+	}
+	return key.Key{}
+}
