@@ -1,0 +1,219 @@
+package key
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Param is a fixed parameter of an operation. Its value is whatever [Encode]
+// takes.
+type Param struct {
+	Name  string
+	Value any
+}
+
+// An Op is the fixed part of an action: what is done, by which code, with
+// which parameters. It is encoded once, when it is made, and then immutable.
+type Op struct {
+	name   string
+	code   Code
+	sum    [sha256.Size]byte
+	params []Part
+}
+
+// NewOp returns the operation of that name. Parameters are matched by name:
+// their order does not matter, and two of one name are an error.
+func NewOp(name string, code Code, params ...Param) (*Op, error) {
+	switch {
+	case name == "":
+		return nil, errors.New("key: an operation needs a name")
+	case code.Kind == "" || code.ID == "":
+		return nil, fmt.Errorf("key: operation %s needs the identity of its code: use key.Version or key.Build", name)
+	}
+	op := &Op{name: name, code: code}
+	params = slices.SortedStableFunc(slices.Values(params), func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
+	e := newEncoder(layerOp)
+	defer e.free()
+	e.string(name)
+	e.string(code.Kind)
+	e.string(code.ID)
+	e.length(len(params))
+	for i, p := range params {
+		if i > 0 && p.Name == params[i-1].Name {
+			return nil, fmt.Errorf("key: operation %s has two parameters named %q", name, p.Name)
+		}
+		e.string(p.Name)
+		if err := e.value(p.Value); err != nil {
+			return nil, fmt.Errorf("key: operation %s, parameter %s: %w", name, p.Name, err)
+		}
+		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)
+	}
+	op.sum = e.sum()
+	return op, nil
+}
+
+// Name returns the name of the operation.
+func (o *Op) Name() string { return o.name }
+
+// Code returns the identity of the operation's code.
+func (o *Op) Code() Code { return o.code }
+
+// A Ref names what an action reads: bytes whose content is known, or the
+// result of another computation that need not have been run yet. The zero Ref
+// names nothing.
+type Ref struct {
+	kind   refKind
+	name   [Size]byte // a Digest or a Key
+	output string
+}
+
+type refKind byte
+
+const (
+	refContent refKind = 1
+	refResult  refKind = 2
+)
+
+// Content refers to known bytes. The zero Digest gives the zero Ref.
+func Content(d Digest) Ref {
+	if d.IsZero() {
+		return Ref{}
+	}
+	return Ref{kind: refContent, name: d}
+}
+
+// Result refers to one output of a computation. The zero Key gives the zero
+// Ref.
+func Result(k Key, output string) Ref {
+	if k.IsZero() {
+		return Ref{}
+	}
+	return Ref{kind: refResult, name: k, output: output}
+}
+
+// IsContent reports whether r names known bytes.
+func (r Ref) IsContent() bool { return r.kind == refContent }
+
+// Digest returns what [Content] was given, and the zero Digest for others.
+func (r Ref) Digest() Digest {
+	if r.kind != refContent {
+		return Digest{}
+	}
+	return r.name
+}
+
+// String returns the digest, or the key and the output: "k1-... output".
+func (r Ref) String() string {
+	switch r.kind {
+	case refContent:
+		return Digest(r.name).String()
+	case refResult:
+		return Key(r.name).String() + " " + r.output
+	}
+	return "nothing"
+}
+
+// An Input is something that an action reads.
+type Input struct {
+	Name string
+	Ref  Ref
+	// Kind says how the bytes are read, such as a codec with its version or a
+	// file's extension: two decoders of one format may give two values. It is
+	// a part of the key.
+	Kind string
+}
+
+func (e *encoder) input(in Input) {
+	e.string(in.Name)
+	e.string(in.Kind)
+	e.buf = append(e.buf, byte(in.Ref.kind))
+	e.buf = append(e.buf, in.Ref.name[:]...)
+	e.string(in.Ref.output)
+}
+
+// An Action is one computation before it is run: an operation, the arguments
+// of a call, and the inputs. It is immutable, and may be used by many
+// goroutines; its arguments must not be changed while it is in use.
+type Action struct {
+	op      *Op
+	args    []any
+	argsSum [sha256.Size]byte
+	inputs  []Input
+	key     Key
+}
+
+// Action returns the operation applied to the inputs, whose order matters.
+func (o *Op) Action(inputs ...Input) *Action {
+	a := &Action{op: o, inputs: slices.Clone(inputs)}
+	a.seal()
+	return a
+}
+
+// Call returns the operation applied to arguments, whose order matters. They
+// are kept, not copied, to be described by [Action.Parts].
+func (o *Op) Call(args ...any) (*Action, error) {
+	a := &Action{op: o, args: slices.Clone(args)}
+	e := newEncoder(layerArgs)
+	defer e.free()
+	e.length(len(args))
+	for i, v := range args {
+		if err := e.value(v); err != nil {
+			return nil, fmt.Errorf("key: operation %s, argument %d: %w", o.name, i, err)
+		}
+	}
+	a.argsSum = e.sum()
+	a.seal()
+	return a, nil
+}
+
+// NewAction is [NewOp] without parameters and [Op.Call] in one. Where an
+// operation is called often, make it once.
+func NewAction(name string, code Code, args ...any) (*Action, error) {
+	op, err := NewOp(name, code)
+	if err != nil {
+		return nil, err
+	}
+	return op.Call(args...)
+}
+
+// seal computes the key. Without arguments argsSum is zero, which is the hash
+// of nothing that is known.
+func (a *Action) seal() {
+	e := newEncoder(layerAction)
+	defer e.free()
+	e.buf = append(e.buf, a.op.sum[:]...)
+	e.buf = append(e.buf, a.argsSum[:]...)
+	e.length(len(a.inputs))
+	for _, in := range a.inputs {
+		e.input(in)
+		e.spill()
+	}
+	sum := e.sum()
+	a.key[0] = tagKey
+	copy(a.key[1:], sum[:])
+}
+
+// Key returns the name of the computation.
+func (a *Action) Key() Key { return a.key }
+
+// Op returns the operation.
+func (a *Action) Op() *Op { return a.op }
+
+// Inputs returns the inputs, which must not be written to.
+func (a *Action) Inputs() []Input { return a.inputs }
+
+// Resolved reports whether every input is named by its content.
+func (a *Action) Resolved() bool {
+	return !slices.ContainsFunc(a.inputs, func(in Input) bool { return !in.Ref.IsContent() })
+}
+
+// WithInputs returns the same operation and arguments applied to other inputs:
+// those of a, as a rule, with results replaced by their contents.
+func (a *Action) WithInputs(inputs []Input) *Action {
+	b := &Action{op: a.op, args: a.args, argsSum: a.argsSum, inputs: slices.Clone(inputs)}
+	b.seal()
+	return b
+}

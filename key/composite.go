@@ -1,0 +1,276 @@
+package key
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unsafe"
+)
+
+// Bounds on what is walked. A value beyond them is all but certainly a cycle,
+// or shares its parts so often that walking it would never end.
+const (
+	maxDepth = 10_000
+	maxSteps = 1 << 28
+)
+
+// enter begins, and leave ends, the inside of a pointer, slice, map or
+// interface: what lets a value be deep, or contain itself.
+func (e *encoder) enter(t reflect.Type) error {
+	e.depth++
+	e.steps++
+	if e.depth <= maxDepth && e.steps <= maxSteps {
+		return nil
+	}
+	reason := fmt.Sprintf("nested deeper than %d levels, or in a cycle", maxDepth)
+	if e.depth <= maxDepth {
+		reason = fmt.Sprintf("more than %d pointers, slices, maps and interfaces, or some shared too often", maxSteps)
+	}
+	return &UnkeyableError{Type: t, Reason: reason, Cure: cureKeyer}
+}
+
+func (e *encoder) leave() { e.depth-- }
+
+func encodeInterface(t reflect.Type) func(*encoder, unsafe.Pointer) error {
+	methods := t.NumMethod() > 0
+	return func(e *encoder, p unsafe.Pointer) error {
+		if err := e.enter(t); err != nil {
+			return err
+		}
+		defer e.leave()
+		if methods { // then it lies in memory with a table of methods in place of the type
+			return e.value(*(*interface{ M() })(p))
+		}
+		return e.value(*(*any)(p))
+	}
+}
+
+func (c compiler) pointer(p *plan) *UnkeyableError {
+	elem, err := c.compile(p.typ.Elem())
+	if err != nil {
+		return err
+	}
+	t := p.typ
+	p.encode = func(e *encoder, p unsafe.Pointer) error {
+		to := *(*unsafe.Pointer)(p)
+		if to == nil {
+			e.buf = append(e.buf, 0)
+			return nil
+		}
+		e.buf = append(e.buf, 1)
+		if err := e.enter(t); err != nil {
+			return err
+		}
+		defer e.leave()
+		return elem.encode(e, to)
+	}
+	return nil
+}
+
+// sliceHeader is how a slice lies in memory.
+type sliceHeader struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+func (c compiler) slice(p *plan) *UnkeyableError {
+	elem, err := c.compile(p.typ.Elem())
+	if err != nil {
+		err.Path = "[]" + err.Path
+		return err
+	}
+	t := p.typ
+	p.encode = func(e *encoder, p unsafe.Pointer) error {
+		s := (*sliceHeader)(p)
+		if s.data == nil {
+			e.length(0)
+			return nil
+		}
+		e.length(s.len + 1)
+		if err := e.enter(t); err != nil {
+			return err
+		}
+		defer e.leave()
+		return e.elements(elem, s.data, s.len)
+	}
+	return nil
+}
+
+func (c compiler) array(p *plan) *UnkeyableError {
+	elem, err := c.compile(p.typ.Elem())
+	if err != nil {
+		err.Path = "[]" + err.Path
+		return err
+	}
+	n := p.typ.Len()
+	p.layout = elem.layout
+	p.encode = func(e *encoder, p unsafe.Pointer) error { return e.elements(elem, p, n) }
+	return nil
+}
+
+// elements encodes n values that lie one after another.
+func (e *encoder) elements(elem *plan, p unsafe.Pointer, n int) error {
+	size := elem.typ.Size()
+	if elem.layout != noLayout {
+		e.run(elem.layout, p, size*uintptr(n))
+		return nil
+	}
+	for i := range n {
+		if err := elem.encode(e, unsafe.Add(p, uintptr(i)*size)); err != nil {
+			return within(err, "["+strconv.Itoa(i)+"]")
+		}
+		e.spill()
+	}
+	return nil
+}
+
+type field struct {
+	name   string
+	offset uintptr
+	plan   *plan
+}
+
+func (c compiler) structFields(p *plan) *UnkeyableError {
+	t := p.typ
+	var fields []field
+	for f := range fieldsOf(t) {
+		if excluded(f) {
+			continue
+		}
+		fp, err := c.compile(f.Type)
+		if err == nil && !f.IsExported() {
+			err = &UnkeyableError{
+				Type: f.Type, Reason: "unexported field cannot be keyed",
+				Cure: "export it, or " + cureExclude,
+			}
+		}
+		if err != nil {
+			err.Path = "." + f.Name + err.Path
+			return err
+		}
+		fields = append(fields, field{f.Name, f.Offset, fp})
+	}
+	p.encode = func(e *encoder, p unsafe.Pointer) error {
+		for i := range fields {
+			f := &fields[i]
+			if err := f.plan.encode(e, unsafe.Add(p, f.offset)); err != nil {
+				return within(err, "."+f.name)
+			}
+		}
+		return nil
+	}
+	p.layout = common(fields, t.Size())
+	return nil
+}
+
+// common returns the layout that all fields have, if they fill the struct.
+func common(fields []field, size uintptr) layout {
+	if len(fields) == 0 {
+		return noLayout
+	}
+	l, end := fields[0].plan.layout, uintptr(0)
+	for _, f := range fields {
+		if f.plan.layout != l || f.offset != end {
+			return noLayout
+		}
+		end += f.plan.typ.Size()
+	}
+	if end != size {
+		return noLayout
+	}
+	return l
+}
+
+// mapping encodes a map's entries in the order of their encoded keys.
+func (c compiler) mapping(p *plan) *UnkeyableError {
+	t := p.typ
+	k, err := c.compile(t.Key())
+	if err == nil {
+		p.encode, err = c.entries(t, k)
+	}
+	if err != nil {
+		err.Path = "[]" + err.Path
+	}
+	return err
+}
+
+func (c compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Pointer) error, *UnkeyableError) {
+	v, err := c.compile(t.Elem())
+	if err != nil {
+		return nil, err
+	}
+	return func(e *encoder, p unsafe.Pointer) error {
+		id := *(*unsafe.Pointer)(p)
+		if id == nil {
+			e.length(0)
+			return nil
+		}
+		if slices.Contains(e.maps, id) {
+			return &UnkeyableError{Type: t, Reason: "map contains itself", Cure: cureKeyer}
+		}
+		if err := e.enter(t); err != nil {
+			return err
+		}
+		defer e.leave()
+		e.maps = append(e.maps, id)
+		defer func() { e.maps = e.maps[:len(e.maps)-1] }()
+		return e.entries(reflect.NewAt(t, p).Elem(), k, v)
+	}, nil
+}
+
+func (e *encoder) entries(m reflect.Value, k, v *plan) error {
+	n := m.Len()
+	e.length(n + 1)
+	if n == 0 {
+		return nil
+	}
+	keys := reflect.MakeSlice(reflect.SliceOf(k.typ), n, n)
+	values := reflect.MakeSlice(reflect.SliceOf(v.typ), n, n)
+	it := m.MapRange()
+	for i := 0; i < n && it.Next(); i++ {
+		keys.Index(i).SetIterKey(it)
+		values.Index(i).SetIterValue(it)
+	}
+	sorted, err := e.sortKeys(k, keys)
+	if err != nil {
+		return err
+	}
+	for i, s := range sorted {
+		if i > 0 && bytes.Equal(s.encoded, sorted[i-1].encoded) {
+			return &UnkeyableError{Type: m.Type(), Reason: "map with two keys of equal content cannot be keyed", Cure: cureKeyer}
+		}
+		e.raw(s.encoded)
+		if err := v.encode(e, values.Index(s.index).Addr().UnsafePointer()); err != nil {
+			return within(err, "["+keyText(keys.Index(s.index))+"]")
+		}
+		e.spill()
+	}
+	return nil
+}
+
+type mapKey struct {
+	encoded []byte
+	index   int
+}
+
+// sortKeys encodes the keys of a map and sorts them by that.
+func (e *encoder) sortKeys(k *plan, keys reflect.Value) ([]mapKey, error) {
+	sub := encoder{depth: e.depth, steps: e.steps, maps: e.maps}
+	ends := make([]int, keys.Len())
+	for i := range ends {
+		if err := k.encode(&sub, keys.Index(i).Addr().UnsafePointer()); err != nil {
+			return nil, within(err, "[key "+keyText(keys.Index(i))+"]")
+		}
+		ends[i] = len(sub.buf)
+	}
+	e.steps = sub.steps
+	sorted, start := make([]mapKey, len(ends)), 0
+	for i, end := range ends {
+		sorted[i] = mapKey{sub.buf[start:end], i}
+		start = end
+	}
+	slices.SortFunc(sorted, func(a, b mapKey) int { return bytes.Compare(a.encoded, b.encoded) })
+	return sorted, nil
+}

@@ -1,0 +1,80 @@
+package key
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// A description is a text that tells a type from every other: its name, and
+// all that it is made of. A named type is described where it is first met, and
+// later referred to by its number.
+type description struct {
+	text  []byte
+	plans compiler
+	named map[reflect.Type]int
+}
+
+func (d *description) write(words ...string) {
+	for _, w := range words {
+		d.text = append(d.text, w...)
+	}
+}
+
+func (d *description) describe(t reflect.Type) {
+	if t.Name() != "" {
+		if n, ok := d.named[t]; ok {
+			d.write("^", strconv.Itoa(n))
+			return
+		}
+		d.named[t] = len(d.named)
+		d.write(strconv.Quote(t.PkgPath()), ".", strconv.Quote(t.Name()), " ")
+	}
+	if p := d.plans[t]; p != nil && p.opaque != "" {
+		d.write(p.opaque)
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		d.write("*")
+		d.describe(t.Elem())
+	case reflect.Slice:
+		d.write("[]")
+		d.describe(t.Elem())
+	case reflect.Array:
+		d.write("[", strconv.Itoa(t.Len()), "]")
+		d.describe(t.Elem())
+	case reflect.Map:
+		d.write("map[")
+		d.describe(t.Key())
+		d.write("]")
+		d.describe(t.Elem())
+	case reflect.Struct:
+		d.fields(t)
+	case reflect.Interface:
+		if t.Name() == "" {
+			d.write(strconv.Quote(t.String()))
+		}
+		d.write("interface") // its values carry their own types
+	default:
+		d.write(t.Kind().String())
+	}
+}
+
+func (d *description) fields(t reflect.Type) {
+	d.write("struct{")
+	for f := range fieldsOf(t) {
+		if t.Name() == "" { // all of it is the type's name
+			d.write(f.Type.String(), " ", strconv.Quote(string(f.Tag)), " ")
+		}
+		if excluded(f) {
+			continue
+		}
+		d.write(strconv.Quote(f.Name), " ")
+		if f.Anonymous {
+			d.write("embedded ")
+		}
+		d.describe(f.Type)
+		d.write(";")
+	}
+	d.write("}")
+}

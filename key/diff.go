@@ -1,0 +1,88 @@
+package key
+
+import "strings"
+
+// A Change is one difference between two actions.
+type Change struct {
+	Old, New Part // of one kind and name; the zero Part where there is none
+}
+
+// Diff says how the action with the parts after differs from the one with the
+// parts before: what changed and was added in the order of after, then what
+// was removed. Parts are matched by kind and name, and those that share both
+// by their order.
+func Diff(before, after []Part) []Change {
+	type id struct {
+		kind, name string
+		n          int
+	}
+	count := map[id]int{}
+	next := func(p Part) id {
+		same := id{kind: p.Kind, name: p.Name}
+		count[same]++
+		return id{p.Kind, p.Name, count[same]}
+	}
+	old := make(map[id]Part, len(before))
+	for _, p := range before {
+		old[next(p)] = p
+	}
+	clear(count)
+	var changes []Change
+	for _, p := range after {
+		k := next(p)
+		was := old[k]
+		delete(old, k)
+		if was.Digest != p.Digest {
+			changes = append(changes, Change{Old: was, New: p})
+		}
+	}
+	clear(count)
+	for _, p := range before {
+		if _, left := old[next(p)]; left {
+			changes = append(changes, Change{Old: p})
+		}
+	}
+	return changes
+}
+
+// String says what changed, from what to what: "times: changed (100 -> 3)".
+// Names of content are cut to four digits.
+func (c Change) String() string {
+	switch {
+	case c.Old == (Part{}):
+		return label(c.New) + ": added (" + shorten(c.New.Value) + ")"
+	case c.New == (Part{}):
+		return label(c.Old) + ": removed (" + shorten(c.Old.Value) + ")"
+	case c.Old.Value == c.New.Value: // the difference is in what the text leaves out
+		return label(c.New) + ": changed (" + c.New.Value + ", " + digits(c.Old.Digest) + " -> " + digits(c.New.Digest) + ")"
+	}
+	return label(c.New) + ": changed (" + shorten(c.Old.Value) + " -> " + shorten(c.New.Value) + ")"
+}
+
+// label names a part as its user knows it.
+func label(p Part) string {
+	switch p.Kind {
+	case ParamPart, ArgPart:
+		return p.Name
+	case InputPart:
+		return "input " + p.Name
+	}
+	return p.Kind
+}
+
+func digits(d Digest) string { return shorten(d.String()) }
+
+// shorten cuts the name in front of a text to its first digits.
+func shorten(text string) string {
+	name, rest, more := strings.Cut(text, " ")
+	if _, err := ParseDigest(name); err != nil {
+		if _, err := ParseKey(name); err != nil {
+			return text
+		}
+	}
+	_, hex, _ := strings.Cut(name, "-")
+	if more {
+		rest = " " + rest
+	}
+	return hex[:4] + "..." + rest
+}

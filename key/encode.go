@@ -1,0 +1,100 @@
+package key
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// A Keyer names itself. AppendKey appends to dst bytes that are the same for
+// two values exactly if they are equal, and returns the result; the type and
+// the length are put in front by the caller. It may be called on a zero value
+// and from many goroutines, and must not change what it is called on.
+//
+// A struct whose AppendKey is promoted from an embedded field is encoded field
+// by field instead, as the promoted method knows nothing of the other fields.
+type Keyer interface {
+	AppendKey(dst []byte) ([]byte, error)
+}
+
+// Encode appends the canonical encoding of v to dst: equal values of equal
+// types have equal encodings, and all others different ones. Of an error
+// nothing is appended, and it is an [*UnkeyableError] if there is no such
+// encoding, which is so for functions, channels, addresses, structs with
+// unexported fields, cycles, and whatever contains one of them.
+//
+// Equal means, beside the obvious:
+//
+//   - Types: a named type differs from the type it is made of. A type that is
+//     changed (a field added, renamed, of another type) is another type.
+//     A field with the tag `key:"-"` and a blank field (_) are not there.
+//   - Floats: all NaNs are one value; 0.0 and -0.0 are two.
+//   - Slices and maps: nil differs from empty; capacity and the order of
+//     a map's entries do not matter. A map with two keys of equal content
+//     (NaNs, pointers to equal values) is refused.
+//   - Pointers: nil, or what is pointed to; not where. Shared and repeated
+//     values are equal.
+//   - Interfaces: the type and value within.
+//   - [time.Time]: the instant, the name of its location, and the name and
+//     offset of the zone then; not the monotonic clock.
+//   - [big.Int], [big.Rat], [big.Float]: the number; for a Float also the
+//     precision, rounding mode and accuracy.
+//   - Images of package image: bounds and pixels within them (not the stride,
+//     nor pixels outside), palette, subsampling. Another image with unexported
+//     fields is taken to be its bounds and the colors of its pixels.
+//   - A [Keyer], else an [encoding.BinaryMarshaler]: what its method returns.
+//
+// A type is named by its package path and name. Where two functions of a
+// package declare types of one name and definition, the second is refused.
+//
+// The encoding is little-endian: two bytes of format, then the type (one byte,
+// or 33 with the SHA-256 of the type's description), then the value, lengths
+// first.
+func Encode(dst []byte, v any) ([]byte, error) {
+	e := newEncoder(layerValue)
+	defer e.free()
+	own, n := e.buf, len(dst)
+	e.streams, e.buf = false, append(dst, e.buf...)
+	err := e.value(v)
+	dst, e.buf = e.buf, own
+	if err != nil {
+		return dst[:n], err
+	}
+	return dst, nil
+}
+
+// Of returns the digest of what [Encode] appends. Large parts of v are hashed
+// where they lie, without a copy.
+func Of(v any) (Digest, error) {
+	e := newEncoder(layerValue)
+	defer e.free()
+	if err := e.value(v); err != nil {
+		return Digest{}, err
+	}
+	return e.digest(), nil
+}
+
+// face is how an interface value lies in memory.
+type face struct {
+	typ  unsafe.Pointer
+	data unsafe.Pointer
+}
+
+// value encodes the type and the value in v.
+func (e *encoder) value(v any) error {
+	if v == nil {
+		e.buf = append(e.buf, 0)
+		return nil
+	}
+	p, err := planOf(reflect.TypeOf(v))
+	if err != nil {
+		return err
+	}
+	e.buf = append(e.buf, p.header...)
+	data := (*face)(unsafe.Pointer(&v)).data
+	if p.direct {
+		word := new(unsafe.Pointer)
+		*word = data
+		data = unsafe.Pointer(word)
+	}
+	return p.encode(e, data)
+}

@@ -1,0 +1,117 @@
+package key
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"sync"
+	"unsafe"
+)
+
+// encodingVersion is the second byte of everything encoded. It changes with
+// anything that changes the bytes of a value.
+const encodingVersion = 1
+
+// The layers begin what is hashed, so that a value, an operation, the arguments
+// of a call and an action are never taken for one another.
+const (
+	layerValue  byte = 1
+	layerOp     byte = 2
+	layerArgs   byte = 3
+	layerAction byte = 4
+)
+
+const (
+	spillAt   = 32 << 10 // bytes collected before they are hashed
+	keepAtMax = 4 << 20  // the largest buffer that is kept for reuse
+)
+
+// An encoder collects an encoding. If it streams, the encoding goes on to the
+// hash piece by piece and is never in memory as a whole.
+type encoder struct {
+	buf     []byte
+	hash    hash.Hash
+	streams bool
+	spilled bool // a part is in hash already
+
+	depth int              // pointers, slices, maps and interfaces around the value at hand
+	steps int              // how many were entered so far
+	maps  []unsafe.Pointer // maps around the value at hand
+}
+
+var encoders = sync.Pool{New: func() any {
+	return &encoder{buf: make([]byte, 0, 512), hash: sha256.New()}
+}}
+
+// newEncoder returns an encoder that streams, with the first bytes of a layer
+// in it. Its owner frees it.
+func newEncoder(layer byte) *encoder {
+	e := encoders.Get().(*encoder)
+	e.streams = true
+	e.buf = append(e.buf[:0], layer, encodingVersion)
+	return e
+}
+
+func (e *encoder) free() {
+	if e.spilled {
+		e.hash.Reset()
+	}
+	if cap(e.buf) > keepAtMax {
+		e.buf = nil
+	}
+	clear(e.maps)
+	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0]}
+	encoders.Put(e)
+}
+
+// spill hands what was collected to the hash, if it has become much.
+func (e *encoder) spill() {
+	if len(e.buf) >= spillAt && e.streams {
+		e.flush()
+	}
+}
+
+func (e *encoder) flush() {
+	e.hash.Write(e.buf)
+	e.buf, e.spilled = e.buf[:0], true
+}
+
+// sum returns the SHA-256 of everything encoded.
+func (e *encoder) sum() (sum [sha256.Size]byte) {
+	if !e.spilled {
+		return sha256.Sum256(e.buf)
+	}
+	e.flush()
+	e.hash.Sum(sum[:0])
+	return sum
+}
+
+// raw appends bytes as they are. Many are hashed where they lie.
+func (e *encoder) raw(b []byte) {
+	if !e.streams || len(b) < spillAt {
+		e.buf = append(e.buf, b...)
+		e.spill()
+		return
+	}
+	e.flush()
+	e.hash.Write(b)
+}
+
+// digest returns sum as the name of the encoding's bytes.
+func (e *encoder) digest() (d Digest) {
+	sum := e.sum()
+	d[0] = tagDigest
+	copy(d[1:], sum[:])
+	return d
+}
+
+func (e *encoder) uint32(u uint32) { e.buf = binary.LittleEndian.AppendUint32(e.buf, u) }
+
+func (e *encoder) uint64(u uint64) { e.buf = binary.LittleEndian.AppendUint64(e.buf, u) }
+
+func (e *encoder) length(n int) { e.buf = binary.AppendUvarint(e.buf, uint64(n)) }
+
+func (e *encoder) string(s string) {
+	e.length(len(s))
+	e.raw(unsafe.Slice(unsafe.StringData(s), len(s)))
+}

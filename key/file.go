@@ -1,0 +1,162 @@
+package key
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// ErrChanging is wrapped by the error for a file that is written to while it
+// is read, so that no digest names its content.
+var ErrChanging = errors.New("the file changes while it is read; run again when it is complete")
+
+// A FileStat is what tells one state of a file from another without reading
+// it. Two states with equal FileStats have the same content if the FileStat
+// was [FileStat.Settled] when the content was read.
+type FileStat struct {
+	Dev, Ino uint64 // where the file is; 0 where the system does not say
+	Size     int64  // bytes
+	Mtime    int64  // last change of the content, nanoseconds since 1970
+	Ctime    int64  // last change of content or status; 0 where the system does not say
+}
+
+// settleTime is how long after its last change a file may still change without
+// a new time: clocks of file systems are coarse, 2 s at worst.
+const settleTime = 2 * time.Second
+
+// Settled reports whether a change of the file after now would show in its
+// times: it has an identity, and the last change is more than 2 seconds past.
+func (s FileStat) Settled(now time.Time) bool {
+	limit := now.Add(-settleTime).UnixNano()
+	return s.Ino != 0 && s.Ctime != 0 && s.Mtime < limit && s.Ctime < limit
+}
+
+// A Memo remembers digests of files. It is used by many goroutines.
+type Memo interface {
+	Load(FileStat) (Digest, bool)
+	Store(FileStat, Digest)
+}
+
+// DigestFile returns the digest of a regular file's content, and the state of
+// the file that has it. Folders, devices, pipes and sockets are errors.
+//
+// Memo, which may be nil, is asked first, and told afterwards, about settled
+// files only: see [FileStat.Settled]. Reading stops when ctx is done.
+func DigestFile(ctx context.Context, path string, memo Memo) (Digest, FileStat, error) {
+	return fileDigester{memo, time.Now}.digest(ctx, path)
+}
+
+type fileDigester struct {
+	memo Memo
+	now  func() time.Time
+}
+
+// attempts is how often a file that changes while it is read is read.
+const attempts = 3
+
+func (f fileDigester) digest(ctx context.Context, path string) (Digest, FileStat, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return Digest{}, FileStat{}, err
+	}
+	if d, s, ok := f.known(info); ok {
+		return d, s, nil
+	}
+	for range attempts {
+		d, s, err := f.read(ctx, path)
+		if !errors.Is(err, ErrChanging) {
+			return d, s, err
+		}
+	}
+	return Digest{}, FileStat{}, fmt.Errorf("%s: %w", path, ErrChanging)
+}
+
+func (f fileDigester) known(info fs.FileInfo) (d Digest, s FileStat, ok bool) {
+	s = StatOf(info)
+	if f.memo == nil || !s.Settled(f.now()) {
+		return d, s, false
+	}
+	d, ok = f.memo.Load(s)
+	return d, s, ok
+}
+
+// read digests the file once. Only the state before and after is compared, so
+// the caller has to ask again if it changed in between.
+func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, error) {
+	file, err := os.OpenFile(path, openFlags, 0)
+	if err != nil {
+		return Digest{}, FileStat{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return Digest{}, FileStat{}, err
+	}
+	start, before := f.now(), StatOf(info)
+	d, n, err := digestReader(ctx, file)
+	if err != nil {
+		return Digest{}, FileStat{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	if info, err = file.Stat(); err != nil {
+		return Digest{}, FileStat{}, err
+	}
+	if n != before.Size || StatOf(info) != before {
+		return Digest{}, FileStat{}, ErrChanging
+	}
+	if f.memo != nil && before.Settled(start) {
+		f.memo.Store(before, d)
+	}
+	return d, before, nil
+}
+
+func regular(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	what := "not a regular file"
+	if info.IsDir() {
+		what = "a folder"
+	}
+	return fmt.Errorf("%s is %s; only regular files are named by their content", path, what)
+}
+
+// chunkBytes is read between two looks at whether to go on.
+const chunkBytes = 1 << 20
+
+var chunks = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
+
+// digestReader returns the digest and the number of the bytes of r.
+func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
+	chunk := chunks.Get().(*[chunkBytes]byte)
+	defer chunks.Put(chunk)
+	h := sha256.New()
+	for {
+		if err := ctx.Err(); err != nil {
+			return Digest{}, n, err
+		}
+		m, err := io.ReadFull(r, chunk[:])
+		h.Write(chunk[:m])
+		n += int64(m)
+		switch err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			d[0] = tagDigest
+			h.Sum(d[:1])
+			return d, n, nil
+		default:
+			return Digest{}, n, err
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package key
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// What a [Part] is a part as.
+const (
+	OpPart    = "operation"
+	CodePart  = "code"
+	ParamPart = "parameter"
+	ArgPart   = "argument"
+	InputPart = "input"
+)
+
+// A Part is one component of an action, told apart from others by kind and
+// name: what a difference between two actions can be pinned to.
+type Part struct {
+	Kind   string `cbor:"1,keyasint"` // OpPart, CodePart, ...
+	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"
+	Value  string `cbor:"3,keyasint"` // text for people, at most about 200 bytes
+	Digest Digest `cbor:"4,keyasint"` // of the component's encoding: equal if and only if the component is
+}
+
+const (
+	maxParts     = 4096 // of one action
+	maxPartDepth = 8    // structs within structs that are taken apart
+)
+
+// Parts lists what the key was made from: operation, code, parameters,
+// arguments (structs field by field), inputs. Of very many, the last stand in
+// one part. It encodes the arguments anew and is meant for what is kept with
+// a result, not for every hit.
+func (a *Action) Parts() []Part {
+	parts := []Part{
+		textPart(OpPart, "", a.op.name),
+		textPart(CodePart, "", a.op.code.String()),
+	}
+	parts = append(parts, a.op.params...)
+	names := map[string]int{}
+	for i, v := range a.args {
+		name := argName(i, v)
+		if names[name]++; names[name] > 1 {
+			name += " (argument " + strconv.Itoa(i) + ")"
+		}
+		parts = appendParts(parts, ArgPart, name, v)
+	}
+	for _, in := range a.inputs {
+		parts = append(parts, inputPart(in))
+	}
+	return foldParts(parts)
+}
+
+// foldParts has one part stand for those that are too many.
+func foldParts(parts []Part) []Part {
+	if len(parts) <= maxParts {
+		return parts
+	}
+	rest := parts[maxParts-1:]
+	e := newEncoder(layerValue)
+	defer e.free()
+	for _, p := range rest {
+		e.string(p.Name)
+		e.raw(p.Digest[:])
+	}
+	return append(parts[:maxParts-1], Part{
+		Kind: rest[0].Kind, Name: fmt.Sprintf("(%d more)", len(rest)), Digest: e.digest(),
+	})
+}
+
+func textPart(kind, name, text string) Part {
+	return Part{Kind: kind, Name: name, Value: clip(text), Digest: DigestOf([]byte(text))}
+}
+
+func inputPart(in Input) Part {
+	e := newEncoder(layerValue)
+	defer e.free()
+	e.input(in)
+	text := in.Ref.String()
+	if in.Kind != "" {
+		text += " as " + in.Kind
+	}
+	return Part{Kind: InputPart, Name: in.Name, Value: clip(text), Digest: e.digest()}
+}
+
+// argName names an argument: a struct by its type.
+func argName(i int, v any) string {
+	if t := reflect.TypeOf(v); t != nil && takenApart(t) {
+		return rootName(t)
+	}
+	return "argument " + strconv.Itoa(i)
+}
+
+// takenApart reports whether values of type t, or those that it points to, are
+// described field by field.
+func takenApart(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	p, err := planOf(t)
+	return err == nil && p.opaque == ""
+}
+
+// appendParts appends the parts of a value that has been encoded before, so
+// that it is known to be neither cyclic nor unkeyable.
+func appendParts(parts []Part, kind, name string, v any) []Part {
+	return appendValue(parts, Part{Kind: kind, Name: name}, reflect.ValueOf(v), maxPartDepth)
+}
+
+func appendValue(parts []Part, p Part, v reflect.Value, depth int) []Part {
+	at := v
+	for (at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface) && !at.IsNil() {
+		at = at.Elem()
+	}
+	if depth > 0 && len(parts) < maxParts && at.Kind() == reflect.Struct && takenApart(at.Type()) {
+		name := p.Name
+		parts = append(parts, shape(p, v))
+		for f := range fieldsOf(at.Type()) {
+			if !excluded(f) {
+				p.Name = name + "." + f.Name
+				parts = appendValue(parts, p, at.FieldByIndex(f.Index), depth-1)
+			}
+		}
+		return parts
+	}
+	var boxed any
+	if v.IsValid() {
+		boxed = v.Interface()
+	}
+	p.Digest, _ = Of(boxed) // it was encoded before
+	p.Value = clip(text(at))
+	return append(parts, p)
+}
+
+// shape describes a struct without its fields: its type, so that a change of
+// the type alone is seen.
+func shape(p Part, v reflect.Value) Part {
+	if tp, err := planOf(v.Type()); err == nil {
+		p.Digest = DigestOf(tp.header)
+	}
+	p.Value = clip(v.Type().String())
+	return p
+}

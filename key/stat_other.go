@@ -1,0 +1,16 @@
+//go:build !linux
+
+package key
+
+import (
+	"io/fs"
+	"os"
+)
+
+const openFlags = os.O_RDONLY
+
+// StatOf returns the state of the file that info describes, without its
+// identity: it is never settled, and files are read each time.
+func StatOf(info fs.FileInfo) FileStat {
+	return FileStat{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
+}

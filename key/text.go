@@ -1,0 +1,119 @@
+package key
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	maxText  = 200 // bytes of a value's text
+	maxShown = 16  // elements that are shown one by one
+)
+
+// text shows a value if it is short, and says what it is if not. But for times
+// and names of package key it calls no methods.
+func text(v reflect.Value) string {
+	if s, ok := scalarText(v); ok {
+		return s
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array:
+		return listText(v)
+	case reflect.Map:
+		return v.Type().String() + ", " + strconv.Itoa(v.Len()) + " entries"
+	}
+	return v.Type().String()
+}
+
+func listText(v reflect.Value) string {
+	n := v.Len()
+	summary := v.Type().String() + ", " + strconv.Itoa(n) + " elements"
+	if n > maxShown {
+		return summary
+	}
+	words := make([]string, n)
+	for i := range n {
+		e := v.Index(i)
+		if e.Kind() == reflect.Interface {
+			e = e.Elem()
+		}
+		s, ok := scalarText(e)
+		if !ok {
+			return summary
+		}
+		words[i] = s
+	}
+	return "[" + strings.Join(words, " ") + "]"
+}
+
+// scalarText shows a value that has no parts.
+func scalarText(v reflect.Value) (s string, ok bool) {
+	switch v.Kind() {
+	case reflect.Invalid:
+		return "nil", true
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool()), true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if v.Type() == reflect.TypeFor[time.Duration]() {
+			return time.Duration(v.Int()).String(), true
+		}
+		return strconv.FormatInt(v.Int(), 10), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return strconv.FormatUint(v.Uint(), 10), true
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits()), true
+	case reflect.Complex64, reflect.Complex128:
+		return strconv.FormatComplex(v.Complex(), 'g', -1, v.Type().Bits()), true
+	case reflect.String:
+		return quote(v.String()), true
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return "nil", v.IsNil()
+	case reflect.Struct, reflect.Array:
+		return namedText(v)
+	}
+	return "", false
+}
+
+// namedText shows values of types whose text is known to be short.
+func namedText(v reflect.Value) (s string, ok bool) {
+	switch x := v.Interface().(type) {
+	case time.Time:
+		return x.Format(time.RFC3339Nano), true
+	case Digest:
+		return x.String(), true
+	case Key:
+		return x.String(), true
+	}
+	return "", false
+}
+
+// quote quotes s but for the names of this package, and shortens it.
+func quote(s string) string {
+	if _, err := ParseDigest(s); err == nil {
+		return s
+	}
+	return strconv.Quote(clip(s))
+}
+
+// clip cuts s where it becomes too long to be read.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
+}
+
+// keyText is the key of a map in the path of an error.
+func keyText(k reflect.Value) string {
+	if k.Kind() == reflect.Interface {
+		k = k.Elem()
+	}
+	return clip(text(k))
+}
