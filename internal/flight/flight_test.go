@@ -1,0 +1,122 @@
+package flight
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOneCallForManyCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group[int, int]
+		var runs, joined atomic.Int64
+		var wait sync.WaitGroup
+		for i := range 100 {
+			wait.Go(func() {
+				v, j, err := g.Do(t.Context(), i%5, func(context.Context) (int, error) {
+					runs.Add(1)
+					time.Sleep(time.Second)
+					return i % 5, nil
+				})
+				if v != i%5 || err != nil {
+					t.Error(v, err)
+				}
+				if j {
+					joined.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		if runs.Load() != 5 || joined.Load() != 95 || len(g.calls) != 0 {
+			t.Errorf("%d runs, %d joined, %d calls left", runs.Load(), joined.Load(), len(g.calls))
+		}
+	})
+}
+
+func TestALateCallerDoesNotGetAStaleCancellation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group[string, int]
+		slowToStop := func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			time.Sleep(time.Minute) // it takes its time to notice
+			return 0, ctx.Err()
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("why")
+		go func() {
+			time.Sleep(time.Second)
+			cancel(why)
+		}()
+		if _, _, err := g.Do(ctx, "k", slowToStop); !errors.Is(err, why) {
+			t.Errorf("the waiter got %v", err)
+		}
+		v, joined, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { return 7, nil })
+		if v != 7 || joined || err != nil {
+			t.Errorf("the late caller got %v, joined %v, error %v", v, joined, err)
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+func TestOneWaiterLeavesAndTheOthersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type valueKey struct{}
+		var g Group[string, string]
+		first, cancel := context.WithTimeout(context.WithValue(t.Context(), valueKey{}, "of the first"), time.Second)
+		defer cancel()
+		var wait sync.WaitGroup
+		fn := func(ctx context.Context) (string, error) {
+			select {
+			case <-time.After(time.Hour):
+				v, _ := ctx.Value(valueKey{}).(string)
+				return v, nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}
+		wait.Go(func() {
+			if _, _, err := g.Do(first, "k", fn); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the first waiter got %v", err)
+			}
+		})
+		synctest.Wait()
+		if v, joined, err := g.Do(t.Context(), "k", fn); v != "of the first" || !joined || err != nil {
+			t.Errorf("the second waiter got %q, joined %v, error %v", v, joined, err)
+		}
+		wait.Wait()
+	})
+}
+
+func TestPanicsAndGoexitAreErrors(t *testing.T) {
+	var g Group[string, int]
+	boom := errors.New("boom")
+	_, _, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { panic(boom) })
+	var p *PanicError
+	if !errors.As(err, &p) || !errors.Is(err, boom) || !strings.Contains(string(p.Stack), "TestPanicsAndGoexitAreErrors") {
+		t.Errorf("a panic gave %v", err)
+	}
+	if _, _, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }); !errors.Is(err, errGoexit) {
+		t.Errorf("Goexit gave %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := g.Do(ctx, "k", func(context.Context) (int, error) { t.Error("called"); return 1, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context gave %v", err)
+	}
+}
+
+func BenchmarkDo(b *testing.B) {
+	var g Group[int, int]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := g.Do(b.Context(), 1, func(context.Context) (int, error) { return 1, nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
