@@ -46,7 +46,7 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 			return nil, fmt.Errorf("key: operation %s has two parameters named %q", name, p.Name)
 		}
 		e.string(p.Name)
-		if err := e.value(p.Value); err != nil {
+		if err := e.root(p.Value); err != nil {
 			return nil, fmt.Errorf("key: operation %s, parameter %s: %w", name, p.Name, err)
 		}
 		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)
@@ -160,7 +160,7 @@ func (o *Op) Call(args ...any) (*Action, error) {
 	defer e.free()
 	e.length(len(args))
 	for i, v := range args {
-		if err := e.value(v); err != nil {
+		if err := e.root(v); err != nil {
 			return nil, fmt.Errorf("key: operation %s, argument %d: %w", o.name, i, err)
 		}
 	}

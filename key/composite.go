@@ -40,14 +40,20 @@ func encodeInterface(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 			return err
 		}
 		defer e.leave()
+		var v any
 		if methods { // then it lies in memory with a table of methods in place of the type
-			return e.value(*(*interface{ M() })(p))
+			v = *(*interface{ M() })(p)
+		} else {
+			v = *(*any)(p)
 		}
-		return e.value(*(*any)(p))
+		if err := e.value(v); err != nil {
+			return within(err, ".("+typeName(reflect.TypeOf(v))+")")
+		}
+		return nil
 	}
 }
 
-func (c compiler) pointer(p *plan) *UnkeyableError {
+func (c *compiler) pointer(p *plan) *UnkeyableError {
 	elem, err := c.compile(p.typ.Elem())
 	if err != nil {
 		return err
@@ -75,7 +81,7 @@ type sliceHeader struct {
 	len, cap int
 }
 
-func (c compiler) slice(p *plan) *UnkeyableError {
+func (c *compiler) slice(p *plan) *UnkeyableError {
 	elem, err := c.compile(p.typ.Elem())
 	if err != nil {
 		err.Path = "[]" + err.Path
@@ -98,7 +104,7 @@ func (c compiler) slice(p *plan) *UnkeyableError {
 	return nil
 }
 
-func (c compiler) array(p *plan) *UnkeyableError {
+func (c *compiler) array(p *plan) *UnkeyableError {
 	elem, err := c.compile(p.typ.Elem())
 	if err != nil {
 		err.Path = "[]" + err.Path
@@ -132,7 +138,7 @@ type field struct {
 	plan   *plan
 }
 
-func (c compiler) structFields(p *plan) *UnkeyableError {
+func (c *compiler) structFields(p *plan) *UnkeyableError {
 	t := p.typ
 	var fields []field
 	for f := range fieldsOf(t) {
@@ -184,7 +190,7 @@ func common(fields []field, size uintptr) layout {
 }
 
 // mapping encodes a map's entries in the order of their encoded keys.
-func (c compiler) mapping(p *plan) *UnkeyableError {
+func (c *compiler) mapping(p *plan) *UnkeyableError {
 	t := p.typ
 	k, err := c.compile(t.Key())
 	if err == nil {
@@ -196,7 +202,7 @@ func (c compiler) mapping(p *plan) *UnkeyableError {
 	return err
 }
 
-func (c compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Pointer) error, *UnkeyableError) {
+func (c *compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Pointer) error, *UnkeyableError) {
 	v, err := c.compile(t.Elem())
 	if err != nil {
 		return nil, err

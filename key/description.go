@@ -10,7 +10,7 @@ import (
 // later referred to by its number.
 type description struct {
 	text  []byte
-	plans compiler
+	plans map[reflect.Type]*plan
 	named map[reflect.Type]int
 }
 

@@ -8,7 +8,8 @@ import (
 // A Keyer names itself. AppendKey appends to dst bytes that are the same for
 // two values exactly if they are equal, and returns the result; the type and
 // the length are put in front by the caller. It may be called on a zero value
-// and from many goroutines, and must not change what it is called on.
+// and from many goroutines; it must neither change what it is called on nor
+// keep dst.
 //
 // A struct whose AppendKey is promoted from an embedded field is encoded field
 // by field instead, as the promoted method knows nothing of the other fields.
@@ -51,11 +52,11 @@ type Keyer interface {
 // first.
 func Encode(dst []byte, v any) ([]byte, error) {
 	e := newEncoder(layerValue)
-	defer e.free()
 	own, n := e.buf, len(dst)
 	e.streams, e.buf = false, append(dst, e.buf...)
-	err := e.value(v)
+	err := e.root(v)
 	dst, e.buf = e.buf, own
+	e.free() // not deferred: after a panic of a Keyer, e still holds dst
 	if err != nil {
 		return dst[:n], err
 	}
@@ -67,10 +68,30 @@ func Encode(dst []byte, v any) ([]byte, error) {
 func Of(v any) (Digest, error) {
 	e := newEncoder(layerValue)
 	defer e.free()
-	if err := e.value(v); err != nil {
+	if err := e.root(v); err != nil {
 		return Digest{}, err
 	}
 	return e.digest(), nil
+}
+
+// root encodes a value that is a part of no other.
+func (e *encoder) root(v any) error {
+	err := e.value(v)
+	if err != nil {
+		return within(err, typeName(reflect.TypeOf(v)))
+	}
+	return nil
+}
+
+// typeName is the short name of a type, or what it points to, in paths.
+func typeName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer && t.Name() == "" {
+		t = t.Elem()
+	}
+	if t.Name() != "" {
+		return t.Name()
+	}
+	return t.String()
 }
 
 // face is how an interface value lies in memory.
@@ -79,7 +100,8 @@ type face struct {
 	data unsafe.Pointer
 }
 
-// value encodes the type and the value in v.
+// value encodes the type and the value in v. The path of an error begins inside
+// of v.
 func (e *encoder) value(v any) error {
 	if v == nil {
 		e.buf = append(e.buf, 0)

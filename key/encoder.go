@@ -82,8 +82,7 @@ func (e *encoder) sum() (sum [sha256.Size]byte) {
 		return sha256.Sum256(e.buf)
 	}
 	e.flush()
-	e.hash.Sum(sum[:0])
-	return sum
+	return [sha256.Size]byte(e.hash.Sum(e.buf))
 }
 
 // raw appends bytes as they are. Many are hashed where they lie.

@@ -57,7 +57,7 @@ func encodePaletted(e *encoder, p unsafe.Pointer) error {
 	e.length(len(m.Palette))
 	for i, c := range m.Palette {
 		if err := e.value(c); err != nil {
-			return within(err, fmt.Sprintf(".Palette[%d]", i))
+			return within(err, fmt.Sprintf(".Palette[%d].(%s)", i, typeName(reflect.TypeOf(c))))
 		}
 	}
 	return e.pixels(m.Pix, m.Stride, m.Rect, 1)
@@ -155,8 +155,9 @@ func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 		}
 		for y := r.Min.Y; y < r.Max.Y; y++ {
 			for x := r.Min.X; x < r.Max.X; x++ {
-				if err := e.value(m.At(x, y)); err != nil {
-					return within(err, fmt.Sprintf(".At(%d, %d)", x, y))
+				c := m.At(x, y)
+				if err := e.value(c); err != nil {
+					return within(err, fmt.Sprintf(".At(%d, %d).(%s)", x, y, typeName(reflect.TypeOf(c))))
 				}
 			}
 			e.spill()

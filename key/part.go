@@ -3,6 +3,7 @@ package key
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -34,11 +35,11 @@ const (
 // one part. It encodes the arguments anew and is meant for what is kept with
 // a result, not for every hit.
 func (a *Action) Parts() []Part {
-	parts := []Part{
-		textPart(OpPart, "", a.op.name),
-		textPart(CodePart, "", a.op.code.String()),
-	}
-	parts = append(parts, a.op.params...)
+	code := a.op.code
+	parts := slices.Concat([]Part{
+		{Kind: OpPart, Value: clip(a.op.name), Digest: textDigest(a.op.name)},
+		{Kind: CodePart, Value: clip(code.String()), Digest: textDigest(code.Kind, code.ID)},
+	}, a.op.params)
 	names := map[string]int{}
 	for i, v := range a.args {
 		name := argName(i, v)
@@ -53,8 +54,11 @@ func (a *Action) Parts() []Part {
 	return foldParts(parts)
 }
 
-// foldParts has one part stand for those that are too many.
+// foldParts bounds what parts take: one stands for those that are too many.
 func foldParts(parts []Part) []Part {
+	for i := range parts {
+		parts[i].Name = clip(parts[i].Name)
+	}
 	if len(parts) <= maxParts {
 		return parts
 	}
@@ -70,8 +74,13 @@ func foldParts(parts []Part) []Part {
 	})
 }
 
-func textPart(kind, name, text string) Part {
-	return Part{Kind: kind, Name: name, Value: clip(text), Digest: DigestOf([]byte(text))}
+func textDigest(words ...string) Digest {
+	e := newEncoder(layerValue)
+	defer e.free()
+	for _, w := range words {
+		e.string(w)
+	}
+	return e.digest()
 }
 
 func inputPart(in Input) Part {
@@ -88,7 +97,7 @@ func inputPart(in Input) Part {
 // argName names an argument: a struct by its type.
 func argName(i int, v any) string {
 	if t := reflect.TypeOf(v); t != nil && takenApart(t) {
-		return rootName(t)
+		return typeName(t)
 	}
 	return "argument " + strconv.Itoa(i)
 }
@@ -96,7 +105,7 @@ func argName(i int, v any) string {
 // takenApart reports whether values of type t, or those that it points to, are
 // described field by field.
 func takenApart(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer {
+	for t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {

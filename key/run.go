@@ -1,6 +1,7 @@
 package key
 
 import (
+	"encoding/binary"
 	"math"
 	"unsafe"
 )
@@ -37,60 +38,62 @@ const pieceBytes = 32 << 10
 // run encodes n bytes of memory whose layout is that of their encoding, but
 // for NaNs.
 func (e *encoder) run(l layout, p unsafe.Pointer, n uintptr) {
+	b := unsafe.Slice((*byte)(p), n)
 	if l == plainBytes {
-		e.raw(unsafe.Slice((*byte)(p), n))
+		e.raw(b)
 		return
 	}
-	for n > 0 {
-		m := min(n, pieceBytes)
+	for len(b) > 0 {
+		piece := b[:min(len(b), pieceBytes)]
+		b = b[len(piece):]
 		if l == float32s {
-			e.floats32(unsafe.Slice((*float32)(p), m/4))
+			e.floats32(piece)
 		} else {
-			e.floats64(unsafe.Slice((*float64)(p), m/8))
-		}
-		n -= m
-		if n > 0 { // a pointer past the end would keep another object alive
-			p = unsafe.Add(p, m)
+			e.floats64(piece)
 		}
 	}
 }
 
-func (e *encoder) floats32(fs []float32) {
-	if !nanIn32(fs) {
-		e.raw(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(fs))), 4*len(fs)))
+func (e *encoder) floats32(b []byte) {
+	const lanes = 1 | 1<<32
+	if !nanIn(b, inf32*lanes, 1<<31*lanes) {
+		e.raw(b)
 		return
 	}
-	for _, f := range fs {
-		e.float32(f)
+	for ; len(b) > 0; b = b[4:] {
+		e.float32(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 	e.spill()
 }
 
-func (e *encoder) floats64(fs []float64) {
-	if !nanIn64(fs) {
-		e.raw(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(fs))), 8*len(fs)))
+func (e *encoder) floats64(b []byte) {
+	if !nanIn(b, inf64, 1<<63) {
+		e.raw(b)
 		return
 	}
-	for _, f := range fs {
-		e.float64(f)
+	for ; len(b) > 0; b = b[8:] {
+		e.float64(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 	}
 	e.spill()
 }
 
-// nanIn32 has no branch in its loop: it collects the sign of infinity minus
-// each element.
-func nanIn32(fs []float32) bool {
-	var sign uint32
-	for _, u := range unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(fs))), len(fs)) {
-		sign |= inf32 - u&(1<<31-1)
+// nanIn reports whether one of the floats in b is a NaN, for two floats of 32
+// bits or one of 64 in each word. It has no branch in its loop: it collects the
+// signs of infinity minus the float without its sign. Of two floats only a NaN
+// in the lower one borrows from the upper one, and then the answer is known.
+func nanIn(b []byte, inf, sign uint64) bool {
+	var found uint64
+	for ; len(b) >= 32; b = b[32:] {
+		found |= (inf - binary.LittleEndian.Uint64(b)&^sign) |
+			(inf - binary.LittleEndian.Uint64(b[8:])&^sign) |
+			(inf - binary.LittleEndian.Uint64(b[16:])&^sign) |
+			(inf - binary.LittleEndian.Uint64(b[24:])&^sign)
 	}
-	return sign>>31 != 0
-}
-
-func nanIn64(fs []float64) bool {
-	var sign uint64
-	for _, u := range unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(fs))), len(fs)) {
-		sign |= inf64 - u&(1<<63-1)
+	for ; len(b) >= 8; b = b[8:] {
+		found |= inf - binary.LittleEndian.Uint64(b)&^sign
 	}
-	return sign>>63 != 0
+	if len(b) > 0 {
+		found |= inf - uint64(binary.LittleEndian.Uint32(b))&^sign
+	}
+	return found&sign != 0
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // structure fills the plan of a type that is encoded by what it is made of.
-func (c compiler) structure(p *plan) (err *UnkeyableError) {
+func (c *compiler) structure(p *plan) (err *UnkeyableError) {
 	t := p.typ
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int8, reflect.Uint8:

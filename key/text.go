@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 const (
@@ -95,19 +94,18 @@ func quote(s string) string {
 	if _, err := ParseDigest(s); err == nil {
 		return s
 	}
-	return strconv.Quote(clip(s))
+	if len(s) > maxText {
+		return strconv.Quote(s[:maxText]) + "..."
+	}
+	return strconv.Quote(s)
 }
 
-// clip cuts s where it becomes too long to be read.
+// clip cuts s where it becomes too long to be read, and makes it valid UTF-8.
 func clip(s string) string {
-	if len(s) <= maxText {
-		return s
+	if len(s) > maxText {
+		return strings.ToValidUTF8(s[:maxText], "") + "..." // the last rune may be cut
 	}
-	end := maxText
-	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "..."
+	return strings.ToValidUTF8(s, "\ufffd")
 }
 
 // keyText is the key of a map in the path of an error.
