@@ -1,0 +1,173 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// A cborReader reads the items a cborWriter wrote. Its first error sticks, and
+// makes all that follows zero.
+type cborReader struct {
+	b     []byte
+	all   int // bytes at the start
+	depth int
+	err   error
+}
+
+func (r *cborReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("codec: cbor: damaged at byte %d: %s", r.all-len(r.b), fmt.Sprintf(format, args...))
+	}
+	r.b = nil
+}
+
+// enter bounds the depth of values, until leave.
+func (r *cborReader) enter() bool {
+	if r.depth++; r.depth > maxDepth {
+		r.fail("nested deeper than %d", maxDepth)
+	}
+	return r.err == nil
+}
+
+func (r *cborReader) leave() { r.depth-- }
+
+// peek returns the next byte, or 0 at the end.
+func (r *cborReader) peek() byte {
+	if len(r.b) == 0 {
+		r.fail("the end is missing")
+		return 0
+	}
+	return r.b[0]
+}
+
+// take returns the next n bytes, or nil.
+func (r *cborReader) take(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.fail("%d bytes are missing", n-uint64(len(r.b)))
+		return nil
+	}
+	taken := r.b[:n:n]
+	r.b = r.b[n:]
+	return taken
+}
+
+// head reads the initial byte of an item and its argument.
+func (r *cborReader) head() (major byte, n uint64) {
+	first := r.peek()
+	if r.err != nil {
+		return 0, 0
+	}
+	r.b = r.b[1:]
+	major = first &^ 31
+	switch info := first & 31; info {
+	case 24, 25, 26, 27:
+		var wide [8]byte
+		size := 1 << (info - 24)
+		copy(wide[8-size:], r.take(uint64(size)))
+		return major, binary.BigEndian.Uint64(wide[:])
+	case 28, 29, 30, 31:
+		r.fail("initial byte 0x%02x", first)
+		return 0, 0
+	default:
+		return major, uint64(info)
+	}
+}
+
+// expect reads a head of one major type.
+func (r *cborReader) expect(want byte) uint64 {
+	at := r.b
+	major, n := r.head()
+	if r.err == nil && major != want {
+		r.b = at
+		r.fail("an item of major type %d where %d was expected", major>>5, want>>5)
+		return 0
+	}
+	return n
+}
+
+// null reads a null if there is one.
+func (r *cborReader) null() bool {
+	if r.peek() != cborNull {
+		return false
+	}
+	r.b = r.b[1:]
+	return true
+}
+
+func (r *cborReader) bool() bool {
+	switch first := r.take(1); {
+	case first == nil:
+	case first[0] == cborTrue:
+		return true
+	case first[0] != cborFalse:
+		r.fail("no bool")
+	}
+	return false
+}
+
+func (r *cborReader) int() int64 {
+	major, n := r.head()
+	switch {
+	case major == majorUint && n <= math.MaxInt64:
+		return int64(n)
+	case major == majorInt && n <= math.MaxInt64:
+		return ^int64(n)
+	}
+	r.fail("no integer of 64 bits")
+	return 0
+}
+
+func (r *cborReader) uint() uint64 { return r.expect(majorUint) }
+
+func (r *cborReader) float32() float32 {
+	if r.peek() != cborFloat32 {
+		r.fail("no float32")
+		return 0
+	}
+	if b := r.take(5); b != nil {
+		return math.Float32frombits(binary.BigEndian.Uint32(b[1:]))
+	}
+	return 0
+}
+
+func (r *cborReader) float64() float64 {
+	if r.peek() != cborFloat64 {
+		r.fail("no float64")
+		return 0
+	}
+	if b := r.take(9); b != nil {
+		return math.Float64frombits(binary.BigEndian.Uint64(b[1:]))
+	}
+	return 0
+}
+
+// bytes returns bytes that share the memory read from.
+func (r *cborReader) bytes() []byte { return r.take(r.expect(majorBytes)) }
+
+func (r *cborReader) string() string {
+	major, n := r.head()
+	if major != majorText && major != majorBytes {
+		r.fail("no text")
+		return ""
+	}
+	return string(r.take(n))
+}
+
+// count reads the length of an array or a map whose elements take at least
+// least bytes each, so that no length allocates more than its bytes justify.
+func (r *cborReader) count(major byte, least int) int {
+	n := r.expect(major)
+	if least > 0 && n > uint64(len(r.b)/least) {
+		r.fail("%d elements do not fit into the rest", n)
+		return 0
+	}
+	return int(n)
+}
+
+// exactly reads the length of an array that is known.
+func (r *cborReader) exactly(want int) {
+	if n := r.expect(majorArray); r.err == nil && n != uint64(want) {
+		r.fail("%d elements where %d were expected", n, want)
+	}
+}

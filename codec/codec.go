@@ -1,0 +1,68 @@
+// Package codec turns bytes into values and values into bytes.
+//
+// A [Codec] does it for a file format, and is found by file extension with
+// [ByExtension]. A [Value] does it for a Go type, and is found with [For]: it
+// is how results of computations are kept, and gives back exactly what it was
+// given or refuses the type beforehand.
+//
+// Decoded values are immutable by contract: they may be shared between
+// callers, and may refer to the bytes they were decoded from, which may be
+// read-only mapped memory. Decoding runs no code that the bytes bring along.
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// ErrReadOnly is wrapped by Encode of a format that can only be read.
+var ErrReadOnly = errors.New("codec: format can be read but not written")
+
+// A Codec reads and writes one file format. Its functions may be called from
+// many goroutines.
+type Codec struct {
+	// Name of the format, lower case; unique.
+	Name string
+	// Version counts changes that make equal bytes decode to other values
+	// or equal values encode to other bytes. It starts at 1.
+	Version int
+	// Extensions of files of the format, lower case, without dot. The first
+	// is the one written.
+	Extensions []string
+	// Lossless says that decoding what was encoded gives an equal value.
+	Lossless bool
+	// ReadOnly says that Encode always fails with ErrReadOnly. [Register]
+	// sets it for a codec without Encode.
+	ReadOnly bool
+	// Decode makes a value of the bytes of a file. The value may refer to b,
+	// which must not be changed afterwards. Any b whatever is safe.
+	Decode func(b []byte) (any, error)
+	// Into decodes into what ptr points to, for formats that can fill typed
+	// structures. Nil for others. It is used by [DecodeInto].
+	Into func(b []byte, ptr any) error
+	// Encode makes the bytes of a file. The result is the caller's own or
+	// shares memory with v. Equal values give equal bytes.
+	Encode func(v any) ([]byte, error)
+}
+
+// ID names the format and the version of its codec ("jpeg/1"). Where decoded
+// values matter, it is a part of keys: two decoders of one format may give two
+// values.
+func (c Codec) ID() string { return c.Name + "/" + strconv.Itoa(c.Version) }
+
+// unsupported is the error of an Encode that cannot write a v.
+func unsupported(name string, v any, want string) error {
+	return fmt.Errorf("codec: %s: a %T cannot be written; it takes %s", name, v, want)
+}
+
+// guarded calls a decoder and turns its panic into an error: the last resort
+// for decoders of others.
+func guarded[T any](decode func() (T, error)) (v T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("decoder panicked: %v", r)
+		}
+	}()
+	return decode()
+}

@@ -1,0 +1,213 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// jsonCodec reads JSON to nil, bool, int64, float64, string, []any and
+// map[string]any. A number written without fraction and exponent that an int64
+// can hold is an int64; any other is a float64. So 1.0 is read as a float64,
+// and a float64 that is a whole number is written as 1.0: both keep their type.
+//
+// Any value that encoding/json takes can be written. Keys are sorted; text
+// that is not UTF-8, NaN and infinities are errors.
+var jsonCodec = Codec{
+	Name:       "json",
+	Version:    1,
+	Extensions: []string{"json"},
+	Lossless:   true,
+	Decode:     decodeJSON,
+	Into:       jsonInto,
+	Encode:     encodeJSON,
+}
+
+func decodeJSON(b []byte) (any, error) {
+	if err := validText("json", b); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, jsonError(b, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("codec: json: line %d: more follows after the value", lineAt(b, d.InputOffset()))
+	}
+	return jsonNumbers(v)
+}
+
+func jsonInto(b []byte, ptr any) error {
+	if err := validText("json", b); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, ptr); err != nil {
+		return jsonError(b, err)
+	}
+	return nil
+}
+
+// jsonError adds the line to an error of encoding/json.
+func jsonError(b []byte, err error) error {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("codec: json: line %d: %w", lineAt(b, syntax.Offset), err)
+	}
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("codec: json: line %d: %w", lineAt(b, typed.Offset), err)
+	}
+	return fmt.Errorf("codec: json: %w", err)
+}
+
+// lineAt returns the number, from 1, of the line of an offset.
+func lineAt(b []byte, offset int64) int {
+	return 1 + bytes.Count(b[:min(max(offset, 0), int64(len(b)))], []byte{'\n'})
+}
+
+// jsonNumbers replaces the numbers of a decoded value in place.
+func jsonNumbers(v any) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case json.Number:
+		return jsonNumber(v.String())
+	case []any:
+		for i, e := range v {
+			if v[i], err = jsonNumbers(e); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if v[k], err = jsonNumbers(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+func jsonNumber(s string) (any, error) {
+	if !strings.ContainsAny(s, ".eE") {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n, nil
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("codec: json: number %s is out of range of a float64", s)
+	}
+	return f, nil
+}
+
+func encodeJSON(v any) ([]byte, error) {
+	v, err := jsonReady(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("codec: json: %w", err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}
+
+// maxDepth bounds the nesting of documents, as encoding/json does for those it
+// reads.
+const maxDepth = 10000
+
+// jsonReady returns v with what encoding/json would change without a word made
+// ready or refused: whole floats get their fraction, text must be UTF-8.
+func jsonReady(v any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("codec: json: nested deeper than %d, or contains itself", maxDepth)
+	}
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1e21 {
+			return json.Number(strconv.FormatFloat(v, 'f', 1, 64)), nil
+		}
+	case string:
+		return v, validJSONText(v)
+	case []any:
+		if v == nil {
+			return nil, nil
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			var err error
+			if out[i], err = jsonReady(e, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]any:
+		if v == nil {
+			return nil, nil
+		}
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if err := validJSONText(k); err != nil {
+				return nil, err
+			}
+			var err error
+			if out[k], err = jsonReady(e, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+func validJSONText(s string) error {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	return fmt.Errorf("codec: json: %q is not UTF-8 text; bytes can be written as base64 from a []byte", s)
+}
+
+// DecodeInto decodes b with c into what ptr points to. A value of the very
+// type that c.Decode makes can always be asked for; JSON and YAML also fill
+// structures and other types, by the rules of encoding/json and of
+// go.yaml.in/yaml: fields without counterpart in b stay as they are, parts of
+// b without counterpart are left out.
+func DecodeInto(c Codec, b []byte, ptr any) error {
+	target := reflect.ValueOf(ptr)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return fmt.Errorf("codec: %s: decoding needs a pointer and not a %T", c.Name, ptr)
+	}
+	target = target.Elem()
+	if c.Into != nil && !untyped(target.Type()) {
+		return c.Into(b, ptr)
+	}
+	v, err := c.Decode(b)
+	if err != nil {
+		return err
+	}
+	value := reflect.ValueOf(v)
+	switch {
+	case !value.IsValid():
+		target.SetZero()
+	case value.Type().AssignableTo(target.Type()):
+		target.Set(value)
+	default:
+		return fmt.Errorf("codec: %s: the value is a %T and not a %v", c.Name, v, target.Type())
+	}
+	return nil
+}
+
+// untyped reports whether t is one of the types documents decode to by
+// themselves.
+func untyped(t reflect.Type) bool {
+	return t == reflect.TypeFor[any]() || t == reflect.TypeFor[map[string]any]() || t == reflect.TypeFor[[]any]()
+}

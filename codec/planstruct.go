@@ -1,0 +1,57 @@
+package codec
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// planStruct keeps a struct as an array of its fields in their order. Names
+// are not kept: they are part of the type's fingerprint. Tags mean nothing.
+func (m *planner) planStruct(p *plan, path string) error {
+	type field struct {
+		index int
+		plan  *plan
+	}
+	var fields []field
+	p.plain = true
+	for i := range p.typ.NumField() {
+		f := p.typ.Field(i)
+		if f.Name == "_" {
+			continue // padding and markers, which no code can read
+		}
+		at := path + "." + f.Name
+		if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct && !marshalsItself(f.Type)) {
+			return &UnencodableError{at, "an unexported field", f.Type,
+				"export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
+		}
+		fp, err := m.plan(at, f.Type)
+		if err != nil {
+			return err
+		}
+		fields = append(fields, field{i, fp})
+		p.least += fp.least
+		p.plain = p.plain && fp.plain
+	}
+	p.write = func(w *cborWriter, v reflect.Value) error {
+		w.head(majorArray, uint64(len(fields)))
+		for _, f := range fields {
+			if err := f.plan.write(w, v.Field(f.index)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	p.read = func(r *cborReader, v reflect.Value) {
+		r.exactly(len(fields))
+		for _, f := range fields {
+			if r.err != nil {
+				return
+			}
+			f.plan.read(r, v.Field(f.index))
+		}
+	}
+	if bytesPerPixel[p.typ] > 0 {
+		planImage(p)
+	}
+	return nil
+}

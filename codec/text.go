@@ -1,0 +1,46 @@
+package codec
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// textCodec reads UTF-8 text to a string. Text in another encoding is an
+// error rather than a value of another type: its reader must know which one it
+// is, and can register a codec that says so.
+var textCodec = Codec{
+	Name:       "txt",
+	Version:    1,
+	Extensions: []string{"txt", "text"},
+	Lossless:   true,
+	Decode: func(b []byte) (any, error) {
+		if err := validText("txt", b); err != nil {
+			return nil, err
+		}
+		return string(b), nil
+	},
+	Encode: func(v any) ([]byte, error) {
+		s, ok := v.(string)
+		if !ok {
+			return nil, unsupported("txt", v, "a string")
+		}
+		b := []byte(s)
+		return b, validText("txt", b)
+	},
+}
+
+// validText reports where b stops being UTF-8.
+func validText(name string, b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	at := 0
+	for at < len(b) {
+		r, size := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && size <= 1 {
+			break
+		}
+		at += size
+	}
+	return fmt.Errorf("codec: %s: not UTF-8 text: byte %d is 0x%02x", name, at, b[at])
+}
