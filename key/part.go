@@ -122,6 +122,9 @@ func appendParts(parts []Part, kind, name string, v any) []Part {
 }
 
 func appendValue(parts []Part, p Part, v reflect.Value, depth int) []Part {
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		v = v.Elem()
+	}
 	at := v
 	for (at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface) && !at.IsNil() {
 		at = at.Elem()

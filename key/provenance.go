@@ -51,5 +51,10 @@ func UnmarshalProvenance(b []byte) ([]Part, error) {
 	if p.Version != provenanceVersion {
 		return nil, fmt.Errorf("key: provenance has version %d; this program reads version %d", p.Version, provenanceVersion)
 	}
+	for _, part := range p.Parts {
+		if part.Digest[0] != tagDigest {
+			return nil, fmt.Errorf("key: provenance: part %s %s has no digest", part.Kind, part.Name)
+		}
+	}
 	return p.Parts, nil
 }

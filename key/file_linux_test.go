@@ -1,0 +1,52 @@
+package key
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestSpecialFiles checks that what is no regular file is refused without
+// being waited for.
+func TestSpecialFiles(t *testing.T) {
+	dir := t.TempDir()
+	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for path, want := range map[string]string{dir: "is a folder", pipe: "not a regular file", socket: "not a regular file", "/dev/zero": "not a regular file"} {
+		if _, _, err := DigestFile(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	// The file may become a pipe between the look at it and the opening.
+	if _, _, err := (fileDigester{now: after(0)}).read(t.Context(), pipe); err == nil {
+		t.Error("a pipe is read")
+	}
+}
+
+// TestIdentity checks that a file put in another's place is told from it.
+func TestIdentity(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write(t, a, "same")
+	write(t, b, "same")
+	_, x, err := DigestFile(t.Context(), a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, y, err := DigestFile(t.Context(), b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x == y || x.Ino == y.Ino || x.Ctime == 0 {
+		t.Errorf("two files share a state: %+v, %+v", x, y)
+	}
+}

@@ -1,0 +1,236 @@
+package key
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type Options struct {
+	Model  *Model
+	Times  int
+	Labels []string
+	Extra  any
+	Logger func() `key:"-"`
+}
+
+type Model struct {
+	Size    int
+	Weights []float32
+	Since   time.Time
+}
+
+func summary(parts []Part) []string {
+	var lines []string
+	for _, p := range parts {
+		lines = append(lines, p.Kind+" "+p.Name+" = "+p.Value)
+	}
+	return lines
+}
+
+func TestParts(t *testing.T) {
+	d := DigestOf([]byte("d"))
+	op := mustOp(t, "predict", Version("3"), Param{"model", Model{Size: 3}}, Param{"code a.py", d.String()}, Param{"env", []any{true, "x"}})
+	o := Options{Model: &Model{Size: 7, Weights: make([]float32, 1000)}, Times: 2, Labels: []string{"a", "b c"}, Extra: pair{1, 2}}
+	a := mustCall(t, op, o, 3*time.Second, &o).WithInputs([]Input{
+		{Name: "image", Ref: Content(d), Kind: "png 1"},
+		{Name: "mask", Ref: Result(Key(d), "out")},
+	})
+	got := summary(a.Parts())
+	want := []string{
+		`operation  = predict`,
+		`code  = version 3`,
+		`parameter code a.py = ` + d.String(),
+		`parameter env = [true "x"]`,
+		`parameter model = key.Model`,
+		`parameter model.Size = 3`,
+		`parameter model.Weights = nil`,
+		`parameter model.Since = 0001-01-01T00:00:00Z`,
+		`argument Options = key.Options`,
+		`argument Options.Model = *key.Model`,
+		`argument Options.Model.Size = 7`,
+		`argument Options.Model.Weights = []float32, 1000 elements`,
+		`argument Options.Model.Since = 0001-01-01T00:00:00Z`,
+		`argument Options.Times = 2`,
+		`argument Options.Labels = ["a" "b c"]`,
+		`argument Options.Extra = key.pair`,
+		`argument Options.Extra.A = 1`,
+		`argument Options.Extra.B = 2`,
+		`argument argument 1 = 3s`,
+		`argument Options (argument 2) = *key.Options`,
+	}
+	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
+		t.Error(diff)
+	}
+	want = []string{
+		"input image = " + d.String() + " as png 1",
+		"input mask = " + Key(d).String() + " out",
+	}
+	if diff := cmp.Diff(want, got[len(got)-2:]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPartsAreShort gives values whose text would be long, not valid UTF-8, or
+// run code.
+func TestPartsAreShort(t *testing.T) {
+	huge := new(big.Int).Lsh(big.NewInt(1), 1<<20)
+	values := []any{strings.Repeat("\xff", 1<<20), strings.Repeat("ä", 101), huge, []any{huge}, make([]int, 1<<20), make([]string, 16),
+		map[string]string{"a": strings.Repeat("b", 1<<20)}, []string{strings.Repeat("ä", 1<<10)}, &list{1, &list{2, &list{}}}, loud{}, careless("\xff")}
+	for _, v := range values {
+		op := mustOp(t, "f\xff", Version(strings.Repeat("\xf0", 1000)), Param{strings.Repeat("n\xff", 1000), v})
+		a := mustCall(t, op, v)
+		for _, p := range a.Parts() {
+			if len(p.Value) > maxText+3 || len(p.Name) > maxText+3 || !utf8.ValidString(p.Value) || !utf8.ValidString(p.Name) {
+				t.Errorf("%T: part %q = %q", v, p.Name, p.Value)
+			}
+			if p.Digest.IsZero() {
+				t.Errorf("%T: part %q has no digest", v, p.Name)
+			}
+		}
+		b, err := a.MarshalProvenance()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := UnmarshalProvenance(b)
+		if err != nil {
+			t.Errorf("%T: %v", v, err)
+		}
+		if diff := cmp.Diff(a.Parts(), back); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+type loud struct{ A int }
+
+func (loud) String() string { panic("called") }
+
+// TestDiff changes one thing at a time and wants it named.
+func TestDiff(t *testing.T) {
+	digest := func(s string) Digest { return DigestOf([]byte(s)) }
+	type action struct {
+		name, code string
+		params     []Param
+		args       []any
+		inputs     []Input
+	}
+	base := func() action {
+		return action{
+			name: "resize", code: "1",
+			params: []Param{{"times", 100}, {"code resize.py", digest("x").String()}},
+			args:   []any{Options{Model: &Model{Size: 7}, Times: 2}, 5},
+			inputs: []Input{{Name: "image", Ref: Content(digest("a")), Kind: "png"}, {Name: "image", Ref: Content(digest("b"))}},
+		}
+	}
+	cases := []struct {
+		change func(*action)
+		want   []string
+	}{
+		{func(a *action) {}, nil},
+		{func(a *action) { a.name = "scale" }, []string{"operation: changed (resize -> scale)"}},
+		{func(a *action) { a.code = "2" }, []string{"code: changed (version 1 -> version 2)"}},
+		{func(a *action) { a.params[0].Value = 3 }, []string{"times: changed (100 -> 3)"}},
+		{func(a *action) { a.params[0].Value = int64(100) }, []string{"times: changed (100, 788c... -> 24c6...)"}},
+		{func(a *action) { a.params = a.params[1:] }, []string{"times: removed (100)"}},
+		{func(a *action) { a.params = append(a.params, Param{"gray", true}) }, []string{"gray: added (true)"}},
+		{func(a *action) { a.params[0].Name = "count" }, []string{"count: added (100)", "times: removed (100)"}},
+		{func(a *action) { a.params[1].Value = digest("y").String() }, []string{"code resize.py: changed (2d71... -> a1fc...)"}},
+		{func(a *action) { a.args[0] = Options{Model: &Model{Size: 8}, Times: 2} }, []string{"Options.Model.Size: changed (7 -> 8)"}},
+		{func(a *action) { a.args[0] = Options{Model: &Model{Size: 7}, Times: 2, Logger: func() {}} }, nil},
+		{func(a *action) { a.args[1] = 6 }, []string{"argument 1: changed (5 -> 6)"}},
+		{func(a *action) { a.args = a.args[:1] }, []string{"argument 1: removed (5)"}},
+		{func(a *action) { a.inputs[0].Ref = Content(digest("c")) }, []string{"input image: changed (ca97... as png -> 2e7d... as png)"}},
+		{func(a *action) { a.inputs[0].Kind = "jpg" }, []string{"input image: changed (ca97... as png -> ca97... as jpg)"}},
+		{func(a *action) { a.inputs = a.inputs[:1] }, []string{"input image: removed (3e23...)"}},
+		{func(a *action) { a.inputs[1].Ref = Result(Key(digest("b")), "out") }, []string{"input image: changed (3e23... -> 3e23... out)"}},
+	}
+	build := func(a action) *Action {
+		return mustCall(t, mustOp(t, a.name, Version(a.code), a.params...), a.args...).WithInputs(a.inputs)
+	}
+	before := build(base())
+	for i, c := range cases {
+		changed := base()
+		c.change(&changed)
+		after := build(changed)
+		var got []string
+		for _, ch := range Diff(before.Parts(), after.Parts()) {
+			got = append(got, ch.String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+		if (len(got) == 0) != (before.Key() == after.Key()) {
+			t.Errorf("%d: a difference without another key, or the reverse", i)
+		}
+	}
+}
+
+// TestEveryKeyDifferenceIsNamed: whenever two keys differ, so do the parts.
+func TestEveryKeyDifferenceIsNamed(t *testing.T) {
+	op := mustOp(t, "f", Version("1"))
+	args := []any{nil, 0, int64(0), "0", (*int)(nil), (*Model)(nil), Model{}, &Model{}, Model{Size: 1}, Model{Weights: []float32{}}, Options{}, Options{Extra: Model{}},
+		[]Model{}, []Model{{}}, map[string]int{}, map[string]int{"a": 1}, map[string]int{"a": 2}, box[any]{Model{}}, box[Model]{}, box[any]{nil}, box[*list]{&list{}}, box[*list]{&list{1, nil}},
+		keyed{1, "a"}, keyed{2, "a"}, time.Unix(0, 0), time.Unix(0, 0).UTC(), Code{"a b", "c"}, Code{"a", "b c"}}
+	parts := map[string]string{}
+	for _, v := range args {
+		id := ""
+		for _, p := range mustCall(t, op, v).Parts() {
+			id += fmt.Sprintln(p.Kind, p.Name, p.Digest)
+		}
+		name := fmt.Sprintf("%T %+v", v, v)
+		if other, ok := parts[id]; ok {
+			t.Errorf("%s and %s have the same parts", name, other)
+		}
+		parts[id] = name
+	}
+	one := mustOp(t, "f", Code{"a b", "c"}).Action()
+	two := mustOp(t, "f", Code{"a", "b c"}).Action()
+	if len(Diff(one.Parts(), two.Parts())) != 1 {
+		t.Error("two identities of code whose texts are equal are not told apart")
+	}
+}
+
+func FuzzUnmarshalProvenance(f *testing.F) {
+	op, err := NewOp("f", Version("1"), Param{"a", 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := op.Action(Input{Name: "a", Ref: Content(DigestOf(nil))}).MarshalProvenance()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add([]byte{})
+	f.Add([]byte{0x82, 0x01, 0x9a, 0xff, 0xff, 0xff, 0xff})       // a list longer than any
+	f.Add([]byte{0x82, 0x02, 0x80})                               // a later version
+	f.Add([]byte{0x82, 0x01, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}) // a digest of another kind
+	f.Add([]byte{0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}) // a field twice
+	f.Fuzz(func(t *testing.T, b []byte) {
+		parts, err := UnmarshalProvenance(b)
+		if err == nil && len(parts) > maxParts {
+			t.Error("more parts than allowed")
+		}
+		if err != nil && parts != nil {
+			t.Error("parts beside an error")
+		}
+		for _, c := range Diff(parts, nil) {
+			_ = c.String()
+		}
+	})
+}
+
+func TestUnmarshalProvenanceErrors(t *testing.T) {
+	for _, b := range [][]byte{nil, {0x82, 0x02, 0x80}, {0x82, 0x01, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}, {0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}, {0x82, 0x01, 0x80, 0x00}, {0xf6}, {0x80}} {
+		if parts, err := UnmarshalProvenance(b); err == nil {
+			t.Errorf("%x: read as %v", b, parts)
+		}
+	}
+}
