@@ -109,11 +109,14 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	if computing(ctx, k) {
 		return Result[T]{}, fmt.Errorf("%w: %s (%s)", ErrCycle, c.Action.Op().Name(), k)
 	}
-	o, _, err := l.flight.Do(ctx, k, func(ctx context.Context) (outcome, error) {
+	o, joined, err := l.flight.Do(ctx, k, func(ctx context.Context) (outcome, error) {
 		return c.make(withComputing(ctx, k), l, k)
 	})
 	if err != nil {
 		return Result[T]{}, err
+	}
+	if joined && o.from == Computed {
+		o.from = FromMemory // computed, but not by this caller
 	}
 	return c.result(o.entry, o.from)
 }

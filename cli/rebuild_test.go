@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +81,7 @@ func TestRebuildsOnlyWhatChanged(t *testing.T) {
 }
 
 func TestEarlyCutoff(t *testing.T) {
-	const first = `echo first >> "$EXECUTIONS"; head -c 100 "$LARDER_IN/image.jpeg" > "$LARDER_OUT/head.bin"` + "\n"
+	const first = `echo first >> "$EXECUTIONS"; tail -c 300 "$LARDER_IN/image.jpeg" > "$LARDER_OUT/head.bin"` + "\n"
 	const second = `echo second >> "$EXECUTIONS"; wc -c < "$LARDER_IN/head.bin" > "$LARDER_OUT/size.txt"` + "\n"
 	for _, first2 := range []string{"keep: true", "checkpoint: true", "keep: false"} {
 		t.Run(first2, func(t *testing.T) {
@@ -151,84 +153,77 @@ func TestTwoProcessesComputeOnce(t *testing.T) {
 	}
 }
 
+// waitingScript does its work, and from the tenth execution on says that it is
+// waiting, and waits as long as the file EXECUTIONS.wait is there.
+const waitingScript = countingScript + `
+if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then
+	: > "$EXECUTIONS.waiting.$$"
+	while [ -e "$EXECUTIONS.wait" ]; do sleep 0.01; done
+fi
+`
+
+// startAndWait starts a run of so many workers, and returns when all of them
+// wait in their commands.
+func startAndWait(b *bench, workers int, args ...string) *exec.Cmd {
+	b.t.Helper()
+	b.write("size.sh", waitingScript)
+	b.write("flow.yaml", lettersFlow)
+	if err := os.WriteFile(b.log+".wait", nil, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+	args = append([]string{"run", "flow.yaml", "--set", "times=1", "--workers", strconv.Itoa(workers)}, args...)
+	c := b.command(args...)
+	if err := c.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for waiting := 0; waiting < workers; {
+		names, err := filepath.Glob(b.log + ".waiting.*")
+		if err != nil || time.Now().After(deadline) {
+			b.t.Fatalf("after a minute %d of %d workers wait, error %v", waiting, workers, err)
+		}
+		waiting = len(names)
+	}
+	return c
+}
+
+// goOn lets commands that wait go on.
+func goOn(b *bench) {
+	b.t.Helper()
+	if err := os.Remove(b.log + ".wait"); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func TestKilledRunGoesOn(t *testing.T) {
 	b := newBench(t)
 	const workers = 2
-	// The command waits for the test after the tenth execution, so that the
-	// program is killed in the middle of the work.
-	b.write("size.sh", countingScript+`
-if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then
-	while [ -e "$EXECUTIONS.wait" ]; do sleep 0.01; done
-fi
-`)
-	b.write("flow.yaml", lettersFlow)
-	wait := b.log + ".wait"
-	if err := os.WriteFile(wait, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c := b.command("run", "flow.yaml", "--set", "times=1", "--workers", "2")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := 0; lines < 10+workers; {
-		content, err := os.ReadFile(b.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = strings.Count(string(content), "\n")
-	}
+	c := startAndWait(b, workers)
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Wait(); err == nil {
 		t.Fatal("the killed program ended well")
 	}
-	if err := os.Remove(wait); err != nil {
-		t.Fatal(err)
-	}
 	before := b.executions()
+	goOn(b)
 	b.run("flow.yaml", "--set", "times=1")
-	after := b.executions()
-	if before != 10+workers || after != 26-10 {
-		t.Errorf("%d executions before the kill and %d after; want %d and only what was not finished: %d", before, after, 10+workers, 26-10)
+	if after := b.executions(); after != 26-(before-workers) {
+		t.Errorf("%d executions before the kill, %d of them in flight, and %d after it; want only what was not finished", before, workers, after)
 	}
 }
 
 func TestInterruptKeepsWhatWasComputed(t *testing.T) {
 	b := newBench(t)
-	b.write("size.sh", countingScript+`
-if [ "$(wc -l < "$EXECUTIONS")" -gt 10 ] && [ -e "$EXECUTIONS.wait" ]; then exec sleep 1000; fi
-`)
-	b.write("flow.yaml", lettersFlow)
-	wait := b.log + ".wait"
-	if err := os.WriteFile(wait, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c := b.command("run", "flow.yaml", "--set", "times=1", "--workers", "1", "--report", "report.json")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := 0; lines < 11; {
-		content, err := os.ReadFile(b.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = strings.Count(string(content), "\n")
-	}
+	c := startAndWait(b, 1, "--report", "report.json")
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != 130 {
 		t.Errorf("an interrupted run ends with %v, status %d; want 130", err, c.ProcessState.ExitCode())
 	}
-	report, err := os.ReadFile(b.path("report.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustContain(t, "the report", string(report), `"status": "interrupted"`, `"computed": 10`)
-	if err := os.Remove(wait); err != nil {
-		t.Fatal(err)
-	}
+	mustContain(t, "the report", string(readFile(t, b.path("report.json"))), `"status": "interrupted"`, `"computed": 10`)
+	goOn(b)
 	b.executions()
 	b.run("flow.yaml", "--set", "times=1")
 	if got := b.executions(); got != 16 {

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"github.com/larder-data/larder/cache"
 )
@@ -35,19 +34,14 @@ func (c *cached) At(ctx context.Context, i int) (Sample, error) {
 		c.tally.FromMemory.Add(1)
 		return s, nil
 	}
-	var loaded Sample
-	s, err := c.cache.Load(ctx, i, func(ctx context.Context) (Sample, int64, error) {
-		start := time.Now()
+	return c.cache.Load(ctx, i, func(ctx context.Context) (Sample, int64, error) {
 		s, err := c.ds.At(ctx, i)
-		loaded = s
-		_ = start
-		return s, sampleBytes(s), err
+		if err != nil {
+			return Sample{}, 0, err
+		}
+		c.follow(i, s)
+		return s, sampleBytes(s), nil
 	})
-	if err != nil {
-		return Sample{}, err
-	}
-	c.follow(i, loaded)
-	return s, nil
 }
 
 // sampleBytes is about what a sample holds before any value is read.
@@ -59,10 +53,7 @@ func (c *cached) follow(i int, s Sample) {
 	bytes.Store(sampleBytes(s))
 	for f := range s.Fields() {
 		f.Item.watch(func(n int64) {
-			total := bytes.Add(n)
-			if _, ok := c.cache.Get(i); ok {
-				c.cache.Put(i, s, total, 0)
-			}
+			c.cache.Update(i, bytes.Add(n))
 		})
 	}
 }

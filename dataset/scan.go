@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
@@ -119,9 +121,9 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (
 	return key.Input{Name: "samples", Ref: key.Content(all)}, nil
 }
 
-// inputsOf names the items of a sample as inputs of an action: by content if
-// resolved is set, computing what is not known, and otherwise as far as is
-// known.
+// inputsOf names the items of a sample as inputs of an action, in an order that
+// does not depend on the sample's: by content if resolved is set, computing
+// what is not known, and otherwise as far as is known.
 func inputsOf(ctx context.Context, s Sample, resolved bool) ([]key.Input, error) {
 	inputs := make([]key.Input, 0, s.Len())
 	for f := range s.Fields() {
@@ -131,6 +133,7 @@ func inputsOf(ctx context.Context, s Sample, resolved bool) ([]key.Input, error)
 		}
 		inputs = append(inputs, in)
 	}
+	slices.SortFunc(inputs, func(a, b key.Input) int { return strings.Compare(a.Name, b.Name) })
 	return inputs, nil
 }
 

@@ -1,0 +1,251 @@
+// Package cache keeps decoded values in memory under an eviction policy,
+// bounded in number or in bytes.
+package cache
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/internal/flight"
+)
+
+// Options say what a cache keeps.
+type Options struct {
+	Policy string // one of Policies
+	Size   int    // entries at most; 0 for no bound
+	Bytes  int64  // bytes at most; 0 for no bound
+}
+
+// A Cache keeps values under keys. It may be used by many goroutines. Values
+// are handed out as they were put in, nil ones included.
+type Cache[K comparable, V any] struct {
+	options Options
+	loads   flight.Group[K, V]
+
+	mu      sync.Mutex
+	entries map[K]*entry[K, V]
+	policy  policy[K, V]
+	stats   Stats
+	removed uint64 // counts Remove and Clear, so that loads notice them
+}
+
+// entry is one value, and its place in the list of a policy.
+type entry[K comparable, V any] struct {
+	key        K
+	value      V
+	bytes      int64
+	cost       time.Duration
+	prev, next *entry[K, V]
+	place      int  // rr: in its slice
+	visited    bool // sieve
+}
+
+// Stats count what a cache did.
+type Stats struct {
+	Hits, Misses int64
+	Evictions    int64         // entries that made room for others
+	Rejected     int64         // puts that were not taken in
+	Bytes        int64         // held now
+	Saved        time.Duration // the cost of what hits did not compute
+}
+
+// New returns an empty cache. An unknown policy is an error, and so is a
+// policy other than memo without a bound.
+func New[K comparable, V any](o Options) (*Cache[K, V], error) {
+	p, err := newPolicy[K, V](o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size < 0 || o.Bytes < 0 {
+		return nil, fmt.Errorf("cache: bounds must not be negative: size %d, bytes %d", o.Size, o.Bytes)
+	}
+	if o.Policy != "memo" && o.Size == 0 && o.Bytes == 0 {
+		return nil, fmt.Errorf("cache: policy %s needs a bound: a size or a number of bytes", o.Policy)
+	}
+	return &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}, nil
+}
+
+// Policies lists the names of the policies.
+func Policies() []string {
+	return []string{"fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "sieve"}
+}
+
+// Get returns the value under k.
+func (c *Cache[K, V]) Get(k K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[k]
+	if !ok {
+		c.stats.Misses++
+		var none V
+		return none, false
+	}
+	c.stats.Hits++
+	c.stats.Saved += e.cost
+	c.policy.hit(e)
+	return e.value, true
+}
+
+// Put takes in a value that holds so many bytes and took so long to compute.
+// What is under k already is replaced, in its place. Others are evicted as
+// the policy says; where it evicts none, or where the value is larger than
+// the whole bound, the value is not taken in.
+func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(k, v, bytes, cost)
+}
+
+func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
+	if e, ok := c.entries[k]; ok {
+		c.stats.Bytes += bytes - e.bytes
+		e.value, e.bytes, e.cost = v, bytes, cost
+		c.policy.hit(e)
+		c.shrink(e)
+		return
+	}
+	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(bytes) {
+		c.stats.Rejected++
+		return
+	}
+	e := &entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
+	c.entries[k] = e
+	c.stats.Bytes += bytes
+	c.policy.insert(e)
+}
+
+// room evicts until so many more bytes fit in one more entry.
+func (c *Cache[K, V]) room(bytes int64) bool {
+	o := c.options
+	for o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes {
+		victim := c.policy.victim()
+		if victim == nil {
+			return false
+		}
+		c.stats.Evictions++
+		c.drop(victim)
+	}
+	return true
+}
+
+// shrink evicts after an entry grew: others first, and the entry itself if it
+// alone is over the bound or the policy gives up nothing else.
+func (c *Cache[K, V]) shrink(grown *entry[K, V]) {
+	for c.options.Bytes > 0 && c.stats.Bytes > c.options.Bytes {
+		victim := c.policy.victim()
+		if victim == nil || grown.bytes > c.options.Bytes {
+			victim = grown
+		}
+		c.stats.Evictions++
+		c.drop(victim)
+		if victim == grown {
+			return
+		}
+	}
+}
+
+func (c *Cache[K, V]) drop(e *entry[K, V]) {
+	delete(c.entries, e.key)
+	c.stats.Bytes -= e.bytes
+	c.policy.remove(e)
+}
+
+// Load returns the value under k, loading it with fn if it is not there: once
+// at a time, whoever asks. fn returns the value and the bytes that it holds. A
+// key that is removed while it is loaded is handed out, and not taken in.
+func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context) (v V, bytes int64, err error)) (V, error) {
+	if v, ok := c.Get(k); ok {
+		return v, nil
+	}
+	v, _, err := c.loads.Do(ctx, k, func(ctx context.Context) (V, error) {
+		c.mu.Lock()
+		e, ok := c.entries[k] // another load may have ended since we looked
+		removed := c.removed
+		c.mu.Unlock()
+		if ok {
+			return e.value, nil
+		}
+		start := time.Now()
+		v, bytes, err := fn(ctx)
+		if err != nil {
+			return v, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.removed == removed {
+			c.put(k, v, bytes, time.Since(start))
+		}
+		return v, nil
+	})
+	return v, err
+}
+
+// Update changes the number of bytes that an entry is known to hold, if it is
+// still there. It is no use of the entry.
+func (c *Cache[K, V]) Update(k K, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.entries[k]; ok {
+		c.stats.Bytes += bytes - e.bytes
+		e.bytes = bytes
+		c.shrink(e)
+	}
+}
+
+// Remove forgets the value under k.
+func (c *Cache[K, V]) Remove(k K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removed++
+	if e, ok := c.entries[k]; ok {
+		c.drop(e)
+	}
+}
+
+// Clear forgets all values.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removed++
+	for _, e := range c.entries {
+		c.drop(e)
+	}
+}
+
+// Len returns the number of values kept.
+func (c *Cache[K, V]) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries)
+}
+
+// Stats returns the counts so far.
+func (c *Cache[K, V]) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}
+
+func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
+	l := newList[K, V]()
+	switch name {
+	case "memo", "hold":
+		return keepAll[K, V]{}, nil
+	case "fifo":
+		return fifo[K, V]{l}, nil
+	case "lifo":
+		return lifo[K, V]{l}, nil
+	case "lru":
+		return lru[K, V]{l}, nil
+	case "mru":
+		return mru[K, V]{l}, nil
+	case "sieve":
+		return &sieve[K, V]{list: l}, nil
+	case "rr":
+		return newRandom[K, V](), nil
+	}
+	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", name, strings.Join(Policies(), ", "))
+}

@@ -1,0 +1,211 @@
+// Package order is about orders: in which sequence the elements of a source
+// are read. An [Order] maps positions to indices and can be inverted, so any
+// position can be resumed at once, and "when is this element read next" has an
+// answer without a list of what is to come.
+//
+// Orders are data, not closures: they can be printed and compared, and they
+// hold no more than what describes them. Numbers of elements are ints of 64
+// bits; sizes up to 10^12 are in use.
+package order
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// An Order is a sequence of indices. Orders are immutable and may be used by
+// many goroutines.
+type Order interface {
+	// Len is the number of positions.
+	Len() int
+	// At returns the index at a position in [0, Len()); like an index into a
+	// slice, anything else panics.
+	At(pos int) int
+	// Next returns the first position after the given one at which an index
+	// is read; after is -1 to search from the start. ok is false if it is
+	// not read any more.
+	Next(index, after int) (pos int, ok bool)
+}
+
+func checkPos(pos, n int) {
+	if uint(pos) >= uint(n) {
+		panic(fmt.Sprintf("order: position %d of %d", pos, n))
+	}
+}
+
+// Identity is the order of n elements as they are.
+func Identity(n int) Order { return Affine{Start: 0, Step: 1, N: n} }
+
+// Reverse is the order of n elements from the last to the first.
+func Reverse(n int) Order { return Affine{Start: n - 1, Step: -1, N: n} }
+
+// Affine is the order Start, Start+Step, Start+2*Step and so on, N positions
+// long. Step is not 0 unless N is 0.
+type Affine struct{ Start, Step, N int }
+
+// Len implements Order.
+func (a Affine) Len() int { return a.N }
+
+// At implements Order.
+func (a Affine) At(pos int) int {
+	checkPos(pos, a.N)
+	return a.Start + pos*a.Step
+}
+
+// Next implements Order.
+func (a Affine) Next(index, after int) (int, bool) {
+	if a.N == 0 || (index-a.Start)%a.Step != 0 {
+		return 0, false
+	}
+	pos := (index - a.Start) / a.Step
+	return pos, pos > after && pos >= 0 && pos < a.N
+}
+
+// Slice selects positions of n elements exactly as Python's x[start:stop:step]
+// does; nil leaves a bound out.
+func Slice(n int, start, stop, step *int) (Order, error) {
+	by := 1
+	if step != nil {
+		by = *step
+	}
+	if by == 0 {
+		return nil, fmt.Errorf("order: the step of a slice must not be 0")
+	}
+	low, high := 0, n // bounds that a position may take
+	from, to := 0, n
+	if by < 0 {
+		low, high = -1, n-1
+		from, to = n-1, -1
+	}
+	clip := func(p *int, missing int) int {
+		if p == nil {
+			return missing
+		}
+		v := *p
+		if v < 0 {
+			v += n
+		}
+		return min(max(v, low), high)
+	}
+	from, to = clip(start, from), clip(stop, to)
+	count := 0
+	if by > 0 && to > from {
+		count = (to-from-1)/by + 1
+	}
+	if by < 0 && from > to {
+		count = int(uint(from-to-1)/(-uint(by))) + 1
+	}
+	return Affine{Start: from, Step: by, N: count}, nil
+}
+
+// Repeat is n elements, the whole sequence times times.
+func Repeat(n, times int) (Order, error) {
+	if times < 0 {
+		return nil, fmt.Errorf("order: cannot repeat %d times", times)
+	}
+	total, err := product(n, times)
+	if err != nil {
+		return nil, err
+	}
+	return Cycled{N: n, Total: total}, nil
+}
+
+// Cycle is n elements, again and again up to total positions.
+func Cycle(n, total int) (Order, error) {
+	if total < 0 {
+		return nil, fmt.Errorf("order: cannot have %d positions", total)
+	}
+	if n == 0 && total > 0 {
+		return nil, fmt.Errorf("order: an empty source cannot fill %d positions", total)
+	}
+	return Cycled{N: n, Total: total}, nil
+}
+
+// Cycled is N elements in their order, again and again up to Total positions.
+type Cycled struct{ N, Total int }
+
+// Len implements Order.
+func (c Cycled) Len() int { return c.Total }
+
+// At implements Order.
+func (c Cycled) At(pos int) int {
+	checkPos(pos, c.Total)
+	return pos % c.N
+}
+
+// Next implements Order.
+func (c Cycled) Next(index, after int) (int, bool) {
+	if index < 0 || index >= c.N {
+		return 0, false
+	}
+	pos := index
+	if after >= index {
+		pos += ((after-index)/c.N + 1) * c.N
+	}
+	return pos, pos < c.Total
+}
+
+// RepeatEach is n elements, each times times in a row.
+func RepeatEach(n, times int) (Order, error) {
+	if times < 0 {
+		return nil, fmt.Errorf("order: cannot repeat %d times", times)
+	}
+	if _, err := product(n, times); err != nil {
+		return nil, err
+	}
+	return Each{N: n, Times: times}, nil
+}
+
+// Each is N elements in their order, each Times times in a row.
+type Each struct{ N, Times int }
+
+// Len implements Order.
+func (e Each) Len() int { return e.N * e.Times }
+
+// At implements Order.
+func (e Each) At(pos int) int {
+	checkPos(pos, e.Len())
+	return pos / e.Times
+}
+
+// Next implements Order.
+func (e Each) Next(index, after int) (int, bool) {
+	if index < 0 || index >= e.N || e.Times == 0 {
+		return 0, false
+	}
+	pos := max(index*e.Times, after+1)
+	return pos, pos < (index+1)*e.Times
+}
+
+// product is a*b, or an error if an int does not hold it.
+func product(a, b int) (int, error) {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	if high != 0 || low > 1<<62 {
+		return 0, fmt.Errorf("order: %d times %d positions are too many", b, a)
+	}
+	return int(low), nil
+}
+
+// Then is outer over the positions of inner: at each position the element that
+// inner has at outer's index. Next costs as many steps as outer has uses of
+// one inner position before the one sought.
+func Then(outer, inner Order) Order {
+	if a, ok := inner.(Affine); ok && a.Start == 0 && a.Step == 1 {
+		return outer
+	}
+	return composed{outer, inner}
+}
+
+type composed struct{ outer, inner Order }
+
+func (c composed) Len() int       { return c.outer.Len() }
+func (c composed) At(pos int) int { return c.inner.At(c.outer.At(pos)) }
+
+func (c composed) Next(index, after int) (best int, ok bool) {
+	for at, found := c.inner.Next(index, -1); found; at, found = c.inner.Next(index, at) {
+		if pos, read := c.outer.Next(at, after); read && (!ok || pos < best) {
+			best, ok = pos, true
+		}
+	}
+	return best, ok
+}

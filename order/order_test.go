@@ -1,0 +1,261 @@
+package order
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func all(o Order) []int {
+	got := make([]int, o.Len())
+	for pos := range got {
+		got[pos] = o.At(pos)
+	}
+	return got
+}
+
+// any order of at most a few hundred positions.
+func orders(n int) *rapid.Generator[Order] {
+	return rapid.Custom(func(t *rapid.T) Order {
+		must := func(o Order, err error) Order {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o
+		}
+		bound := rapid.Ptr(rapid.IntRange(-2*n-2, 2*n+2), true)
+		step := rapid.Ptr(rapid.IntRange(-3, 3).Filter(func(s int) bool { return s != 0 }), true)
+		indices := rapid.SliceOfN(rapid.IntRange(0, max(n-1, 0)), 0, 20)
+		switch k := rapid.IntRange(0, 7).Draw(t, "kind"); {
+		case k == 0:
+			return Identity(n)
+		case k == 1:
+			return Reverse(n)
+		case k == 2:
+			return must(Slice(n, bound.Draw(t, "start"), bound.Draw(t, "stop"), step.Draw(t, "step")))
+		case k == 3:
+			return must(Repeat(n, rapid.IntRange(0, 3).Draw(t, "times")))
+		case k == 4:
+			return must(RepeatEach(n, rapid.IntRange(0, 3).Draw(t, "times")))
+		case k == 5 && n > 0:
+			return must(Cycle(n, rapid.IntRange(0, 3*n).Draw(t, "total")))
+		case k == 6 && n > 0:
+			return must(Index(n, indices.Draw(t, "indices")))
+		default:
+			return must(Shuffle(n, rapid.Uint64().Draw(t, "seed"), rapid.Uint64Range(0, 5).Draw(t, "epoch")))
+		}
+	})
+}
+
+// TestNextAgreesWithAt holds every order, and two of them composed, to the
+// definition of Next.
+func TestNextAgreesWithAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 12).Draw(t, "n")
+		o := orders(n).Draw(t, "order")
+		if rapid.Bool().Draw(t, "compose") {
+			o = Then(orders(o.Len()).Draw(t, "outer"), o)
+		}
+		got := all(o)
+		for index := -1; index <= n; index++ {
+			for after := -1; after < o.Len(); after++ {
+				want := slices.Index(got[after+1:], index)
+				pos, ok := o.Next(index, after)
+				if ok != (want >= 0) || ok && pos != after+1+want {
+					t.Fatalf("%#v: Next(%d, %d) = %d, %v in %v", o, index, after, pos, ok, got)
+				}
+			}
+		}
+	})
+}
+
+// slicePython is Python's definition: the positions that a range visits.
+func slicePython(n int, start, stop, step *int) []int {
+	by := 1
+	if step != nil {
+		by = *step
+	}
+	clip := func(p *int, missing, low, high int) int {
+		if p == nil {
+			return missing
+		}
+		v := *p
+		if v < 0 {
+			v += n
+		}
+		return min(max(v, low), high)
+	}
+	got := []int{}
+	if by > 0 {
+		for i := clip(start, 0, 0, n); i < clip(stop, n, 0, n); i += by {
+			got = append(got, i)
+		}
+		return got
+	}
+	for i := clip(start, n-1, -1, n-1); i > clip(stop, -1, -1, n-1); i += by {
+		got = append(got, i)
+	}
+	return got
+}
+
+func TestSliceIsPythons(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 10).Draw(t, "n")
+		bound := rapid.Ptr(rapid.IntRange(-15, 15), true)
+		start, stop := bound.Draw(t, "start"), bound.Draw(t, "stop")
+		step := rapid.Ptr(rapid.IntRange(-4, 4).Filter(func(s int) bool { return s != 0 }), true).Draw(t, "step")
+		o, err := Slice(n, start, stop, step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := all(o), slicePython(n, start, stop, step); !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+	// x[0:20:-2] is empty, and x[::-1] is backwards.
+	at := func(i int) *int { return &i }
+	for _, c := range []struct {
+		start, stop, step *int
+		want              []int
+	}{
+		{at(0), at(20), at(-2), []int{}},
+		{nil, nil, at(-1), []int{4, 3, 2, 1, 0}},
+		{nil, at(0), nil, []int{}},
+		{at(-3), nil, nil, []int{2, 3, 4}},
+	} {
+		o, err := Slice(5, c.start, c.stop, c.step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(o); !slices.Equal(got, c.want) {
+			t.Errorf("got %v, want %v", got, c.want)
+		}
+	}
+	if _, err := Slice(5, nil, nil, at(0)); err == nil {
+		t.Error("a step of 0 was accepted")
+	}
+}
+
+func TestShuffleIsABijection(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 26, 255, 256, 257, 10_000} {
+		for epoch := range uint64(3) {
+			o, err := Shuffle(n, 7, epoch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := all(o)
+			slices.Sort(got)
+			if !slices.Equal(got, all(Identity(n))) {
+				t.Errorf("n=%d epoch=%d: not every element comes once", n, epoch)
+			}
+		}
+	}
+}
+
+func TestShuffleOfVeryMany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 1_000_000_000_000).Draw(t, "n")
+		o, err := Shuffle(n, rapid.Uint64().Draw(t, "seed"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pos := rapid.IntRange(0, n-1).Draw(t, "pos")
+		index := o.At(pos)
+		if back, ok := o.Next(index, -1); index < 0 || index >= n || !ok || back != pos {
+			t.Fatalf("position %d has index %d, which comes at %d", pos, index, back)
+		}
+	})
+}
+
+// TestShuffleStaysAsItIs pins the order: runs that are resumed depend on it.
+func TestShuffleStaysAsItIs(t *testing.T) {
+	o, err := Shuffle(10, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := all(o), []int{6, 0, 8, 5, 9, 4, 7, 3, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("the order of seed 1 is %v, and was %v", got, want)
+	}
+}
+
+func TestSplitLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 1000).Draw(t, "n")
+		weights := rapid.SliceOfN(rapid.IntRange(0, 100), 1, 8).Filter(func(w []int) bool { return slices.Max(w) > 0 }).Draw(t, "weights")
+		sum := 0
+		for _, w := range weights {
+			sum += w
+		}
+		parts := make([]Part, len(weights))
+		for i, w := range weights {
+			parts[i] = Fraction(float64(w) / float64(sum))
+		}
+		sizes, err := Split(n, parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for i, size := range sizes {
+			total += size
+			if exact := float64(n*weights[i]) / float64(sum); float64(size) <= exact-1 || float64(size) >= exact+1 {
+				t.Fatalf("part %d of %d is %d, far from %v", i, n, size, exact)
+			}
+		}
+		if total != n {
+			t.Fatalf("%v are %d of %d", sizes, total, n)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	refuse := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s was accepted", what)
+		}
+	}
+	_, err := Repeat(3, -1)
+	refuse("a negative number of times", err)
+	_, err = Repeat(1<<40, 1<<40)
+	refuse("more positions than an int holds", err)
+	_, err = RepeatEach(1<<40, 1<<40)
+	refuse("more positions than an int holds, each in a row", err)
+	_, err = Cycle(0, 1)
+	refuse("a cycle over nothing", err)
+	_, err = Index(3, []int{3})
+	refuse("an index past the end", err)
+	_, err = Shuffle(-1, 0, 0)
+	refuse("a negative size", err)
+	_, err = Split(15, Count(12), Count(10))
+	refuse("parts larger than the whole", err)
+	_, err = Split(15, Count(12))
+	refuse("parts that leave something", err)
+	_, err = Split(15, Rest(), Rest())
+	refuse("two rests", err)
+}
+
+func BenchmarkShuffle(b *testing.B) {
+	for name, n := range map[string]int{"5e4": 50_000, "1e9": 1_000_000_000, "1e12": 1_000_000_000_000} {
+		o, err := Shuffle(n, 1, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("forward/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				o.At(i)
+				i = (i + 1) % n
+			}
+		})
+		b.Run("inverse/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				o.Next(i, -1)
+				i = (i + 1) % n
+			}
+		})
+	}
+}
