@@ -167,41 +167,71 @@ func lockPack(p *pack) (*os.File, error) {
 	return file, nil
 }
 
-// create makes a new pack.
+// create makes a new pack. Before it is locked, another process may adopt it,
+// or collect it because it is empty: then the next one is tried.
 func (a *appender) create() error {
 	for {
-		id := randomID()
-		p := &pack{id: id, path: filepath.Join(a.s.dir, packsDir, packName(id))}
-		const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
-		file, err := os.OpenFile(p.path, flags, 0o666)
-		if isObstructed(err) { // the folder was deleted while in use
-			if err = a.s.layOut(); err == nil {
-				file, err = os.OpenFile(p.path, flags, 0o666)
-			}
+		p, file, err := a.s.createPack()
+		if errors.Is(err, errLocked) {
+			continue
 		}
 		if err != nil {
 			return asStoreError(err)
-		}
-		switch err := tryLock(file); {
-		case errors.Is(err, errLocked):
-			_ = file.Close() // another process was faster to adopt it
-			continue
-		case err != nil && !errors.Is(err, errors.ErrUnsupported):
-			return errors.Join(err, file.Close())
-		}
-		if p.file, err = os.Open(p.path); err != nil {
-			return errors.Join(asStoreError(err), file.Close())
 		}
 		v := &a.s.folder
 		if v.packs == nil {
 			v.packs = make(map[uint64]*pack)
 		}
-		v.packs[id] = p
+		v.packs[p.id] = p
 		v.growing = append(v.growing, p)
 		a.s.index.add(p)
 		a.take(p, file, nil)
 		return nil
 	}
+}
+
+// createPack makes a new pack and locks it, or returns errLocked.
+func (s *Store) createPack() (p *pack, file *os.File, err error) {
+	id := randomID()
+	p = &pack{id: id, path: filepath.Join(s.dir, packsDir, packName(id))}
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	file, err = os.OpenFile(p.path, flags, 0o666)
+	if isObstructed(err) { // the folder was deleted while in use
+		if err = s.layOut(); err == nil {
+			file, err = os.OpenFile(p.path, flags, 0o666)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	err = tryLock(file)
+	if err == nil || errors.Is(err, errors.ErrUnsupported) {
+		p.file, err = openEmpty(p.path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return p, file, nil
+}
+
+// openEmpty opens a pack that was just locked for reading. It returns
+// errLocked if it was in other hands before.
+func openEmpty(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errLocked
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		err = errLocked
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (a *appender) take(p *pack, file *os.File, entries []entry) {

@@ -88,8 +88,9 @@ func (s *Store) find(k key.Key, read func(*pack, place) error) error {
 	return store.ErrNotFound
 }
 
-// readFound reads the record of fp. Unless it is the last try, a file that is
-// missing may belong to a record that another process has evicted.
+// readFound reads the record of fp. A blob that is missing may belong to a
+// record that another process has evicted or is just writing: it is worth a
+// warning only on the last try, and the record is not forgotten.
 func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) bool {
 	at, p, ok := s.index.find(fp)
 	if !ok {
@@ -99,7 +100,12 @@ func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) b
 	switch {
 	case err == nil:
 		return true
-	case errors.Is(err, errOtherKey), errors.Is(err, fs.ErrClosed), errors.Is(err, fs.ErrNotExist) && !last:
+	case errors.Is(err, errOtherKey), errors.Is(err, fs.ErrClosed):
+		return false
+	case errors.Is(err, fs.ErrNotExist):
+		if last && s.reports.first(err.Error()) {
+			s.log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
+		}
 		return false
 	}
 	s.setAsideBytes(p, at.offset(), at.offset()+int64(at.readSize()), err)

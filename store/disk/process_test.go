@@ -1,3 +1,420 @@
 package disk
 
-func childRole() func() { return nil }
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// The test binary plays other processes when it is started with childEnv set
+// to a role, a folder and arguments of the role.
+const childEnv = "LARDER_DISK_TEST_CHILD"
+
+var roles = map[string]func(s *Store, args []string) error{
+	"write":     writeForever,
+	"writeSome": writeSome,
+	"count":     countUnderLease,
+	"churn":     churn,
+	"fill":      fillToLimit,
+}
+
+// childRole returns what this process is to do as a child, nil if it is none.
+func childRole() func() {
+	words := strings.Fields(os.Getenv(childEnv))
+	if len(words) == 0 {
+		return nil
+	}
+	return func() {
+		o := Options{Dir: words[1], PackBytes: 64 << 10, BlobBytes: 8 << 10}
+		if words[0] == "churn" {
+			o.MaxBytes = churnLimit
+		}
+		s, err := Open(o)
+		if err == nil {
+			err = errors.Join(roles[words[0]](s, words[2:]), s.Close())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "child:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// child starts another process in a role.
+func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+role+" "+dir+" "+strings.TrimSuffix(fmt.Sprintln(args...), "\n"))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd, bufio.NewReader(out)
+}
+
+// record i has a payload of a size of its own: a few are blobs.
+func record(i int) store.Record {
+	return store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), i*997%9000), Provenance: storetest.Payload(7, i%50)}
+}
+
+func holds(s *Store, i int) error {
+	got, err := s.Get(context.Background(), storetest.Key(i))
+	if err != nil {
+		return fmt.Errorf("record %d: %w", i, err)
+	}
+	if !bytes.Equal(got.Payload, record(i).Payload) {
+		return fmt.Errorf("record %d is wrong", i)
+	}
+	return nil
+}
+
+// writeForever puts records from a number on, and prints each number after
+// its Put returned.
+func writeForever(s *Store, args []string) error {
+	from, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	release, err := s.Lease(context.Background(), storetest.Key(0))
+	if err != nil {
+		return err
+	}
+	defer release()
+	for i := from; ; i++ {
+		if err := s.Put(context.Background(), record(i)); err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
+}
+
+func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	acknowledged := 0
+	for range 15 {
+		cmd, out := child(t, dir, "write", acknowledged)
+		for range 1 + random.IntN(200) {
+			line, err := out.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := strconv.Atoi(strings.TrimSpace(line)); err != nil || n != acknowledged {
+				t.Fatalf("child wrote %q, want %d", line, acknowledged)
+			}
+			acknowledged++
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		// What it wrote to the pipe before it died counts too.
+		rest, err := io.ReadAll(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		acknowledged += bytes.Count(rest, []byte("\n"))
+		_ = cmd.Wait() // killed
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range acknowledged {
+			if err := holds(s, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		release, err := s.Lease(ctx, storetest.Key(0))
+		if err != nil {
+			t.Fatalf("the lease of a dead process: %v", err)
+		}
+		release()
+		cancel()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := countPacks(t, dir); n > acknowledged*5000/(64<<10)+3 {
+		t.Errorf("%d packs for %d records: they are not adopted", n, acknowledged)
+	}
+}
+
+// writeSome puts a range of records, reading those of the others meanwhile,
+// and then waits until it has seen all of them.
+func writeSome(s *Store, args []string) error {
+	var from, to, total int
+	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &to, &total); err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		if err := s.Put(context.Background(), record(i)); err != nil {
+			return err
+		}
+		if err := holds(s, (i*7)%total); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for i := range total {
+		err := retry(ctx, func() error {
+			if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
+				return errLocked // another process has not got there yet
+			} else if err != nil {
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for record %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func TestProcessesSeeEachOthersRecords(t *testing.T) {
+	const processes, each = 5, 150
+	dir := t.TempDir()
+	// One more collects all the time, which must not lose anything.
+	s := open(t, Options{Dir: dir, PackBytes: 64 << 10, BlobBytes: 8 << 10})
+	ctx, cancel := context.WithCancel(t.Context())
+	var collector sync.WaitGroup
+	collector.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := s.Collect(ctx, 1<<40); err != nil && ctx.Err() == nil {
+				t.Errorf("Collect: %v", err)
+			}
+		}
+	})
+	var children []*exec.Cmd
+	for p := range processes {
+		cmd, _ := child(t, dir, "writeSome", p*each, (p+1)*each, processes*each)
+		children = append(children, cmd)
+	}
+	for _, cmd := range children {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("child: %v", err)
+		}
+	}
+	cancel()
+	collector.Wait()
+	for i := range processes * each {
+		if err := holds(s, i); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const (
+	churnLimit   = 2 << 20
+	churnRecords = 1000
+)
+
+// churn puts, reads and deletes records in a store that evicts all the time.
+func churn(s *Store, args []string) error {
+	seed, err := strconv.ParseUint(args[0], 10, 64)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(seed, 1))
+	for range 3000 {
+		i := random.IntN(churnRecords)
+		if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
+			err = s.Put(context.Background(), record(i))
+			if err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		}
+		if random.IntN(100) == 0 {
+			if err := s.Delete(context.Background(), storetest.Key(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Processes that write, evict and delete at once see right records or none,
+// keep the cap, and find nothing damaged.
+func TestProcessesShareACap(t *testing.T) {
+	dir := t.TempDir()
+	var children []*exec.Cmd
+	var log bytes.Buffer
+	for p := range 4 {
+		cmd, _ := child(t, dir, "churn", p)
+		children = append(children, cmd)
+	}
+	for _, cmd := range children {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("child: %v", err)
+		}
+	}
+	s := open(t, Options{Dir: dir, MaxBytes: churnLimit, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	kept := 0
+	for i := range churnRecords {
+		if err := holds(s, i); err == nil {
+			kept++
+		} else if !errors.Is(err, store.ErrNotFound) {
+			t.Error(err)
+		}
+	}
+	if kept < churnRecords/10 {
+		t.Errorf("only %d records are kept", kept)
+	}
+	if u, err := s.Usage(t.Context()); err != nil || u.Bytes > churnLimit*3/2 {
+		t.Errorf("%d bytes held, cap %d, %v", u.Bytes, churnLimit, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if aside, err := os.ReadDir(dir + "/" + quarantineDir); err != nil || len(aside) > 0 || log.Len() > 0 {
+		t.Errorf("damage was found: %v, %v, %s", aside, err, log.String())
+	}
+}
+
+// countUnderLease adds one to a number in a file, many times, each under the
+// lease: without exclusion, some are lost.
+func countUnderLease(s *Store, args []string) error {
+	times, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	for range times {
+		release, err := s.Lease(context.Background(), storetest.Key(0))
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(string(text))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(args[0], fmt.Append(nil, n+1), 0o666); err != nil {
+			return err
+		}
+		release()
+	}
+	return nil
+}
+
+func TestLeaseExcludesProcesses(t *testing.T) {
+	const processes, times = 4, 100
+	dir := t.TempDir()
+	counter := dir + "/counter"
+	if err := os.WriteFile(counter, []byte("0"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var children []*exec.Cmd
+	for range processes {
+		cmd, _ := child(t, dir+"/store", "count", counter, times)
+		children = append(children, cmd)
+	}
+	for _, cmd := range children {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("child: %v", err)
+		}
+	}
+	if text, err := os.ReadFile(counter); err != nil || string(text) != fmt.Sprint(processes*times) {
+		t.Errorf("counted %s, %v, want %d", text, err, processes*times)
+	}
+}
+
+func TestLeaseIsTakenOverFromTheDead(t *testing.T) {
+	dir := t.TempDir()
+	cmd, out := child(t, dir, "write", 0) // holds the lease of key 0
+	if _, err := out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Options{Dir: dir})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Lease(ctx, storetest.Key(0)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a lease that is held: %v", err)
+	}
+	taken := make(chan error)
+	go func() {
+		release, err := s.Lease(t.Context(), storetest.Key(0))
+		if err == nil {
+			release()
+		}
+		taken <- err
+	}()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	if err := <-taken; err != nil {
+		t.Errorf("after the holder died: %v", err)
+	}
+}
+
+func countPacks(t *testing.T, dir string) int {
+	t.Helper()
+	n := 0
+	err := eachFile(dir+"/"+packsDir, func(_ string, e os.DirEntry) error {
+		if _, ok := parsePackName(e.Name()); ok {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fillToLimit runs into a limit of file sizes, which a full disk resembles.
+func fillToLimit(s *Store, _ []string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	limit := syscall.Rlimit{Cur: 40_000, Max: 40_000}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	var kept int
+	for ; ; kept++ {
+		err := s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 3000)})
+		if errors.Is(err, store.ErrFull) {
+			break
+		}
+		if err != nil || kept > 100 {
+			return fmt.Errorf("record %d: %w, want ErrFull", kept, err)
+		}
+	}
+	for i := range kept + 1 {
+		got, err := s.Get(context.Background(), storetest.Key(i))
+		if i == kept && errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil || !bytes.Equal(got.Payload, storetest.Payload(uint64(i), 3000)) {
+			return fmt.Errorf("record %d of %d: %w", i, kept, err)
+		}
+	}
+	return s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: []byte("fits")})
+}

@@ -49,7 +49,11 @@ func (s *Store) setAside(path string, reason error) {
 		return
 	}
 	to := s.quarantinePath(filepath.Base(path))
-	if err := os.Rename(path, to); err != nil && !os.IsNotExist(err) {
+	err := os.Rename(path, to)
+	if isObstructed(err) && s.makeDir(filepath.Dir(to)) == nil {
+		err = os.Rename(path, to)
+	}
+	if err != nil && !os.IsNotExist(err) {
 		s.log.Warn("store: cannot set a damaged file aside", "file", path, "error", err)
 		return
 	}

@@ -45,10 +45,10 @@ func (s *Store) refresh() {
 	}
 	growing := v.growing[:0]
 	for _, p := range v.growing {
-		if !p.own.Load() {
+		if !p.own.Load() && !p.gone.Load() {
 			s.follow(p)
 		}
-		if !p.sealed {
+		if !p.sealed && !p.gone.Load() {
 			growing = append(growing, p)
 		}
 	}
@@ -115,7 +115,6 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 		if !present[id] {
 			gone = append(gone, p)
 			delete(v.packs, id)
-			p.sealed = true // not followed any more
 		}
 	}
 	if len(gone) == 0 {

@@ -1,0 +1,293 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// Records used within the last hours outlive those that were not, whatever
+// the order in which they were written.
+func TestEvictionOrder(t *testing.T) {
+	for _, blobBytes := range []int64{1 << 20, 1000} {
+		t.Run(fmt.Sprint("blobs from ", blobBytes), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testEvictionOrder(t, blobBytes) })
+		})
+	}
+}
+
+func testEvictionOrder(t *testing.T, blobBytes int64) {
+	o := Options{Dir: t.TempDir(), PackBytes: 20_000, BlobBytes: blobBytes}
+	s := open(t, o)
+	for i := range 40 {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 5000)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(5 * time.Hour)
+	for i := range 10 { // the oldest are used again
+		if _, err := s.Get(t.Context(), storetest.Key(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Hour)
+	s = open(t, o)
+	for info, err := range s.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recent := time.Since(info.Used) < 2*time.Hour
+		used := false
+		for i := range 10 {
+			used = used || info.Key == storetest.Key(i)
+		}
+		if recent != used {
+			t.Errorf("%s: Used %v ago", info.Key, time.Since(info.Used))
+		}
+	}
+	if _, err := s.Collect(t.Context(), 20*5400); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		ok, err := s.Has(t.Context(), storetest.Key(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < 10 && !ok || i >= 10 && i < 28 && ok || i > 32 && !ok {
+			t.Errorf("record %d: kept %v", i, ok)
+		}
+	}
+}
+
+func TestUsesAreMergedAcrossSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		for range 3 * maxTouchFiles {
+			s, err := Open(Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Get(t.Context(), storetest.Key(1)); err != nil {
+				if err := s.Put(t.Context(), record(1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Hour)
+		}
+		s := open(t, Options{Dir: dir})
+		if n := len(s.touchFiles()); n == 0 || n > maxTouchFiles {
+			t.Errorf("%d touch files", n)
+		}
+		for info, err := range s.Records(t.Context()) {
+			if err != nil || time.Since(info.Used) > 3*time.Hour {
+				t.Errorf("used %v ago, %v", time.Since(info.Used), err)
+			}
+		}
+	})
+}
+
+func TestCapIsKeptUnderContinuousWriting(t *testing.T) {
+	for _, size := range []int{300, 20_000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			const limit = 1 << 20
+			o := Options{Dir: t.TempDir(), MaxBytes: limit, BlobBytes: 10_000, Logger: quiet}
+			s := open(t, o)
+			keep := []key.Key{storetest.Key(0)}
+			if err := s.PutManifest(t.Context(), store.Manifest{Name: "keep", Pinned: true, Keys: keep}); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			for w := range 2 {
+				wg.Go(func() {
+					for i := range 5 * limit / size {
+						n := 2*i + w
+						r := store.Record{Key: storetest.Key(n), Payload: storetest.Payload(uint64(n), size)}
+						if err := s.Put(t.Context(), r); err != nil {
+							t.Errorf("Put: %v", err)
+							return
+						}
+						if i%50 == 0 {
+							if u, err := s.Usage(t.Context()); err != nil || u.Bytes > limit+limit/4 {
+								t.Errorf("%d bytes held, cap %d, %v", u.Bytes, limit, err)
+							}
+						}
+					}
+				})
+			}
+			wg.Wait()
+			got, err := s.Get(t.Context(), keep[0])
+			if err != nil || !bytes.Equal(got.Payload, storetest.Payload(0, size)) {
+				t.Errorf("the pinned record: %v", err)
+			}
+			if u, err := s.Usage(t.Context()); err != nil || u.Bytes < limit/2 {
+				t.Errorf("%d bytes held, %v: too much was evicted", u.Bytes, err)
+			}
+		})
+	}
+}
+
+// Where everything is pinned, Puts go on and do not collect each time.
+func TestPinnedBeyondTheCap(t *testing.T) {
+	o := small(t.TempDir())
+	o.MaxBytes = 100_000
+	s := open(t, o)
+	var m store.Manifest
+	m.Pinned = true
+	for i := range 50 {
+		m.Keys = append(m.Keys, storetest.Key(i))
+	}
+	if err := s.PutManifest(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		if err := s.Put(t.Context(), record(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 50 {
+		if err := holds(s, i); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An eviction must not bring an older record of the key back.
+func TestEvictionDoesNotResurrect(t *testing.T) {
+	dir := t.TempDir()
+	var stores []*Store
+	for i := range 3 { // three writers, three packs, one key
+		s := open(t, small(dir))
+		s.refresh()
+		for j, payload := range [][]byte{{byte(i)}, storetest.Payload(uint64(i), 1000)} {
+			if err := s.Put(t.Context(), store.Record{Key: storetest.Key(j * (i + 1)), Payload: payload}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stores = append(stores, s)
+	}
+	// The last pack is free; the others are being written and stay.
+	if err := stores[2].writer.release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stores[2].Collect(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range append(stores, open(t, small(dir))) {
+		s.refresh()
+		if got, err := s.Get(t.Context(), storetest.Key(0)); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("store %d finds %v, %v", i, got.Payload, err)
+		}
+	}
+}
+
+// A blob that Collect finds unreferenced may get a record at that moment.
+func TestSweepBesidePutOfTheSameBlob(t *testing.T) {
+	dir := t.TempDir()
+	o := small(dir)
+	a, b := open(t, o), open(t, o)
+	payload := storetest.Payload(1, 10_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			if err := a.sweepBlobs(); err != nil {
+				t.Errorf("sweep: %v", err)
+			}
+		}
+	})
+	for range 300 {
+		if err := b.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Delete(t.Context(), storetest.Key(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: payload}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	wg.Wait()
+	if got, err := b.Get(t.Context(), storetest.Key(1)); err != nil || !bytes.Equal(got.Payload, payload) {
+		t.Errorf("the record's blob was swept: %v", err)
+	}
+}
+
+func TestEqualPayloadsShareABlob(t *testing.T) {
+	s := open(t, small(t.TempDir()))
+	payload := storetest.Payload(1, 100_000)
+	for i := range 5 {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := s.Usage(t.Context()); err != nil || u.Bytes > 110_000 {
+		t.Errorf("%d bytes for five equal payloads, %v", u.Bytes, err)
+	}
+	if err := s.Delete(t.Context(), storetest.Key(0), storetest.Key(1), storetest.Key(2), storetest.Key(3)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Collect(t.Context(), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), storetest.Key(4))
+	if err != nil || !bytes.Equal(got.Payload, payload) || !got.Mapped {
+		t.Errorf("the last one: %v, mapped %v", err, got.Mapped)
+	}
+}
+
+// Readers that know the old packs go on while another process rewrites them.
+func TestReadersDuringCollect(t *testing.T) {
+	dir := t.TempDir()
+	o := small(dir)
+	writer, reader := open(t, o), open(t, o)
+	for i := range 200 {
+		if err := writer.Put(t.Context(), record(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; ctx.Err() == nil; i = (i + 1) % 200 {
+			if i%2 == 0 {
+				if err := holds(reader, i); err != nil {
+					t.Errorf("during Collect: %v", err)
+				}
+			}
+		}
+	})
+	for i := 1; i < 200; i += 2 {
+		if err := writer.Delete(t.Context(), storetest.Key(i)); err != nil {
+			t.Fatal(err)
+		}
+		if i%20 == 1 {
+			if _, err := writer.Collect(t.Context(), 1<<40); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cancel()
+	wg.Wait()
+	for i := range 200 {
+		if err := holds(reader, i); (i%2 == 1) != errors.Is(err, store.ErrNotFound) {
+			t.Errorf("afterwards: record %d: %v", i, err)
+		}
+	}
+}

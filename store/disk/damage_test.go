@@ -1,0 +1,314 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// small makes packs and blobs of test records finish quickly.
+func small(dir string) Options {
+	return Options{Dir: dir, PackBytes: 16 << 10, BlobBytes: 4 << 10, Logger: quiet}
+}
+
+const sampleRecords = 40
+
+// sample fills a folder with everything a store can hold.
+func sample(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sampleRecords {
+		if err := s.Put(t.Context(), record(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := store.Manifest{Name: "m", Pinned: true, Note: []byte("note"), Keys: []key.Key{storetest.Key(1), storetest.Key(2)}}
+	if err := s.PutManifest(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.writeTouches(map[uint64]uint32{1: 2, 3: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func files(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// harm does something to a random file, and says what.
+func harm(t *testing.T, random *rand.Rand, dir string) (what string) {
+	t.Helper()
+	all := files(t, dir)
+	path := all[random.IntN(len(all))]
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	name, _ := filepath.Rel(dir, path)
+	switch kind := random.IntN(20); {
+	case kind < 14 && len(b) > 0:
+		at := random.IntN(len(b))
+		b[at] ^= 1 << random.IntN(8)
+		what = fmt.Sprintf("bit flipped in %s at %d", name, at)
+		err = os.WriteFile(path, b, 0o666)
+	case kind < 17 && len(b) > 0:
+		n := random.IntN(len(b))
+		what = fmt.Sprintf("%s of %d bytes cut to %d", name, len(b), n)
+		err = os.Truncate(path, int64(n))
+	case kind == 17:
+		what = "garbage after " + name
+		err = os.WriteFile(path, append(b, storetest.Payload(1, 300)...), 0o666)
+	case kind == 18:
+		what = "a folder instead of " + name
+		err = errors.Join(os.Remove(path), os.Mkdir(path, 0o777))
+	default:
+		what = name + " removed"
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return what
+}
+
+func TestDamageIsAMiss(t *testing.T) {
+	pristine := sample(t)
+	random := rand.New(rand.NewPCG(3, 4))
+	lost := 0
+	for round := range 1000 {
+		dir := filepath.Join(t.TempDir(), "copy")
+		if out, err := exec.Command("cp", "-a", pristine, dir).CombinedOutput(); err != nil {
+			t.Fatalf("cp: %v: %s", err, out)
+		}
+		what := harm(t, random, dir)
+		if round%3 == 0 {
+			what += ", " + harm(t, random, dir)
+		}
+		lost += checkDamaged(t, dir, what)
+		if t.Failed() {
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lost == 0 || lost > 20_000 {
+		t.Errorf("%d records lost in all: the harm does nothing, or too much", lost)
+	}
+}
+
+// checkDamaged reads everything in a damaged folder and writes anew what was
+// lost. It returns the number of records lost.
+func checkDamaged(t *testing.T, dir, what string) (lost int) {
+	t.Helper()
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Errorf("%s: Open: %v", what, err)
+		return 0
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: Close: %v", what, err)
+		}
+	}()
+	for i := range sampleRecords {
+		err := holds(s, i)
+		if errors.Is(err, store.ErrNotFound) {
+			lost++
+			if err = s.Put(t.Context(), record(i)); err == nil {
+				err = holds(s, i)
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if m, err := s.Manifest(t.Context(), "m"); err == nil && (len(m.Keys) != 2 || m.Keys[1] != storetest.Key(2) || string(m.Note) != "note") {
+		t.Errorf("%s: manifest is wrong: %+v", what, m)
+	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%s: Manifest: %v", what, err)
+	}
+	if _, err := s.Collect(t.Context(), 1<<40); err != nil {
+		t.Errorf("%s: Collect: %v", what, err)
+	}
+	again, err := Open(small(dir))
+	if err != nil {
+		t.Errorf("%s: Open again: %v", what, err)
+		return lost
+	}
+	for i := range sampleRecords {
+		if err := holds(again, i); err != nil {
+			t.Errorf("%s: after healing: %v", what, err)
+		}
+		p, err := again.Provenance(t.Context(), storetest.Key(i))
+		if err == nil && !bytes.Equal(p, record(i).Provenance) {
+			t.Errorf("%s: provenance %d is wrong", what, i)
+		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: Provenance: %v", what, err)
+		}
+	}
+	if err := again.Close(); err != nil {
+		t.Errorf("%s: Close again: %v", what, err)
+	}
+	return lost
+}
+
+// One bad header costs the records it hit, and the pack goes on after it.
+func TestBadHeaderCostsOneRecord(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Dir: dir})
+	for i := range 10 {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: bytes.Repeat([]byte(magic), 20)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := s.writer.pack.path
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/10*4+20] ^= 1
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	other := open(t, Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for i := range 10 {
+		_, err := other.Get(t.Context(), storetest.Key(i))
+		if (i == 4) != errors.Is(err, store.ErrNotFound) {
+			t.Errorf("record %d: %v", i, err)
+		}
+	}
+	if n := strings.Count(log.String(), "damaged record"); n != 1 {
+		t.Errorf("%d warnings, want 1:\n%s", n, log.String())
+	}
+	aside, err := os.ReadDir(filepath.Join(dir, quarantineDir))
+	if err != nil || len(aside) != 1 {
+		t.Errorf("quarantine holds %v, %v", aside, err)
+	}
+}
+
+func TestDamageIsReportedOnce(t *testing.T) {
+	dir := t.TempDir()
+	var log bytes.Buffer
+	o := small(dir)
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	s := open(t, o)
+	payload := storetest.Payload(1, 10_000)
+	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: payload}); err != nil {
+		t.Fatal(err)
+	}
+	path := s.blobPath(key.DigestOf(payload))
+	if err := errors.Join(os.Chmod(path, 0o666), os.Truncate(path, 9000)); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := s.Get(t.Context(), storetest.Key(1)); !errors.Is(err, store.ErrNotFound) {
+			t.Fatalf("a blob that was cut: %v", err)
+		}
+	}
+	if n := strings.Count(log.String(), path); n < 1 || n > 2 { // the file, and the record that names it
+		t.Errorf("the blob is in %d warnings:\n%s", n, log.String())
+	}
+	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: payload}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(t.Context(), storetest.Key(1)); err != nil || !bytes.Equal(got.Payload, payload) {
+		t.Errorf("after Put: %v", err)
+	}
+}
+
+// A pack kept as a payload holds bytes that look like records.
+func TestPayloadIsNeverTakenForRecords(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: []byte("stale")}); err != nil {
+		t.Fatal(err)
+	}
+	inner, err := os.ReadFile(s.writer.pack.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	outer := open(t, Options{Dir: dir})
+	if err := outer.Put(t.Context(), store.Record{Key: storetest.Key(2), Payload: inner}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(outer.writer.pack.path, os.O_RDWR, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte("x"), 20) // the scan must look inside the payload
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o := small(dir)
+	if _, err := open(t, o).Get(t.Context(), storetest.Key(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record inside a payload was found: %v", err)
+	}
+}
+
+func TestQuarantineIsBounded(t *testing.T) {
+	o := small(t.TempDir())
+	o.MaxBytes = 1 << 20
+	s := open(t, o)
+	for i := range 50 {
+		path := filepath.Join(s.dir, manifestsDir, fmt.Sprint("bad", i))
+		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s.setAside(path, errDamaged)
+	}
+	size, err := treeSize(filepath.Join(s.dir, quarantineDir))
+	if err != nil || size > o.MaxBytes/16 || size < o.MaxBytes/32 {
+		t.Errorf("quarantine holds %d bytes, %v", size, err)
+	}
+}
+
+func TestNewerFormatIsRefused(t *testing.T) {
+	dir := sample(t)
+	text := formatText(formatVersion + 1)
+	if err := os.WriteFile(filepath.Join(dir, formatFile), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, dir)
+	_, err := Open(Options{Dir: dir})
+	var version *VersionError
+	if !errors.As(err, &version) || version.Version != formatVersion+1 {
+		t.Fatalf("Open: %v", err)
+	}
+	if after := files(t, dir); len(after) != len(before) {
+		t.Errorf("Open changed the folder of a newer format")
+	}
+}

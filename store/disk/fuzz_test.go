@@ -1,0 +1,146 @@
+package disk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// encodedRecord is a record as it is in pack 1 at offset 0.
+func encodedRecord(h header, payload []byte) []byte {
+	h.size = uint64(len(payload))
+	b := make([]byte, h.length())
+	h.encode(b, 1, 0)
+	copy(b[headerSize:], payload)
+	return b
+}
+
+// sealed returns b with the magic and checksum it should have, so that the
+// fuzzer gets past them.
+func sealed(b []byte, magic string, sum func(rest []byte) uint64) []byte {
+	b = bytes.Clone(b)
+	if len(b) >= 16 {
+		copy(b, magic)
+		binary.LittleEndian.PutUint64(b[8:], sum(b[16:]))
+	}
+	return b
+}
+
+func FuzzScanPack(f *testing.F) {
+	one := encodedRecord(header{key: storetest.Key(1), stamp: 5}, []byte("payload"))
+	f.Add(one)
+	f.Add(one[:len(one)-1])
+	f.Add(append([]byte(magic), one...))
+	f.Add(append(bytes.Clone(one), make([]byte, 500)...))
+	f.Add(bytes.Repeat([]byte(magic), 100))
+	f.Add(encodedRecord(header{kind: kindTombstone, provenance: maxProvenance}, nil)[:headerSize])
+	f.Add(encodedRecord(header{kind: kinds}, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		size := int64(len(b))
+		found, err := scanPack(bytes.NewReader(b), 1, 0, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := int64(0)
+		for _, e := range found.entries {
+			if e.offset() < at || int64(e.readSize()) > e.bytes() {
+				t.Fatalf("entry %+v overlaps the one before, which ends at %d", e, at)
+			}
+			at = e.offset() + e.bytes()
+		}
+		if found.end < at || found.end > size || found.end%align != 0 {
+			t.Fatalf("scan ends at %d of %d, the last record at %d", found.end, size, at)
+		}
+		// A scan in two steps finds the same.
+		again, err := scanPack(bytes.NewReader(b), 1, found.end, size)
+		if err != nil || len(again.entries) != 0 || again.end != found.end {
+			t.Fatalf("going on from %d found %d more records and came to %d, %v", found.end, len(again.entries), again.end, err)
+		}
+	})
+}
+
+func FuzzDecodeHeader(f *testing.F) {
+	f.Add(encodedRecord(header{key: storetest.Key(1), typ: 7, cost: -1, stamp: 1 << 62, moves: 3}, nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var h, same header
+		if len(b) < headerSize {
+			return
+		}
+		b = sealed(b[:headerSize], magic, func(rest []byte) uint64 { return xxh3.HashSeed(rest, seed(1, 0)) })
+		if !h.decode(b, 1, 0) {
+			return
+		}
+		if h.inline() > maxInline || h.provenance > maxProvenance {
+			t.Fatalf("implausible: %+v", h)
+		}
+		again := make([]byte, headerSize)
+		h.encode(again, 1, 0)
+		if !same.decode(again, 1, 0) || same != h {
+			t.Fatalf("%+v came back as %+v", h, same)
+		}
+		if same.decode(again, 1, align) || same.decode(again, 2, 0) {
+			t.Fatal("a header is valid in another place")
+		}
+	})
+}
+
+func FuzzDecodeIndex(f *testing.F) {
+	e := newEntry(&header{key: storetest.Key(1), size: 10, stamp: 3, moves: 1}, 64)
+	f.Add(encodeIndex(1, 1000, []entry{e, e}), int64(1000))
+	f.Add(encodeIndex(1, 0, nil), int64(0))
+	f.Add(encodeIndex(1, 8, []entry{e}), int64(1<<40))
+	f.Fuzz(func(t *testing.T, b []byte, size int64) {
+		b = sealed(b, indexMagic, xxh3.Hash)
+		entries, covered, err := decodeIndex(b, 1, size)
+		if err != nil {
+			return
+		}
+		if covered < 0 || covered > size {
+			t.Fatalf("covers %d of %d", covered, size)
+		}
+		for _, e := range entries {
+			if e.readSize() < headerSize || e.offset()+int64(e.readSize()) > covered {
+				t.Fatalf("entry outside the pack: %+v", e)
+			}
+		}
+		if again := encodeIndex(1, covered, entries); !bytes.Equal(again, b) {
+			t.Fatal("encoding what was decoded differs")
+		}
+	})
+}
+
+func FuzzDecodeManifest(f *testing.F) {
+	f.Add(encodeManifest(&store.Manifest{Name: "train", Pinned: true, Note: []byte("n"), Keys: []key.Key{storetest.Key(1), {}}}))
+	f.Add(encodeManifest(&store.Manifest{}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := decodeManifest(sealed(b, manifestMagic, xxh3.Hash))
+		if err != nil {
+			return
+		}
+		again, err := decodeManifest(encodeManifest(&m))
+		if err != nil || again.Name != m.Name || len(again.Keys) != len(m.Keys) || !bytes.Equal(again.Note, m.Note) {
+			t.Fatalf("%+v came back as %+v, %v", m, again, err)
+		}
+	})
+}
+
+func FuzzDecodeTouches(f *testing.F) {
+	f.Add(encodeTouches(map[uint64]uint32{1: 2, 1 << 60: 3}))
+	f.Add(encodeTouches(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		touches, err := decodeTouches(sealed(b, touchMagic, xxh3.Hash))
+		if err != nil {
+			return
+		}
+		again, err := decodeTouches(encodeTouches(touches))
+		if err != nil || len(again) != len(touches) {
+			t.Fatalf("%d entries came back as %d, %v", len(touches), len(again), err)
+		}
+	})
+}
