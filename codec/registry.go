@@ -7,11 +7,20 @@ import (
 	"sync"
 )
 
-var registry = struct {
+var registry struct {
 	sync.Mutex
 	codecs []Codec
 	frozen bool
-}{codecs: []Codec{Raw, textCodec, jsonCodec}}
+}
+
+func init() {
+	codecs := append(imageCodecs(), Raw, textCodec, jsonCodec, yamlCodec, npyCodec, npzCodec, csvCodec)
+	for _, c := range codecs {
+		if err := Register(c); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // Register adds a codec. It is called from init functions: the registry is
 // frozen when it is first read, so that an extension means one thing for the

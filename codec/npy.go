@@ -1,0 +1,185 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/array"
+)
+
+// npyCodec reads NumPy's format, versions 1 to 3, to an *array.Array that
+// shares the bytes of the file where they are little-endian and in C order,
+// and is a copy in that form otherwise. Arrays of Python objects, of records
+// and of text are errors.
+var npyCodec = Codec{
+	Name:       "npy",
+	Version:    1,
+	Extensions: []string{"npy"},
+	Lossless:   true,
+	Decode: func(b []byte) (any, error) {
+		a, err := decodeNPY(b)
+		if err != nil {
+			return nil, fmt.Errorf("codec: npy: %w", err)
+		}
+		return a, nil
+	},
+	Encode: func(v any) ([]byte, error) {
+		switch v := v.(type) {
+		case *array.Array:
+			if v != nil {
+				return encodeNPY(*v)
+			}
+		case array.Array:
+			return encodeNPY(v)
+		}
+		return nil, unsupported("npy", v, "an *array.Array")
+	},
+}
+
+const (
+	npyMagic = "\x93NUMPY"
+	npyAlign = 64 // of the data, from the start of the file
+)
+
+func decodeNPY(b []byte) (*array.Array, error) {
+	text, data, err := splitNPY(b)
+	if err != nil {
+		return nil, err
+	}
+	h, err := parseNPYHeader(text)
+	if err != nil {
+		return nil, err
+	}
+	dtype, bigEndian, err := npyType(h.descr)
+	if err != nil {
+		return nil, err
+	}
+	size, err := array.Bytes(dtype, h.shape)
+	if err != nil {
+		return nil, err
+	}
+	if size != len(data) {
+		return nil, fmt.Errorf("%v of shape %v takes %d bytes and there are %d", dtype, h.shape, size, len(data))
+	}
+	if h.fortran {
+		data = transpose(data, h.shape, dtype.Size())
+	}
+	if bigEndian {
+		if !h.fortran {
+			data = bytes.Clone(data)
+		}
+		array.SwapBytes(data, dtype.Word())
+	}
+	return array.New(dtype, h.shape, data)
+}
+
+// splitNPY returns the text of the header, and what follows it.
+func splitNPY(b []byte) (header, data []byte, err error) {
+	if !bytes.HasPrefix(b, []byte(npyMagic)) || len(b) < 10 {
+		return nil, nil, errors.New("not a NumPy file: it does not start with \\x93NUMPY")
+	}
+	start, length := 10, uint64(binary.LittleEndian.Uint16(b[8:]))
+	switch version := b[6]; {
+	case version == 1:
+	case (version == 2 || version == 3) && len(b) >= 12:
+		start, length = 12, uint64(binary.LittleEndian.Uint32(b[8:]))
+	case version == 2 || version == 3:
+		return nil, nil, errors.New("the header is cut off")
+	default:
+		return nil, nil, fmt.Errorf("format version %d is not known; 1 to 3 are", version)
+	}
+	if length > uint64(len(b)-start) {
+		return nil, nil, errors.New("the header is cut off")
+	}
+	end := start + int(length)
+	return b[start:end], b[end:len(b):len(b)], nil
+}
+
+var npyKinds = map[string]array.DType{
+	"b1": array.Bool,
+	"u1": array.Uint8, "u2": array.Uint16, "u4": array.Uint32, "u8": array.Uint64,
+	"i1": array.Int8, "i2": array.Int16, "i4": array.Int32, "i8": array.Int64,
+	"f2": array.Float16, "f4": array.Float32, "f8": array.Float64,
+	"c8": array.Complex64, "c16": array.Complex128,
+}
+
+// npyType reads NumPy's name of a type: byte order, kind, bytes.
+func npyType(descr string) (d array.DType, bigEndian bool, err error) {
+	order, kind := "", descr
+	if descr != "" && strings.Contains("<>|=", descr[:1]) {
+		order, kind = descr[:1], descr[1:]
+	}
+	if d, ok := npyKinds[kind]; ok {
+		return d, order == ">", nil
+	}
+	if kind == "O" {
+		return 0, false, errors.New("the array holds Python objects, which are never decoded because that can run code; save it with a numeric type")
+	}
+	return 0, false, fmt.Errorf("elements of type %q are not numbers of a known size; save it with a numeric type", descr)
+}
+
+func npyDescr(d array.DType) (string, error) {
+	for kind, known := range npyKinds {
+		if known == d && d.Size() == 1 {
+			return "|" + kind, nil
+		} else if known == d {
+			return "<" + kind, nil
+		}
+	}
+	return "", fmt.Errorf("codec: npy: NumPy has no %v; convert to float32", d)
+}
+
+// transpose returns elements in C order of those in Fortran order (the first
+// index varies fastest).
+func transpose(src []byte, shape []int, size int) []byte {
+	dst := make([]byte, 0, len(src))
+	strides, index := make([]int, len(shape)), make([]int, len(shape))
+	stride := size
+	for i, n := range shape {
+		strides[i] = stride
+		stride *= n
+	}
+	for at := 0; len(dst) < len(src); {
+		dst = append(dst, src[at:at+size]...)
+		for i := len(shape) - 1; i >= 0; i-- {
+			at += strides[i]
+			if index[i]++; index[i] < shape[i] {
+				break
+			}
+			at -= strides[i] * shape[i]
+			index[i] = 0
+		}
+	}
+	return dst
+}
+
+// encodeNPY writes format version 1.
+func encodeNPY(a array.Array) ([]byte, error) {
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	descr, err := npyDescr(a.DType)
+	if err != nil {
+		return nil, err
+	}
+	var dims strings.Builder
+	for _, n := range a.Shape {
+		dims.WriteString(strconv.Itoa(n) + ", ")
+	}
+	shape := strings.TrimSuffix(dims.String(), " ")
+	if len(a.Shape) > 1 {
+		shape = strings.TrimSuffix(shape, ",")
+	}
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
+	const before = len(npyMagic) + 4
+	pad := npyAlign - (before+len(header)+1)%npyAlign
+	length := len(header) + pad + 1
+	dst := append(make([]byte, 0, before+length+len(a.Data)), npyMagic+"\x01\x00"...)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(length))
+	dst = append(dst, header+strings.Repeat(" ", pad)+"\n"...)
+	return append(dst, a.Data...), nil
+}

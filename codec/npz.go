@@ -1,0 +1,123 @@
+package codec
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/larder-data/larder/array"
+)
+
+// MaxUnpacked bounds the bytes that the arrays of one compressed file take, so
+// that a small file cannot claim all memory; 0, the default, means 4 GiB. More
+// is an error.
+var MaxUnpacked atomic.Int64
+
+const defaultMaxUnpacked = 4 << 30
+
+// npzCodec reads a zip file of NumPy files to a map[string]*array.Array, by
+// the names that numpy.savez was given. Arrays that are not compressed share
+// the bytes of the file. It writes without compression.
+var npzCodec = Codec{
+	Name:       "npz",
+	Version:    1,
+	Extensions: []string{"npz"},
+	Lossless:   true,
+	Decode: func(b []byte) (any, error) {
+		arrays, err := decodeNPZ(b)
+		if err != nil {
+			return nil, fmt.Errorf("codec: npz: %w", err)
+		}
+		return arrays, nil
+	},
+	Encode: func(v any) ([]byte, error) {
+		arrays, ok := v.(map[string]*array.Array)
+		if !ok {
+			return nil, unsupported("npz", v, "a map[string]*array.Array")
+		}
+		return encodeNPZ(arrays)
+	},
+}
+
+func decodeNPZ(b []byte) (map[string]*array.Array, error) {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	left := uint64(MaxUnpacked.Load())
+	if int64(left) <= 0 {
+		left = defaultMaxUnpacked
+	}
+	arrays := make(map[string]*array.Array, len(z.File))
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if _, again := arrays[name]; !ok || again {
+			return nil, fmt.Errorf("%q is not the name of an array, or there are two of it", f.Name)
+		}
+		if f.UncompressedSize64 > left {
+			return nil, fmt.Errorf("%q: the arrays take too many bytes; codec.MaxUnpacked can allow more", f.Name)
+		}
+		left -= f.UncompressedSize64
+		data, err := unpack(f, b)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+		if arrays[name], err = decodeNPY(data); err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+	}
+	return arrays, nil
+}
+
+// unpack returns the bytes of a file in the zip file b, verified.
+func unpack(f *zip.File, b []byte) ([]byte, error) {
+	if f.Method == zip.Store && f.CompressedSize64 == f.UncompressedSize64 {
+		offset, err := f.DataOffset()
+		if err != nil {
+			return nil, err
+		}
+		if offset < 0 || offset > int64(len(b)) || f.UncompressedSize64 > uint64(int64(len(b))-offset) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		data := b[offset:][:f.UncompressedSize64]
+		if crc32.ChecksumIEEE(data) != f.CRC32 {
+			return nil, zip.ErrChecksum
+		}
+		return data, nil
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(f.UncompressedSize64)+1))
+	return data, errors.Join(err, r.Close())
+}
+
+func encodeNPZ(arrays map[string]*array.Array) ([]byte, error) {
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
+		data, err := npyCodec.Encode(arrays[name])
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", name, err)
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		if err != nil {
+			return nil, fmt.Errorf("codec: npz: %q: %w", name, err)
+		}
+		if _, err := w.Write(data); err != nil {
+			return nil, fmt.Errorf("codec: npz: %q: %w", name, err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("codec: npz: %w", err)
+	}
+	return buf.Bytes(), nil
+}

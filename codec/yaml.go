@@ -1,0 +1,104 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// yamlCodec reads one YAML 1.2 document (core schema) to nil, bool, int64,
+// float64, string, []byte (of !!binary), []any and map[string]any. So y, n,
+// yes, no, on, off and dates are strings, and 0777 is the number 777. Integers
+// beyond an int64 are float64. Keys that are not strings, keys given twice,
+// and tags of other types are errors that name the line. Merge keys (<<) are
+// followed. A file without a document is nil.
+//
+// Such values are written with sorted keys, and with quotes around every
+// string that any version of YAML could take for something else; other values
+// as go.yaml.in/yaml sees them.
+var yamlCodec = Codec{
+	Name:       "yaml",
+	Version:    1,
+	Extensions: []string{"yaml", "yml"},
+	Lossless:   true,
+	Decode: func(b []byte) (any, error) {
+		v, err := guarded(func() (any, error) { return decodeYAML(b) })
+		if err != nil {
+			return nil, fmt.Errorf("codec: yaml: %w", err)
+		}
+		return v, nil
+	},
+	Into: func(b []byte, ptr any) error {
+		_, err := guarded(func() (any, error) { return nil, intoYAML(b, ptr) })
+		if err != nil {
+			return fmt.Errorf("codec: yaml: %w", err)
+		}
+		return nil
+	},
+	Encode: func(v any) ([]byte, error) {
+		b, err := guarded(func() ([]byte, error) { return encodeYAML(v) })
+		if err != nil {
+			return nil, fmt.Errorf("codec: yaml: %w", err)
+		}
+		return b, nil
+	},
+}
+
+func decodeYAML(b []byte) (any, error) {
+	doc, err := parseYAML(b)
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	return yamlValue(doc)
+}
+
+func intoYAML(b []byte, ptr any) error {
+	doc, err := parseYAML(b)
+	if err != nil || doc == nil {
+		return err
+	}
+	return doc.Decode(ptr)
+}
+
+// parseYAML returns the root of the only document of b, within bounds, or nil
+// if there is none.
+func parseYAML(b []byte) (*yaml.Node, error) {
+	if err := validText("yaml", b); err != nil {
+		return nil, err
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	var doc, more yaml.Node
+	switch err := loader.Load(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	switch err := loader.Load(&more); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		return nil, err
+	default:
+		return nil, fmt.Errorf("line %d: a second document; one file is one value", more.Line)
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		return nil, errors.New("no document")
+	}
+	var bound yamlBound
+	return doc.Content[0], bound.walk(doc.Content[0], 0, false)
+}
+
+func encodeYAML(v any) ([]byte, error) {
+	w := yamlWriter{}
+	node, err := w.node(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.Dump(node, yaml.WithLineWidth(-1))
+}

@@ -1,0 +1,40 @@
+package codec
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+)
+
+const (
+	// maxAliased bounds the values that aliases stand for in one document,
+	// where a few lines could otherwise stand for billions.
+	maxAliased = 1 << 17
+	// maxYAMLDepth bounds nesting; indentation grows with its square.
+	maxYAMLDepth = 1000
+)
+
+// A yamlBound walks over a document as over the value it stands for.
+type yamlBound struct {
+	aliased int // values that aliases stand for
+}
+
+func (w *yamlBound) walk(n *yaml.Node, depth int, inAlias bool) error {
+	if depth > maxYAMLDepth {
+		return fmt.Errorf("line %d: nested deeper than %d, or an alias of what it is a part of", n.Line, maxYAMLDepth)
+	}
+	if n.Kind == yaml.AliasNode {
+		return w.walk(n.Alias, depth+1, true)
+	}
+	if inAlias {
+		if w.aliased++; w.aliased > maxAliased {
+			return fmt.Errorf("line %d: aliases stand for more than %d values", n.Line, maxAliased)
+		}
+	}
+	for _, c := range n.Content {
+		if err := w.walk(c, depth+1, inAlias); err != nil {
+			return err
+		}
+	}
+	return nil
+}
