@@ -95,6 +95,9 @@ func TestActionKeys(t *testing.T) {
 
 func TestParamOrder(t *testing.T) {
 	a := mustOp(t, "f", Version("1"), Param{"a", 1}, Param{"b", 2})
+	if a.Name() != "f" || a.Code() != Version("1") {
+		t.Errorf("operation %s, code %v", a.Name(), a.Code())
+	}
 	b := mustOp(t, "f", Version("1"), Param{"b", 2}, Param{"a", 1})
 	if a.Action().Key() != b.Action().Key() {
 		t.Error("the order of parameters is in the key")

@@ -111,7 +111,9 @@ func (c *compiler) array(p *plan) *UnkeyableError {
 		return err
 	}
 	n := p.typ.Len()
-	p.layout = elem.layout
+	if p.layout = elem.layout; n == 0 {
+		p.layout = plainBytes
+	}
 	p.encode = func(e *encoder, p unsafe.Pointer) error { return e.elements(elem, p, n) }
 	return nil
 }
@@ -173,10 +175,10 @@ func (c *compiler) structFields(p *plan) *UnkeyableError {
 
 // common returns the layout that all fields have, if they fill the struct.
 func common(fields []field, size uintptr) layout {
-	if len(fields) == 0 {
-		return noLayout
+	l, end := plainBytes, uintptr(0)
+	if len(fields) > 0 {
+		l = fields[0].plan.layout
 	}
-	l, end := fields[0].plan.layout, uintptr(0)
 	for _, f := range fields {
 		if f.plan.layout != l || f.offset != end {
 			return noLayout

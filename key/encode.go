@@ -18,10 +18,10 @@ type Keyer interface {
 }
 
 // Encode appends the canonical encoding of v to dst: equal values of equal
-// types have equal encodings, and all others different ones. Of an error
-// nothing is appended, and it is an [*UnkeyableError] if there is no such
-// encoding, which is so for functions, channels, addresses, structs with
-// unexported fields, cycles, and whatever contains one of them.
+// types have equal encodings, and all others different ones. Where there is no
+// such encoding, dst is returned as it was, with an [*UnkeyableError]: for
+// functions, channels, addresses, structs with unexported fields, cycles,
+// values nested deeper than 10 000 levels, and whatever contains one of them.
 //
 // Equal means, beside the obvious:
 //

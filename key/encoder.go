@@ -59,7 +59,7 @@ func (e *encoder) free() {
 	if cap(e.buf) > keepAtMax {
 		e.buf = nil
 	}
-	clear(e.maps)
+	clear(e.maps[:cap(e.maps)])
 	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0]}
 	encoders.Put(e)
 }

@@ -2,9 +2,14 @@
 //
 // A [Digest] names bytes by their content. A [Key] names a computation before
 // it is run: it covers the operation, the identity of its code, its parameters
-// with their types, and its inputs. Both are SHA-256 with one tag byte in
-// front, which names the hash and the format of what was hashed, so that
-// either can change without old names being mistaken for new ones.
+// with their types, and its inputs. It is the key of an [Action], which is an
+// [Op] applied to arguments ([Op.Call]) or to inputs ([Op.Action]). Values are
+// encoded by [Encode], files are named by [DigestFile], and [Diff] says why two
+// actions have two keys.
+//
+// Digests and keys are SHA-256 with one tag byte in front, which names the hash
+// and the format of what was hashed, so that either can change without old
+// names being mistaken for new ones.
 package key
 
 import (

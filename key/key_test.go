@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestText(t *testing.T) {
+func TestNames(t *testing.T) {
 	d := DigestOf([]byte("abc"))
 	const want = "d1-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if d.String() != want {

@@ -126,7 +126,7 @@ func appendValue(parts []Part, p Part, v reflect.Value, depth int) []Part {
 		v = v.Elem()
 	}
 	at := v
-	for (at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface) && !at.IsNil() {
+	for at.Kind() == reflect.Pointer && !at.IsNil() {
 		at = at.Elem()
 	}
 	if depth > 0 && len(parts) < maxParts && at.Kind() == reflect.Struct && takenApart(at.Type()) {

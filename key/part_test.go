@@ -3,6 +3,7 @@ package key
 import (
 	"fmt"
 	"math/big"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,21 @@ func TestParts(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got[len(got)-2:]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestText(t *testing.T) {
+	one := 1
+	values := map[string]any{
+		"nil": nil, "true": true, "-1": int8(-1), "200": uint8(200), "0.1": float32(0.1), "1e+100": 1e100, "(1+2i)": complex64(1 + 2i),
+		`"a b\n"`: word("a b\n"), "1m0s": time.Minute, "[1 2]": [2]int{1, 2}, "[]": []string{}, "[nil 1]": []any{nil, 1}, "1": &one,
+		"2026-01-02T00:00:00Z": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "map[string]int, 1 entries": map[string]int{"a": 1},
+		"[][]int, 1 elements": [][]int{{}}, "[]int, 17 elements": make([]int, 17), "url.URL": &url.URL{}, Key{1}.String(): Key{1}, "[" + Digest{1}.String() + "]": []Digest{{1}},
+	}
+	for want, v := range values {
+		if got := appendParts(nil, ParamPart, "a", v)[0].Value; got != want {
+			t.Errorf("%T: %s, want %s", v, got, want)
+		}
 	}
 }
 
