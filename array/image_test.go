@@ -1,0 +1,139 @@
+package array
+
+import (
+	"image"
+	"image/color"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// paint fills an image with colours of different alpha.
+func paint(img interface {
+	image.Image
+	Set(x, y int, c color.Color)
+}) image.Image {
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			img.Set(x, y, color.NRGBA64{uint16(x * 9000), uint16(y * 7000), 0x1234, uint16(0xffff - 0x1111*x)})
+		}
+	}
+	return img
+}
+
+var rect = image.Rect(2, 3, 6, 6) // 3 rows of 4
+
+func TestFromImageShapes(t *testing.T) {
+	ycbcr := image.NewYCbCr(rect, image.YCbCrSubsampleRatio420)
+	tests := []struct {
+		img   image.Image
+		dtype DType
+		shape []int
+	}{
+		{paint(image.NewGray(rect)), Uint8, []int{3, 4}},
+		{paint(image.NewGray16(rect)), Uint16, []int{3, 4}},
+		{ycbcr, Uint8, []int{3, 4, 3}},
+		{paint(image.NewCMYK(rect)), Uint8, []int{3, 4, 3}},
+		{paint(image.NewRGBA(rect)), Uint8, []int{3, 4, 4}},
+		{paint(image.NewNRGBA(rect)), Uint8, []int{3, 4, 4}},
+		{paint(image.NewNRGBA64(rect)), Uint16, []int{3, 4, 4}},
+		{paint(image.NewPaletted(rect, color.Palette{color.Black, color.White})), Uint8, []int{3, 4, 4}},
+	}
+	for _, test := range tests {
+		a, err := FromImage(test.img, 0)
+		if err != nil || a.DType != test.dtype || !slices.Equal(a.Shape, test.shape) {
+			t.Errorf("%T: %v, %v; want %v %v", test.img, a, err, test.dtype, test.shape)
+		}
+		for _, channels := range []int{1, 3, 4} {
+			a, err := FromImage(test.img, channels)
+			if err != nil || !slices.Equal(a.Shape, []int{3, 4, channels}) {
+				t.Errorf("%T with %d channels: %v, %v", test.img, channels, a, err)
+			}
+		}
+	}
+	if _, err := FromImage(ycbcr, 2); err == nil {
+		t.Error("an image has 2 channels")
+	}
+}
+
+func TestFromImagePixels(t *testing.T) {
+	for _, img := range []image.Image{
+		paint(image.NewGray(rect)), paint(image.NewRGBA(rect)), paint(image.NewNRGBA(rect)),
+		paint(image.NewNRGBA(image.Rect(0, 0, 9, 9))).(*image.NRGBA).SubImage(rect),
+		image.NewYCbCr(rect, image.YCbCrSubsampleRatio420),
+	} {
+		a, err := FromImage(img, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range 3 {
+			for x := range 4 {
+				want := color.NRGBAModel.Convert(img.At(rect.Min.X+x, rect.Min.Y+y)).(color.NRGBA)
+				p := a.Data[4*(4*y+x):]
+				if got := (color.NRGBA{p[0], p[1], p[2], p[3]}); got != want {
+					t.Fatalf("%T at %d, %d: %v, want %v", img, x, y, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestImagesComeBack(t *testing.T) {
+	at := image.Rect(0, 0, 4, 3)
+	for _, img := range []image.Image{
+		paint(image.NewGray(at)), paint(image.NewGray16(at)), paint(image.NewNRGBA(at)), paint(image.NewNRGBA64(at)),
+	} {
+		a, err := FromImage(img, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.Image(); err != nil || !reflect.DeepEqual(got, img) {
+			t.Errorf("%T came back as %v, %v", img, got, err)
+		}
+	}
+}
+
+func TestThreeChannelsAreOpaque(t *testing.T) {
+	a, err := From([]uint8{1, 2, 3, 4, 5, 6}, 1, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &image.RGBA{Pix: []byte{1, 2, 3, 255, 4, 5, 6, 255}, Stride: 8, Rect: image.Rect(0, 0, 2, 1)}
+	if got, err := a.Image(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	b, err := From([]uint16{1, 2, 3}, 1, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want64 := &image.RGBA64{Pix: []byte{0, 1, 0, 2, 0, 3, 255, 255}, Stride: 8, Rect: image.Rect(0, 0, 1, 1)}
+	if got, err := b.Image(); err != nil || !reflect.DeepEqual(got, want64) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestImageRefusesOtherArrays(t *testing.T) {
+	for _, a := range []Array{
+		{Uint8, []int{4}, make([]byte, 4)},
+		{Uint8, []int{2, 2, 2}, make([]byte, 8)},
+		{Uint8, []int{1, 1, 1, 1}, make([]byte, 1)},
+		{Float32, []int{1, 1}, make([]byte, 4)},
+		{Uint8, []int{2, 2}, nil},
+	} {
+		if img, err := a.Image(); err == nil {
+			t.Errorf("%v is a %T", a, img)
+		}
+	}
+}
+
+func BenchmarkFromImageYCbCr(b *testing.B) {
+	img := image.NewYCbCr(image.Rect(0, 0, 256, 256), image.YCbCrSubsampleRatio420)
+	b.ReportAllocs()
+	b.SetBytes(3 * 256 * 256)
+	for b.Loop() {
+		if _, err := FromImage(img, 3); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
