@@ -80,7 +80,7 @@ type entry struct {
 
 // outcome is an entry on its way to those who wait for it.
 type outcome struct {
-	entry
+	*entry
 	from Source
 }
 
@@ -170,7 +170,7 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 	if err != nil {
 		return Result[T]{}, err
 	}
-	e := entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload))}
+	e := &entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload))}
 	if c.shareable() {
 		e.value = v
 	} else {
@@ -183,7 +183,7 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 // shareable reports whether callers may be handed one and the same value.
 func (c Call[T]) shareable() bool { return c.Share || c.Value.Plain }
 
-func (c Call[T]) remember(l *Larder, k key.Key, e entry, v T) {
+func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
 	if l.memory == nil {
 		return
 	}
@@ -198,7 +198,7 @@ func (c Call[T]) remember(l *Larder, k key.Key, e entry, v T) {
 const entryOverhead = 256
 
 // result turns an entry into a value of the caller's own.
-func (c Call[T]) result(e entry, from Source) (Result[T], error) {
+func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes}
 	if e.payload == nil {
 		v, ok := e.value.(T)
@@ -260,7 +260,7 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 // outcome wraps a result for those who wait. Only a value that may be shared
 // is handed on as it is.
 func (c Call[T]) outcome(r Result[T]) (outcome, error) {
-	e := entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes}
+	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes}
 	if c.shareable() {
 		e.value = r.Value
 		return outcome{e, r.From}, nil
@@ -284,7 +284,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	if err != nil {
 		return outcome{}, fmt.Errorf("larder: %s: the result cannot be kept: %w", c.Action.Op().Name(), err)
 	}
-	e := entry{typ: c.Value.Type, key: k, cost: cost, bytes: int64(len(payload))}
+	e := &entry{typ: c.Value.Type, key: k, cost: cost, bytes: int64(len(payload))}
 	if c.shareable() {
 		e.value = v
 	} else {

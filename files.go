@@ -64,6 +64,6 @@ func (m fileMemo) Store(s key.FileStat, d key.Digest) {
 
 func (m fileMemo) remember(k key.Key, d key.Digest) {
 	if m.l.memory != nil {
-		m.l.memory.Put(k, entry{value: d, typ: fileType}, key.Size+entryOverhead, 0)
+		m.l.memory.Put(k, &entry{value: d, typ: fileType}, key.Size+entryOverhead, 0)
 	}
 }

@@ -67,7 +67,7 @@ func DefaultDir() (string, error) {
 // [Open] and ended by Close.
 type Larder struct {
 	store  store.Store
-	memory *cache.Cache[key.Key, entry] // nil keeps nothing
+	memory *cache.Cache[key.Key, *entry] // nil keeps nothing
 	flight flight.Group[key.Key, outcome]
 	log    *slog.Logger
 	dir    string
@@ -92,7 +92,7 @@ func Open(o Options) (*Larder, error) {
 		o.MemoryBytes = DefaultMemoryBytes
 	}
 	if o.MemoryBytes > 0 {
-		memory, err := cache.New[key.Key, entry](cache.Options{Policy: "lru", Bytes: o.MemoryBytes})
+		memory, err := cache.New[key.Key, *entry](cache.Options{Policy: "lru", Bytes: o.MemoryBytes})
 		if err != nil {
 			return nil, errors.Join(err, l.store.Close())
 		}
