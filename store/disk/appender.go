@@ -117,25 +117,21 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	if err != nil {
 		return false
 	}
-	info, err := file.Stat()
-	if err != nil || isSealed(info) {
+	found, info, err := a.s.contents(p)
+	if err != nil || isSealed(info) || found.end+n > a.s.packBytes {
 		_ = file.Close()
 		return false
 	}
-	found, covered, err := a.s.contents(p, info.Size())
-	if err == nil && !found.torn && found.end < info.Size() {
+	if !found.torn && found.end < info.Size() {
 		a.s.setAsideBytes(p, found.end, info.Size(), fmt.Errorf("%w: no record begins here", errDamaged))
 	}
-	if err == nil && found.end < info.Size() {
-		err = file.Truncate(found.end)
-	}
-	if err != nil || found.end+n > a.s.packBytes {
+	if found.end < info.Size() && file.Truncate(found.end) != nil {
 		_ = file.Close()
 		return false
 	}
 	all := found.entries
 	found.entries = all[sort.Search(len(all), func(i int) bool { return all[i].offset() >= p.end }):]
-	p.indexed, p.size = covered, found.end
+	p.indexed, p.size = found.indexed, found.end
 	a.s.learn(p, found, nil)
 	a.take(p, file, all)
 	return true

@@ -89,17 +89,17 @@ type collection struct {
 const manyPacks = ^uint32(0)
 
 type collectedPack struct {
-	*pack
-	bytes    int64
-	finished bool     // sealed
-	lock     *os.File // nil if it could not be locked
-	entries  []entry
-	live     int64 // bytes that stay, with their part of an index
-	rewrite  bool
+	pack    *pack
+	bytes   int64
+	sealed  bool
+	lock    *os.File // nil if it could not be locked
+	entries []entry
+	live    int64 // bytes that stay, with their part of an index
+	rewrite bool
 }
 
 // free reports whether nobody writes to the pack, now or later.
-func (p *collectedPack) free() bool { return p.lock != nil || p.finished }
+func (p *collectedPack) free() bool { return p.lock != nil || p.sealed }
 
 func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
@@ -142,7 +142,7 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 	err = errors.Join(err, c.out.release())
 	s.refresh()
 	if err == nil {
-		err = errors.Join(s.sweepPacks(), s.sweepBlobs(), s.compactTouches(s.index.knows))
+		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
 	}
 	after, merr := s.measure()
 	if merr == nil {
@@ -172,26 +172,21 @@ func (c *collection) survey() {
 			if c.s.index.has(e.fp, e.place) {
 				continue
 			}
-			if in, ok := c.older[e.fp]; ok && in != p.number+1 {
+			if in, ok := c.older[e.fp]; ok && in != p.pack.number+1 {
 				c.older[e.fp] = manyPacks
 			} else {
-				c.older[e.fp] = p.number + 1
+				c.older[e.fp] = p.pack.number + 1
 			}
 		}
 	}
 }
 
 func (c *collection) surveyPack(p *collectedPack) error {
-	info, err := p.file.Stat()
+	found, info, err := c.s.contents(p.pack)
 	if err != nil {
 		return err
 	}
-	p.bytes, p.finished = info.Size(), isSealed(info)
-	found, _, err := c.s.contents(p.pack, p.bytes)
-	if err != nil {
-		return err
-	}
-	p.entries = found.entries
+	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.entries
 	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
 	return nil
 }
@@ -299,7 +294,7 @@ func (c *collection) reference(p *pack, e *entry) *blobRefs {
 func (c *collection) unreferencedBlobs() (total int64, err error) {
 	err = c.s.eachBlob(func(d key.Digest, e fs.DirEntry, _ string) error {
 		info, err := e.Info()
-		if err == nil && c.blobs[d] == nil {
+		if err == nil && c.blobs[d] == nil && !isYoung(e) {
 			total += info.Size()
 		}
 		return nil
@@ -405,7 +400,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 	if err := c.out.flush(); err != nil {
 		return err
 	}
-	for _, path := range []string{p.path, p.indexPath()} {
+	for _, path := range []string{p.pack.path, p.pack.indexPath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

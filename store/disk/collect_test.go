@@ -1,3 +1,5 @@
+//go:build unix
+
 package disk
 
 import (
@@ -115,7 +117,7 @@ func TestCapIsKeptUnderContinuousWriting(t *testing.T) {
 			var wg sync.WaitGroup
 			for w := range 2 {
 				wg.Go(func() {
-					for i := range 5 * limit / size {
+					for i := range 3 * limit / size {
 						n := 2*i + w
 						r := store.Record{Key: storetest.Key(n), Payload: storetest.Payload(uint64(n), size)}
 						if err := s.Put(t.Context(), r); err != nil {
@@ -206,7 +208,8 @@ func TestSweepBesidePutOfTheSameBlob(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			if err := a.sweepBlobs(); err != nil {
+			// It had a record once, or its age would protect it.
+			if err := a.sweepBlobs(map[key.Digest]*blobRefs{key.DigestOf(payload): {}}); err != nil {
 				t.Errorf("sweep: %v", err)
 			}
 		}
@@ -285,6 +288,7 @@ func TestReadersDuringCollect(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
+	reader.refresh() // deletions by others are seen within staleAfter
 	for i := range 200 {
 		if err := holds(reader, i); (i%2 == 1) != errors.Is(err, store.ErrNotFound) {
 			t.Errorf("afterwards: record %d: %v", i, err)

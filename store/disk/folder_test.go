@@ -1,3 +1,5 @@
+//go:build unix
+
 package disk
 
 import (
@@ -62,9 +64,6 @@ func TestShortSessionsLeaveFewPacks(t *testing.T) {
 	}
 	if n := countPacks(t, dir); n != 1 {
 		t.Errorf("%d packs, want 1", n)
-	}
-	if _, err := Open(Options{Dir: dir}); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -266,9 +265,7 @@ func TestReadOnlyMedium(t *testing.T) {
 	from := sample(t)
 	dir, mounted := mountTemp(t, "size=10m")
 	dir = filepath.Join(dir, "larder")
-	if out, err := exec.Command("cp", "-a", from, dir).CombinedOutput(); err != nil {
-		t.Fatalf("cp: %v: %s", err, out)
-	}
+	copyFolder(t, from, dir)
 	if mounted {
 		if out, err := exec.Command("mount", "-o", "remount,ro", filepath.Dir(dir)).CombinedOutput(); err != nil {
 			t.Fatalf("remount: %v: %s", err, out)

@@ -88,29 +88,27 @@ func decodeIndex(b []byte, pack uint64, size int64) (entries []entry, covered in
 	return entries, covered, nil
 }
 
-// readIndex reads the index file of a pack that is size bytes long.
-func readIndex(path string, pack uint64, size int64) (entries []entry, covered int64, err error) {
-	b, err := readSmall(path, maxIndexFile)
-	if err != nil {
-		return nil, 0, err
-	}
-	return decodeIndex(b, pack, size)
-}
-
 // contents returns all records of p, from its index file as far as that goes
-// and by a scan from there. covered is how far that was. A damaged index is
-// set aside.
-func (s *Store) contents(p *pack, size int64) (found scan, covered int64, err error) {
-	entries, covered, err := readIndex(p.indexPath(), p.id, size)
+// and by a scan from there. A damaged index is set aside.
+func (s *Store) contents(p *pack) (found scan, info os.FileInfo, err error) {
+	b, indexErr := readSmall(p.indexPath(), maxIndexFile)
+	// The pack may grow and get its index meanwhile: look at it second.
+	info, err = p.file.Stat()
 	if err != nil {
-		if !os.IsNotExist(err) {
-			s.setAside(p.indexPath(), err)
-		}
-		entries, covered = nil, 0
+		return found, nil, err
 	}
-	found, err = scanPack(p.file, p.id, covered, size)
+	var entries []entry
+	covered := int64(0)
+	if indexErr == nil {
+		entries, covered, indexErr = decodeIndex(b, p.id, info.Size())
+	}
+	if indexErr != nil && !os.IsNotExist(indexErr) {
+		s.setAside(p.indexPath(), indexErr)
+	}
+	found, err = scanPack(p.file, p.id, covered, info.Size())
 	found.entries = append(entries, found.entries...)
-	return found, covered, err
+	found.indexed = covered
+	return found, info, err
 }
 
 // keepIndex writes down the records in the first covered bytes of p. Without

@@ -78,6 +78,7 @@ func (p *pack) readRecord(h *header, at place, buf []byte) error {
 type scan struct {
 	entries []entry
 	end     int64    // go on from here when the pack has grown
+	indexed int64    // an index file covers this much
 	torn    bool     // a record begins at end but is not whole yet
 	damaged []extent // bytes that are no records
 }

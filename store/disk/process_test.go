@@ -1,3 +1,5 @@
+//go:build unix
+
 package disk
 
 import (
@@ -91,22 +93,62 @@ func holds(s *Store, i int) error {
 }
 
 // writeForever puts records from a number on, and prints each number after
-// its Put returned.
+// its Put returned. Of each two it deletes the first, and it collects now and
+// then: it may be killed while doing so.
 func writeForever(s *Store, args []string) error {
 	from, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
 	}
-	release, err := s.Lease(context.Background(), storetest.Key(0))
+	ctx := context.Background()
+	release, err := s.Lease(ctx, storetest.Key(0))
 	if err != nil {
 		return err
 	}
 	defer release()
 	for i := from; ; i++ {
-		if err := s.Put(context.Background(), record(i)); err != nil {
+		if err := s.Put(ctx, record(i)); err != nil {
 			return err
 		}
+		if i%2 == 1 {
+			if err := s.Delete(ctx, storetest.Key(i-1)); err != nil {
+				return err
+			}
+		}
 		fmt.Println(i)
+		if i%30 == 0 {
+			if _, err := s.Collect(ctx, 1<<40); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// checkAcknowledged compares a folder with what writeForever acknowledged.
+func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
+	t.Helper()
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range acknowledged {
+		err := holds(s, i)
+		switch {
+		case i%2 == 1 && err != nil:
+			t.Fatal(err)
+		case i%2 == 0 && i+1 < acknowledged && !errors.Is(err, store.ErrNotFound):
+			t.Fatalf("record %d was deleted: %v", i, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	release, err := s.Lease(ctx, storetest.Key(0))
+	if err != nil {
+		t.Fatalf("the lease of a dead process: %v", err)
+	}
+	release()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -114,7 +156,7 @@ func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
-	for range 15 {
+	for range 25 {
 		cmd, out := child(t, dir, "write", acknowledged)
 		for range 1 + random.IntN(200) {
 			line, err := out.ReadString('\n')
@@ -136,25 +178,7 @@ func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 		}
 		acknowledged += bytes.Count(rest, []byte("\n"))
 		_ = cmd.Wait() // killed
-		s, err := Open(Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range acknowledged {
-			if err := holds(s, i); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		release, err := s.Lease(ctx, storetest.Key(0))
-		if err != nil {
-			t.Fatalf("the lease of a dead process: %v", err)
-		}
-		release()
-		cancel()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		checkAcknowledged(t, dir, acknowledged)
 	}
 	if n := countPacks(t, dir); n > acknowledged*5000/(64<<10)+3 {
 		t.Errorf("%d packs for %d records: they are not adopted", n, acknowledged)

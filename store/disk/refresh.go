@@ -129,7 +129,7 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 
 // load makes a pack known that is new to this process.
 func (s *Store) load(p *pack) {
-	file, info, err := openRegular(p.path)
+	file, _, err := openRegular(p.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.report(p.path, "cannot open a pack", err)
@@ -143,14 +143,16 @@ func (s *Store) load(p *pack) {
 	}
 	v.packs[p.id] = p
 	s.index.add(p)
-	p.sealed = isSealed(info)
+	found, info, err := s.contents(p)
+	if info != nil {
+		p.sealed, p.size, p.mtime = isSealed(info), info.Size(), info.ModTime().UnixNano()
+	}
 	if !p.sealed {
 		v.growing = append(v.growing, p)
 	}
-	found, covered, err := s.contents(p, info.Size())
-	p.size, p.mtime, p.indexed = info.Size(), info.ModTime().UnixNano(), covered
+	p.indexed = found.indexed
 	s.learn(p, found, err)
-	if p.sealed && covered < found.end && err == nil && !s.readOnly {
+	if p.sealed && p.indexed < found.end && err == nil && !s.readOnly {
 		s.keepIndex(p, found.end, found.entries)
 	}
 }

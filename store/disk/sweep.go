@@ -47,15 +47,25 @@ func (s *Store) sweepPacks() error {
 	})
 }
 
-// sweepBlobs removes the blobs that no record refers to. A record may be
-// written meanwhile for a blob that was there before: its writer looks
-// whether the blob still is, after writing the record. So a blob goes to the
-// trash first; then either its writer misses it, and writes it anew, or the
-// record was written before and is seen here.
-func (s *Store) sweepBlobs() error {
+// youngBlob is the age below which a blob that never had a record is one that
+// is about to get it.
+const youngBlob = time.Minute
+
+func isYoung(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) < youngBlob
+}
+
+// sweepBlobs removes the blobs that no record refers to: those in known had
+// one when the collection began. A record may be written meanwhile for a blob
+// that was there before: its writer looks whether the blob still is, after
+// writing the record. So a blob goes to the trash first; then either its
+// writer misses it, and writes it anew, or the record was written before and
+// is seen here.
+func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 	referenced := s.referencedBlobs()
-	err := s.eachBlob(func(d key.Digest, _ fs.DirEntry, path string) error {
-		if referenced[d] {
+	err := s.eachBlob(func(d key.Digest, e fs.DirEntry, path string) error {
+		if referenced[d] || known[d] == nil && isYoung(e) {
 			return nil
 		}
 		return s.rename(path, filepath.Join(s.dir, trashDir, filepath.Base(path)))
