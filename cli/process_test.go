@@ -101,12 +101,12 @@ func (b *bench) larder(args ...string) result {
 	return result{status: c.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
 }
 
-// run runs a flow of the folder, which must succeed.
-func (b *bench) run(file string, args ...string) result {
+// run runs the folder's flow, which must succeed.
+func (b *bench) run(args ...string) result {
 	b.t.Helper()
-	r := b.larder(append([]string{"run", file, "--report", "-"}, args...)...)
+	r := b.larder(append([]string{"run", "flow.yaml", "--report", "-"}, args...)...)
 	if r.status != 0 {
-		b.t.Fatalf("run %s: status %d\n%s", file, r.status, r.stderr)
+		b.t.Fatalf("status %d\n%s", r.status, r.stderr)
 	}
 	r.report = new(flow.Report)
 	if err := json.Unmarshal([]byte(r.stdout), r.report); err != nil {

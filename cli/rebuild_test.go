@@ -34,16 +34,15 @@ func TestRebuildsOnlyWhatChanged(t *testing.T) {
 	b := newBench(t)
 	b.write("size.sh", countingScript)
 	b.write("flow.yaml", lettersFlow)
-	expect := func(what string, want int, args ...string) result {
+	expect := func(what string, want int, args ...string) {
 		t.Helper()
-		r := b.run("flow.yaml", args...)
+		r := b.run(args...)
 		if got := b.executions(); got != want {
 			t.Errorf("%s: %d executions, want %d\n%s", what, got, want, r.stderr)
 		}
 		if n := r.node(t, "sized"); int(n.Computed) != want || n.Computed+n.FromMemory+n.FromStore != 26 {
 			t.Errorf("%s: report says computed %d, from memory %d, from store %d of 26", what, n.Computed, n.FromMemory, n.FromStore)
 		}
-		return r
 	}
 	expect("first run", 26)
 	out := tree(t, b.path("out"))
@@ -107,7 +106,7 @@ nodes:
 			}
 			check := func(what string, wantFirst, wantSecond int) {
 				t.Helper()
-				b.run("flow.yaml")
+				b.run()
 				if first, second := count(); first != wantFirst || second != wantSecond {
 					t.Errorf("%s: %d and %d executions, want %d and %d", what, first, second, wantFirst, wantSecond)
 				}
@@ -203,7 +202,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	}
 	before := b.executions()
 	goOn(b)
-	b.run("flow.yaml", "--set", "times=1")
+	b.run("--set", "times=1")
 	if after := b.executions(); after != 26-(before-workers) {
 		t.Errorf("%d executions before the kill, %d of them in flight, and %d after it; want only what was not finished", before, workers, after)
 	}
@@ -221,7 +220,7 @@ func TestInterruptKeepsWhatWasComputed(t *testing.T) {
 	mustContain(t, "the report", string(readFile(t, b.path("report.json"))), `"status": "interrupted"`, `"computed": 10`)
 	goOn(b)
 	b.executions()
-	b.run("flow.yaml", "--set", "times=1")
+	b.run("--set", "times=1")
 	if got := b.executions(); got != 16 {
 		t.Errorf("%d executions after the interrupt, want the 16 that were not finished", got)
 	}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -213,7 +214,7 @@ func TestCorruptImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("data/data/07_image.jpeg", string(original))
-	n := b.run("flow.yaml").node(t, "stats")
+	n := b.run().node(t, "stats")
 	if n.FromStore != 7 || n.Computed != 19 {
 		t.Errorf("after mending: %d from the store and %d computed, want 7 and 19", n.FromStore, n.Computed)
 	}
@@ -231,11 +232,11 @@ nodes:
   big: {map: exec, from: letters, with: {command: [sh, big.sh], items: [image], into: [big], env: [EXECUTIONS]}, checkpoint: true}
   out: {sink: underfolder, from: big, with: {path: out, overwrite: replace}}
 `)
-	want := b.run("flow.yaml", "--cache", b.path("roomy"))
+	want := b.run("--cache", b.path("roomy"))
 	out := tree(t, b.path("out"))
 	mountTmpfs(t, b.cache, "size=256k")
 	b.executions()
-	r := b.run("flow.yaml")
+	r := b.run()
 	sameTree(t, "on a full disk", tree(t, b.path("out")), out)
 	if got := b.executions(); got < 26 {
 		t.Errorf("%d executions", got)
@@ -250,15 +251,15 @@ func TestReadOnlyCache(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	mountTmpfs(t, b.cache, "size=8m")
-	b.run("flow.yaml")
+	b.run()
 	before := tree(t, b.cache)
 	remount(t, b.cache, "ro")
-	n := b.run("flow.yaml").node(t, "stats")
+	n := b.run().node(t, "stats")
 	if n.FromStore != 26 || n.Computed != 0 {
 		t.Errorf("a read-only cache gave %d from the store and computed %d, want 26 and 0", n.FromStore, n.Computed)
 	}
 	b.write("data/data/03_image.jpeg", string(readFile(t, b.path("data/data/03_image.jpeg")))+"x")
-	r := b.run("flow.yaml")
+	r := b.run()
 	if n := r.node(t, "stats"); n.Computed < 1 || n.FromStore < 25 {
 		t.Errorf("%d computed and %d from the store, want 1 and 25", n.Computed, n.FromStore)
 	}
@@ -281,12 +282,12 @@ func mountTmpfs(t *testing.T, dir, options string) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput()
 	if err != nil {
 		t.Skipf("this test needs the right to mount a file system (run it as root): %v: %s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", dir).CombinedOutput(); err != nil {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
@@ -294,7 +295,7 @@ func mountTmpfs(t *testing.T, dir, options string) {
 
 func remount(t *testing.T, dir, option string) {
 	t.Helper()
-	if out, err := exec.Command("mount", "-o", "remount,"+option, dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,"+option, dir).CombinedOutput(); err != nil {
 		t.Fatalf("remount: %v: %s", err, out)
 	}
 }

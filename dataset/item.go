@@ -164,7 +164,7 @@ type memory struct {
 
 func (m *memory) String() string { return fmt.Sprintf("a %T in memory", m.given) }
 
-func (m *memory) value(context.Context) (any, bool, error) {
+func (m *memory) value(context.Context) (v any, ok bool, err error) { //nolint:unparam // valuer may fail
 	return m.given, exact(m.ext, m.given), nil
 }
 

@@ -156,7 +156,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	if !errors.Is(err, larder.ErrDry) {
 		return err
 	}
-	reason, err := p.why(ctx, m, a)
+	reason, err := p.why(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (np *NodePlan) add(text string, index int) {
 }
 
 // why says why an execution would take place.
-func (p *planner) why(ctx context.Context, m *dataset.Making, a *key.Action) (string, error) {
+func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
 	if err != nil {
 		return "", err

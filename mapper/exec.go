@@ -50,12 +50,8 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, fmt.Errorf("item %q cannot be the name of a file", k)
 		}
 	}
-	run := &execution{Exec: m, dir: env.Dir}
-	files, err := run.absolute(env)
-	if err != nil {
-		return nil, err
-	}
-	params, err := m.identity(env, files)
+	run := &execution{Exec: m}
+	params, err := m.identity(env, run.absolute(env))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +77,8 @@ func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(m.Env))) {
 		value, set := os.LookupEnv(name)
-		params = append(params, key.Param{Name: "env " + name, Value: []any{set, value}})
+		// Only its digest: a variable may hold a secret, and explanations are kept.
+		params = append(params, key.Param{Name: "env " + name, Value: []any{set, key.DigestOf([]byte(value)).String()}})
 	}
 	return params, nil
 }
@@ -89,13 +86,12 @@ func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param
 // execution is what one use of the mapper needs to run.
 type execution struct {
 	Exec
-	dir  string
 	argv []string
 }
 
 // absolute sets argv, with words that name files below the flow's folder made
 // absolute, and returns those files by word.
-func (e *execution) absolute(env *component.Env) (map[string]string, error) {
+func (e *execution) absolute(env *component.Env) map[string]string {
 	files := map[string]string{}
 	for _, word := range e.Command {
 		path := env.Path(component.Path(word))
@@ -107,7 +103,7 @@ func (e *execution) absolute(env *component.Env) (map[string]string, error) {
 		files[word] = path
 		e.argv = append(e.argv, path)
 	}
-	return files, nil
+	return files
 }
 
 // below reports whether path lies in dir.

@@ -34,9 +34,7 @@ func picture(img image.Image) dataset.Sample {
 
 func TestImageStats(t *testing.T) {
 	gray := image.NewGray(image.Rect(5, 5, 7, 7)) // not at the origin
-	for i, v := range []uint8{0, 100, 200, 100} {
-		gray.Pix[i] = v
-	}
+	copy(gray.Pix, []uint8{0, 100, 200, 100})
 	opaque := image.NewNRGBA(image.Rect(0, 0, 2, 1))
 	opaque.SetNRGBA(0, 0, color.NRGBA{10, 20, 30, 255})
 	opaque.SetNRGBA(1, 0, color.NRGBA{30, 20, 10, 255})

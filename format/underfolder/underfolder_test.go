@@ -166,13 +166,12 @@ func text(k, v string, shared bool) dataset.Field {
 	return dataset.Field{Key: k, Item: dataset.NewItem("txt", v), Shared: shared}
 }
 
-// write writes samples, and returns the log and the error.
-func write(t testing.TB, path string, o underfolder.Overwrite, data component.Data) (string, *dataset.Tally, error) {
+// write writes samples, and returns what was counted.
+func write(t testing.TB, path string, o underfolder.Overwrite, data component.Data) (*dataset.Tally, error) {
 	t.Helper()
-	var log bytes.Buffer
-	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 	err := underfolder.Sink{Path: component.Path(path), Overwrite: o}.Write(t.Context(), env, data)
-	return log.String(), env.Tally, err
+	return env.Tally, err
 }
 
 // TestWriteRead writes samples and reads them back: nothing is lost or gained,
@@ -220,7 +219,7 @@ func TestWriteRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "deep", "out")
-			if _, _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(c.samples...))); err != nil {
+			if _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(c.samples...))); err != nil {
 				t.Fatal(err)
 			}
 			ds, err := underfolder.Open(path, nil, nil)
@@ -261,7 +260,7 @@ func TestNamesAreZeroFilled(t *testing.T) {
 	ds := dataset.Func(11, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(text("a", fmt.Sprint(i), false)), nil
 	})
-	if _, _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
+	if _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"00_a.txt", "10_a.txt"} {
@@ -294,7 +293,7 @@ func TestOverwrite(t *testing.T) {
 			if c.there != nil {
 				path = folder(t, c.there)
 			}
-			_, _, err := write(t, path, c.how, one)
+			_, err := write(t, path, c.how, one)
 			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("the error is %v, want %q", err, c.fails)
 			}
@@ -336,15 +335,15 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 		}
 		return info
 	}
-	if _, _, err := write(t, path, underfolder.Replace, samples("y")); err != nil {
+	if _, err := write(t, path, underfolder.Replace, samples("y")); err != nil {
 		t.Fatal(err)
 	}
 	first := stat()
-	_, tally, err := write(t, path, underfolder.Replace, samples("y"))
+	tally, err := write(t, path, underfolder.Replace, samples("y"))
 	if err != nil || tally.Computed.Load() != 0 || tally.FromStore.Load() != 2 || !os.SameFile(first, stat()) {
 		t.Errorf("an equal dataset: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
 	}
-	_, tally, err = write(t, path, underfolder.Replace, samples("z"))
+	tally, err = write(t, path, underfolder.Replace, samples("z"))
 	if err != nil || tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
 		t.Errorf("one sample changed: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
 	}
@@ -357,7 +356,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "extra.txt"), []byte("extra"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
+	if _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
@@ -367,7 +366,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 
 func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	if _, _, err := write(t, path, underfolder.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
+	if _, err := write(t, path, underfolder.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
 		t.Fatal(err)
 	}
 	bad := dataset.Func(5, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -376,7 +375,7 @@ func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 		}
 		return dataset.NewSample(text("a", "new", false)), nil
 	})
-	if _, _, err := write(t, path, underfolder.Replace, component.One(bad)); err == nil {
+	if _, err := write(t, path, underfolder.Replace, component.One(bad)); err == nil {
 		t.Fatal("no error")
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
@@ -391,7 +390,7 @@ func TestKeysStayInTheFolder(t *testing.T) {
 	for _, k := range []string{"../x", "a/b", "..", ".", "", ".hidden", "a.b", "a\\b", "a\x00b"} {
 		for _, shared := range []bool{false, true} {
 			dir := t.TempDir()
-			_, _, err := write(t, filepath.Join(dir, "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared)))))
+			_, err := write(t, filepath.Join(dir, "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared)))))
 			var at *dataset.SampleError
 			if !errors.As(err, &at) {
 				t.Errorf("key %q: the error is %v", k, err)
@@ -410,7 +409,7 @@ func TestGroups(t *testing.T) {
 	}
 	data := component.Data{Names: []string{"red", "blue"}, Parts: []component.Samples{part("r"), part("b")}}
 	for range 2 {
-		if _, _, err := write(t, path, underfolder.Replace, data); err != nil {
+		if _, err := write(t, path, underfolder.Replace, data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -419,14 +418,14 @@ func TestGroups(t *testing.T) {
 		t.Errorf("the folder has %q", got)
 	}
 	data.Names, data.Parts = data.Names[:1], data.Parts[:1]
-	if _, _, err := write(t, path, underfolder.Replace, data); err != nil {
+	if _, err := write(t, path, underfolder.Replace, data); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, path); len(got) != 2 {
 		t.Errorf("a group that is gone is still there: %q", got)
 	}
 	data.Names[0] = "../red"
-	if _, _, err := write(t, path, underfolder.Replace, data); err == nil {
+	if _, err := write(t, path, underfolder.Replace, data); err == nil {
 		t.Error("a group's name led out of the folder")
 	}
 }
