@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,7 +122,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 		return false
 	}
 	if !found.torn && found.end < info.Size() {
-		a.s.setAsideBytes(p, found.end, info.Size(), fmt.Errorf("%w: no record begins here", errDamaged))
+		a.s.setAsideBytes(p, found.end, info.Size(), errNoRecord)
 	}
 	if found.end < info.Size() && file.Truncate(found.end) != nil {
 		_ = file.Close()
@@ -204,6 +203,9 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		p.file, err = openEmpty(p.path)
 	}
+	if err == nil && s.sync {
+		err = syncDir(filepath.Dir(p.path))
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
@@ -237,16 +239,14 @@ func (a *appender) take(p *pack, file *os.File, entries []entry) {
 
 // leave gives the pack up, finished or for another process to go on with.
 func (a *appender) leave(seal bool) error {
-	if err := a.flushLocked(); err != nil {
-		return err
-	}
+	err := a.flushLocked()
 	p, file := a.pack, a.file
 	if !p.gone.Load() && (seal || a.end-p.indexed > indexTail) {
 		a.s.keepIndex(p, a.end, a.entries)
 	}
 	if seal {
-		if err := file.Chmod(0o444); err != nil {
-			a.s.report(p.path, "cannot finish a pack", err)
+		if cerr := file.Chmod(0o444); cerr != nil {
+			a.s.report(p.path, "cannot finish a pack", cerr)
 		}
 	}
 	v := &a.s.folder
@@ -255,7 +255,7 @@ func (a *appender) leave(seal bool) error {
 	p.own.Store(false)
 	v.mu.Unlock()
 	a.pack, a.file, a.end, a.entries = nil, nil, 0, nil
-	return file.Close()
+	return errors.Join(err, file.Close())
 }
 
 // release gives the pack up for another to go on with.

@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/larder-data/larder/store"
 )
@@ -192,7 +191,8 @@ func (s *Store) Close() error {
 	}
 	s.end()
 	s.background.Wait()
-	err := errors.Join(s.writer.release(), s.touches.flush(s), s.leases.close())
+	s.flushTouches()
+	err := errors.Join(s.writer.release(), s.leases.close())
 	s.folder.close()
 	return err
 }
@@ -209,6 +209,3 @@ func (s *Store) writable() error {
 	}
 	return nil
 }
-
-// flushEvery is how often uses of old records are written down.
-const flushEvery = 5 * time.Minute

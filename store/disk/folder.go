@@ -111,8 +111,11 @@ func (s *Store) checkFormat() error {
 		}
 		err = fmt.Errorf("%w: bad checksum", errDamaged)
 	}
-	if !os.IsNotExist(err) {
+	switch {
+	case errors.Is(err, errDamaged):
 		s.setAside(path, err)
+	case !isObstructed(err):
+		return err // what is not read may be a newer format
 	}
 	if s.readOnly {
 		return nil
@@ -126,6 +129,9 @@ func (s *Store) checkFormat() error {
 // makeDir makes a folder, and moves what is not one out of the way.
 func (s *Store) makeDir(path string) error {
 	err := os.Mkdir(path, 0o777)
+	if err == nil && s.sync {
+		return syncDir(filepath.Dir(path))
+	}
 	if err == nil {
 		return nil
 	}

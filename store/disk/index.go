@@ -104,6 +104,9 @@ func (x *index) add(p *pack) {
 func (x *index) insert(p *pack, entries []entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.packs[p.number] == nil {
+		return // gone meanwhile
+	}
 	if len(x.places) == 0 {
 		x.places = make(map[uint64]place, len(entries))
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -25,7 +24,7 @@ type pack struct {
 	own    atomic.Bool // this process appends to it
 	gone   atomic.Bool // the file was removed from the folder
 
-	// Guarded by Store.refreshing.
+	// Guarded by folderView.mu.
 	end     int64 // records before this offset are known
 	size    int64 // when last looked at
 	mtime   int64 // ns, when last looked at
@@ -44,8 +43,6 @@ func parsePackName(name string) (id uint64, ok bool) {
 	id, err := strconv.ParseUint(digits, 16, 64)
 	return id, err == nil && packName(id) == name
 }
-
-func (p *pack) name() string { return filepath.Base(p.path) }
 
 func (p *pack) indexPath() string { return strings.TrimSuffix(p.path, packSuffix) + indexSuffix }
 

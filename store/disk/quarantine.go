@@ -2,6 +2,7 @@ package disk
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -40,8 +41,13 @@ func (r *reports) first(what string) bool {
 }
 
 // setAside reports a file that is damaged, or is where it should not be, and
-// moves it to the quarantine.
+// moves it to the quarantine. A file that could not be read for another
+// reason may be sound, and stays.
 func (s *Store) setAside(path string, reason error) {
+	if !errors.Is(reason, errDamaged) {
+		s.report(path, "cannot read a file", reason)
+		return
+	}
 	if s.reports.first(path) {
 		s.log.Warn("store: damaged file set aside", "file", path, "reason", reason)
 	}

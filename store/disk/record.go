@@ -65,7 +65,10 @@ type header struct {
 	moves         uint32
 }
 
-var errDamaged = errors.New("damaged")
+var (
+	errDamaged  = errors.New("damaged")
+	errNoRecord = fmt.Errorf("%w: no record begins here", errDamaged)
+)
 
 // inline is the number of bytes of payload in the pack.
 func (h *header) inline() int64 {

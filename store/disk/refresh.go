@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -93,7 +92,7 @@ func (s *Store) list(info os.FileInfo) {
 			continue
 		}
 		if path := filepath.Join(dir, e.Name()); !e.Type().IsRegular() {
-			s.setAside(path, fmt.Errorf("%w: not a regular file", errDamaged))
+			s.setAside(path, errStray)
 		} else {
 			present[id] = true
 			if v.packs[id] == nil {
@@ -182,10 +181,10 @@ func (s *Store) learn(p *pack, found scan, err error) {
 		s.report(p.path, "cannot read a pack", err)
 	}
 	for _, d := range found.damaged {
-		s.setAsideBytes(p, d.from, d.to, fmt.Errorf("%w: no record begins here", errDamaged))
+		s.setAsideBytes(p, d.from, d.to, errNoRecord)
 	}
 	if p.sealed && err == nil && found.end < p.size {
-		s.setAsideBytes(p, found.end, p.size, fmt.Errorf("%w: no record begins here", errDamaged))
+		s.setAsideBytes(p, found.end, p.size, errNoRecord)
 	}
 	grown := found.end - p.end
 	for i := range found.entries {

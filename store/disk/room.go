@@ -22,6 +22,9 @@ type room struct {
 // that evicts already.
 const lockPatience = time.Second
 
+// flushEvery is how often uses of old records are written down.
+const flushEvery = 5 * time.Minute
+
 // housekeep runs until Close. It evicts when there is too much, and writes
 // down uses of old records now and then.
 func (s *Store) housekeep() {
@@ -33,9 +36,7 @@ func (s *Store) housekeep() {
 			s.room.done()
 			return
 		case <-tick.C:
-			if err := s.touches.flush(s); err != nil {
-				s.report(touchDir, "cannot note uses of records", err)
-			}
+			s.flushTouches()
 		case <-s.room.wanted:
 			s.evict()
 			s.room.done()

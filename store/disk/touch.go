@@ -111,6 +111,13 @@ func (t *touches) flush(s *Store) error {
 	return nil
 }
 
+// flushTouches is flush where nobody can do anything about an error.
+func (s *Store) flushTouches() {
+	if err := s.touches.flush(s); err != nil {
+		s.report(touchDir, "cannot note uses of records", err)
+	}
+}
+
 // compactTouches makes one file of all, with the records for which keep
 // holds. Two processes may do so at once: what one removes, the other has in
 // the file it writes.

@@ -1,0 +1,64 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder/key"
+)
+
+func TestWaitersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var table Table
+		k := key.Key{1}
+		start := time.Now()
+		done := make(chan time.Duration, 3)
+		for range 3 {
+			go func() {
+				release, err := table.Acquire(t.Context(), k)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Second)
+				release()
+				done <- time.Since(start)
+			}()
+		}
+		for i := range 3 {
+			if got, want := <-done, time.Duration(i+1)*time.Second; got != want {
+				t.Errorf("turn %d ended after %v, want %v", i, got, want)
+			}
+		}
+		if len(table.slots) != 0 {
+			t.Errorf("%d keys are left in the table", len(table.slots))
+		}
+	})
+}
+
+func TestCancelledWaiterLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var table Table
+		k := key.Key{1}
+		release, err := table.Acquire(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := table.Acquire(ctx, k); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := table.Acquire(ctx, key.Key{2}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a context that ended lends: %v", err)
+		}
+		release()
+		release()
+		if len(table.slots) != 0 {
+			t.Errorf("%d keys are left in the table", len(table.slots))
+		}
+	})
+}
