@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,7 @@ func status(err error) int {
 type app struct {
 	stdout, stderr io.Writer
 	cache          string // --cache
+	cacheSize      string // --cache-size
 }
 
 func (a *app) command() *cobra.Command {
@@ -99,17 +101,38 @@ share, and handed back only while it is still right.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
+	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand())
 	return root
 }
 
 // open opens the cache folder.
 func (a *app) open() (*larder.Larder, error) {
-	l, err := larder.Open(larder.Options{Dir: a.cache, Logger: a.logger()})
+	size, err := a.maxBytes()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	l, err := larder.Open(larder.Options{Dir: a.cache, MaxBytes: size, Logger: a.logger()})
 	if err != nil {
 		return nil, failure{err}
 	}
 	return l, nil
+}
+
+// maxBytes is the bound of the cache in the terms of larder.Options.
+func (a *app) maxBytes() (int64, error) {
+	size := cmp.Or(a.cacheSize, os.Getenv("LARDER_CACHE_SIZE"))
+	switch size {
+	case "":
+		return 0, nil
+	case "none":
+		return -1, nil
+	}
+	n, err := flow.ParseBytes(size)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("cache size %q is not a size such as 50GiB, or none", size)
+	}
+	return n, nil
 }
 
 // logger writes warnings for people, a line each.

@@ -17,7 +17,7 @@ func writeTable(w io.Writer, r *flow.Report) {
 	for _, n := range r.Nodes {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", n.Name, n.Samples,
 			count(n.Computed), count(n.FromMemory), count(n.FromStore),
-			seconds(n.Seconds), saved(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
+			secondsOrDot(n.Seconds), secondsOrDot(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
 	}
 	t.Flush()
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
@@ -31,7 +31,7 @@ func count(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func saved(s float64) string {
+func secondsOrDot(s float64) string {
 	if s == 0 {
 		return "."
 	}

@@ -104,10 +104,15 @@ func kind(ctx context.Context, it *Item) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c, ok := codec.ByExtension(ext); ok {
+	c, ok := codec.ByExtension(ext)
+	switch {
+	case !ok:
+		return ext, nil
+	case ext == c.Extensions[0]:
+		return c.ID(), nil
+	default: // commands see the extension
 		return ext + " " + c.ID(), nil
 	}
-	return ext, nil
 }
 
 // resolve names every input by its content, computing those that are not

@@ -254,7 +254,7 @@ func (p *parser) cache(f field) *cache.Options {
 		case "size":
 			o.Size = int(p.whole(g, 1, 1<<40))
 		case "bytes":
-			n, err := bytesOf(g.value.Value)
+			n, err := ParseBytes(g.value.Value)
 			if err != nil {
 				p.at(g.value, "bytes: %q %v", g.value.Value, err)
 			}

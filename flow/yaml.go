@@ -123,8 +123,8 @@ func orText(n *yaml.Node) string {
 	return "the text " + strconv.Quote(n.Value)
 }
 
-// bytesOf reads a size such as 256MiB, 1GB or 1000.
-func bytesOf(s string) (int64, error) {
+// ParseBytes reads a number of bytes such as 256MiB, 1GB or 1000.
+func ParseBytes(s string) (int64, error) {
 	units := []struct {
 		suffix string
 		factor float64

@@ -63,10 +63,12 @@ type channel struct {
 }
 
 func (c *channel) add(v uint32) {
-	if c.n == 0 || v < c.min {
+	if v < c.min || c.n == 0 {
 		c.min = v
 	}
-	c.max = max(c.max, v)
+	if v > c.max {
+		c.max = v
+	}
 	c.n++
 	c.sum += uint64(v)
 	c.squares += uint64(v) * uint64(v)
@@ -163,17 +165,32 @@ func scanGray(img *image.Gray) []channel {
 	return channels
 }
 
-// scanYCbCr is what JPEG needs: no allocation a pixel.
+// scanYCbCr is what JPEG needs: no allocation and no look-up of offsets a pixel.
 func scanYCbCr(img *image.YCbCr) []channel {
 	channels, b := make([]channel, 3), img.Rect
+	shift := chromaShift(img.SubsampleRatio)
 	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			yi, ci := img.YOffset(x, y), img.COffset(x, y)
-			r, g, bl := color.YCbCrToRGB(img.Y[yi], img.Cb[ci], img.Cr[ci])
+		luma := img.Y[img.YOffset(b.Min.X, y):][:b.Dx()]
+		chroma := img.COffset(b.Min.X, y) - b.Min.X>>shift
+		for i, l := range luma {
+			at := chroma + (b.Min.X+i)>>shift
+			r, g, bl := color.YCbCrToRGB(l, img.Cb[at], img.Cr[at])
 			channels[0].add(uint32(r))
 			channels[1].add(uint32(g))
 			channels[2].add(uint32(bl))
 		}
 	}
 	return channels
+}
+
+// chromaShift is how many times two columns share one chroma value.
+func chromaShift(r image.YCbCrSubsampleRatio) int {
+	switch r {
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		return 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		return 2
+	default:
+		return 0
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/draw"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,6 +78,31 @@ func TestImageStats(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestImageStatsOfJPEG compares the path for JPEG with the one for any image,
+// for all ways in which colours share samples and for cut-outs.
+func TestImageStatsOfJPEG(t *testing.T) {
+	for ratio := image.YCbCrSubsampleRatio444; ratio <= image.YCbCrSubsampleRatio410; ratio++ {
+		whole := image.NewYCbCr(image.Rect(0, 0, 13, 9), ratio)
+		for _, plane := range [][]uint8{whole.Y, whole.Cb, whole.Cr} {
+			for i := range plane {
+				plane[i] = uint8(i * 37)
+			}
+		}
+		for _, r := range []image.Rectangle{whole.Rect, image.Rect(3, 1, 12, 8), image.Rect(2, 2, 3, 3)} {
+			cut := whole.SubImage(r)
+			plain := image.NewNRGBA(r)
+			draw.Draw(plain, r, cut, r.Min, draw.Src)
+			var got [2]any
+			for i, img := range []image.Image{cut, plain} {
+				got[i] = mapper.Measure(img)
+			}
+			if diff := cmp.Diff(got[1], got[0]); diff != "" {
+				t.Errorf("%v, %v (-any image +JPEG):\n%s", ratio, r, diff)
+			}
 		}
 	}
 }

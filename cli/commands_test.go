@@ -1,0 +1,152 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLint(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	if r := b.larder("lint", "flow.yaml"); r.status != 0 || r.stdout != "" {
+		t.Errorf("status %d, stdout %q", r.status, r.stdout)
+	}
+	b.write("flow.yaml", strings.ReplaceAll(statsFlow, "image-stats", "image-stat"))
+	r := b.larder("lint", "flow.yaml")
+	if r.status != 2 {
+		t.Errorf("status %d, want 2", r.status)
+	}
+	mustContain(t, "lint", r.stderr, "flow.yaml:5:16", `did you mean "image-stats"?`)
+	if _, err := os.Stat(b.cache); !os.IsNotExist(err) {
+		t.Error("lint opened the cache")
+	}
+}
+
+func TestComponents(t *testing.T) {
+	b := newBench(t)
+	mustContain(t, "the list", b.larder("components").stdout, "underfolder", "image-stats", "group-by")
+	mustContain(t, "the description", b.larder("components", "repeat").stdout, "times (int, required)", "interleave (bool)")
+	if r := b.larder("components", "repaet"); r.status != 2 || !strings.Contains(r.stderr, `"repeat"`) {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	var list []struct {
+		Kind, Name, Doc string
+		Params          []struct{ Name, Type, Doc string }
+	}
+	if err := json.Unmarshal([]byte(b.larder("components", "--json").stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if c.Doc == "" {
+			t.Errorf("%s %s has no description", c.Kind, c.Name)
+		}
+		for _, p := range c.Params {
+			if p.Doc == "" || p.Type == "" {
+				t.Errorf("%s %s: parameter %s has no description", c.Kind, c.Name, p.Name)
+			}
+		}
+	}
+}
+
+func TestSchemaIsJSON(t *testing.T) {
+	b := newBench(t)
+	r := b.larder("schema")
+	if !json.Valid([]byte(r.stdout)) || r.stderr != "" {
+		t.Errorf("stdout %.100q, stderr %q", r.stdout, r.stderr)
+	}
+}
+
+func TestWrongArguments(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	for _, args := range [][]string{
+		{"rnu"}, {"run"}, {"run", "missing.yaml"}, {"run", "flow.yaml", "--progress", "loud"}, {"run", "flow.yaml", "--set", "novalue"},
+		{"run", "flow.yaml", "--workers", "-1"}, {"run", "flow.yaml", "--nonsense"}, {"run", "flow.yaml", "--cache-size", "big"},
+		{"run", "flow.yaml", "--events", "no/such/folder/events"},
+	} {
+		if r := b.larder(args...); r.status != 2 || r.stderr == "" {
+			t.Errorf("%q: status %d, want 2: %s", args, r.status, r.stderr)
+		}
+	}
+	if r := b.larder("run", "flow.yaml", "--report", "no/such/folder/report"); r.status != 1 {
+		t.Errorf("a report that cannot be written: status %d, want 1: %s", r.status, r.stderr)
+	}
+}
+
+func TestEventsAreJSONLines(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	for range 2 { // they are appended
+		b.run("--events", "events")
+	}
+	f, err := os.Open(b.path("events"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	kinds := map[string]int{}
+	for d := json.NewDecoder(f); ; {
+		var e struct{ Event, Node, Time string }
+		if err := d.Decode(&e); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if e.Node == "" || e.Time == "" {
+			t.Errorf("event %+v", e)
+		}
+		kinds[e.Event]++
+	}
+	if kinds["node_started"] != 6 || kinds["node_done"] != 6 || kinds["progress"] == 0 {
+		t.Errorf("events: %v", kinds)
+	}
+}
+
+func TestDryRunDoesNothing(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	r := b.larder("run", "flow.yaml", "--dry-run")
+	mustContain(t, "the plan", r.stderr, "stats: 26 samples, first sample 0: not computed before", "26 results to compute")
+	if _, err := os.Stat(b.path("out")); !os.IsNotExist(err) {
+		t.Error("the output was written")
+	}
+	b.run()
+	image := b.path("data/data/05_image.jpeg")
+	if err := os.WriteFile(image, append(readFile(t, image), 'x'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r = b.larder("run", "flow.yaml", "--dry-run")
+	mustContain(t, "the plan", r.stderr, "stats: 1 sample, first sample 5: input image: changed", "1 result to compute")
+	if n := b.run().node(t, "stats"); n.Computed != 1 {
+		t.Errorf("%d computed after the plan", n.Computed)
+	}
+}
+
+func TestCacheSizeIsKept(t *testing.T) {
+	b := newBench(t)
+	b.write("big.sh", `head -c 200000 /dev/zero > "$LARDER_OUT/big.bin"; cat "$LARDER_IN/image.jpeg" >> "$LARDER_OUT/big.bin"`)
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  big: {map: exec, from: letters, with: {command: [sh, big.sh], items: [image], into: [big]}, keep: true}
+  out: {sink: underfolder, from: big, with: {path: out, overwrite: replace}}
+`)
+	b.run("--cache-size", "2MB")
+	b.run("--cache-size", "2MB")
+	var bytes int64
+	for name := range tree(t, b.cache) {
+		info, err := os.Stat(filepath.Join(b.cache, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes += info.Size()
+	}
+	if bytes > 2_000_000 {
+		t.Errorf("the cache holds %d bytes", bytes)
+	}
+}
