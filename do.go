@@ -100,7 +100,7 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
-	if r, ok := c.kept(ctx, l, k); ok {
+	if r, ok := c.kept(ctx, l, k, l.store.Peek); ok {
 		return r, nil
 	}
 	if IsDry(ctx) {
@@ -139,11 +139,11 @@ func (c Call[T]) remembered(l *Larder, k key.Key) (Result[T], bool) {
 	return r, true
 }
 
-// kept looks in the store, following one link.
-func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key) (Result[T], bool) {
-	rec, err := l.store.Get(ctx, k)
+// kept looks in the store with get, following one link.
+func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get func(context.Context, key.Key) (store.Record, error)) (Result[T], bool) {
+	rec, err := get(ctx, k)
 	if err == nil && !rec.Link.IsZero() {
-		rec, err = l.store.Get(ctx, rec.Link)
+		rec, err = get(ctx, rec.Link)
 	}
 	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) {
@@ -224,7 +224,7 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 	}
 	defer release()
 	// Another process may have kept it while we waited.
-	if r, ok := c.kept(ctx, l, k); ok {
+	if r, ok := c.kept(ctx, l, k, l.store.Get); ok {
 		return c.outcome(r)
 	}
 	return c.compute(ctx, l, k)

@@ -107,6 +107,9 @@ type Usage struct {
 type Store interface {
 	// Get returns the record kept under k, verified, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)
+	// Peek is Get, but may miss what another user put in the last moments. It
+	// is cheaper where the caller goes on to take a lease and to look again.
+	Peek(ctx context.Context, k key.Key) (Record, error)
 	// Has reports whether a record seems to be kept under k. It reads no
 	// payload, so a later Get may still find damage.
 	Has(ctx context.Context, k key.Key) (bool, error)

@@ -6,19 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 )
 
 // target is the folder that is written: the one asked for, or a hidden one
 // beside it that takes its place when it is complete.
 type target struct {
-	path         string // asked for
-	dir          string // written
-	old          bool   // path was there, and is compared with what is written
-	replaceFiles bool   // in place: files that are there may be replaced
-	changed      atomic.Bool
-	files        atomic.Int64
+	path         string       // asked for
+	dir          string       // written
+	old          bool         // path was there, and is compared with what is written
+	replaceFiles bool         // in place: files that are there may be replaced
+	written      atomic.Int64 // files
 	samples      atomic.Int64
+
+	mu     sync.Mutex
+	reused []string // files of path that are as they should be
 }
 
 // newTarget makes the hidden folder, and removes those that killed writers
@@ -66,22 +69,41 @@ func (t *target) discard() {
 	}
 }
 
-// reuse takes the file of a relative name from the folder that is replaced, if
-// it is there and same says that it has the right content. It is linked, not
-// copied: the old folder's name for it goes away.
+// reuse leaves the file of a relative name to be taken from the folder that is
+// replaced, if it is there and same says that it has the right content.
 func (t *target) reuse(name string, same func(path string) bool) bool {
-	was := filepath.Join(t.path, name)
-	if !t.old || t.inPlace() || !same(was) || os.Link(was, filepath.Join(t.dir, name)) != nil {
+	if !t.old || t.inPlace() || !same(filepath.Join(t.path, name)) {
 		return false
 	}
-	t.files.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reused = append(t.reused, name)
 	return true
+}
+
+// takeReused puts the files that are reused into the new folder. They are
+// linked, not copied, where the file system can: the old folder's names for
+// them go away.
+func (t *target) takeReused() error {
+	for _, name := range t.reused {
+		was, dst := filepath.Join(t.path, name), filepath.Join(t.dir, name)
+		if os.Link(was, dst) == nil {
+			continue
+		}
+		b, err := os.ReadFile(was)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(dst, b, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put writes one file of a relative name.
 func (t *target) put(name string, content []byte) error {
-	t.files.Add(1)
-	t.changed.Store(true)
+	t.written.Add(1)
 	dst := filepath.Join(t.dir, name)
 	if t.inPlace() {
 		return t.putInPlace(dst, content)
@@ -126,8 +148,11 @@ func (t *target) finish(groups []string) error {
 	if t.inPlace() {
 		return nil // others may have files here: it is not ours to mark
 	}
-	if t.old && !t.changed.Load() && t.same(m) {
+	if t.old && t.written.Load() == 0 && t.same(m) {
 		return nil
+	}
+	if err := t.takeReused(); err != nil {
+		return err
 	}
 	if err := writeMark(t.dir, m); err != nil {
 		return err
@@ -144,12 +169,12 @@ func (t *target) same(m mark) bool {
 	if err != nil || old.Samples != m.Samples || len(old.Groups) != len(m.Groups) {
 		return false
 	}
-	files := int64(0)
+	files := 0
 	err = filepath.WalkDir(t.path, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != markName {
 			files++
 		}
 		return err
 	})
-	return err == nil && files == t.files.Load()
+	return err == nil && files == len(t.reused)
 }

@@ -16,8 +16,18 @@ import (
 // Get returns the record kept under k. Its payload is mapped memory if it is
 // large.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
+	return s.get(k, true)
+}
+
+// Peek is Get without a look at what other processes wrote in the last
+// moments.
+func (s *Store) Peek(_ context.Context, k key.Key) (store.Record, error) {
+	return s.get(k, false)
+}
+
+func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 	var r store.Record
-	err := s.find(k, func(p *pack, at place) (err error) {
+	err := s.find(k, refresh, func(p *pack, at place) (err error) {
 		r, err = s.read(k, p, at)
 		return err
 	})
@@ -26,7 +36,7 @@ func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 
 // Has reports whether a record is kept under k, from its header alone.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
-	err := s.find(k, func(p *pack, at place) error {
+	err := s.find(k, true, func(p *pack, at place) error {
 		var h header
 		if err := p.header(&h, at); err != nil {
 			return err
@@ -41,7 +51,7 @@ func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 
 // Provenance returns the provenance kept with the record under k.
 func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err error) {
-	err = s.find(k, func(p *pack, at place) error {
+	err = s.find(k, true, func(p *pack, at place) error {
 		var h header
 		if err := p.header(&h, at); err != nil {
 			return err
@@ -68,9 +78,10 @@ func (p *pack) provenanceOf(h *header, at place) ([]byte, error) {
 }
 
 // find calls read with where the record of k is. If there is none, or read
-// fails, it looks once more for what other processes wrote. A record that
+// fails, it looks once more for what other processes wrote, if refresh says
+// so. A record that
 // read finds damaged is forgotten, so that a later one can take its place.
-func (s *Store) find(k key.Key, read func(*pack, place) error) error {
+func (s *Store) find(k key.Key, refresh bool, read func(*pack, place) error) error {
 	if s.closed.Load() {
 		return errClosed
 	}
@@ -80,6 +91,9 @@ func (s *Store) find(k key.Key, read func(*pack, place) error) error {
 	fp := fingerprint(k)
 	if s.readFound(fp, read, false) {
 		return nil
+	}
+	if !refresh {
+		return store.ErrNotFound
 	}
 	s.refresh()
 	if s.readFound(fp, read, true) {

@@ -64,6 +64,9 @@ func New(o Options) *Store {
 	}
 }
 
+// Peek is Get: nobody else has the store.
+func (s *Store) Peek(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+
 // Get returns the record kept under k.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	s.mu.Lock()
