@@ -16,6 +16,8 @@ type plan struct {
 	least int
 	// plain says that a value holds nothing one holder could change.
 	plain bool
+	// key says that equal values come back equal, as keys of a map must.
+	key bool
 	// recursive says that a value may contain values of the same type. It
 	// may also be set for types that lead to such types.
 	recursive bool

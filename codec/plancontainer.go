@@ -83,7 +83,7 @@ func (m *planner) planArray(p *plan, path string) error {
 	if err != nil {
 		return err
 	}
-	p.plain = elem.plain
+	p.plain, p.key = elem.plain, elem.key
 	if p.typ.Size() == 0 {
 		p.write = func(w *cborWriter, _ reflect.Value) error { w.null(); return nil }
 		p.read = func(r *cborReader, _ reflect.Value) {
@@ -137,8 +137,8 @@ func (m *planner) planMap(p *plan, path string) error {
 	if err != nil {
 		return err
 	}
-	if !key.plain {
-		return &UnencodableError{path + "[key]", "a key", p.typ.Key(), "use keys made of strings and numbers: others are not equal when they come back"}
+	if !key.key {
+		return &UnencodableError{path + "[key]", "a key", p.typ.Key(), "use keys made of strings and numbers: pointers and interfaces are not equal when they come back"}
 	}
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {
@@ -176,6 +176,10 @@ func (m *planner) planMap(p *plan, path string) error {
 				return
 			}
 			out.SetMapIndex(k, e)
+		}
+		if out.Len() != n {
+			r.fail("two keys of a %v came back equal", p.typ)
+			return
 		}
 		v.Set(out)
 	}

@@ -41,6 +41,7 @@ func marshalsGob(t reflect.Type) bool {
 
 // planMarshaler keeps a value as the bytes it makes of itself.
 func planMarshaler(p *plan) {
+	p.key = true // as far as the type's own methods go
 	binary := marshalsBinary(reflect.PointerTo(p.typ))
 	p.write = func(w *cborWriter, v reflect.Value) (err error) {
 		var b []byte

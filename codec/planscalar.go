@@ -5,7 +5,7 @@ import "reflect"
 // planScalar fills in the plan of a bool, a number or a string, and reports
 // whether p is for one.
 func planScalar(p *plan) bool {
-	p.plain = true
+	p.plain, p.key = true, true
 	switch p.typ.Kind() {
 	case reflect.Bool:
 		p.write = func(w *cborWriter, v reflect.Value) error { w.bool(v.Bool()); return nil }
@@ -38,7 +38,7 @@ func planScalar(p *plan) bool {
 		p.write = func(w *cborWriter, v reflect.Value) error { w.string(v.String()); return nil }
 		p.read = func(r *cborReader, v reflect.Value) { v.SetString(r.string()) }
 	default:
-		p.plain = false
+		p.plain, p.key = false, false
 	}
 	return p.plain
 }

@@ -13,7 +13,7 @@ func (m *planner) planStruct(p *plan, path string) error {
 		plan  *plan
 	}
 	var fields []field
-	p.plain = true
+	p.plain, p.key = true, true
 	for i := range p.typ.NumField() {
 		f := p.typ.Field(i)
 		if f.Name == "_" {
@@ -31,6 +31,7 @@ func (m *planner) planStruct(p *plan, path string) error {
 		fields = append(fields, field{i, fp})
 		p.least += fp.least
 		p.plain = p.plain && fp.plain
+		p.key = p.key && fp.key
 	}
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		w.head(majorArray, uint64(len(fields)))

@@ -20,7 +20,7 @@ const (
 // name is that at the time). A zone that is another one where the time is read
 // makes the value unreadable rather than wrong.
 func planTime(p *plan) {
-	p.plain = true
+	p.plain, p.key = true, true
 	p.least = 6
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		t := v.Interface().(time.Time)
