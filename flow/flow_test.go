@@ -118,6 +118,15 @@ func TestSecondRunComputesNothing(t *testing.T) {
 			}
 		}
 	}
+	p, err := f.Plan(t.Context(), flow.RunOptions{Larder: newLarder(t, s)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range p.Nodes {
+		if n.Compute != 0 || n.Unknown != "" || (n.Name == "stats" || n.Name == "small") && n.Kept != 26 {
+			t.Errorf("the plan after the runs: %+v", n)
+		}
+	}
 }
 
 func TestPlanSaysWhatAndWhy(t *testing.T) {

@@ -24,18 +24,12 @@ type manifest struct {
 	touched bool
 }
 
-// manifestName names the manifest of one output of a node.
-func (f *Flow) manifestName(node string, outputs []string, i int) string {
-	name := f.File + "#" + node
-	if outputs != nil {
-		name += "." + outputs[i]
-	}
-	return name
-}
+// manifestName names the manifest of a node, or of one of its outputs.
+func (f *Flow) manifestName(place string) string { return f.File + "#" + place }
 
-func newManifest(r *run, s *state, outputs []string, i, samples int) *manifest {
+func newManifest(r *run, s *state, place string, samples int) *manifest {
 	return &manifest{
-		name: r.manifestName(s.Name, outputs, i), pinned: s.eager,
+		name: r.manifestName(place), pinned: s.eager,
 		records: make([]key.Key, samples), actions: make([]key.Key, samples),
 	}
 }

@@ -114,8 +114,11 @@ func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, e
 func (p *planner) samples(ctx context.Context, ds component.Samples) error {
 	for i := range ds.Len() {
 		s, err := ds.At(ctx, i)
-		if errors.Is(err, larder.ErrDry) {
-			continue // its maker was counted when it was asked
+		if at := (*dataset.SampleError)(nil); errors.Is(err, larder.ErrDry) && errors.As(err, &at) {
+			np := p.plan(at.Node)
+			np.Compute++
+			np.add("only running it tells which items it makes", at.Index)
+			continue
 		}
 		if err != nil {
 			return err
@@ -125,6 +128,12 @@ func (p *planner) samples(ctx context.Context, ds component.Samples) error {
 		}
 	}
 	return nil
+}
+
+// plan returns the plan of a node, named by itself or with one of its outputs.
+func (p *planner) plan(place string) *NodePlan {
+	node, _, _ := strings.Cut(place, ".")
+	return p.plans[node]
 }
 
 func (p *planner) makings(ctx context.Context, s dataset.Sample) error {
@@ -148,7 +157,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 		return nil
 	}
 	p.seen[id] = true
-	np := p.plans[m.Node()]
+	np := p.plan(m.Node())
 	if err = m.Make(ctx); err == nil {
 		np.Kept++
 		return nil
@@ -224,7 +233,7 @@ func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Ac
 func (p *planner) lastManifest(ctx context.Context, node string) store.Manifest {
 	m, ok := p.last[node]
 	if !ok {
-		m, _ = p.Larder.Store().Manifest(ctx, p.manifestName(node, nil, 0)) // none: nothing was kept
+		m, _ = p.Larder.Store().Manifest(ctx, p.manifestName(node)) // none: nothing was kept
 		p.last[node] = m
 	}
 	return m

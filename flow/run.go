@@ -248,13 +248,17 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	}
 	maker, _ := m.(dataset.Maker)
 	o := dataset.MapOptions{
-		Node: s.Name, Larder: r.Larder, Tally: &s.tally, Executions: s.Options.Workers,
+		Larder: r.Larder, Tally: &s.tally, Executions: s.Options.Workers,
 		Keep: s.Options.Keep || s.Options.Checkpoint || s.eager && maker != nil && maker.Makes() == nil,
 	}
 	s.data.Names = in.Names
 	for i, part := range in.Parts {
+		o.Node = s.Name
+		if in.Names != nil {
+			o.Node = Input{Node: s.Name, Output: in.Names[i]}.String()
+		}
 		if maker != nil {
-			mf := newManifest(r, s, in.Names, i, part.Len())
+			mf := newManifest(r, s, o.Node, part.Len())
 			s.manifest = append(s.manifest, mf)
 			o.Kept = mf.note
 		}
