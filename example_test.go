@@ -2,8 +2,8 @@ package larder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log"
 	"os"
 	"strings"
 
@@ -11,31 +11,33 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
+func shout(dir, text string) (v string, err error) {
+	l, err := larder.Open(larder.Options{Dir: dir})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	a, err := key.NewAction("shout", key.Version("1"), text)
+	if err != nil {
+		return "", err
+	}
+	return larder.Do(context.Background(), l, a, func(context.Context) (string, error) {
+		fmt.Println("computing")
+		return strings.ToUpper(text), nil
+	})
+}
+
 // A function's result is kept across runs, and computed once by all processes
 // that share the folder.
 func ExampleDo() {
 	dir, err := os.MkdirTemp("", "larder")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	for range 2 { // two runs of a program
-		l, err := larder.Open(larder.Options{Dir: dir})
-		if err != nil {
-			log.Fatal(err)
-		}
-		a, err := key.NewAction("shout", key.Version("1"), "hello")
-		if err != nil {
-			log.Fatal(err)
-		}
-		v, err := larder.Do(context.Background(), l, a, func(context.Context) (string, error) {
-			fmt.Println("computing")
-			return strings.ToUpper("hello"), nil
-		})
+		v, err := shout(dir, "hello")
 		fmt.Println(v, err)
-		if err := l.Close(); err != nil {
-			log.Fatal(err)
-		}
 	}
 	// Output:
 	// computing

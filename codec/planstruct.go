@@ -20,7 +20,7 @@ func (m *planner) planStruct(p *plan, path string) error {
 			continue // padding and markers, which no code can read
 		}
 		at := path + "." + f.Name
-		if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct && !marshalsItself(f.Type)) {
+		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct || marshalsItself(f.Type)) {
 			return &UnencodableError{at, "an unexported field", f.Type,
 				"export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
 		}

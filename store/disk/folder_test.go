@@ -247,12 +247,12 @@ func TestReadOnlyOption(t *testing.T) {
 func mountTemp(t *testing.T, options string) (dir string, ok bool) {
 	t.Helper()
 	dir = t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "larder-test", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", options, "larder-test", dir).CombinedOutput(); err != nil {
 		t.Logf("cannot mount, so this is tested another way: %v: %s", err, out)
 		return dir, false
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", "-l", dir).CombinedOutput(); err != nil {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
@@ -267,7 +267,7 @@ func TestReadOnlyMedium(t *testing.T) {
 	dir = filepath.Join(dir, "larder")
 	copyFolder(t, from, dir)
 	if mounted {
-		if out, err := exec.Command("mount", "-o", "remount,ro", filepath.Dir(dir)).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,ro", filepath.Dir(dir)).CombinedOutput(); err != nil {
 			t.Fatalf("remount: %v: %s", err, out)
 		}
 	} else {
