@@ -62,7 +62,7 @@ func childRole() func() {
 // child starts another process in a role.
 func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+role+" "+dir+" "+strings.TrimSuffix(fmt.Sprintln(args...), "\n"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
