@@ -111,7 +111,7 @@ func (l *Larder) openDisk(o Options) error {
 	}
 	s, err := disk.Open(disk.Options{Dir: o.Dir, MaxBytes: o.MaxBytes, ReadOnly: o.ReadOnly, Logger: o.Logger})
 	if err != nil {
-		return fmt.Errorf("larder: open %s: %w", o.Dir, err)
+		return err
 	}
 	l.store, l.dir = s, o.Dir
 	return nil

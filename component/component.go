@@ -92,7 +92,7 @@ func (d Data) Output(name string) (Data, error) {
 	if d.Names == nil {
 		return Data{}, fmt.Errorf("the node has a single output; name it without %q", "."+name)
 	}
-	return Data{}, fmt.Errorf("there is no output %q; there are %v", name, d.Names)
+	return Data{}, fmt.Errorf("there is no output %q%s", name, Suggest(name, d.Names))
 }
 
 // A Component is one registered thing.

@@ -79,7 +79,7 @@ func Suggest(name string, valid []string) string {
 	if len(valid) == 0 {
 		return ""
 	}
-	best, distance := "", len(name)/2+2
+	best, distance := "", min(max(3, len(name)/3), len(name))
 	for _, v := range valid {
 		if d := editDistance(name, v); d < distance {
 			best, distance = v, d

@@ -1,0 +1,51 @@
+package component
+
+import "testing"
+
+func TestSuggest(t *testing.T) {
+	valid := []string{"repeat", "reverse", "with", "sp"}
+	for name, want := range map[string]string{
+		"repaet": `; did you mean "repeat"?`,
+		"wiht":   `; did you mean "with"?`,
+		"nope":   "; valid: repeat, reverse, sp, with",
+		"":       "; valid: repeat, reverse, sp, with",
+	} {
+		if got := Suggest(name, valid); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	if got := Suggest("x", nil); got != "" {
+		t.Errorf("with nothing valid: %q", got)
+	}
+}
+
+func TestParamsAreDescribed(t *testing.T) {
+	type params struct {
+		Sizes map[string]float64 `param:"sizes,required" doc:"what"`
+		Mode  *string            `param:"mode" default:"a" enum:"a|b"`
+		Paths []Path             `param:"paths"`
+	}
+	c := describe[params](Op, "x", "doc")
+	for i, want := range []string{"map of number", "string", "list of path"} {
+		if got := c.Params[i].TypeName(); got != want {
+			t.Errorf("parameter %d is a %q, want %q", i, got, want)
+		}
+	}
+	if p := c.Params[0]; !p.Required || p.Name != "sizes" || p.Doc != "what" {
+		t.Errorf("%+v", p)
+	}
+	if p := c.Params[1]; p.Required || p.Default != "a" || len(p.Enum) != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
