@@ -27,7 +27,7 @@ func orders(n int) *rapid.Generator[Order] {
 		bound := rapid.Ptr(rapid.IntRange(-2*n-2, 2*n+2), true)
 		step := rapid.Ptr(rapid.IntRange(-3, 3).Filter(func(s int) bool { return s != 0 }), true)
 		indices := rapid.SliceOfN(rapid.IntRange(0, max(n-1, 0)), 0, 20)
-		switch k := rapid.IntRange(0, 7).Draw(t, "kind"); {
+		switch k := rapid.IntRange(0, 13).Draw(t, "kind"); {
 		case k == 0:
 			return Identity(n)
 		case k == 1:
@@ -42,6 +42,19 @@ func orders(n int) *rapid.Generator[Order] {
 			return must(Cycle(n, rapid.IntRange(0, 3*n).Draw(t, "total")))
 		case k == 6 && n > 0:
 			return must(Index(n, indices.Draw(t, "indices")))
+		case k == 7:
+			return must(Epochs(n, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 3).Draw(t, "epochs")))
+		case k == 8:
+			ranks := rapid.IntRange(1, 4).Draw(t, "ranks")
+			return must(Shard(n, rapid.IntRange(0, ranks-1).Draw(t, "rank"), ranks))
+		case k == 9 && n > 1:
+			return must(Mix(rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed"), Pool{1, 2}, Pool{n - 1, 1}))
+		case k == 10 && n > 0:
+			return must(Draw(n, rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed")))
+		case k == 11:
+			return Concat(orders(n).Draw(t, "first"), orders(n).Draw(t, "second"), orders(n).Draw(t, "third"))
+		case k == 12:
+			return Interleave(orders(n).Draw(t, "first"), orders(n).Draw(t, "second"))
 		default:
 			return must(Shuffle(n, rapid.Uint64().Draw(t, "seed"), rapid.Uint64Range(0, 5).Draw(t, "epoch")))
 		}
@@ -208,6 +221,52 @@ func TestSplitLosesNothing(t *testing.T) {
 	})
 }
 
+func TestShardsShareEverything(t *testing.T) {
+	for n := range 20 {
+		for ranks := 1; ranks < 5; ranks++ {
+			var got []int
+			for rank := range ranks {
+				o, err := Shard(n, rank, ranks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, all(o)...)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, all(Identity(n))) {
+				t.Errorf("%d ranks read %v of %d", ranks, got, n)
+			}
+		}
+	}
+}
+
+func TestMixKeepsItsWeights(t *testing.T) {
+	const draws = 100_000
+	o, err := Mix(draws, 3, Pool{N: 10, Weight: 1}, Pool{N: 90, Weight: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts [100]int
+	for pos := range draws {
+		counts[o.At(pos)]++
+	}
+	first := 0
+	for i, c := range counts {
+		want := draws / 4 / 10
+		if i < 10 {
+			first += c
+		} else {
+			want = draws * 3 / 4 / 90
+		}
+		if c < want*8/10 || c > want*12/10 {
+			t.Errorf("element %d was drawn %d times, want about %d", i, c, want)
+		}
+	}
+	if first < 24_000 || first > 26_000 {
+		t.Errorf("a quarter of the draws is %d", first)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	refuse := func(what string, err error) {
 		t.Helper()
@@ -227,6 +286,14 @@ func TestRefused(t *testing.T) {
 	refuse("an index past the end", err)
 	_, err = Shuffle(-1, 0, 0)
 	refuse("a negative size", err)
+	_, err = Epochs(3, 0, -1)
+	refuse("a negative number of epochs", err)
+	_, err = Shard(3, 2, 2)
+	refuse("a rank past the last", err)
+	_, err = Mix(3, 0)
+	refuse("a mixture of nothing", err)
+	_, err = Draw(0, 3, 0)
+	refuse("draws from nothing", err)
 	_, err = Split(15, Count(12), Count(10))
 	refuse("parts larger than the whole", err)
 	_, err = Split(15, Count(12))

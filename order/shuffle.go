@@ -12,6 +12,10 @@ func Shuffle(n int, seed, epoch uint64) (Order, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("order: cannot shuffle %d elements", n)
 	}
+	return newShuffled(n, seed, epoch), nil
+}
+
+func newShuffled(n int, seed, epoch uint64) Shuffled {
 	s := Shuffled{N: n, Seed: seed, Epoch: epoch}
 	s.half = uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2
 	state := mix(mix(seed) ^ epoch)
@@ -19,7 +23,7 @@ func Shuffle(n int, seed, epoch uint64) (Order, error) {
 		state = mix(state + 0x9e3779b97f4a7c15)
 		s.keys[i] = state
 	}
-	return s, nil
+	return s
 }
 
 // Shuffled is N elements in a random order, made by [Shuffle].

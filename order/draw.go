@@ -1,0 +1,292 @@
+package order
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// Epochs is n elements in epochs passes, each in a random order of its own: at
+// position p it has what [Shuffle] of epoch p/n has at p%n.
+func Epochs(n int, seed uint64, epochs int) (Order, error) {
+	if epochs < 0 || n < 0 {
+		return nil, fmt.Errorf("order: cannot pass %d times over %d elements", epochs, n)
+	}
+	if _, err := product(n, epochs); err != nil {
+		return nil, err
+	}
+	return Shuffles{N: n, Seed: seed, Epochs: epochs}, nil
+}
+
+// Shuffles is N elements in Epochs shuffled passes.
+type Shuffles struct {
+	N      int
+	Seed   uint64
+	Epochs int
+}
+
+func (s Shuffles) epoch(e int) Shuffled { return newShuffled(s.N, s.Seed, uint64(e)) }
+
+// Len implements Order.
+func (s Shuffles) Len() int { return s.N * s.Epochs }
+
+// At implements Order.
+func (s Shuffles) At(pos int) int {
+	checkPos(pos, s.Len())
+	return s.epoch(pos / s.N).At(pos % s.N)
+}
+
+// Next implements Order: what was read in this pass is read in the next one.
+func (s Shuffles) Next(index, after int) (int, bool) {
+	if index < 0 || index >= s.N {
+		return 0, false
+	}
+	e := (after + 1) / s.N
+	for ; e < s.Epochs; e++ {
+		if pos := e*s.N + s.epoch(e).inverse(uint64(index)); pos > after {
+			return pos, true
+		}
+	}
+	return 0, false
+}
+
+// Shard is the positions of n elements that one of several ranks reads: every
+// ranks-th, from its own number on. Ranks read n elements between them, each
+// once.
+func Shard(n, rank, ranks int) (Order, error) {
+	if ranks < 1 || rank < 0 || rank >= ranks {
+		return nil, fmt.Errorf("order: there is no rank %d of %d", rank, ranks)
+	}
+	return Affine{Start: rank, Step: ranks, N: max(0, (n-rank+ranks-1)/ranks)}, nil
+}
+
+// Draw is a number of elements drawn from n with replacement: any element may
+// come any number of times. The draw at a position is a function of seed and
+// position. Next keeps a list of all positions from its first call on.
+func Draw(n, draws int, seed uint64) (Order, error) {
+	return Mix(draws, seed, Pool{N: n, Weight: 1})
+}
+
+// A Pool is a run of elements that [Mix] draws from.
+type Pool struct {
+	N      int     // elements
+	Weight float64 // share of the draws, relative to those of other pools
+}
+
+// Mix draws from several pools with replacement: first the pool, by weight,
+// then the element. The elements of a pool follow those of the pools before
+// it. The draw at a position is a function of seed and position. Next keeps a
+// list of all positions from its first call on.
+func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
+	if draws < 0 {
+		return nil, fmt.Errorf("order: cannot draw %d times", draws)
+	}
+	m := &mixture{draws: draws, seed: seed, pools: slices.Clone(pools)}
+	sum := 0.0
+	for i, p := range pools {
+		if p.N < 1 || !(p.Weight >= 0) {
+			return nil, fmt.Errorf("order: pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
+		}
+		sum += p.Weight
+	}
+	if !(sum > 0) {
+		return nil, fmt.Errorf("order: there is no pool to draw from")
+	}
+	share, start := 0.0, 0
+	for _, p := range pools {
+		share += p.Weight / sum
+		m.upTo = append(m.upTo, share)
+		m.starts = append(m.starts, start)
+		start += p.N
+	}
+	return m, nil
+}
+
+type mixture struct {
+	draws  int
+	seed   uint64
+	pools  []Pool
+	upTo   []float64 // share of the draws from this pool and those before it
+	starts []int     // first index of each pool
+
+	once  sync.Once
+	where occurrences
+}
+
+func (m *mixture) Len() int { return m.draws }
+
+func (m *mixture) At(pos int) int {
+	checkPos(pos, m.draws)
+	first := mix(mix(m.seed) + uint64(pos)*0x9e3779b97f4a7c15)
+	pool := 0
+	if len(m.pools) > 1 {
+		u := float64(first>>11) / (1 << 53)
+		for pool < len(m.pools)-1 && u >= m.upTo[pool] {
+			pool++
+		}
+	}
+	high, _ := bits.Mul64(mix(first+1), uint64(m.pools[pool].N))
+	return m.starts[pool] + int(high)
+}
+
+func (m *mixture) Next(index, after int) (int, bool) {
+	m.once.Do(func() { m.where = occurrencesOf(m) })
+	return m.where.next(index, after)
+}
+
+// occurrences lists the positions of every index of an order, ascending.
+type occurrences struct {
+	starts    []int // of each index in positions, and the end
+	positions []int
+}
+
+// occurrencesOf lists the positions of an order whose indices are small
+// numbers, in two passes over it.
+func occurrencesOf(o Order) occurrences {
+	top := -1
+	for pos := range o.Len() {
+		top = max(top, o.At(pos))
+	}
+	w := occurrences{starts: make([]int, top+2), positions: make([]int, o.Len())}
+	for pos := range o.Len() {
+		w.starts[o.At(pos)+1]++
+	}
+	for i := range top + 1 {
+		w.starts[i+1] += w.starts[i]
+	}
+	fill := slices.Clone(w.starts)
+	for pos := range o.Len() {
+		i := o.At(pos)
+		w.positions[fill[i]] = pos
+		fill[i]++
+	}
+	return w
+}
+
+func (w occurrences) next(index, after int) (int, bool) {
+	if index < 0 || index+1 >= len(w.starts) {
+		return 0, false
+	}
+	positions := w.positions[w.starts[index]:w.starts[index+1]]
+	k, _ := slices.BinarySearch(positions, after+1)
+	if k == len(positions) {
+		return 0, false
+	}
+	return positions[k], true
+}
+
+// Concat is its parts one after another, all over the same elements.
+func Concat(parts ...Order) Order {
+	c := concat{parts: slices.Clone(parts)}
+	for _, p := range parts {
+		c.ends = append(c.ends, c.Len()+p.Len())
+	}
+	return c
+}
+
+type concat struct {
+	parts []Order
+	ends  []int
+}
+
+func (c concat) Len() int {
+	if len(c.ends) == 0 {
+		return 0
+	}
+	return c.ends[len(c.ends)-1]
+}
+
+// part returns the part that has a position, and where it starts.
+func (c concat) part(pos int) (k, start int) {
+	k, _ = slices.BinarySearch(c.ends, pos+1)
+	if k > 0 {
+		start = c.ends[k-1]
+	}
+	return k, start
+}
+
+func (c concat) At(pos int) int {
+	checkPos(pos, c.Len())
+	k, start := c.part(pos)
+	return c.parts[k].At(pos - start)
+}
+
+func (c concat) Next(index, after int) (int, bool) {
+	k, start := c.part(after + 1)
+	for ; k < len(c.parts); k++ {
+		if pos, ok := c.parts[k].Next(index, after-start); ok {
+			return start + pos, true
+		}
+		start, after = c.ends[k], c.ends[k]-1
+	}
+	return 0, false
+}
+
+// Interleave takes turns: one position of each part, as long as it has any.
+// All parts are over the same elements.
+func Interleave(parts ...Order) Order {
+	t := turns{parts: slices.Clone(parts)}
+	for _, p := range parts {
+		t.n += p.Len()
+	}
+	return t
+}
+
+type turns struct {
+	parts []Order
+	n     int
+}
+
+func (t turns) Len() int { return t.n }
+
+// before is how many positions come before the turn of part k in a round.
+func (t turns) before(k, round int) int {
+	n := 0
+	for i, p := range t.parts {
+		n += min(p.Len(), round)
+		if i < k && p.Len() > round {
+			n++
+		}
+	}
+	return n
+}
+
+func (t turns) At(pos int) int {
+	checkPos(pos, t.n)
+	low, high := 0, t.n // the round is the last one that does not start after pos
+	for high-low > 1 {
+		if mid := (low + high) / 2; t.before(0, mid) <= pos {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	left := pos - t.before(0, low)
+	for _, p := range t.parts {
+		if p.Len() <= low {
+			continue
+		}
+		if left == 0 {
+			return p.At(low)
+		}
+		left--
+	}
+	panic("order: a round without a turn")
+}
+
+func (t turns) Next(index, after int) (best int, ok bool) {
+	for k, p := range t.parts {
+		// The rounds of a part are in order, so the first that is late
+		// enough is the one.
+		for round, found := p.Next(index, -1); found; round, found = p.Next(index, round) {
+			if pos := t.before(k, round); pos > after {
+				if !ok || pos < best {
+					best, ok = pos, true
+				}
+				break
+			}
+		}
+	}
+	return best, ok
+}
