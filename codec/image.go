@@ -42,12 +42,13 @@ type imageFormat struct {
 const jpegQuality = 80
 
 // imageFormats are the formats of images. Of GIF only the first frame is read.
+// BMP is lossless except for alpha, which comes back as opaque.
 // Deflate, which PNG uses, stands for up to 1032 bytes a byte.
 var imageFormats = []imageFormat{
 	{"jpeg", []string{"jpeg", "jpg", "jfif", "jpe"}, false, 8192, jpeg.DecodeConfig, jpeg.Decode, encodeJPEG},
 	{"png", []string{"png"}, true, 8 * 1040, png.DecodeConfig, png.Decode, png.Encode},
 	{"gif", []string{"gif"}, false, 4096, gif.DecodeConfig, gif.Decode, encodeGIF},
-	{"bmp", []string{"bmp"}, true, 8, bmp.DecodeConfig, bmp.Decode, bmp.Encode},
+	{"bmp", []string{"bmp"}, false, 8, bmp.DecodeConfig, bmp.Decode, bmp.Encode},
 	{"tiff", []string{"tiff", "tif"}, true, 0, tiff.DecodeConfig, tiff.Decode, encodeTIFF},
 	{"webp", []string{"webp"}, false, 0, webp.DecodeConfig, webp.Decode, nil},
 }
