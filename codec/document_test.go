@@ -129,6 +129,8 @@ func TestEncodeDocuments(t *testing.T) {
 			A map[int]string
 		}{"no", nil}, "a: {}\nx: \"no\"\n"},
 		{"yaml", map[string]int{"a": 1}, "a: 1\n"},
+		{"yaml", m{"a": []uint64{math.MaxUint64}}, "a:\n- 18446744073709551615\n"},
+		{"yaml", struct{ B, A any }{[]string{"y", "1"}, 1e21}, "a: 1.0e+21\nb:\n- \"y\"\n- \"1\"\n"},
 		{"csv", codec.Table{Columns: []string{"a"}, Rows: [][]string{{""}, {"x,y"}}}, "a\n\"\"\n\"x,y\"\n"},
 		{"txt", "x", "x"},
 	}

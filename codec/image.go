@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/image/bmp"
@@ -46,16 +48,39 @@ const jpegQuality = 80
 // Deflate, which PNG uses, stands for up to 1032 bytes a byte.
 var imageFormats = []imageFormat{
 	{"jpeg", []string{"jpeg", "jpg", "jfif", "jpe"}, false, 8192, jpeg.DecodeConfig, jpeg.Decode, encodeJPEG},
-	{"png", []string{"png"}, true, 8 * 1040, png.DecodeConfig, png.Decode, png.Encode},
+	{"png", []string{"png"}, true, 8 * 1040, png.DecodeConfig, png.Decode, encodePNG},
 	{"gif", []string{"gif"}, false, 4096, gif.DecodeConfig, gif.Decode, encodeGIF},
 	{"bmp", []string{"bmp"}, false, 8, bmp.DecodeConfig, bmp.Decode, bmp.Encode},
 	{"tiff", []string{"tiff", "tif"}, true, 0, tiff.DecodeConfig, tiff.Decode, encodeTIFF},
 	{"webp", []string{"webp"}, false, 0, webp.DecodeConfig, webp.Decode, nil},
 }
 
+// encodeJPEG brings types that image/jpeg would ask for each pixel to one that
+// it reads in rows.
 func encodeJPEG(w io.Writer, img image.Image) error {
+	switch img.(type) {
+	case *image.Gray, *image.YCbCr, *image.RGBA:
+	default:
+		rgba := image.NewRGBA(img.Bounds())
+		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
+		img = rgba
+	}
 	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
 }
+
+// pngEncoder uses its buffers again: they take more than most images.
+var pngEncoder = png.Encoder{BufferPool: &pngBuffers{}}
+
+type pngBuffers struct{ pool sync.Pool }
+
+func (p *pngBuffers) Get() *png.EncoderBuffer {
+	b, _ := p.pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
+
+func encodePNG(w io.Writer, img image.Image) error { return pngEncoder.Encode(w, img) }
 
 func encodeGIF(w io.Writer, img image.Image) error { return gif.Encode(w, img, nil) }
 

@@ -95,8 +95,7 @@ func parseYAML(b []byte) (*yaml.Node, error) {
 }
 
 func encodeYAML(v any) ([]byte, error) {
-	w := yamlWriter{}
-	node, err := w.node(v, 0)
+	node, err := yamlNode(v, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A yamlWriter makes nodes of values.
-type yamlWriter struct{ plain bool }
-
-func (w yamlWriter) node(v any, depth int) (*yaml.Node, error) {
+// yamlNode returns the node of a value.
+func yamlNode(v any, depth int) (*yaml.Node, error) {
 	if depth > maxYAMLDepth {
 		return nil, fmt.Errorf("nested deeper than %d, or contains itself", maxYAMLDepth)
 	}
@@ -37,32 +35,29 @@ func (w yamlWriter) node(v any, depth int) (*yaml.Node, error) {
 		n.Style = yaml.TaggedStyle
 		return n, nil
 	case []any:
-		return w.sequence(v, depth)
+		return sequenceNode(v, depth)
 	case map[string]any:
-		return w.mapping(v, depth)
+		return mappingNode(v, depth)
 	}
-	if w.plain {
-		return nil, fmt.Errorf("a %T cannot be written", v)
-	}
-	// Any other value becomes what it reads back as.
 	b, err := yaml.Dump(v)
 	if err != nil {
 		return nil, err
 	}
-	if v, err = decodeYAML(b); err != nil {
+	n, err := parseYAML(b)
+	if err != nil {
 		return nil, err
 	}
-	return yamlWriter{plain: true}.node(v, depth)
+	return canonical(n)
 }
 
 func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
-func (w yamlWriter) sequence(list []any, depth int) (*yaml.Node, error) {
+func sequenceNode(list []any, depth int) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	for _, v := range list {
-		c, err := w.node(v, depth+1)
+		c, err := yamlNode(v, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -71,20 +66,71 @@ func (w yamlWriter) sequence(list []any, depth int) (*yaml.Node, error) {
 	return n, nil
 }
 
-func (w yamlWriter) mapping(m map[string]any, depth int) (*yaml.Node, error) {
+func mappingNode(m map[string]any, depth int) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		key, err := yamlText(k)
 		if err != nil {
 			return nil, err
 		}
-		c, err := w.node(m[k], depth+1)
+		c, err := yamlNode(m[k], depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", k, err)
+			return nil, err
 		}
 		n.Content = append(n.Content, key, c)
 	}
 	return n, nil
+}
+
+// canonical returns what go.yaml.in/yaml wrote in the form that yamlNode gives
+// to values. It does not go by their values: integers may be beyond an int64.
+func canonical(n *yaml.Node) (*yaml.Node, error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		v, err := yamlScalar(n)
+		if err != nil {
+			return nil, err
+		}
+		if _, wide := v.(float64); wide && yamlInt.MatchString(n.Value) {
+			return scalar("!!int", n.Value), nil
+		}
+		return yamlNode(v, 0)
+	case yaml.SequenceNode:
+		out := &yaml.Node{Kind: n.Kind, Tag: n.Tag}
+		for _, c := range n.Content {
+			c, err := canonical(c)
+			if err != nil {
+				return nil, err
+			}
+			out.Content = append(out.Content, c)
+		}
+		return out, nil
+	case yaml.MappingNode:
+		return canonicalMapping(n)
+	}
+	return nil, unknownTag(n)
+}
+
+func canonicalMapping(n *yaml.Node) (*yaml.Node, error) {
+	values := make(map[string]*yaml.Node, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, err := yamlKey(n.Content[i])
+		if err != nil {
+			return nil, err
+		}
+		if values[k], err = canonical(n.Content[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag}
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		key, err := yamlText(k)
+		if err != nil {
+			return nil, err
+		}
+		out.Content = append(out.Content, key, values[k])
+	}
+	return out, nil
 }
 
 // yamlFloatText writes a float so that YAML 1.1 and 1.2 read a float: both
