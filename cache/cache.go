@@ -28,6 +28,7 @@ type Cache[K comparable, V any] struct {
 	mu      sync.Mutex
 	entries map[K]*entry[K, V]
 	policy  policy[K, V]
+	begin   func() // if not nil, told of every Get
 	stats   Stats
 	removed uint64 // counts Remove and Clear, so that loads notice them
 }
@@ -39,8 +40,9 @@ type entry[K comparable, V any] struct {
 	bytes      int64
 	cost       time.Duration
 	prev, next *entry[K, V]
-	place      int  // rr: in its slice
-	visited    bool // sieve
+	visited    bool    // sieve
+	place      int     // rr, cost, opt: where it is in their slice
+	rank       float64 // cost, opt: the greatest of opt and the least of cost goes
 }
 
 // Stats count what a cache did.
@@ -70,13 +72,16 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 
 // Policies lists the names of the policies.
 func Policies() []string {
-	return []string{"fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "sieve"}
+	return []string{"cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "sieve"}
 }
 
 // Get returns the value under k.
 func (c *Cache[K, V]) Get(k K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.begin != nil {
+		c.begin()
+	}
 	e, ok := c.entries[k]
 	if !ok {
 		c.stats.Misses++
@@ -107,21 +112,21 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		c.shrink(e)
 		return
 	}
-	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(bytes) {
+	e := &entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
+	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
 		c.stats.Rejected++
 		return
 	}
-	e := &entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
 	c.entries[k] = e
 	c.stats.Bytes += bytes
 	c.policy.insert(e)
 }
 
-// room evicts until so many more bytes fit in one more entry.
-func (c *Cache[K, V]) room(bytes int64) bool {
+// room evicts until a new entry fits.
+func (c *Cache[K, V]) room(incoming *entry[K, V]) bool {
 	o := c.options
-	for o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes {
-		victim := c.policy.victim()
+	for o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+incoming.bytes > o.Bytes {
+		victim := c.policy.victim(incoming)
 		if victim == nil {
 			return false
 		}
@@ -135,7 +140,7 @@ func (c *Cache[K, V]) room(bytes int64) bool {
 // alone is over the bound or the policy gives up nothing else.
 func (c *Cache[K, V]) shrink(grown *entry[K, V]) {
 	for c.options.Bytes > 0 && c.stats.Bytes > c.options.Bytes {
-		victim := c.policy.victim()
+		victim := c.policy.victim(grown)
 		if victim == nil || grown.bytes > c.options.Bytes {
 			victim = grown
 		}
@@ -246,6 +251,8 @@ func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
 		return &sieve[K, V]{list: l}, nil
 	case "rr":
 		return newRandom[K, V](), nil
+	case "cost":
+		return &worth[K, V]{}, nil
 	}
 	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", name, strings.Join(Policies(), ", "))
 }

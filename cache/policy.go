@@ -9,8 +9,8 @@ type policy[K comparable, V any] interface {
 	hit(e *entry[K, V])    // e was read or replaced
 	remove(e *entry[K, V]) // e is gone
 	// victim returns the entry to evict for a new one, or nil to keep all
-	// and not take in the new one.
-	victim() *entry[K, V]
+	// and not take in the new one. For an entry that grew, it is that entry.
+	victim(incoming *entry[K, V]) *entry[K, V]
 }
 
 // keepAll evicts nothing: memo, which has no bound, and hold, which takes in
@@ -18,10 +18,10 @@ type policy[K comparable, V any] interface {
 // order each time, no policy has more hits than hold.
 type keepAll[K comparable, V any] struct{}
 
-func (keepAll[K, V]) insert(*entry[K, V])  {}
-func (keepAll[K, V]) hit(*entry[K, V])     {}
-func (keepAll[K, V]) remove(*entry[K, V])  {}
-func (keepAll[K, V]) victim() *entry[K, V] { return nil }
+func (keepAll[K, V]) insert(*entry[K, V])              {}
+func (keepAll[K, V]) hit(*entry[K, V])                 {}
+func (keepAll[K, V]) remove(*entry[K, V])              {}
+func (keepAll[K, V]) victim(*entry[K, V]) *entry[K, V] { return nil }
 
 // list is a ring of entries around a root: root.next is the newest, root.prev
 // the oldest.
@@ -63,27 +63,27 @@ func (l list[K, V]) orNil(e *entry[K, V]) *entry[K, V] {
 // fifo evicts what was taken in first.
 type fifo[K comparable, V any] struct{ list[K, V] }
 
-func (fifo[K, V]) hit(*entry[K, V])       {}
-func (p fifo[K, V]) victim() *entry[K, V] { return p.oldest() }
+func (fifo[K, V]) hit(*entry[K, V])                   {}
+func (p fifo[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.oldest() }
 
 // lifo evicts what was taken in last: all but one of its places stay with the
 // first comers.
 type lifo[K comparable, V any] struct{ list[K, V] }
 
-func (lifo[K, V]) hit(*entry[K, V])       {}
-func (p lifo[K, V]) victim() *entry[K, V] { return p.newest() }
+func (lifo[K, V]) hit(*entry[K, V])                   {}
+func (p lifo[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.newest() }
 
 // lru evicts what was not used for longest.
 type lru[K comparable, V any] struct{ list[K, V] }
 
-func (p lru[K, V]) hit(e *entry[K, V])   { p.renew(e) }
-func (p lru[K, V]) victim() *entry[K, V] { return p.oldest() }
+func (p lru[K, V]) hit(e *entry[K, V])               { p.renew(e) }
+func (p lru[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.oldest() }
 
 // mru evicts what was used last.
 type mru[K comparable, V any] struct{ list[K, V] }
 
-func (p mru[K, V]) hit(e *entry[K, V])   { p.renew(e) }
-func (p mru[K, V]) victim() *entry[K, V] { return p.newest() }
+func (p mru[K, V]) hit(e *entry[K, V])               { p.renew(e) }
+func (p mru[K, V]) victim(*entry[K, V]) *entry[K, V] { return p.newest() }
 
 // sieve evicts, in a sweep from old to new that goes on where it stopped, the
 // first entry that was not read since the sweep last passed it (Zhang et al.,
@@ -102,7 +102,7 @@ func (p *sieve[K, V]) remove(e *entry[K, V]) {
 	p.list.remove(e)
 }
 
-func (p *sieve[K, V]) victim() *entry[K, V] {
+func (p *sieve[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	if p.hand == nil {
 		p.hand = p.oldest()
 	}
@@ -140,7 +140,7 @@ func (p *random[K, V]) remove(e *entry[K, V]) {
 	p.all = p.all[:len(p.all)-1]
 }
 
-func (p *random[K, V]) victim() *entry[K, V] {
+func (p *random[K, V]) victim(*entry[K, V]) *entry[K, V] {
 	if len(p.all) == 0 {
 		return nil
 	}

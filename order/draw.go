@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sort"
 	"sync"
 )
 
@@ -254,21 +255,15 @@ func (t turns) before(k, round int) int {
 
 func (t turns) At(pos int) int {
 	checkPos(pos, t.n)
-	low, high := 0, t.n // the round is the last one that does not start after pos
-	for high-low > 1 {
-		if mid := (low + high) / 2; t.before(0, mid) <= pos {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	left := pos - t.before(0, low)
+	// The round is the last one that does not start after pos.
+	round := sort.Search(t.n, func(round int) bool { return t.before(0, round+1) > pos })
+	left := pos - t.before(0, round)
 	for _, p := range t.parts {
-		if p.Len() <= low {
+		if p.Len() <= round {
 			continue
 		}
 		if left == 0 {
-			return p.At(low)
+			return p.At(round)
 		}
 		left--
 	}
@@ -277,14 +272,10 @@ func (t turns) At(pos int) int {
 
 func (t turns) Next(index, after int) (best int, ok bool) {
 	for k, p := range t.parts {
-		// The rounds of a part are in order, so the first that is late
-		// enough is the one.
-		for round, found := p.Next(index, -1); found; round, found = p.Next(index, round) {
-			if pos := t.before(k, round); pos > after {
-				if !ok || pos < best {
-					best, ok = pos, true
-				}
-				break
+		late := sort.Search(p.Len(), func(round int) bool { return t.before(k, round) > after })
+		if round, found := p.Next(index, late-1); found {
+			if pos := t.before(k, round); !ok || pos < best {
+				best, ok = pos, true
 			}
 		}
 	}

@@ -1,0 +1,194 @@
+package cache
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder/order"
+)
+
+// hits reads an order through a cache and counts the hits.
+func hits(t testing.TB, c *Cache[int, int], o order.Order) int {
+	t.Helper()
+	n := 0
+	for pos := range o.Len() {
+		k := o.At(pos)
+		if _, ok := c.Get(k); ok {
+			n++
+		} else {
+			c.Put(k, k, 1, 0)
+		}
+	}
+	return n
+}
+
+func optimal(t testing.TB, size int, o order.Order) *Cache[int, int] {
+	t.Helper()
+	c, err := NewOrdered[int](Options{Size: size}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// most is the greatest number of hits that any choice of evictions and
+// bypasses gives, by trying all of them.
+func most(trace []int, size int, held []int) int {
+	if len(trace) == 0 {
+		return 0
+	}
+	k, rest := trace[0], trace[1:]
+	if slices.Contains(held, k) {
+		return 1 + most(rest, size, held)
+	}
+	best := most(rest, size, held) // bypass
+	if len(held) < size {
+		return max(best, most(rest, size, append(slices.Clone(held), k)))
+	}
+	for i := range held {
+		next := slices.Clone(held)
+		next[i] = k
+		best = max(best, most(rest, size, next))
+	}
+	return best
+}
+
+func TestOptIsOptimal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const items = 5
+		trace := rapid.SliceOfN(rapid.IntRange(0, items-1), 0, 11).Draw(t, "trace")
+		size := rapid.IntRange(1, 3).Draw(t, "size")
+		o, err := order.Index(items, trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := NewOrdered[int](Options{Size: size}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, k := range trace {
+			if _, ok := c.Get(k); ok {
+				got++
+			} else {
+				c.Put(k, k, 1, 0)
+			}
+		}
+		if want := most(trace, size, nil); got != want {
+			t.Fatalf("%d hits, the most is %d", got, want)
+		}
+	})
+}
+
+func TestOptOnKnownPatterns(t *testing.T) {
+	const items, calls, size = 26, 26_000, 5
+	for name, c := range map[string]struct {
+		at   func(i int) int
+		want float64
+	}{
+		"cyclic":         {func(i int) int { return i % items }, 19.2},
+		"back-and-forth": {func(i int) int { return max(i%51-25, 25-i%51) }, 19.6},
+		"hot-element":    {func(i int) int { return (i / 2 % items) * (i % 2) }, 59.6},
+		"blocks":         {func(i int) int { return i / 4 % items }, 79.0},
+		"sliding-window": {func(i int) int { return (i%4 + i/4) % items }, 77.2},
+	} {
+		trace := make([]int, calls)
+		for i := range trace {
+			trace[i] = c.at(i)
+		}
+		o, err := order.Index(items, trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := 100 * float64(hits(t, optimal(t, size, o), o)) / calls; got < c.want-0.06 || got > c.want+0.06 {
+			t.Errorf("%s: %.2f %% hits, want %.1f", name, got, c.want)
+		}
+	}
+}
+
+// TestShuffledEpochs: where every element is read once an epoch, opt has no
+// more hits than hold, a cache's worth an epoch after the first.
+func TestShuffledEpochs(t *testing.T) {
+	const n, epochs = 50_000, 5
+	o, err := order.Epochs(n, 1, epochs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, percent := range []int{10, 25, 50, 75} {
+		size := n * percent / 100
+		want := size * (epochs - 1)
+		if got := hits(t, optimal(t, size, o), o); got != want {
+			t.Errorf("opt, %d %%: %d hits, want %d", percent, got, want)
+		}
+		if got := hits(t, newCache(t, Options{Policy: "hold", Size: size}), o); got != want {
+			t.Errorf("hold, %d %%: %d hits, want %d", percent, got, want)
+		}
+	}
+}
+
+func TestWhereKnowingTheOrderPays(t *testing.T) {
+	const n, epochs, size = 50_000, 5, 5_000
+	must := func(o order.Order, err error) order.Order {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	// Half of the reads pass over a tenth of the elements, the other half over
+	// the rest, each shuffled anew in every pass.
+	half := order.Identity(n * epochs / 2)
+	const hot = n / 10
+	mixed := order.Interleave(
+		order.Then(half, must(order.Epochs(hot, 1, n*epochs/2/hot))),
+		order.Then(order.Then(half, must(order.Epochs(n-hot, 2, epochs))), order.Affine{Start: hot, Step: 1, N: n - hot}),
+	)
+	for name, c := range map[string]struct {
+		o          order.Order
+		opt, slack float64
+	}{
+		"with replacement":  {must(order.Draw(n, n*epochs, 1)), 41, 1},
+		"mixture":           {mixed, 50, 1},
+		"one of four ranks": {order.Then(must(order.Shard(n*20, 0, 4)), must(order.Epochs(n, 1, 20))), 33, 1},
+	} {
+		skip := c.o.Len() / epochs // hits are counted from the second epoch on
+		cache := optimal(t, size, c.o)
+		got, counted := 0, 0
+		for pos := range c.o.Len() {
+			k := c.o.At(pos)
+			_, ok := cache.Get(k)
+			if !ok {
+				cache.Put(k, k, 1, 0)
+			}
+			if pos >= skip {
+				counted++
+				if ok {
+					got++
+				}
+			}
+		}
+		if rate := 100 * float64(got) / float64(counted); rate < c.opt-c.slack || rate > c.opt+c.slack {
+			t.Errorf("%s: %.1f %% hits, want %.0f", name, rate, c.opt)
+		}
+	}
+}
+
+func BenchmarkOpt(b *testing.B) {
+	const n = 1_000_000
+	o, err := order.Epochs(n, 1, 1<<20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := optimal(b, n/4, o)
+	b.ReportAllocs()
+	pos := 0
+	for b.Loop() {
+		k := o.At(pos)
+		if _, ok := c.Get(k); !ok {
+			c.Put(k, k, 1, 0)
+		}
+		pos++
+	}
+}
