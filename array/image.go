@@ -2,9 +2,11 @@ package array
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 )
 
 // FromImage returns the pixels of img, rows from top to bottom: uint8, or
@@ -22,6 +24,9 @@ import (
 // The array shares the memory of a Gray or NRGBA image whose rows lie without
 // gaps, where its pixels are wanted as they are.
 func FromImage(img image.Image, channels int) (*Array, error) {
+	if _, endless := img.(*image.Uniform); endless {
+		return nil, errors.New("array: an image.Uniform has no size; draw it onto an image that has one")
+	}
 	shape := []int{img.Bounds().Dy(), img.Bounds().Dx()}
 	n, dtype := natural(img)
 	switch channels {
@@ -86,6 +91,11 @@ func shared(img image.Image, channels int) ([]byte, bool) {
 
 func appendPixels(dst []byte, img image.Image, channels int, dtype DType) []byte {
 	b := img.Bounds()
+	if channels > 1 {
+		if rgba := opaque(img); rgba != nil {
+			return appendOpaque(dst, rgba, channels)
+		}
+	}
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
 			if dtype == Uint16 {
@@ -93,6 +103,37 @@ func appendPixels(dst []byte, img image.Image, channels int, dtype DType) []byte
 			} else {
 				dst = appendPixel(dst, img, x, y, channels)
 			}
+		}
+	}
+	return dst
+}
+
+// opaque returns the pixels of an image of the types that decoders make most,
+// if all are opaque, so that they need not be asked for one by one.
+func opaque(img image.Image) *image.RGBA {
+	switch img := img.(type) {
+	case *image.RGBA:
+		if img.Opaque() {
+			return img
+		}
+	case *image.YCbCr:
+		rgba := image.NewRGBA(img.Rect)
+		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
+		return rgba
+	}
+	return nil
+}
+
+func appendOpaque(dst []byte, img *image.RGBA, channels int) []byte {
+	width := 4 * img.Rect.Dx()
+	for y := range img.Rect.Dy() {
+		row := img.Pix[y*img.Stride:][:width]
+		if channels == 4 {
+			dst = append(dst, row...)
+			continue
+		}
+		for x := 0; x < len(row); x += 4 {
+			dst = append(dst, row[x], row[x+1], row[x+2])
 		}
 	}
 	return dst
@@ -109,17 +150,9 @@ func appendPixel(dst []byte, img image.Image, x, y, channels int) []byte {
 	return append(dst, c.R, c.G, c.B, c.A)
 }
 
-// pixel avoids an allocation a pixel for the types that decoders make.
+// pixel avoids an allocation for the types that decoders make.
 func pixel(img image.Image, x, y int) color.NRGBA {
 	switch img := img.(type) {
-	case *image.YCbCr:
-		c := img.YCbCrAt(x, y)
-		r, g, b := color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
-		return color.NRGBA{r, g, b, 255}
-	case *image.RGBA:
-		if c := img.RGBAAt(x, y); c.A == 255 {
-			return color.NRGBA(c)
-		}
 	case *image.NRGBA:
 		return img.NRGBAAt(x, y)
 	case *image.Gray:

@@ -22,6 +22,25 @@ func paint(img interface {
 	return img
 }
 
+func paintYCbCr(r image.Rectangle) *image.YCbCr {
+	img := image.NewYCbCr(r, image.YCbCrSubsampleRatio420)
+	for i := range img.Y {
+		img.Y[i] = byte(7 * i)
+	}
+	for i := range img.Cb {
+		img.Cb[i], img.Cr[i] = byte(50*i), byte(200-30*i)
+	}
+	return img
+}
+
+func paintOpaque(r image.Rectangle) *image.RGBA {
+	img := image.NewRGBA(r)
+	for i := range img.Pix {
+		img.Pix[i] = byte(5*i) | byte(i%4/3*255)
+	}
+	return img
+}
+
 var rect = image.Rect(2, 3, 6, 6) // 3 rows of 4
 
 func TestFromImageShapes(t *testing.T) {
@@ -55,15 +74,22 @@ func TestFromImageShapes(t *testing.T) {
 	if _, err := FromImage(ycbcr, 2); err == nil {
 		t.Error("an image has 2 channels")
 	}
+	if _, err := FromImage(image.Black, 1); err == nil {
+		t.Error("an image without end has pixels")
+	}
 }
 
 func TestFromImagePixels(t *testing.T) {
 	for _, img := range []image.Image{
 		paint(image.NewGray(rect)), paint(image.NewRGBA(rect)), paint(image.NewNRGBA(rect)),
 		paint(image.NewNRGBA(image.Rect(0, 0, 9, 9))).(*image.NRGBA).SubImage(rect),
-		image.NewYCbCr(rect, image.YCbCrSubsampleRatio420),
+		paintYCbCr(rect), paintOpaque(image.Rect(0, 0, 9, 9)).SubImage(rect), paintYCbCr(image.Rect(0, 0, 9, 9)).SubImage(rect),
 	} {
 		a, err := FromImage(img, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		three, err := FromImage(img, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,6 +97,9 @@ func TestFromImagePixels(t *testing.T) {
 			for x := range 4 {
 				want := color.NRGBAModel.Convert(img.At(rect.Min.X+x, rect.Min.Y+y)).(color.NRGBA)
 				p := a.Data[4*(4*y+x):]
+				if !slices.Equal(three.Data[3*(4*y+x):][:3], p[:3]) {
+					t.Fatalf("%T at %d, %d: 3 channels differ from 4", img, x, y)
+				}
 				if got := (color.NRGBA{p[0], p[1], p[2], p[3]}); got != want {
 					t.Fatalf("%T at %d, %d: %v, want %v", img, x, y, got, want)
 				}
@@ -128,7 +157,7 @@ func TestImageRefusesOtherArrays(t *testing.T) {
 }
 
 func BenchmarkFromImageYCbCr(b *testing.B) {
-	img := image.NewYCbCr(image.Rect(0, 0, 256, 256), image.YCbCrSubsampleRatio420)
+	img := paintYCbCr(image.Rect(0, 0, 256, 256))
 	b.ReportAllocs()
 	b.SetBytes(3 * 256 * 256)
 	for b.Loop() {
