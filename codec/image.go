@@ -19,8 +19,9 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// MaxPixels bounds the images that are decoded, so that a small file cannot
-// claim all memory; 0, the default, means 1<<28. A larger image is an error.
+// MaxPixels bounds the images that are read and written, so that a small file
+// cannot claim all memory; 0, the default, means 1<<28. A larger image is an
+// error.
 var MaxPixels atomic.Int64
 
 const defaultMaxPixels = 1 << 28
@@ -44,8 +45,8 @@ type imageFormat struct {
 const jpegQuality = 80
 
 // imageFormats are the formats of images. Of GIF only the first frame is read.
-// BMP is lossless except for alpha, which comes back as opaque.
-// Deflate, which PNG uses, stands for up to 1032 bytes a byte.
+// BMP and JPEG drop alpha. Deflate, which PNG uses, stands for up to 1032 bytes
+// a byte.
 var imageFormats = []imageFormat{
 	{"jpeg", []string{"jpeg", "jpg", "jfif", "jpe"}, false, 8192, jpeg.DecodeConfig, jpeg.Decode, encodeJPEG},
 	{"png", []string{"png"}, true, 8 * 1040, png.DecodeConfig, png.Decode, encodePNG},
@@ -119,18 +120,25 @@ func (f imageFormat) check(b []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := checkSize(c.Width, c.Height); err != nil {
+		return err
+	}
+	if f.perByte > 0 && int64(c.Width)*int64(c.Height) > f.perByte*int64(len(b)) {
+		return fmt.Errorf("%d x %d pixels are claimed by a file of %d bytes", c.Width, c.Height, len(b))
+	}
+	return nil
+}
+
+func checkSize(width, height int) error {
 	limit := MaxPixels.Load()
 	if limit <= 0 {
 		limit = defaultMaxPixels
 	}
-	if c.Width <= 0 || c.Height <= 0 {
-		return fmt.Errorf("an image of %d x %d pixels", c.Width, c.Height)
+	if width <= 0 || height <= 0 {
+		return fmt.Errorf("an image of %d x %d pixels", width, height)
 	}
-	if int64(c.Width) > limit/int64(c.Height) {
-		return fmt.Errorf("%d x %d pixels; more than %d are not decoded unless codec.MaxPixels allows it", c.Width, c.Height, limit)
-	}
-	if f.perByte > 0 && int64(c.Width)*int64(c.Height) > f.perByte*int64(len(b)) {
-		return fmt.Errorf("%d x %d pixels are claimed by a file of %d bytes", c.Width, c.Height, len(b))
+	if int64(width) > limit/int64(height) {
+		return fmt.Errorf("an image of %d x %d pixels; more than %d need codec.MaxPixels to allow it", width, height, limit)
 	}
 	return nil
 }
@@ -139,6 +147,9 @@ func (f imageFormat) write(v any) ([]byte, error) {
 	img, err := imageOf(f.name, v)
 	if err != nil {
 		return nil, err
+	}
+	if err := checkSize(img.Bounds().Dx(), img.Bounds().Dy()); err != nil {
+		return nil, fmt.Errorf("codec: %s: %w", f.name, err)
 	}
 	var buf bytes.Buffer
 	if err := f.encode(&buf, img); err != nil {

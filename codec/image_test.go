@@ -89,7 +89,7 @@ func TestArraysAreWrittenAsImages(t *testing.T) {
 			t.Errorf("%T: %v, %v", v, got, err)
 		}
 	}
-	for _, v := range []any{nil, "x", (*array.Array)(nil), array.Array{DType: array.Float32, Shape: []int{0}}} {
+	for _, v := range []any{nil, "x", (*array.Array)(nil), array.Array{DType: array.Float32, Shape: []int{0}}, image.Black, image.NewGray(image.Rectangle{})} {
 		if _, err := c.Encode(v); err == nil {
 			t.Errorf("a %T was written as PNG", v)
 		}

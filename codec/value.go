@@ -95,18 +95,15 @@ func compile[T any](t reflect.Type) any {
 			return bytesValue[T](t)
 		}
 	}
-	var asT any
 	switch t {
 	case reflect.TypeFor[array.Array]():
-		asT = arrayValue
+		return arrayValue
 	case reflect.TypeFor[*array.Array]():
-		asT = arrayPointerValue
-	default:
-		v, err := cborValue[T](t)
-		if err != nil {
-			return err
-		}
-		asT = v
+		return arrayPointerValue
 	}
-	return asT
+	v, err := cborValue[T](t)
+	if err != nil {
+		return err
+	}
+	return v
 }

@@ -1,0 +1,42 @@
+package codec
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// DecodeInto decodes b with c into what ptr points to. A value of the very
+// type that c.Decode makes can always be asked for; JSON and YAML also fill
+// structures and other types, by the rules of encoding/json and of
+// go.yaml.in/yaml: fields without counterpart in b stay as they are, parts of
+// b without counterpart are left out.
+func DecodeInto(c Codec, b []byte, ptr any) error {
+	target := reflect.ValueOf(ptr)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return fmt.Errorf("codec: %s: decoding needs a pointer and not a %T", c.Name, ptr)
+	}
+	target = target.Elem()
+	if c.Into != nil && !untyped(target.Type()) {
+		return c.Into(b, ptr)
+	}
+	v, err := c.Decode(b)
+	if err != nil {
+		return err
+	}
+	value := reflect.ValueOf(v)
+	switch {
+	case !value.IsValid():
+		target.SetZero()
+	case value.Type().AssignableTo(target.Type()):
+		target.Set(value)
+	default:
+		return fmt.Errorf("codec: %s: the value is a %T and not a %v", c.Name, v, target.Type())
+	}
+	return nil
+}
+
+// untyped reports whether t is one of the types documents decode to by
+// themselves.
+func untyped(t reflect.Type) bool {
+	return t == reflect.TypeFor[any]() || t == reflect.TypeFor[map[string]any]() || t == reflect.TypeFor[[]any]()
+}
