@@ -68,12 +68,26 @@ func (g *Group[K, V]) join(ctx context.Context, k K, fn func(ctx context.Context
 }
 
 func (g *Group[K, V]) run(ctx context.Context, k K, c *call[V], fn func(ctx context.Context) (V, error)) {
+	growStack()
 	defer c.cancel()
 	defer close(c.done)
 	defer g.forget(k, c)
 	c.err = errGoexit // replaced unless fn ends its goroutine
 	c.value, c.err = Protect(func() (V, error) { return fn(ctx) })
 }
+
+// growStack makes a young goroutine's stack large at once, while there is little
+// on it to copy: grown step by step it was a tenth of the cost of a small
+// call.
+//
+//go:noinline
+func growStack() {
+	var frame [8 << 10]byte
+	keep(&frame)
+}
+
+//go:noinline
+func keep(*[8 << 10]byte) {}
 
 // errGoexit is the error of a call whose function ended its own goroutine.
 var errGoexit = errors.New("flight: the function called runtime.Goexit")
