@@ -28,7 +28,7 @@ type Cache[K comparable, V any] struct {
 	mu      sync.Mutex
 	entries map[K]*entry[K, V]
 	policy  policy[K, V]
-	begin   func() // if not nil, told of every Get
+	begin   func(k K) // if not nil, told of every Get
 	stats   Stats
 	removed uint64 // counts Remove and Clear, so that loads notice them
 }
@@ -57,22 +57,32 @@ type Stats struct {
 // New returns an empty cache. An unknown policy is an error, and so is a
 // policy other than memo without a bound.
 func New[K comparable, V any](o Options) (*Cache[K, V], error) {
-	p, err := newPolicy[K, V](o.Policy)
-	if err != nil {
-		return nil, err
-	}
 	if o.Size < 0 || o.Bytes < 0 {
 		return nil, fmt.Errorf("cache: bounds must not be negative: size %d, bytes %d", o.Size, o.Bytes)
 	}
 	if o.Policy != "memo" && o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy %s needs a bound: a size or a number of bytes", o.Policy)
 	}
-	return &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}, nil
+	if o.Policy == "auto" {
+		c := newCacheOf[K, V](o, nil)
+		a := newAuto(func() map[K]*entry[K, V] { return c.entries })
+		c.policy, c.begin = a, a.begin
+		return c, nil
+	}
+	p, err := newPolicy[K, V](o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return newCacheOf(o, p), nil
+}
+
+func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
+	return &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}
 }
 
 // Policies lists the names of the policies.
 func Policies() []string {
-	return []string{"cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "sieve"}
+	return []string{"auto", "cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "s3-fifo", "sieve"}
 }
 
 // Get returns the value under k.
@@ -80,7 +90,7 @@ func (c *Cache[K, V]) Get(k K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.begin != nil {
-		c.begin()
+		c.begin(k)
 	}
 	e, ok := c.entries[k]
 	if !ok {
@@ -251,6 +261,8 @@ func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
 		return &sieve[K, V]{list: l}, nil
 	case "rr":
 		return newRandom[K, V](), nil
+	case "s3-fifo":
+		return newS3FIFO[K, V](), nil
 	case "cost":
 		return &worth[K, V]{}, nil
 	}

@@ -20,7 +20,9 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
 	}
 	p := &belady[V]{order: reads, pos: -1}
-	return &Cache[int, V]{options: o, entries: map[int]*entry[int, V]{}, policy: p, begin: p.begin}, nil
+	c := newCacheOf[int, V](o, p)
+	c.begin = p.begin
+	return c, nil
 }
 
 // belady evicts what is read again last. The rank of an entry is the negative
@@ -32,7 +34,7 @@ type belady[V any] struct {
 }
 
 // begin is told of every read before it is looked up.
-func (b *belady[V]) begin() { b.pos++ }
+func (b *belady[V]) begin(int) { b.pos++ }
 
 func (b *belady[V]) rank(e *entry[int, V]) float64 {
 	pos, ok := b.order.Next(e.key, b.pos)

@@ -33,24 +33,24 @@ func optimal(t testing.TB, size int, o order.Order) *Cache[int, int] {
 	return c
 }
 
-// most is the greatest number of hits that any choice of evictions and
+// mostHits is the greatest number of hits that any choice of evictions and
 // bypasses gives, by trying all of them.
-func most(trace []int, size int, held []int) int {
+func mostHits(trace []int, size int, held []int) int {
 	if len(trace) == 0 {
 		return 0
 	}
 	k, rest := trace[0], trace[1:]
 	if slices.Contains(held, k) {
-		return 1 + most(rest, size, held)
+		return 1 + mostHits(rest, size, held)
 	}
-	best := most(rest, size, held) // bypass
+	best := mostHits(rest, size, held) // bypass
 	if len(held) < size {
-		return max(best, most(rest, size, append(slices.Clone(held), k)))
+		return max(best, mostHits(rest, size, append(slices.Clone(held), k)))
 	}
 	for i := range held {
 		next := slices.Clone(held)
 		next[i] = k
-		best = max(best, most(rest, size, next))
+		best = max(best, mostHits(rest, size, next))
 	}
 	return best
 }
@@ -76,7 +76,7 @@ func TestOptIsOptimal(t *testing.T) {
 				c.Put(k, k, 1, 0)
 			}
 		}
-		if want := most(trace, size, nil); got != want {
+		if want := mostHits(trace, size, nil); got != want {
 			t.Fatalf("%d hits, the most is %d", got, want)
 		}
 	})
