@@ -101,7 +101,7 @@ func (a *auto[K, V]) compare() {
 func (a *auto[K, V]) change(name string) {
 	next := candidate[K, V](name)
 	for _, e := range a.entries() {
-		a.policy.remove(e)
+		a.remove(e)
 		e.place, e.rank, e.visited = 0, 0, false
 		next.insert(e)
 	}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/simulate"
+)
+
+// simulateFlags are the flags of larder simulate.
+type simulateFlags struct {
+	trace       string
+	size, items int
+	calls       int
+	seed        uint64
+	policies    []string
+	json        bool
+	svg         string
+}
+
+func (a *app) simulateCommand() *cobra.Command {
+	var f simulateFlags
+	c := &cobra.Command{
+		Use:   "simulate [PATTERN]...",
+		Short: "Find out how often eviction policies hit, on patterns or on a recorded trace",
+		Long:  "Find out how often eviction policies hit, on patterns or on a recorded trace.\n\nPatterns (default: all):\n" + patternList(),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.simulate(c.InOrStdin(), args, f)
+		},
+	}
+	c.Flags().StringVar(&f.trace, "trace", "", "read accesses from `file`, a whole number a line (- for stdin)")
+	c.Flags().IntVar(&f.size, "size", 5, "items that the cache holds")
+	c.Flags().IntVar(&f.items, "items", 26, "items that there are")
+	c.Flags().IntVar(&f.calls, "calls", 26_000, "accesses")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the random patterns")
+	c.Flags().StringArrayVar(&f.policies, "policy", []string{"all"}, "policy to simulate; may be repeated; all means every one but memo")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw a bar chart to `file`")
+	return c
+}
+
+func patternList() (list string) {
+	for _, p := range simulate.Patterns() {
+		list += fmt.Sprintf("  %-16s %s\n", p.Name, p.Doc)
+	}
+	return list
+}
+
+func (a *app) simulate(stdin io.Reader, patterns []string, f simulateFlags) error {
+	traces, err := f.traces(stdin, patterns)
+	if err != nil {
+		return usageError{err}
+	}
+	var results []simulate.Result
+	for _, t := range traces {
+		for _, policy := range f.policyNames() {
+			r, err := simulate.Run(t.name, policy, f.size, t.accesses)
+			if err != nil {
+				return usageError{err}
+			}
+			results = append(results, r)
+		}
+	}
+	if f.svg != "" {
+		if err := writeChart(f.svg, results); err != nil {
+			return failure{err}
+		}
+	}
+	if f.json {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(results)
+	}
+	return writeHitRates(a.stdout, results)
+}
+
+// trace is a sequence of accesses with the name of its pattern or file.
+type trace struct {
+	name     string
+	accesses []int
+}
+
+func (f simulateFlags) traces(stdin io.Reader, patterns []string) ([]trace, error) {
+	if f.trace != "" {
+		if len(patterns) > 0 {
+			return nil, errors.New("either patterns or --trace, not both")
+		}
+		accesses, err := readTrace(f.trace, stdin)
+		if err != nil {
+			return nil, fmt.Errorf("trace %s: %w", f.trace, err)
+		}
+		return []trace{{f.trace, accesses}}, nil
+	}
+	if len(patterns) == 0 {
+		for _, p := range simulate.Patterns() {
+			patterns = append(patterns, p.Name)
+		}
+	}
+	var traces []trace
+	for _, name := range patterns {
+		p, err := simulate.Named(name)
+		if err != nil {
+			return nil, err
+		}
+		accesses, err := p.Trace(f.items, f.calls, f.seed)
+		if err != nil {
+			return nil, err
+		}
+		traces = append(traces, trace{name, accesses})
+	}
+	return traces, nil
+}
+
+func readTrace(file string, stdin io.Reader) ([]int, error) {
+	if file == "-" {
+		return simulate.ReadTrace(stdin)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return simulate.ReadTrace(f)
+}
+
+// policyNames are the policies asked for. Memo, which holds everything, would
+// be no fair comparison.
+func (f simulateFlags) policyNames() (names []string) {
+	for _, name := range f.policies {
+		if name != "all" {
+			names = append(names, name)
+			continue
+		}
+		for _, p := range simulate.Policies() {
+			if p != "memo" {
+				names = append(names, p)
+			}
+		}
+	}
+	return names
+}
+
+// writeHitRates writes a table with a line for each pattern and a column for
+// each policy, in per cent.
+func writeHitRates(w io.Writer, results []simulate.Result) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var header, line string
+	flush := func() {
+		if header != "" {
+			fmt.Fprintln(t, header)
+		}
+		fmt.Fprintln(t, line)
+	}
+	for i, r := range results {
+		if i == 0 || r.Pattern != results[i-1].Pattern {
+			if i > 0 {
+				flush()
+				header = ""
+			} else {
+				header = "hits, %\t"
+			}
+			line = r.Pattern + "\t"
+		}
+		if header != "" {
+			header += r.Policy + "\t"
+		}
+		line += fmt.Sprintf("%.1f\t", 100*r.HitRate)
+	}
+	if len(results) > 0 {
+		flush()
+	}
+	return t.Flush()
+}
+
+func writeChart(file string, results []simulate.Result) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(simulate.WriteChart(f, results), f.Close())
+}
