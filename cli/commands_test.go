@@ -150,3 +150,32 @@ nodes:
 		t.Errorf("the cache holds %d bytes", bytes)
 	}
 }
+
+func TestSimulate(t *testing.T) {
+	b := newBench(t)
+	r := b.larder("simulate", "cyclic", "blocks", "--policy", "lru", "--policy", "opt")
+	mustContain(t, "the table", r.stdout, "lru", "cyclic", "0.0", "19.2", "blocks", "75.0", "79.0")
+	var results []struct {
+		Pattern, Policy   string
+		Size, Calls, Hits int
+		HitRate           float64 `json:"hit_rate"`
+	}
+	b.write("trace", "1\n2\n1\n2\n")
+	r = b.larder("simulate", "--trace", "trace", "--size", "2", "--json", "--svg", "chart.svg")
+	if err := json.Unmarshal([]byte(r.stdout), &results); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Pattern != "trace" || r.Calls != 4 || r.Hits != 2 || r.HitRate != 0.5 || r.Size != 2 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if !strings.HasPrefix(string(readFile(t, b.path("chart.svg"))), "<svg") {
+		t.Error("no chart was drawn")
+	}
+	for _, args := range [][]string{{"nonsense"}, {"--policy", "lur"}, {"--size", "0"}, {"--trace", "missing"}, {"cyclic", "--trace", "trace"}, {"--items", "1"}} {
+		if r := b.larder(append([]string{"simulate"}, args...)...); r.status != 2 {
+			t.Errorf("%q: status %d, want 2: %s", args, r.status, r.stderr)
+		}
+	}
+}

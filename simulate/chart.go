@@ -10,13 +10,14 @@ import (
 
 // Sizes of the chart, in SVG's units.
 const (
-	barWidth  = 13
-	barGap    = 2
-	groupGap  = 30
-	plotTop   = 70
-	plotHigh  = 260
-	plotLeft  = 52
-	labelRoom = 46
+	barWidth = 13
+	barGap   = 2
+	groupGap = 30
+	plotTop  = 70
+	plotHigh = 180
+	plotLeft = 52
+	rowHigh  = plotHigh + 46 // with the names of patterns
+	perRow   = 4             // patterns
 )
 
 // colours of the policies, told apart by people who see colours otherwise as
@@ -26,28 +27,31 @@ var colours = []string{
 	"#f0e442", "#7f7f7f", "#8c564b", "#1b4965", "#a7c957", "#111111",
 }
 
-// WriteChart draws results as an SVG bar chart: a group for each pattern, a
-// bar for each policy, in the order in which they come.
+// WriteChart draws results as an SVG bar chart: a group for each pattern, four
+// in a row, and a bar for each policy, in the order in which they come.
 func WriteChart(w io.Writer, results []Result) error {
 	patterns, policies := names(results)
 	groupWidth := len(policies)*(barWidth+barGap) + groupGap
-	width := max(560, plotLeft+len(patterns)*groupWidth+20)
+	rows := (len(patterns) + perRow - 1) / perRow
+	width := max(620, plotLeft+min(len(patterns), perRow)*groupWidth+20)
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`+"\n", width, plotTop+plotHigh+labelRoom)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`+"\n", width, plotTop+rows*rowHigh)
 	fmt.Fprintf(b, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n")
 	fmt.Fprintf(b, `<text x="%d" y="24" font-size="16" font-weight="600">Hits of eviction policies</text>`+"\n", plotLeft)
 	writeLegend(b, policies)
-	writeGrid(b, width)
+	for row := range rows {
+		writeGrid(b, plotTop+row*rowHigh, width)
+	}
 	for _, r := range results {
 		g, p := slices.Index(patterns, r.Pattern), slices.Index(policies, r.Policy)
-		x := plotLeft + g*groupWidth + groupGap/2 + p*(barWidth+barGap)
+		x := plotLeft + g%perRow*groupWidth + groupGap/2 + p*(barWidth+barGap)
 		high := r.HitRate * plotHigh
 		fmt.Fprintf(b, `<rect x="%d" y="%.1f" width="%d" height="%.1f" rx="1.5" fill="%s"><title>%s, %s: %.1f %%</title></rect>`+"\n",
-			x, plotTop+plotHigh-high, barWidth, high, colour(p), html.EscapeString(r.Pattern), html.EscapeString(r.Policy), 100*r.HitRate)
+			x, float64(plotTop+g/perRow*rowHigh+plotHigh)-high, barWidth, high, colour(p), html.EscapeString(r.Pattern), html.EscapeString(r.Policy), 100*r.HitRate)
 	}
 	for g, name := range patterns {
-		x := plotLeft + g*groupWidth + groupWidth/2
-		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x, plotTop+plotHigh+20, html.EscapeString(name))
+		x := plotLeft + g%perRow*groupWidth + groupWidth/2
+		fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", x, plotTop+g/perRow*rowHigh+plotHigh+20, html.EscapeString(name))
 	}
 	fmt.Fprintln(b, "</svg>")
 	return b.Flush()
@@ -76,9 +80,9 @@ func writeLegend(w io.Writer, policies []string) {
 	}
 }
 
-func writeGrid(w io.Writer, width int) {
+func writeGrid(w io.Writer, top, width int) {
 	for percent := 0; percent <= 100; percent += 20 {
-		y := plotTop + plotHigh - percent*plotHigh/100
+		y := top + plotHigh - percent*plotHigh/100
 		fmt.Fprintf(w, `<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="#ddd"/><text x="%d" y="%d" text-anchor="end" fill="#666">%d %%</text>`+"\n",
 			plotLeft, width-10, y, y, plotLeft-6, y+4, percent)
 	}
