@@ -1,70 +1,87 @@
 package cache
 
-// ranked is a binary heap of entries with the least rank on top. Entries know
-// their places, so that any of them can be moved or taken out.
-type ranked[K comparable, V any] []*entry[K, V]
+// ranked is a heap of entries with the least rank on top. Each node has four
+// children, and ranks lie beside the entries, so that few of them have to be
+// fetched. Entries know their places, so that any can be moved or taken out.
+type ranked[K comparable, V any] []seat[K, V]
+
+type seat[K comparable, V any] struct {
+	rank  float64
+	entry *entry[K, V]
+}
+
+const arity = 4
 
 func (h ranked[K, V]) top() *entry[K, V] {
 	if len(h) == 0 {
 		return nil
 	}
-	return h[0]
+	return h[0].entry
 }
 
 func (h *ranked[K, V]) push(e *entry[K, V]) {
-	e.place = len(*h)
-	*h = append(*h, e)
-	h.up(e.place)
+	*h = append(*h, seat[K, V]{})
+	h.up(len(*h)-1, seat[K, V]{e.rank, e})
 }
 
 func (h *ranked[K, V]) take(e *entry[K, V]) {
 	at, last := e.place, len(*h)-1
-	h.swap(at, last)
-	(*h)[last] = nil
+	moved := (*h)[last]
+	(*h)[last] = seat[K, V]{}
 	*h = (*h)[:last]
 	if at < last {
-		h.fix((*h)[at])
+		h.sift(at, moved)
 	}
 }
 
 // fix moves an entry whose rank has changed.
-func (h ranked[K, V]) fix(e *entry[K, V]) {
-	if !h.up(e.place) {
-		h.down(e.place)
+func (h ranked[K, V]) fix(e *entry[K, V]) { h.sift(e.place, seat[K, V]{e.rank, e}) }
+
+// sift puts s at a free place, or where it belongs from there.
+func (h ranked[K, V]) sift(at int, s seat[K, V]) {
+	if at > 0 && s.rank < h[(at-1)/arity].rank {
+		h.up(at, s)
+	} else {
+		h.down(at, s)
 	}
 }
 
-func (h ranked[K, V]) swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+func (h ranked[K, V]) put(at int, s seat[K, V]) {
+	h[at] = s
+	s.entry.place = at
 }
 
-func (h ranked[K, V]) up(at int) (moved bool) {
+func (h ranked[K, V]) up(at int, s seat[K, V]) {
 	for at > 0 {
-		parent := (at - 1) / 2
-		if h[parent].rank <= h[at].rank {
+		parent := (at - 1) / arity
+		if h[parent].rank <= s.rank {
 			break
 		}
-		h.swap(at, parent)
-		at, moved = parent, true
+		h.put(at, h[parent])
+		at = parent
 	}
-	return moved
+	h.put(at, s)
 }
 
-func (h ranked[K, V]) down(at int) {
+func (h ranked[K, V]) down(at int, s seat[K, V]) {
 	for {
-		least := at
-		for child := 2*at + 1; child <= 2*at+2 && child < len(h); child++ {
+		first := arity*at + 1
+		if first >= len(h) {
+			break
+		}
+		least := first
+		for child := first + 1; child < min(first+arity, len(h)); child++ {
 			if h[child].rank < h[least].rank {
 				least = child
 			}
 		}
-		if least == at {
-			return
+		if h[least].rank >= s.rank {
+			break
 		}
-		h.swap(at, least)
+		h.put(at, h[least])
 		at = least
 	}
+	h.put(at, s)
 }
 
 // worth keeps what saves most time a byte, and lets that fade for what is not

@@ -16,14 +16,11 @@ func Shuffle(n int, seed, epoch uint64) (Order, error) {
 }
 
 func newShuffled(n int, seed, epoch uint64) Shuffled {
-	s := Shuffled{N: n, Seed: seed, Epoch: epoch}
-	s.half = uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2
-	state := mix(mix(seed) ^ epoch)
-	for i := range s.keys {
-		state = mix(state + 0x9e3779b97f4a7c15)
-		s.keys[i] = state
+	return Shuffled{
+		N: n, Seed: seed, Epoch: epoch,
+		half: uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2,
+		key:  mix(mix(seed) ^ epoch),
 	}
-	return s
 }
 
 // Shuffled is N elements in a random order, made by [Shuffle].
@@ -35,9 +32,16 @@ func newShuffled(n int, seed, epoch uint64) Shuffled {
 type Shuffled struct {
 	N           int
 	Seed, Epoch uint64
-	half        uint // bits of each half
-	keys        [8]uint64
+	half        uint   // bits of each half
+	key         uint64 // of the first round; each next one adds golden
 }
+
+const (
+	rounds = 8
+	golden = 0x9e3779b97f4a7c15
+
+	lastKey = rounds * golden & (1<<64 - 1)
+)
 
 // mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
 func mix(x uint64) uint64 {
@@ -56,8 +60,10 @@ func (s Shuffled) At(pos int) int {
 	mask := uint64(1)<<s.half - 1
 	for {
 		left, right := x>>s.half, x&mask
-		for _, k := range &s.keys {
+		k := s.key
+		for range rounds {
 			left, right = right, left^mix(right^k)&mask
+			k += golden
 		}
 		if x = left<<s.half | right; x < uint64(s.N) {
 			return int(x)
@@ -78,8 +84,10 @@ func (s Shuffled) inverse(x uint64) int {
 	mask := uint64(1)<<s.half - 1
 	for {
 		left, right := x>>s.half, x&mask
-		for i := len(s.keys) - 1; i >= 0; i-- {
-			left, right = right^mix(left^s.keys[i])&mask, left
+		k := s.key + lastKey
+		for range rounds {
+			k -= golden
+			left, right = right^mix(left^k)&mask, left
 		}
 		if x = left<<s.half | right; x < uint64(s.N) {
 			return int(x)
