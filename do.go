@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/codec"
@@ -23,6 +24,9 @@ var ErrCycle = errors.New("larder: a computation needs its own result")
 // cause at once; compute's own context is cancelled only when nobody waits for
 // it any more. A type that cannot be kept without loss is an error before
 // compute is run.
+//
+// The value is the caller's own, but a large *array.Array may be memory that is
+// mapped from the store: it can be read, and writing to it ends the program.
 func Do[T any](ctx context.Context, l *Larder, a *key.Action, compute func(context.Context) (T, error)) (T, error) {
 	r, err := Call[T]{Action: a, Compute: compute}.Do(ctx, l)
 	return r.Value, err
@@ -72,6 +76,7 @@ const (
 type entry struct {
 	value   any
 	payload []byte
+	mapped  bool // payload is
 	typ     uint64
 	key     key.Key
 	cost    time.Duration
@@ -166,11 +171,11 @@ func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get func(contex
 }
 
 func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], error) {
-	v, err := c.Value.Decode(rec.Payload)
+	e := &entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload)), mapped: rec.Mapped}
+	v, err := c.Value.Decode(c.own(rec.Payload, rec.Mapped))
 	if err != nil {
 		return Result[T]{}, err
 	}
-	e := &entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload))}
 	if c.shareable() {
 		e.value = v
 	} else {
@@ -197,7 +202,8 @@ func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
 // entryOverhead is about what an entry costs beside its value.
 const entryOverhead = 256
 
-// result turns an entry into a value of the caller's own.
+// result turns an entry into a value of the caller's own, unless values are
+// shared.
 func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes}
 	if e.payload == nil {
@@ -206,11 +212,28 @@ func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
 			return r, fmt.Errorf("larder: %s: asked for %T under the key of a %T", c.Action.Op().Name(), r.Value, e.value)
 		}
 		r.Value = v
-		return r, nil
+		if c.shareable() {
+			return r, nil
+		}
+		payload, err := c.Value.Encode([]byte{}, v) // another call shares it
+		if err == nil {
+			r.Value, err = c.Value.Decode(payload)
+		}
+		return r, err
 	}
 	var err error
-	r.Value, err = c.Value.Decode(e.payload)
+	r.Value, err = c.Value.Decode(c.own(e.payload, e.mapped))
 	return r, err
+}
+
+// own returns bytes that a value of the caller's own may refer to: a copy, if
+// the caller could write to them and others see it. Nobody can write to mapped
+// memory.
+func (c Call[T]) own(payload []byte, mapped bool) []byte {
+	if c.Value.Aliases && !c.shareable() && !mapped {
+		return slices.Clone(payload)
+	}
+	return payload
 }
 
 // make finds or makes the value under k when memory and store had nothing.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
@@ -285,5 +286,37 @@ func TestDoPassesThroughWhenTheStoreIsFull(t *testing.T) {
 	}
 	if runs != 3 || l.Metrics().Unkept != 3 || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("%d executions, %d not kept, log:\n%s", runs, l.Metrics().Unkept, log.String())
+	}
+}
+
+// TestDoHandsOutValuesOfOnesOwnBesideShared: a caller that shares a value does
+// not make it common property.
+func TestDoHandsOutValuesOfOnesOwnBesideShared(t *testing.T) {
+	l := open(t, memory.New(memory.Options{}))
+	a := action(t, "f")
+	compute := func(context.Context) (map[string]int, error) { return map[string]int{"a": 1}, nil }
+	if _, err := (larder.Call[map[string]int]{Action: a, Compute: compute, Share: true}).Do(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		v, err := larder.Do(t.Context(), l, a, compute)
+		if err != nil || v["a"] != 1 {
+			t.Fatalf("%v, %v", v, err)
+		}
+		v["a"] = 99
+	}
+}
+
+func TestDoHandsOutArraysOfOnesOwn(t *testing.T) {
+	s := memory.New(memory.Options{})
+	compute := func(context.Context) (*array.Array, error) { return array.From([]uint8{1, 2, 3}, 3) }
+	for _, l := range []*larder.Larder{open(t, s), open(t, s)} { // computed, and read back
+		for range 3 {
+			v, err := larder.Do(t.Context(), l, action(t, "f"), compute)
+			if err != nil || v.Data[0] != 1 {
+				t.Fatalf("%v, %v", v, err)
+			}
+			v.Data[0] = 99
+		}
 	}
 }

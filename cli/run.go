@@ -58,7 +58,11 @@ func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
+	defer func() {
+		if cerr := l.Close(); cerr != nil {
+			err = failure{errors.Join(err, cerr)}
+		}
+	}()
 	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Log: a.logger()}
 	if f.dryRun {
 		return a.plan(ctx, fl, o, f.json)

@@ -39,8 +39,7 @@ func (c *cached) At(ctx context.Context, i int) (Sample, error) {
 		if err != nil {
 			return Sample{}, 0, err
 		}
-		c.follow(i, s)
-		return s, sampleBytes(s), nil
+		return s, c.follow(i, s), nil
 	})
 }
 
@@ -48,7 +47,7 @@ func (c *cached) At(ctx context.Context, i int) (Sample, error) {
 func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
 
 // follow keeps the cache's count of bytes true while values of s are read.
-func (c *cached) follow(i int, s Sample) {
+func (c *cached) follow(i int, s Sample) int64 {
 	var bytes atomic.Int64
 	bytes.Store(sampleBytes(s))
 	for f := range s.Fields() {
@@ -56,6 +55,7 @@ func (c *cached) follow(i int, s Sample) {
 			c.cache.Update(i, bytes.Add(n))
 		})
 	}
+	return bytes.Load() // what had been read before counts from the start
 }
 
 // Keeping has everything kept that makes the samples of ds: it is how a

@@ -37,8 +37,9 @@ type FileOrigin struct {
 	memo key.Memo
 
 	mu     sync.Mutex
-	digest key.Digest // zero until first asked for
-	stat   key.FileStat
+	digest key.Digest   // zero until it is known
+	stat   key.FileStat // of what was digested, or else of what was read
+	read   bool         // bytes were handed out, before there was a digest
 }
 
 // Path returns the file's path.
@@ -57,8 +58,8 @@ func (f *FileOrigin) Ref(ctx context.Context) (key.Ref, error) {
 	return key.Content(d), err
 }
 
-// Digest returns the digest of the file's content when it was first asked
-// for.
+// Digest returns the digest of the file's content when it was first asked for
+// or read.
 func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,46 +70,60 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	if err != nil {
 		return key.Digest{}, err
 	}
+	if f.read && stat != f.stat {
+		return key.Digest{}, fmt.Errorf("%s: %w", f.path, ErrChanged)
+	}
 	f.digest, f.stat = d, stat
 	return d, nil
 }
 
-// Bytes reads the file. If its digest was asked for before, the bytes are the
-// ones that it names, or the error is ErrChanged.
+// Bytes reads the file. It hands out the bytes that the digest names, whichever
+// is asked for first, or the error is ErrChanged.
 func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
-	b, unchanged, err := f.read()
+	b, stat, err := readFile(f.path)
 	if err != nil {
 		return nil, err
 	}
+	settled := stat.Settled(time.Now()) // else its times may not show a change
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.digest.IsZero() && !unchanged && key.DigestOf(b) != f.digest {
+	switch {
+	case (f.read || !f.digest.IsZero()) && settled && stat == f.stat:
+	case f.digest.IsZero() && !f.read && settled:
+		f.stat, f.read = stat, true
+	case f.digest.IsZero() && !f.read:
+		f.digest, f.stat = key.DigestOf(b), stat
+	case key.DigestOf(b) != f.digest:
 		return nil, fmt.Errorf("%s: %w", f.path, ErrChanged)
 	}
 	return b, nil
 }
 
-// read returns the content, and whether the file is known to be the one that
-// was digested without digesting it again.
-func (f *FileOrigin) read() (b []byte, unchanged bool, err error) {
-	file, err := os.Open(f.path)
+// readFile returns a file's content with the status that it had before and
+// after it was read.
+func readFile(path string) (b []byte, stat key.FileStat, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return nil, false, err
+		return nil, stat, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, false, err
+		return nil, stat, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s: not a regular file", f.path)
+		return nil, stat, fmt.Errorf("%s: not a regular file", path)
 	}
 	b = make([]byte, info.Size())
 	if _, err := io.ReadFull(file, b); err != nil {
-		return nil, false, fmt.Errorf("read %s: %w", f.path, err)
+		return nil, stat, fmt.Errorf("read %s: %w", path, err)
 	}
-	stat := key.StatOf(info)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return b, stat == f.stat && stat.Settled(time.Now()), nil
+	after, err := file.Stat()
+	if err != nil {
+		return nil, stat, err
+	}
+	if stat = key.StatOf(after); stat != key.StatOf(info) {
+		return nil, stat, fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	return b, stat, nil
 }

@@ -226,11 +226,11 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 	if larder.IsDry(ctx) {
 		return Sample{}, larder.ErrDry
 	}
-	if d.slots != nil {
-		if err := d.slots.Acquire(ctx, 1); err != nil {
+	if d.Slots != nil {
+		if err := d.Slots.Acquire(ctx, 1); err != nil {
 			return Sample{}, context.Cause(ctx)
 		}
-		defer d.slots.Release(1)
+		defer d.Slots.Release(1)
 	}
 	start := time.Now()
 	out, err := flight.Protect(func() (Sample, error) { return d.maker.Map(ctx, m.in) })
@@ -239,7 +239,9 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 		err = m.check(out)
 	}
 	if err != nil {
-		d.Tally.Failed.Add(1)
+		if ctx.Err() == nil { // one that was told to stop did not fail
+			d.Tally.Failed.Add(1)
+		}
 		return Sample{}, m.fail(err)
 	}
 	d.Tally.Computed.Add(1)

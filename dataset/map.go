@@ -17,9 +17,9 @@ type MapOptions struct {
 	Larder *larder.Larder
 	// Keep keeps every computed sample across runs.
 	Keep bool
-	// Executions bounds how many samples are computed at once; 0 means no
-	// bound but that of the callers.
-	Executions int
+	// Slots bounds how many samples are computed at once: each takes one. Nil
+	// means no bound but that of the callers.
+	Slots *semaphore.Weighted
 	// Tally counts executions and hits; it may be nil.
 	Tally *Tally
 	// Kept, if not nil, is told of each kept result that was handed out: its
@@ -39,11 +39,7 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	if !ok {
 		return &arranged{ds: ds, mapper: m, node: o.Node}
 	}
-	d := &mapped{ds: ds, maker: maker, reads: maker.Reads(), makes: maker.Makes(), MapOptions: o}
-	if o.Executions > 0 {
-		d.slots = semaphore.NewWeighted(int64(o.Executions))
-	}
-	return d
+	return &mapped{ds: ds, maker: maker, reads: maker.Reads(), makes: maker.Makes(), MapOptions: o}
 }
 
 // arranged applies a mapper that reads nothing.
@@ -73,7 +69,6 @@ type mapped struct {
 	ds           Dataset[Sample]
 	maker        Maker
 	reads, makes []string
-	slots        *semaphore.Weighted
 }
 
 func (d *mapped) Len() int { return d.ds.Len() }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
 )
 
@@ -31,22 +33,23 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 		s.Tally = new(Tally)
 	}
 	if s.Larder == nil {
-		return s.pass(ctx, ds)
+		return s.pass(ctx, ds, nil)
 	}
-	input, err := s.input(ctx, ds, false)
+	input, names, err := s.input(ctx, ds, false)
 	if err != nil {
 		return nil, err
 	}
 	r, err := larder.Call[[]T]{
 		Action:  s.Op.Action(input),
-		Compute: func(ctx context.Context) ([]T, error) { return s.pass(ctx, ds) },
+		Compute: func(ctx context.Context) ([]T, error) { return s.pass(ctx, ds, names) },
 		Resolve: func(ctx context.Context) ([]key.Input, error) {
-			input, err := s.input(ctx, ds, true)
+			input, resolved, err := s.input(ctx, ds, true)
+			names = resolved
 			return []key.Input{input}, err
 		},
 	}.Do(ctx, s.Larder)
 	if errors.Is(err, larder.ErrDry) {
-		return s.pass(ctx, ds) // looking at items is no computation
+		return s.pass(ctx, ds, nil) // looking at items is no computation
 	}
 	if err != nil {
 		return nil, err
@@ -64,15 +67,20 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 }
 
 // pass calls Each for every sample.
-func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
+func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
 	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) (err error) {
 		in, err := s.at(ctx, ds, i)
 		if err != nil {
 			return err
 		}
+		if err := s.unchanged(ctx, in, i, names); err != nil {
+			return err
+		}
 		if values[i], err = s.Each(ctx, in); err != nil {
-			s.Tally.Failed.Add(1)
+			if ctx.Err() == nil {
+				s.Tally.Failed.Add(1)
+			}
 			return &SampleError{Node: s.Node, Index: i, Err: err}
 		}
 		s.Tally.Computed.Add(1)
@@ -91,7 +99,7 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 
 // input names all that the pass reads: by content if resolved is set, and
 // otherwise without computing anything.
-func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (key.Input, error) {
+func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (key.Input, []byte, error) {
 	names := make([]byte, ds.Len()*key.Size)
 	deep := make([]bool, ds.Len())
 	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) error {
@@ -110,15 +118,31 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (
 		return nil
 	})
 	if err != nil {
-		return key.Input{}, err
+		return key.Input{}, nil, err
 	}
 	all := key.DigestOf(names)
 	for _, d := range deep {
 		if d {
-			return key.Input{Name: "samples", Ref: key.Result(key.Key(all), "all")}, nil
+			return key.Input{Name: "samples", Ref: key.Result(key.Key(all), "all")}, names, nil
 		}
 	}
-	return key.Input{Name: "samples", Ref: key.Content(all)}, nil
+	return key.Input{Name: "samples", Ref: key.Content(all)}, names, nil
+}
+
+// unchanged holds a sample to what it was when the pass was named: samples are
+// made again for the pass, and a file may have changed in between.
+func (s Scan[T]) unchanged(ctx context.Context, in Sample, i int, names []byte) error {
+	if names == nil {
+		return nil
+	}
+	inputs, err := inputsOf(ctx, in, true)
+	if err == nil && s.Op.Action(inputs...).Key() != key.Key(names[i*key.Size:][:key.Size]) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return &SampleError{Node: s.Node, Index: i, Err: err}
+	}
+	return nil
 }
 
 // inputsOf names the items of a sample as inputs of an action, in an order that
@@ -146,8 +170,23 @@ func inputOf(ctx context.Context, f Field, resolved bool) (in key.Input, err err
 	} else {
 		in.Ref, err = f.Item.Ref(ctx)
 	}
-	if err == nil && in.Ref.IsContent() {
+	switch {
+	case err != nil:
+	case in.Ref.IsContent():
 		in.Kind, err = kind(ctx, f.Item)
+	default:
+		in.Kind = anyCodec()
 	}
 	return in, err
 }
+
+// anyCodec stands for the codec of an item that is not known yet: a change of
+// any codec changes it.
+var anyCodec = sync.OnceValue(func() string {
+	var ids []string
+	for _, c := range codec.All() {
+		ids = append(ids, c.ID())
+	}
+	slices.Sort(ids)
+	return key.DigestOf([]byte(strings.Join(ids, " "))).String()
+})

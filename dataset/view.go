@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -85,7 +86,7 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 		return nil, err
 	}
 	return NewMaker(MakerFunc{
-		Name: name, Code: code, Params: params, In: in.keys(), Out: out.keys(),
+		Name: name, Code: code, Params: params, In: in.reads(), Out: out.keys(),
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
 			v, err := View[In](ctx, s)
 			if err != nil {
@@ -114,6 +115,15 @@ func (v viewFields) keys() []string {
 		keys[i] = f.key
 	}
 	return keys
+}
+
+// reads returns the keys that a maker must declare to be given: nil, for the
+// whole sample, if one of them may be missing.
+func (v viewFields) reads() []string {
+	if slices.ContainsFunc(v, func(f viewField) bool { return f.optional }) {
+		return nil
+	}
+	return v.keys()
 }
 
 var views sync.Map // reflect.Type -> viewFields

@@ -292,3 +292,60 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestFlowsBuiltInGoHaveManifestsOfTheirOwn(t *testing.T) {
+	s := memory.New(memory.Options{})
+	f := letters(t, "  stats: {map: image-stats, from: letters, checkpoint: true}\n")
+	for _, name := range []string{"one", "two"} {
+		g, err := flow.New(name, f.Dir, f.Nodes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for _, err := range s.Manifests(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d manifests of two flows", n)
+	}
+}
+
+// TestHugeVirtualDataset: a dataset that is only an order takes no memory, and
+// what is cut out of it runs.
+func TestHugeVirtualDataset(t *testing.T) {
+	f := letters(t, `
+  many: {op: repeat, from: letters, with: {times: 10000000000}}
+  stats: {map: image-stats, from: many, keep: true}
+  few: {op: slice, from: stats, with: {start: -3}}
+  out: {sink: underfolder, from: few, with: {path: out}}
+`)
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := node(t, r, "stats"); n.Computed != 3 {
+		t.Errorf("%d computed, want 3", n.Computed)
+	}
+}
+
+func TestCheckpointOfAnOperatorCountsOnce(t *testing.T) {
+	f := letters(t, `
+  stats: {map: image-stats, from: letters, keep: true}
+  twice: {op: repeat, from: stats, with: {times: 2}, checkpoint: true}
+  out: {sink: underfolder, from: twice, with: {path: out}}
+`)
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := node(t, r, "stats"); n.Computed != 26 || n.FromMemory != 26 {
+		t.Errorf("%d computed and %d from memory of 52 asked for", n.Computed, n.FromMemory)
+	}
+}

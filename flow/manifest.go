@@ -1,9 +1,14 @@
 package flow
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/larder-data/larder/key"
@@ -18,30 +23,34 @@ type manifest struct {
 	name   string
 	pinned bool
 
-	mu      sync.Mutex
-	records []key.Key // by sample; zero where none was asked for
-	actions []key.Key
-	touched bool
+	mu   sync.Mutex
+	used map[int]use // by sample
+}
+
+// use is one kept result that was handed out.
+type use struct {
+	record key.Key // under which it is kept
+	action key.Key // by which it was asked for, if that is another
 }
 
 // manifestName names the manifest of a node, or of one of its outputs.
-func (f *Flow) manifestName(place string) string { return f.File + "#" + place }
+func (f *Flow) manifestName(place string) string {
+	return cmp.Or(f.File, filepath.Join(f.Dir, f.Name)) + "#" + place
+}
 
-func newManifest(r *run, s *state, place string, samples int) *manifest {
-	return &manifest{
-		name: r.manifestName(place), pinned: s.eager,
-		records: make([]key.Key, samples), actions: make([]key.Key, samples),
-	}
+func newManifest(r *run, s *state, place string) *manifest {
+	return &manifest{name: r.manifestName(place), pinned: s.eager, used: map[int]use{}}
 }
 
 // note is told of each kept result.
 func (m *manifest) note(index int, record, action key.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.records[index], m.touched = record, true
+	u := use{record: record}
 	if action != record {
-		m.actions[index] = action
+		u.action = action
 	}
+	m.used[index] = u
 }
 
 // saveManifests writes the manifests of the nodes that kept something. After a
@@ -52,9 +61,6 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 	}
 	for _, s := range r.states {
 		for _, m := range s.manifest {
-			if !m.touched {
-				continue
-			}
 			if err := m.save(ctx, r.Larder.Store(), complete); err != nil {
 				if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) {
 					continue // results pass through; so does what would pin them
@@ -69,26 +75,45 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 func (m *manifest) save(ctx context.Context, s store.Store, complete bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := len(m.records)
-	if !complete {
-		old, err := s.Manifest(ctx, m.name)
-		if err == nil && len(old.Keys) == 2*n {
-			for i := range n {
-				if m.records[i].IsZero() {
-					m.records[i], m.actions[i] = old.Keys[i], old.Keys[n+i]
-				}
+	if len(m.used) == 0 {
+		return nil
+	}
+	if old, err := s.Manifest(ctx, m.name); err == nil && !complete {
+		for i, u := range usesOf(old) {
+			if _, ok := m.used[i]; !ok {
+				m.used[i] = u
 			}
 		}
 	}
-	keys := append(append(make([]key.Key, 0, 2*n), m.records...), m.actions...)
-	return s.PutManifest(ctx, store.Manifest{Name: m.name, Pinned: m.pinned, Keys: keys})
+	return s.PutManifest(ctx, m.encode())
 }
 
-// lastRecord returns the key under which the result of a sample was kept the
-// last time, or a zero key.
-func lastRecord(m store.Manifest, index int) key.Key {
-	if index < len(m.Keys)/2 {
-		return m.Keys[index]
+// encode lists the records and actions of the samples that were used, and in
+// the note which samples these are: the distances between their positions as
+// unsigned varints. Few samples of very many take little room.
+func (m *manifest) encode() store.Manifest {
+	out := store.Manifest{Name: m.name, Pinned: m.pinned}
+	before := 0
+	for _, i := range slices.Sorted(maps.Keys(m.used)) {
+		out.Note = binary.AppendUvarint(out.Note, uint64(i-before))
+		out.Keys = append(out.Keys, m.used[i].record, m.used[i].action)
+		before = i
 	}
-	return key.Key{}
+	return out
+}
+
+// usesOf reads what encode wrote, by sample. What is damaged is left out: it
+// only costs an explanation.
+func usesOf(m store.Manifest) map[int]use {
+	used := make(map[int]use, len(m.Keys)/2)
+	at, note := uint64(0), m.Note
+	for k := 0; k+1 < len(m.Keys); k += 2 {
+		distance, n := binary.Uvarint(note)
+		if n <= 0 {
+			break
+		}
+		at, note = at+distance, note[n:]
+		used[int(at)] = use{record: m.Keys[k], action: m.Keys[k+1]}
+	}
+	return used
 }

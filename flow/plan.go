@@ -47,7 +47,7 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]store.Manifest{}}
+	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
 	ctx = larder.Dry(ctx)
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {
@@ -66,8 +66,8 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 type planner struct {
 	*run
 	plans map[string]*NodePlan
-	seen  map[string]bool           // node and action that were looked at
-	last  map[string]store.Manifest // what nodes used the last time
+	seen  map[string]bool        // node and action that were looked at
+	last  map[string]map[int]use // what nodes used the last time, by sample
 }
 
 // node builds one node, and goes through its samples if the run would.
@@ -205,7 +205,7 @@ func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 
 // difference says what is not as it was the last time.
 func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Action) (string, error) {
-	last := lastRecord(p.lastManifest(ctx, m.Node()), m.Index())
+	last := p.lastUses(ctx, m.Node())[m.Index()].record
 	if last.IsZero() {
 		return "not computed before", nil
 	}
@@ -230,11 +230,13 @@ func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Ac
 	return strings.Join(changes, "; "), nil
 }
 
-func (p *planner) lastManifest(ctx context.Context, node string) store.Manifest {
-	m, ok := p.last[node]
+// lastUses returns what a node used the last time it ran, by sample.
+func (p *planner) lastUses(ctx context.Context, node string) map[int]use {
+	used, ok := p.last[node]
 	if !ok {
-		m, _ = p.Larder.Store().Manifest(ctx, p.manifestName(node)) // none: nothing was kept
-		p.last[node] = m
+		m, _ := p.Larder.Store().Manifest(ctx, p.manifestName(node)) // none: nothing was kept
+		used = usesOf(m)
+		p.last[node] = used
 	}
-	return m
+	return used
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -68,10 +70,9 @@ func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.D
 		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
 	}
 	r.states[len(r.states)-1].target = false // it is read by the caller, sample by sample
-	if err := r.all(ctx); err != nil {
-		return component.Data{}, err
-	}
-	return r.state(node).data, r.saveManifests(ctx, true)
+	err = r.all(ctx)
+	err = errors.Join(err, r.saveManifests(context.WithoutCancel(ctx), err == nil))
+	return r.state(node).data, err
 }
 
 // A run is one run of a flow.
@@ -107,6 +108,9 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observe)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
+		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint) {
+			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
+		}
 		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n]})
 	}
 	for _, n := range f.Nodes {
@@ -248,8 +252,11 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	}
 	maker, _ := m.(dataset.Maker)
 	o := dataset.MapOptions{
-		Larder: r.Larder, Tally: &s.tally, Executions: s.Options.Workers,
+		Larder: r.Larder, Tally: &s.tally,
 		Keep: s.Options.Keep || s.Options.Checkpoint || s.eager && maker != nil && maker.Makes() == nil,
+	}
+	if s.Options.Workers > 0 {
+		o.Slots = semaphore.NewWeighted(int64(s.Options.Workers))
 	}
 	s.data.Names = in.Names
 	for i, part := range in.Parts {
@@ -258,7 +265,7 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 			o.Node = Input{Node: s.Name, Output: in.Names[i]}.String()
 		}
 		if maker != nil {
-			mf := newManifest(r, s, o.Node, part.Len())
+			mf := newManifest(r, s, o.Node)
 			s.manifest = append(s.manifest, mf)
 			o.Kept = mf.note
 		}
@@ -333,8 +340,17 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 			return err
 		}
 	}
-	s.tally.Settled.Store(true)
+	r.settle(s)
 	return nil
+}
+
+// settle ends the counting of hits at a node all of whose samples were handed
+// out, and at those that it read.
+func (r *run) settle(s *state) {
+	s.tally.Settled.Store(true)
+	for _, in := range s.From {
+		r.settle(r.state(in.Node))
+	}
 }
 
 // report sums up the run.

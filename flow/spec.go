@@ -121,6 +121,9 @@ func (p *parser) top(root *yaml.Node, vars map[string]string) {
 	}
 	if v, ok := byName["vars"]; ok {
 		for _, f := range p.fields(v.value, "vars") {
+			if variable.MatchString(f.value.Value) {
+				p.at(f.value, "a variable cannot be made of others")
+			}
 			p.vars[f.key.Value] = f.value
 		}
 	}

@@ -50,8 +50,8 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, fmt.Errorf("item %q cannot be the name of a file", k)
 		}
 	}
-	run := &execution{Exec: m}
-	params, err := m.identity(env, run.absolute(env))
+	run := &execution{Exec: m, memo: env.Files, code: map[string]key.Digest{}}
+	params, err := run.identity(env, run.absolute(env))
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 
 // identity lists what the result depends on beside the items. Files of the
 // command are named as the flow names them, so that a flow may be moved.
-func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param, error) {
-	params := []key.Param{{Name: "command", Value: m.Command}, {Name: "into", Value: m.Into}}
-	for _, p := range m.Code {
+func (e *execution) identity(env *component.Env, files map[string]string) ([]key.Param, error) {
+	params := []key.Param{{Name: "command", Value: e.Command}, {Name: "into", Value: e.Into}}
+	for _, p := range e.Code {
 		files[string(p)] = env.Path(p)
 	}
 	for name, path := range files {
@@ -73,9 +73,10 @@ func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param
 		if err != nil {
 			return nil, fmt.Errorf("code file %s: %w", name, err)
 		}
+		e.code[path] = d
 		params = append(params, key.Param{Name: "code " + name, Value: d.String()})
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(m.Env))) {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(e.Env))) {
 		value, set := os.LookupEnv(name)
 		// Only its digest: a variable may hold a secret, and explanations are kept.
 		params = append(params, key.Param{Name: "env " + name, Value: []any{set, key.DigestOf([]byte(value)).String()}})
@@ -87,6 +88,8 @@ func (m Exec) identity(env *component.Env, files map[string]string) ([]key.Param
 type execution struct {
 	Exec
 	argv []string
+	memo key.Memo
+	code map[string]key.Digest // of the files in the identity, by path
 }
 
 // absolute sets argv, with words that name files below the flow's folder made
@@ -128,7 +131,25 @@ func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Samp
 	if err := e.start(ctx, dir, in, outDir); err != nil {
 		return dataset.Sample{}, err
 	}
+	if err := e.unchanged(ctx); err != nil {
+		return dataset.Sample{}, err
+	}
 	return e.collect(outDir)
+}
+
+// unchanged holds the code files to what they were when the identity was made:
+// the command may have read others.
+func (e *execution) unchanged(ctx context.Context) error {
+	for path, was := range e.code {
+		now, _, err := key.DigestFile(ctx, path, e.memo)
+		if err != nil {
+			return fmt.Errorf("code file: %w", err)
+		}
+		if now != was {
+			return fmt.Errorf("code file %s: %w", path, dataset.ErrChanged)
+		}
+	}
+	return nil
 }
 
 // lay writes the items that the command reads.

@@ -323,3 +323,24 @@ func TestExecIdentity(t *testing.T) {
 		t.Errorf("a missing code file gives %v", err)
 	}
 }
+
+// TestExecWithCodeThatChanges: the result of other code than was named is not
+// handed out.
+func TestExecWithCodeThatChanges(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "s.sh")
+	if err := os.WriteFile(script, []byte(`echo old > "$LARDER_OUT/b.txt"`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := mapper.Exec{Command: []string{"sh", "s.sh"}, Items: []string{"a"}, Into: []string{"b"}}.Maker(&component.Env{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte(`echo new > "$LARDER_OUT/b.txt"`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", []byte("x"))})
+	if _, err := m.Map(t.Context(), s); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -4,6 +4,7 @@ package op
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,7 +37,13 @@ func compile(source string) (*expression, error) {
 	}
 	names := &identifiers{}
 	ast.Walk(&tree.Node, names)
-	program, err := expr.Compile(source, expr.Env(map[string]any{}), expr.AllowUndefinedVariables())
+	if slices.Contains(names.used, "$env") {
+		return nil, errors.New("expression: $env is not available; name the items")
+	}
+	if slices.Contains(names.used, "now") {
+		return nil, errors.New("expression: now is not available: what is decided by the clock cannot be kept")
+	}
+	program, err := expr.Compile(source, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.DisableBuiltin("now"))
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
@@ -56,6 +63,8 @@ func (n *identifiers) Visit(node *ast.Node) {
 	switch node := (*node).(type) {
 	case *ast.IdentifierNode:
 		n.used = append(n.used, node.Value)
+	case *ast.BuiltinNode:
+		n.used = append(n.used, node.Name)
 	case *ast.VariableDeclaratorNode:
 		n.declared = append(n.declared, node.Name)
 	}
@@ -65,7 +74,7 @@ func (n *identifiers) Visit(node *ast.Node) {
 func (n *identifiers) free() []string {
 	items := []string{}
 	for _, name := range n.used {
-		if name == "$env" || slices.Contains(n.declared, name) || slices.Contains(builtin.Names, name) {
+		if slices.Contains(n.declared, name) || slices.Contains(builtin.Names, name) {
 			continue
 		}
 		if !slices.Contains(items, name) {

@@ -155,6 +155,9 @@ func TestRefused(t *testing.T) {
 		{op.Split{Sizes: []any{int64(-1)}}, "negative"},
 		{op.Filter{Where: "meta.n =="}, "expression"},
 		{op.Sort{By: ")"}, "expression"},
+		{op.Filter{Where: "now().Unix() > 5"}, "now"},
+		{op.Filter{Where: `$env["meta"] != nil`}, "name the items"},
+		{op.Chunk{N: 1 << 60}, "at most"},
 	} {
 		if err := c.params.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: the error is %v, want %q", c.params, err, c.says)
@@ -186,5 +189,15 @@ func TestErrorsNameTheSample(t *testing.T) {
 	}
 	if _, err := (op.Split{Sizes: []any{int64(12), int64(10)}}).Apply(numbers(15)); err == nil {
 		t.Error("parts larger than the dataset were accepted")
+	}
+}
+
+func TestLargeWholeNumbersAreSortedExactly(t *testing.T) {
+	ds := dataset.Func(3, func(_ context.Context, i int) (dataset.Sample, error) {
+		doc := map[string]any{"n": int64(i), "t": int64(1_700_000_000_000_000_000 + (i*2)%3)}
+		return dataset.NewSample(dataset.Field{Key: "meta", Item: dataset.NewItem("json", doc)}), nil
+	})
+	if got := contents(t, apply(t, "sort", op.Sort{By: "meta.t"}, ds).Parts[0]); !slices.Equal(got, []int{0, 2, 1}) {
+		t.Errorf("sorted as %v", got)
 	}
 }

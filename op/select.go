@@ -115,12 +115,17 @@ func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Sample
 	return pick(in, indices)
 }
 
-// A rank is one value that samples are sorted by.
+// A rank is one value that samples are sorted by: a whole number, a number or
+// a text.
 type rank struct {
 	Number float64
+	Whole  int64 // exact, if IsWhole
 	Text   string
-	IsText bool
+
+	IsWhole, IsText bool
 }
+
+func whole(i int64) rank { return rank{Number: float64(i), Whole: i, IsWhole: true} }
 
 func compareRanks(a, b rank) int {
 	if a.IsText != b.IsText {
@@ -128,6 +133,9 @@ func compareRanks(a, b rank) int {
 			return 1
 		}
 		return -1
+	}
+	if a.IsWhole && b.IsWhole {
+		return cmp.Compare(a.Whole, b.Whole)
 	}
 	return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
 }
@@ -154,13 +162,13 @@ func rankOf(v any) (rank, error) {
 		return rank{Text: v, IsText: true}, nil
 	case bool:
 		if v {
-			return rank{Number: 1}, nil
+			return whole(1), nil
 		}
-		return rank{}, nil
+		return whole(0), nil
 	case int:
-		return rank{Number: float64(v)}, nil
+		return whole(int64(v)), nil
 	case int64:
-		return rank{Number: float64(v)}, nil
+		return whole(v), nil
 	case float64:
 		if math.IsNaN(v) {
 			return rank{}, fmt.Errorf("is not a number (NaN), which has no place in an order")

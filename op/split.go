@@ -156,8 +156,14 @@ type Batch struct {
 // Check refuses sizes below one.
 func (b Batch) Check() error { return positive("size", b.Size) }
 
+// maxParts bounds how many outputs a node can have.
+const maxParts = 1 << 20
+
 // Apply implements the operator.
 func (b Batch) Apply(in component.Samples) (component.Data, error) {
+	if parts := in.Len() / b.Size; parts > maxParts {
+		return component.Data{}, fmt.Errorf("batches of %d give %d parts of %d samples; at most %d are possible", b.Size, parts, in.Len(), maxParts)
+	}
 	var sizes []int
 	for left := in.Len(); left > 0; left -= b.Size {
 		sizes = append(sizes, min(left, b.Size))
@@ -170,8 +176,13 @@ type Chunk struct {
 	N int `param:"n,required" doc:"how many parts"`
 }
 
-// Check refuses numbers below one.
-func (c Chunk) Check() error { return positive("n", c.N) }
+// Check refuses numbers below one, and more than a node can have outputs.
+func (c Chunk) Check() error {
+	if c.N > maxParts {
+		return fmt.Errorf("n is %d and must be at most %d", c.N, maxParts)
+	}
+	return positive("n", c.N)
+}
 
 // Apply implements the operator.
 func (c Chunk) Apply(in component.Samples) (component.Data, error) {

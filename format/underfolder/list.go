@@ -169,6 +169,9 @@ func (l *listing) checkTwice() error {
 	return nil
 }
 
+// maxMarked is how many samples without files of their own are believed.
+const maxMarked = 1 << 24
+
 // count sets the number of samples. A single huge index among few files is
 // taken for a mistake rather than for a dataset of mostly empty samples.
 func (l *listing) count() error {
@@ -179,6 +182,9 @@ func (l *listing) count() error {
 			return fmt.Errorf("%s: %s would make a dataset of %d samples from %d files; rename or remove it", l.root, l.name(last), last.index+1, len(l.files))
 		}
 		l.samples = int(last.index) + 1
+	}
+	if mark.Samples > max(maxMarked, 16*len(l.files)) {
+		return fmt.Errorf("%s: %s says that there are %d samples, and there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
 	}
 	l.samples = max(l.samples, mark.Samples)
 	return nil

@@ -2,6 +2,7 @@ package underfolder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ const (
 // that are already there with the right content are not written again, and if
 // nothing changed nothing is touched.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path := env.Path(s.Path)
+	path := resolve(env.Path(s.Path)) // a link stays, and what it names is written
 	if err := refuseInputs(path, env.Inputs); err != nil {
 		return err
 	}
@@ -65,7 +66,11 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 			group = in.Names[i]
 		}
 		env.Tally.Total.Add(int64(part.Len()))
-		if err := newWriter(env, into, group, part).write(ctx); err != nil {
+		w, err := newWriter(env, into, group, part)
+		if err != nil {
+			return err
+		}
+		if err := w.write(ctx); err != nil {
 			return err
 		}
 	}
@@ -88,9 +93,18 @@ func refuseInputs(path string, inputs []string) error {
 // resolve follows the links in as much of a path as exists.
 func resolve(path string) string {
 	path = filepath.Clean(path)
-	for rest := ""; ; {
+	const maxLinks = 40
+	for rest, links := "", 0; ; {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return filepath.Join(real, rest)
+		}
+		if to, err := os.Readlink(path); err == nil && links < maxLinks { // of nothing yet
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(path), to)
+			}
+			path = to
+			links++
+			continue
 		}
 		parent := filepath.Dir(path)
 		if parent == path {
@@ -133,6 +147,9 @@ func takeTurn(ctx context.Context, env *component.Env, path string) (release fun
 // prepare returns the folder to write into, having checked that the one that
 // may be there is treated as asked.
 func (s Sink) prepare(path string) (*target, error) {
+	if err := recoverAside(path); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -158,16 +175,42 @@ func (s Sink) prepare(path string) (*target, error) {
 // looksOurs refuses to replace a folder that holds anything but a dataset: a
 // mistyped path must not cost somebody their files.
 func looksOurs(path string, entries []os.DirEntry) error {
-	if _, err := readMark(path); err == nil {
-		return nil
-	}
+	m, err := readMark(path)
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != dataFolder || !e.IsDir() && !isFile(e) {
-			return fmt.Errorf("refusing to replace %s: it holds %s and so is no dataset; remove it yourself if you are sure", path, e.Name())
+		within := filepath.Join(path, e.Name())
+		switch {
+		case e.IsDir() && slices.Contains(m.Groups, e.Name()):
+			group, err := os.ReadDir(within)
+			if err != nil {
+				return err
+			}
+			if err := looksOurs(within, group); err != nil {
+				return err
+			}
+		case e.IsDir() && e.Name() == dataFolder:
+			if err := onlyFiles(within); err != nil {
+				return err
+			}
+		case !isFile(e):
+			return notOurs(path, e.Name())
 		}
 	}
-	if len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataFolder }) {
+	if err != nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataFolder }) {
 		return fmt.Errorf("refusing to replace %s: it has no folder %s and so is no dataset; remove it yourself if you are sure", path, dataFolder)
 	}
 	return nil
+}
+
+// onlyFiles refuses a folder that holds anything but files.
+func onlyFiles(dir string) (err error) {
+	walkErr := eachFile(dir, func(e os.DirEntry) {
+		if !isFile(e) && err == nil {
+			err = notOurs(dir, e.Name())
+		}
+	})
+	return errors.Join(err, walkErr)
+}
+
+func notOurs(path, name string) error {
+	return fmt.Errorf("refusing to replace %s: it holds %s and so is no dataset; remove it yourself if you are sure", path, name)
 }

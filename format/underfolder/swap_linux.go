@@ -1,6 +1,8 @@
 package underfolder
 
 import (
+	"errors"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +16,22 @@ func swap(dir, path string) error {
 		return swapAside(dir, path) // a file system that cannot exchange
 	}
 	return os.RemoveAll(dir)
+}
+
+// canLock says that lockFolder tells whether another process uses a folder.
+const canLock = true
+
+// lockFolder takes the lock of a folder, or fails at once if another process
+// has it. It ends with its owner.
+func lockFolder(dir string) (io.Closer, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // umask returns the process's mask of permissions.

@@ -3,9 +3,11 @@ package underfolder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -20,42 +22,88 @@ type target struct {
 	written      atomic.Int64 // files
 	samples      atomic.Int64
 
+	lock io.Closer // on dir: says that its writer is alive
+
 	mu     sync.Mutex
 	reused []string // files of path that are as they should be
 }
 
 // newTarget makes the hidden folder, and removes those that killed writers
-// left: nobody else writes this path now.
+// left.
 func newTarget(path string, old bool) (*target, error) {
 	parent, base := filepath.Split(path)
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return nil, err
 	}
-	stale, err := filepath.Glob(filepath.Join(parent, globEscape("."+base+".larder-")+"*"))
+	staging, err := stagings(path)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range stale {
-		if err := os.RemoveAll(dir); err != nil {
+	for _, dir := range staging {
+		if err := removeStale(dir); err != nil {
 			return nil, err
 		}
 	}
-	dir, err := os.MkdirTemp(parent, "."+base+".larder-")
+	dir, err := os.MkdirTemp(parent, "."+base+stagingMark)
 	if err != nil {
 		return nil, err
 	}
-	return &target{path: path, dir: dir, old: old}, os.Chmod(dir, 0o777&^umask())
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &target{path: path, dir: dir, old: old, lock: lock}, os.Chmod(dir, 0o777&^umask())
 }
 
-func globEscape(s string) string {
-	var out []rune
-	for _, r := range s {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			out = append(out, '\\')
+// A hidden folder is called ".NAME.larder-DIGITS", and the old folder, while
+// the two change places where that takes two moves, the same with "-old".
+const (
+	stagingMark = ".larder-"
+	asideMark   = "-old"
+)
+
+// stagings lists the hidden folders beside a path that were made for it.
+func stagings(path string) ([]string, error) {
+	parent, base := filepath.Split(path)
+	var dirs []string
+	err := eachFile(parent, func(e fs.DirEntry) {
+		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), asideMark), "."+base+stagingMark)
+		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			dirs = append(dirs, filepath.Join(parent, e.Name()))
 		}
-		out = append(out, r)
+	})
+	return dirs, err
+}
+
+// removeStale removes a hidden folder unless its writer is alive: one with
+// another cache does not share our turns.
+func removeStale(dir string) error {
+	if !canLock {
+		return nil // whether its writer is alive cannot be told
 	}
-	return string(out)
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil //nolint:nilerr // somebody holds it, or has just moved it
+	}
+	return errors.Join(os.RemoveAll(dir), lock.Close())
+}
+
+// recoverAside brings back a folder that was moved aside by a writer that was
+// killed before it could put the new one in its place.
+func recoverAside(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	staging, err := stagings(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, dir := range staging {
+		if strings.HasSuffix(dir, asideMark) {
+			return os.Rename(dir, path)
+		}
+	}
+	return nil
 }
 
 // inPlace reports whether files are written into the folder that was asked
@@ -66,6 +114,7 @@ func (t *target) inPlace() bool { return t.dir == t.path }
 func (t *target) discard() {
 	if !t.inPlace() {
 		os.RemoveAll(t.dir) // best effort: the next writer removes it too
+		t.lock.Close()
 	}
 }
 

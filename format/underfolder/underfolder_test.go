@@ -429,3 +429,118 @@ func TestGroups(t *testing.T) {
 		t.Error("a group's name led out of the folder")
 	}
 }
+
+func TestReplaceKeepsWhatPeopleAdded(t *testing.T) {
+	parts := component.Data{Names: []string{"a"}, Parts: []component.Samples{dataset.List(dataset.NewSample(text("x", "1", false)))}}
+	for _, added := range []string{"notes/thesis.txt", "a/notes/thesis.txt", "a/data/notes/thesis.txt"} {
+		path := filepath.Join(t.TempDir(), "out")
+		if _, err := write(t, path, underfolder.Replace, parts); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(path, added)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("years"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := write(t, path, underfolder.Replace, parts); err == nil || !strings.Contains(err.Error(), "notes") {
+			t.Errorf("%s: the error is %v", added, err)
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestInPlaceStaysReadable(t *testing.T) {
+	many := func(n int, ext string) component.Data {
+		return component.One(dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+			return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem(ext, fmt.Sprint(n, i))}), nil
+		}))
+	}
+	path := filepath.Join(t.TempDir(), "out")
+	if _, err := write(t, path, underfolder.Forbid, many(10, "txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(t, path, underfolder.OverwriteFiles, many(12, "txt")); err == nil || !strings.Contains(err.Error(), "1 digits") {
+		t.Errorf("indices of two widths: %v", err)
+	}
+	if _, err := write(t, path, underfolder.NewFiles, many(3, "json")); err == nil || !strings.Contains(err.Error(), "already there") {
+		t.Errorf("an item under two extensions: %v", err)
+	}
+	if _, err := write(t, path, underfolder.OverwriteFiles, many(3, "json")); err != nil {
+		t.Error(err)
+	}
+	ds, err := underfolder.Open(path, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := show(t, ds); len(got) != 10 || got[0] != `a="3 0"`+"" && !strings.Contains(got[0], "3 0") || got[9] != "a=10 9" {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestInterruptedReplaceIsRecovered(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	one := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
+	if _, err := write(t, path, underfolder.Replace, one); err != nil {
+		t.Fatal(err)
+	}
+	// What a writer leaves that was killed between the two moves, where two
+	// folders cannot change places at one instant.
+	if err := os.Rename(path, filepath.Join(dir, ".out.larder-123-old")); err != nil {
+		t.Fatal(err)
+	}
+	bad := component.One(dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
+		return dataset.Sample{}, errors.New("boom")
+	}))
+	if _, err := write(t, path, underfolder.Replace, bad); err == nil {
+		t.Fatal("no error")
+	}
+	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestTargetThatIsALink(t *testing.T) {
+	dir := t.TempDir()
+	one := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("real", link); err != nil { // of nothing yet
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := write(t, link, underfolder.Replace, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if to, err := os.Readlink(link); to != "real" || err != nil {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+	if got := files(t, filepath.Join(dir, "real")); len(got) != 1 {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+// TestTwoWritersWithoutTurns: writers that do not share a cache leave each
+// other's unfinished folders alone.
+func TestTwoWritersWithoutTurns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	inner := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
+	outer := component.One(dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
+		_, err := write(t, path, underfolder.Replace, inner) // while the other is at it
+		return dataset.NewSample(text("a", "y", false)), err
+	}))
+	if _, err := write(t, path, underfolder.Replace, outer); err != nil && !strings.Contains(err.Error(), "file exists") {
+		t.Error(err)
+	}
+	if got := files(t, path); len(got) != 1 {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestMarkOfTooManySamples(t *testing.T) {
+	dir := folder(t, map[string]string{"data/0_a.txt": "x", ".larder.json": `{"format":"underfolder","version":1,"samples":100000000000}`})
+	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("the error is %v", err)
+	}
+}

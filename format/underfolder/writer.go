@@ -2,7 +2,9 @@ package underfolder
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,6 +25,7 @@ type writer struct {
 	group string // folder inside the target, "" for the target itself
 	ds    component.Samples
 	width int
+	there map[string]string // in place: files that are there, by name without extension
 
 	mu     sync.Mutex
 	shared map[string]*sharing
@@ -38,11 +41,47 @@ type sharing struct {
 	clash   bool // some sample has another item of this key
 }
 
-func newWriter(env *component.Env, into *target, group string, ds component.Samples) *writer {
-	return &writer{
+func newWriter(env *component.Env, into *target, group string, ds component.Samples) (*writer, error) {
+	w := &writer{
 		env: env, into: into, group: group, ds: ds,
 		width: len(strconv.Itoa(max(0, ds.Len()-1))), shared: map[string]*sharing{},
 	}
+	if !into.inPlace() {
+		return w, nil
+	}
+	return w, w.lookThere()
+}
+
+// lookThere finds out which files are there already, and names new ones alike:
+// an index in two widths would be the same sample twice.
+func (w *writer) lookThere() error {
+	w.there = map[string]string{}
+	root := filepath.Join(w.into.path, w.group)
+	widths := map[int]bool{}
+	err := eachFile(root, func(e fs.DirEntry) {
+		stem, _, _ := strings.Cut(e.Name(), ".")
+		w.there[stem] = e.Name()
+	})
+	if err == nil {
+		err = eachFile(filepath.Join(root, dataFolder), func(e fs.DirEntry) {
+			stem, _, _ := strings.Cut(e.Name(), ".")
+			digits, _, _ := strings.Cut(stem, "_")
+			if _, ok := parseIndex(digits); ok {
+				widths[len(digits)] = true
+			}
+			w.there[filepath.Join(dataFolder, stem)] = filepath.Join(dataFolder, e.Name())
+		})
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for width := range widths {
+		if len(widths) > 1 || width < w.width {
+			return fmt.Errorf("%s has files with indices of %d digits, and this dataset needs %d: they would be the same samples twice; say overwrite: replace", root, width, w.width)
+		}
+		w.width = width
+	}
+	return nil
 }
 
 func (w *writer) write(ctx context.Context) error {
@@ -121,8 +160,9 @@ func (w *writer) own(i int, k string) string {
 	return filepath.Join(dataFolder, fmt.Sprintf("%0*d_%s", w.width, i, k))
 }
 
-// item writes one item to a file of the given name and the item's extension.
-func (w *writer) item(ctx context.Context, name string, it *dataset.Item) (written bool, err error) {
+// item writes one item to a file of the given name and the item's extension. In
+// place, a file of the same item with another extension gives way.
+func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (written bool, err error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
 		return false, err
@@ -138,7 +178,7 @@ func (w *writer) item(ctx context.Context, name string, it *dataset.Item) (writt
 		have, _, err := key.DigestFile(ctx, path, w.env.Files)
 		return err == nil && have == want
 	}
-	name = filepath.Join(w.group, name+"."+ext)
+	name := filepath.Join(w.group, stem+"."+ext)
 	if w.into.reuse(name, same) {
 		return false, nil
 	}
@@ -147,7 +187,14 @@ func (w *writer) item(ctx context.Context, name string, it *dataset.Item) (writt
 		return false, err
 	}
 	w.env.Tally.BytesWritten.Add(int64(len(b)))
-	return true, w.into.put(name, b)
+	other := w.there[stem]
+	if other == "" || other == stem+"."+ext {
+		return true, w.into.put(name, b)
+	}
+	if !w.into.replaceFiles {
+		return false, fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", filepath.Join(w.into.path, w.group, other))
+	}
+	return true, errors.Join(w.into.put(name, b), os.Remove(filepath.Join(w.into.path, w.group, other)))
 }
 
 // noteShared notes that sample i has the shared item f. It reports whether the
