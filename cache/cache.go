@@ -25,12 +25,14 @@ type Cache[K comparable, V any] struct {
 	options Options
 	loads   flight.Group[K, V]
 
-	mu      sync.Mutex
-	entries map[K]*entry[K, V]
-	policy  policy[K, V]
-	begin   func(k K) // if not nil, told of every Get
-	stats   Stats
-	removed uint64 // counts Remove and Clear, so that loads notice them
+	mu       sync.Mutex
+	entries  map[K]*entry[K, V]
+	policy   policy[K, V]
+	begin    func(k K) // if not nil, told of every Get
+	stats    Stats
+	own      policy[K, V] // the policy of its own, while an order is expected
+	ownBegin func(k K)
+	removed  uint64 // counts Remove and Clear, so that loads notice them
 }
 
 // entry is one value, and its place in the list of a policy.

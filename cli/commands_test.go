@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -178,4 +179,21 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("%q: status %d, want 2: %s", args, r.status, r.stderr)
 		}
 	}
+}
+
+// TestTraceOrders records a run and simulates what it recorded.
+func TestTraceOrders(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}, cache: {policy: opt, size: 5}}
+  many: {op: repeat, from: letters, with: {times: 10}}
+  out: {sink: underfolder, from: many, with: {path: out}}
+`)
+	r := b.run("--trace-orders", "traces", "--workers", "1")
+	mustContain(t, "the closing table", r.stderr, "letters: cache opt knew the order of 1 of 1 passes")
+	hits := r.node(t, "letters").FromMemory
+	r = b.larder("simulate", "--trace", "traces/letters.trace", "--policy", "opt", "--json")
+	mustContain(t, "the simulation", r.stdout, `"calls": 260`, fmt.Sprintf(`"hits": %d`, hits))
 }

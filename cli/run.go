@@ -21,6 +21,7 @@ type runFlags struct {
 	report   string
 	events   string
 	progress string
+	traces   string
 	dryRun   bool
 	json     bool
 }
@@ -40,6 +41,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")
+	c.Flags().StringVar(&f.traces, "trace-orders", "", "record in `folder` in which order the samples of each node are read, for larder simulate")
 	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
@@ -77,6 +79,12 @@ func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, events.close()) }()
 	o.Log = display.logger(o.Log)
+	traces, err := openTraces(f.traces)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, traces.close()) }()
+	o.Trace = traces.trace()
 	o.Observe = func(e flow.Event) {
 		display.observe(e)
 		events.observe(e)

@@ -20,6 +20,11 @@ func writeTable(w io.Writer, r *flow.Report) {
 			secondsOrDot(n.Seconds), secondsOrDot(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
 	}
 	t.Flush()
+	for _, n := range r.Nodes {
+		if c := n.Cache; c != nil && c.KnownOrders+c.UnknownOrders > 0 {
+			fmt.Fprintf(w, "%s: cache %s knew the order of %d of %d passes\n", n.Name, c.Policy, c.KnownOrders, c.KnownOrders+c.UnknownOrders)
+		}
+	}
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
 }
 

@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/order"
 )
 
 // Cached keeps samples of ds in memory, with the values that were read of
 // them, under an eviction policy. A byte bound counts what is really held: it
 // grows as values are read. Hits are counted in t, which may be nil.
-func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (Dataset[Sample], error) {
+func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (*CachedDataset, error) {
 	c, err := cache.New[int, Sample](o)
 	if err != nil {
 		return nil, err
@@ -18,18 +19,31 @@ func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (Dataset[Sample], err
 	if t == nil {
 		t = new(Tally)
 	}
-	return &cached{ds: ds, cache: c, tally: t}, nil
+	return &CachedDataset{ds: ds, cache: c, tally: t}, nil
 }
 
-type cached struct {
+// A CachedDataset keeps samples in memory. See [Cached].
+type CachedDataset struct {
 	ds    Dataset[Sample]
 	cache *cache.Cache[int, Sample]
 	tally *Tally
 }
 
-func (c *cached) Len() int { return c.ds.Len() }
+// Len implements Dataset.
+func (c *CachedDataset) Len() int { return c.ds.Len() }
 
-func (c *cached) At(ctx context.Context, i int) (Sample, error) {
+// Reads returns how many samples were asked for.
+func (c *CachedDataset) Reads() int64 {
+	s := c.cache.Stats()
+	return s.Hits + s.Misses
+}
+
+// Expect says in which order the dataset will be read, so that it can keep what
+// is read again soonest; nil says that this is not known any more.
+func (c *CachedDataset) Expect(reads order.Order) { cache.Expect(c.cache, reads) }
+
+// At implements Dataset.
+func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 	if s, ok := c.cache.Get(i); ok {
 		c.tally.FromMemory.Add(1)
 		return s, nil
@@ -47,7 +61,7 @@ func (c *cached) At(ctx context.Context, i int) (Sample, error) {
 func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
 
 // follow keeps the cache's count of bytes true while values of s are read.
-func (c *cached) follow(i int, s Sample) int64 {
+func (c *CachedDataset) follow(i int, s Sample) int64 {
 	var bytes atomic.Int64
 	bytes.Store(sampleBytes(s))
 	for f := range s.Fields() {

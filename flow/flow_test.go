@@ -349,3 +349,42 @@ func TestCheckpointOfAnOperatorCountsOnce(t *testing.T) {
 		t.Errorf("%d computed and %d from memory of 52 asked for", n.Computed, n.FromMemory)
 	}
 }
+
+// TestCacheKnowsTheOrder: half of the letters fit into memory, and they are
+// read from first to last three times. An on-line policy such as lru has no
+// hit; the one that knows the order has the most there can be.
+func TestCacheKnowsTheOrder(t *testing.T) {
+	for policy, want := range map[string]int64{"lru": 0, "opt": 2 * 13, "auto": 2 * 13} {
+		f := letters(t, `
+  stats: {map: image-stats, from: letters, cache: {policy: `+policy+`, size: 13}}
+  many: {op: repeat, from: stats, with: {times: 3}}
+  out: {sink: underfolder, from: many, with: {path: out}}
+`)
+		r, err := f.Run(t.Context(), flow.RunOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := node(t, r, "stats")
+		if n.FromMemory != want || n.Computed != 3*26-want {
+			t.Errorf("%s: %d from memory and %d computed, want %d from memory", policy, n.FromMemory, n.Computed, want)
+		}
+		if policy != "lru" && (n.Cache == nil || n.Cache.KnownOrders != 1 || n.Cache.UnknownOrders != 0) {
+			t.Errorf("%s: the report says %+v", policy, n.Cache)
+		}
+	}
+}
+
+func TestTraceOfReads(t *testing.T) {
+	f := letters(t, `
+  three: {op: slice, from: letters, with: {stop: 3}}
+  back: {op: reverse, from: three}
+  out: {sink: underfolder, from: back, with: {path: out}}
+`)
+	var trace []byte
+	_, err := f.Run(t.Context(), flow.RunOptions{Workers: 1, Trace: func(string) func([]byte) {
+		return func(line []byte) { trace = append(trace, line...) }
+	}})
+	if err != nil || string(trace) != "2\n1\n0\n" {
+		t.Errorf("the trace is %q, error %v", trace, err)
+	}
+}

@@ -46,6 +46,18 @@ type NodeReport struct {
 	SecondsSaved float64 `json:"seconds_saved"` // that hits did not spend
 	BytesRead    int64   `json:"bytes_read"`    // encoded, from the store
 	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
+	// Cache says how the samples that the node keeps in memory were chosen.
+	Cache *CacheReport `json:"cache,omitempty"`
+}
+
+// A CacheReport says how samples were kept in memory.
+type CacheReport struct {
+	Policy string `json:"policy"`
+	// KnownOrders and UnknownOrders count the passes over the node's samples
+	// whose order was known beforehand, so that what is read again soonest
+	// was kept, and the others.
+	KnownOrders   int `json:"known_orders"`
+	UnknownOrders int `json:"unknown_orders"`
 }
 
 // WriteJSON writes the report as indented JSON.

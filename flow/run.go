@@ -21,6 +21,9 @@ type RunOptions struct {
 	Workers int            // samples at once; 0 means one a processor
 	Only    []string       // nodes to run; none means all sinks and checkpoints
 	Log     *slog.Logger   // takes warnings; nil means slog.Default()
+	// Trace, if not nil, returns for a node that reads or makes samples what is
+	// told of the position of each one asked for, a line each.
+	Trace func(node string) (write func(line []byte))
 	// Observe is told of events, one at a time, at most ten a second and
 	// node. It must not call back into the run.
 	Observe func(Event)
@@ -95,6 +98,8 @@ type state struct {
 	target   bool
 	eager    bool // its results must be kept when they are made, not later
 	manifest []*manifest
+	caches   []*dataset.CachedDataset
+	passes   passes
 }
 
 func (f *Flow) newRun(o RunOptions) (*run, error) {
@@ -205,10 +210,10 @@ func (r *run) build(ctx context.Context, s *state) error {
 	case component.Map:
 		err = r.applyMapper(s, env, in)
 	case component.Op:
-		err = r.applyOp(ctx, s, env, in)
+		err = r.reading(in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
 	case component.Sink:
 		s.samples = count(in)
-		return s.Component.Write(ctx, env, s.Params, in)
+		return r.reading(in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
 	}
 	if err != nil {
 		return err
@@ -260,10 +265,7 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	}
 	s.data.Names = in.Names
 	for i, part := range in.Parts {
-		o.Node = s.Name
-		if in.Names != nil {
-			o.Node = Input{Node: s.Name, Output: in.Names[i]}.String()
-		}
+		o.Node = s.place(in.Names, i)
 		if maker != nil {
 			mf := newManifest(r, s, o.Node)
 			s.manifest = append(s.manifest, mf)
@@ -272,6 +274,15 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 		s.data.Parts = append(s.data.Parts, dataset.Map(part, m, o))
 	}
 	return nil
+}
+
+// place names one part of a node's data: the node, or one of its outputs.
+func (s *state) place(outputs []string, i int) string {
+	in := Input{Node: s.Name}
+	if outputs != nil {
+		in.Output = outputs[i]
+	}
+	return in.String()
 }
 
 // applyOp applies an operator: to all parts at once if it joins, and otherwise
@@ -304,10 +315,14 @@ func (r *run) remember(s *state) error {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
-			var err error
-			if part, err = dataset.Cached(part, *s.Options.Cache, &s.tally); err != nil {
+			cached, err := r.cache(s, part)
+			if err != nil {
 				return err
 			}
+			part = cached
+		}
+		if r.Trace != nil && worthCaching(s) {
+			part = dataset.Traced(part, r.Trace(s.place(s.data.Names, i)))
 		}
 		s.data.Parts[i] = part
 	}
@@ -321,6 +336,14 @@ func worthCaching(s *state) bool { return s.Component.Kind != component.Op }
 // materialise computes all that makes the node's samples, and keeps what is to
 // be kept.
 func (r *run) materialise(ctx context.Context, s *state) error {
+	err := r.reading(s.data.Parts, func() error { return r.makeAll(ctx, s) })
+	if err == nil {
+		r.settle(s)
+	}
+	return err
+}
+
+func (r *run) makeAll(ctx context.Context, s *state) error {
 	s.tally.Total.Store(s.samples)
 	for _, part := range s.data.Parts {
 		err := dataset.Parallel(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, i int) error {
@@ -340,7 +363,6 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 			return err
 		}
 	}
-	r.settle(s)
 	return nil
 }
 
@@ -385,5 +407,6 @@ func (s *state) report() NodeReport {
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
+		Cache: s.cacheReport(),
 	}
 }

@@ -3,7 +3,6 @@ package flow
 import (
 	"reflect"
 
-	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/component"
 	"go.yaml.in/yaml/v4"
 )
@@ -43,7 +42,7 @@ func optionProperties() object {
 			"description": "keep samples decoded in memory",
 			"type":        "object", "additionalProperties": false, "required": []string{"policy"},
 			"properties": object{
-				"policy": object{"enum": cache.Policies()},
+				"policy": object{"enum": cachePolicies()},
 				"size":   orVariable(object{"type": "integer", "minimum": 1}),
 				"bytes":  object{"type": []string{"string", "integer"}},
 			},

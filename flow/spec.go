@@ -251,8 +251,8 @@ func (p *parser) cache(f field) *cache.Options {
 		switch g.key.Value {
 		case "policy":
 			o.Policy = g.value.Value
-			if !slices.Contains(cache.Policies(), o.Policy) {
-				p.at(g.value, "there is no cache policy %q%s", o.Policy, component.Suggest(o.Policy, cache.Policies()))
+			if !slices.Contains(cachePolicies(), o.Policy) {
+				p.at(g.value, "there is no cache policy %q%s", o.Policy, component.Suggest(o.Policy, cachePolicies()))
 			}
 		case "size":
 			o.Size = int(p.whole(g, 1, 1<<40))
@@ -267,13 +267,16 @@ func (p *parser) cache(f field) *cache.Options {
 		}
 	}
 	if o.Policy == "" {
-		p.at(f.key, "cache must name its policy: one of %s", strings.Join(cache.Policies(), ", "))
+		p.at(f.key, "cache must name its policy: one of %s", strings.Join(cachePolicies(), ", "))
 	}
 	if o.Size == 0 && o.Bytes == 0 && o.Policy != "memo" {
 		o.Bytes = defaultCacheBytes
 	}
 	return o
 }
+
+// cachePolicies lists the policies that a node can name.
+func cachePolicies() []string { return append(cache.Policies(), optPolicy) }
 
 // defaultCacheBytes bounds a node's cache where the flow does not.
 const defaultCacheBytes = 256 << 20

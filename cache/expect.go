@@ -1,0 +1,35 @@
+package cache
+
+import "github.com/larder-data/larder/order"
+
+// Expect tells a cache of the elements of a source that the next reads come in
+// a known order: until it is told otherwise it evicts by Belady's rule with
+// bypass (see [NewOrdered]) and not by its own policy. Every Get is taken for
+// the next read. A nil order ends it. What is held stays.
+func Expect[V any](c *Cache[int, V], reads order.Order) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.own == nil {
+		c.own, c.ownBegin = c.policy, c.begin
+	}
+	if reads == nil {
+		c.change(c.own, c.ownBegin)
+		c.own, c.ownBegin = nil, nil
+		return
+	}
+	p := &belady[V]{order: reads, pos: -1}
+	c.change(p, p.begin)
+}
+
+// change hands all entries over to another policy.
+func (c *Cache[K, V]) change(p policy[K, V], begin func(K)) {
+	if p == c.policy {
+		return
+	}
+	for _, e := range c.entries {
+		c.policy.remove(e)
+		e.place, e.rank, e.visited = 0, 0, false
+		p.insert(e)
+	}
+	c.policy, c.begin = p, begin
+}

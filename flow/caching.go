@@ -1,0 +1,92 @@
+package flow
+
+import (
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/order"
+)
+
+// optPolicy names the policy that keeps what is read again soonest. Where the
+// order of reads is not known it does as auto.
+const optPolicy = "opt"
+
+// passes counts the passes over a node's samples by whether their order was
+// known beforehand.
+type passes struct{ known, unknown int }
+
+// cache puts a cache around a part of a node's data.
+func (r *run) cache(s *state, part component.Samples) (component.Samples, error) {
+	o := *s.Options.Cache
+	if o.Policy == optPolicy {
+		o.Policy = "auto"
+	}
+	cached, err := dataset.Cached(part, o, &s.tally)
+	if err != nil {
+		return nil, err
+	}
+	if s.adapts() {
+		s.caches = append(s.caches, cached)
+	}
+	return cached, nil
+}
+
+// adapts reports whether the node's caches make use of a known order.
+func (s *state) adapts() bool {
+	return s.Options.Cache != nil && (s.Options.Cache.Policy == optPolicy || s.Options.Cache.Policy == "auto")
+}
+
+// reading calls read, which may read all samples of the parts, one part after
+// another, having told the caches before them in which order that will be.
+// Where it is not known they choose by what they see.
+func (r *run) reading(parts []component.Samples, read func() error) error {
+	for _, s := range r.states {
+		for _, c := range s.caches {
+			o, known := readOrder(parts, c)
+			if o == nil {
+				continue // these parts do not read it
+			}
+			before := c.Reads()
+			if known {
+				c.Expect(o)
+			}
+			defer func() {
+				if known {
+					c.Expect(nil)
+				}
+				s.passes.count(c.Reads() > before, known)
+			}()
+		}
+	}
+	return read()
+}
+
+func (p *passes) count(took, known bool) {
+	switch {
+	case took && known:
+		p.known++
+	case took:
+		p.unknown++
+	}
+}
+
+// readOrder is the order in which c is read when the parts are read. It is nil
+// if none of them comes from c alone.
+func readOrder(parts []component.Samples, c *dataset.CachedDataset) (o order.Order, known bool) {
+	var orders []order.Order
+	for _, part := range parts {
+		if o, ok := dataset.ReadOrder(part, c); ok {
+			orders = append(orders, o)
+		}
+	}
+	if len(orders) == 0 {
+		return nil, false
+	}
+	return order.Concat(orders...), len(orders) == len(parts)
+}
+
+func (s *state) cacheReport() *CacheReport {
+	if s.Options.Cache == nil || !worthCaching(s) || s.Component.Kind == component.Sink {
+		return nil
+	}
+	return &CacheReport{Policy: s.Options.Cache.Policy, KnownOrders: s.passes.known, UnknownOrders: s.passes.unknown}
+}
