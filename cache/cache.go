@@ -67,8 +67,8 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 	}
 	if o.Policy == "auto" {
 		c := newCacheOf[K, V](o, nil)
-		a := newAuto(func() map[K]*entry[K, V] { return c.entries })
-		c.policy, c.begin = a, a.begin
+		c.policy = newAuto(func() map[K]*entry[K, V] { return c.entries })
+		c.begin = c.policy.(*auto[K, V]).begin
 		return c, nil
 	}
 	p, err := newPolicy[K, V](o.Policy)
@@ -79,12 +79,16 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 }
 
 func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
-	return &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}
+	c := &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}
+	if p, ok := p.(interface{ begin(k K) }); ok {
+		c.begin = p.begin
+	}
+	return c
 }
 
 // Policies lists the names of the policies.
 func Policies() []string {
-	return []string{"auto", "cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "s3-fifo", "sieve"}
+	return []string{"auto", "cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "s3-fifo", "sieve", "w-tinylfu"}
 }
 
 // Get returns the value under k.
@@ -263,6 +267,8 @@ func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
 		return &sieve[K, V]{list: l}, nil
 	case "rr":
 		return newRandom[K, V](), nil
+	case "w-tinylfu":
+		return newTinyLFU[K, V](), nil
 	case "s3-fifo":
 		return newS3FIFO[K, V](), nil
 	case "cost":

@@ -19,10 +19,7 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	if o.Size < 0 || o.Bytes < 0 || o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
 	}
-	p := &belady[V]{order: reads, pos: -1}
-	c := newCacheOf[int, V](o, p)
-	c.begin = p.begin
-	return c, nil
+	return newCacheOf[int, V](o, &belady[V]{order: reads, pos: -1}), nil
 }
 
 // belady evicts what is read again last. The rank of an entry is the negative
