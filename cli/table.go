@@ -21,6 +21,9 @@ func writeTable(w io.Writer, r *flow.Report) {
 	}
 	t.Flush()
 	for _, n := range r.Nodes {
+		if n.Decision != "" {
+			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Decision)
+		}
 		if c := n.Cache; c != nil && c.KnownOrders+c.UnknownOrders > 0 {
 			fmt.Fprintf(w, "%s: cache %s knew the order of %d of %d passes\n", n.Name, c.Policy, c.KnownOrders, c.KnownOrders+c.UnknownOrders)
 		}

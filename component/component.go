@@ -110,6 +110,17 @@ type Component struct {
 	op     func(ctx context.Context, env *Env, params any, in []Samples) (Data, error)
 	sink   func(ctx context.Context, env *Env, params any, in Data) error
 	inputs func(env *Env, params any) []string
+	order  func(params any, n int) (order.Order, error)
+}
+
+// Order returns the order in which an operator that only changes the order reads
+// n samples. ok is false for every other component.
+func (c *Component) Order(params any, n int) (o order.Order, ok bool) {
+	if c.order == nil {
+		return nil, false
+	}
+	o, err := c.order(params, n)
+	return o, err == nil
 }
 
 // OpenSource opens a source.
@@ -171,13 +182,16 @@ func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *En
 // RegisterOrder registers an operator that only changes the order in which
 // samples are read, given as an order over n samples.
 func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) {
-	RegisterOp(name, doc, func(_ context.Context, _ *Env, p P, in Samples) (Samples, error) {
-		o, err := build(p, in.Len())
+	c := describe[P](Op, name, doc)
+	c.order = func(params any, n int) (order.Order, error) { return build(params.(P), n) }
+	c.op = func(_ context.Context, _ *Env, params any, in []Samples) (Data, error) {
+		o, err := c.order(params, in[0].Len())
 		if err != nil {
-			return nil, err
+			return Data{}, err
 		}
-		return dataset.Reorder(in, o), nil
-	})
+		return One(dataset.Reorder(in[0], o)), nil
+	}
+	register(c)
 }
 
 // RegisterParts registers an operator on one dataset with several outputs.

@@ -23,6 +23,7 @@ type Making struct {
 	turn   chan struct{} // held by whoever looks at or changes what follows
 	keep   bool
 	kept   bool
+	cost   time.Duration // of the computation, once kept
 	action *key.Action
 	done   bool
 	out    Sample
@@ -131,6 +132,16 @@ func (m *Making) Make(ctx context.Context) error {
 	return err
 }
 
+// Cost returns how long the computation took, whenever that was, of a result
+// that has been made and is kept.
+func (m *Making) Cost(ctx context.Context) (time.Duration, error) {
+	if err := m.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer m.unlock()
+	return m.cost, nil
+}
+
 // MarkKept has the result kept when it is made.
 func (m *Making) MarkKept(ctx context.Context) {
 	if m.node.Larder == nil || m.lock(ctx) != nil {
@@ -181,7 +192,7 @@ func (m *Making) recall(ctx context.Context) error {
 	if err != nil {
 		return m.fail(err)
 	}
-	m.out, m.kept = out, true
+	m.out, m.kept, m.cost = out, true, r.Cost
 	if m.node.Kept != nil {
 		m.node.Kept(m.index, r.Key, a.Key())
 	}

@@ -115,7 +115,7 @@ func (f *Flow) checkOptions(n *Node) {
 	if n.Component.Kind != component.Sink {
 		return
 	}
-	if n.Options.Checkpoint {
+	if n.Options.Checkpoint || n.Options.Auto {
 		f.wrong(n, "sink %s cannot be a checkpoint: it puts out nothing", n.Name)
 	}
 }

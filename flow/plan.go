@@ -89,7 +89,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		return err
 	}
 	np.Samples = count(data)
-	if !s.Options.Checkpoint && !s.target {
+	if !s.pinned && !s.target {
 		return nil
 	}
 	for _, part := range data.Parts {

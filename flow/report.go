@@ -48,6 +48,8 @@ type NodeReport struct {
 	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
 	// Cache says how the samples that the node keeps in memory were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
+	// Decision says what was decided of checkpoint: auto, and why.
+	Decision string `json:"decision,omitempty"`
 }
 
 // A CacheReport says how samples were kept in memory.

@@ -96,6 +96,8 @@ type state struct {
 	spent    time.Duration // wall time of building, applying, writing
 	samples  int64
 	target   bool
+	pinned   bool // it is a checkpoint, asked for or decided
+	decision string
 	eager    bool // its results must be kept when they are made, not later
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
@@ -113,10 +115,10 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observe)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
-		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint) {
+		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint || n.Options.Auto) {
 			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
 		}
-		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n]})
+		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint})
 	}
 	for _, n := range f.Nodes {
 		r.inputs = append(r.inputs, n.Component.Inputs(r.env(n, nil), n.Params)...)
@@ -128,7 +130,7 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 func (f *Flow) reachCheckpoint() map[*Node]bool {
 	reach := map[*Node]bool{}
 	for _, n := range slices.Backward(f.order) {
-		if n.Options.Checkpoint {
+		if n.Options.Checkpoint || n.Options.Auto {
 			reach[n] = true
 		}
 		for _, in := range n.From {
@@ -173,7 +175,7 @@ func (r *run) all(ctx context.Context) error {
 		if err := r.build(ctx, s); err != nil {
 			return r.failed(s, err)
 		}
-		if s.Options.Checkpoint || (s.target && s.Component.Kind != component.Sink) {
+		if s.pinned || (s.target && s.Component.Kind != component.Sink) {
 			if err := r.materialise(ctx, s); err != nil {
 				return r.failed(s, err)
 			}
@@ -219,6 +221,11 @@ func (r *run) build(ctx context.Context, s *state) error {
 		return err
 	}
 	s.samples = count(s.data)
+	if s.Options.Auto && !larder.IsDry(ctx) {
+		if err := r.decide(ctx, s); err != nil {
+			return err
+		}
+	}
 	return r.remember(s)
 }
 
@@ -258,7 +265,7 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	maker, _ := m.(dataset.Maker)
 	o := dataset.MapOptions{
 		Larder: r.Larder, Tally: &s.tally,
-		Keep: s.Options.Keep || s.Options.Checkpoint || s.eager && maker != nil && maker.Makes() == nil,
+		Keep: s.Options.Keep || s.pinned || s.eager && maker != nil && maker.Makes() == nil,
 	}
 	if s.Options.Workers > 0 {
 		o.Slots = semaphore.NewWeighted(int64(s.Options.Workers))
@@ -311,7 +318,7 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 // remember puts around a node's data what its options ask for.
 func (r *run) remember(s *state) error {
 	for i, part := range s.data.Parts {
-		if s.Options.Checkpoint || s.Options.Keep {
+		if s.pinned || s.Options.Keep {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
@@ -407,6 +414,6 @@ func (s *state) report() NodeReport {
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
-		Cache: s.cacheReport(),
+		Cache: s.cacheReport(), Decision: s.decision,
 	}
 }

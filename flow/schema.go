@@ -36,7 +36,7 @@ func Schema() object {
 func optionProperties() object {
 	return object{
 		"keep":       object{"type": "boolean", "description": "keep each computed sample across runs, as samples are asked for"},
-		"checkpoint": object{"type": "boolean", "description": "compute all samples, keep and pin them before anything reads the node"},
+		"checkpoint": object{"enum": []any{true, false, "auto"}, "description": "compute all samples, keep and pin them before anything reads the node; auto decides by measured costs"},
 		"workers":    orVariable(object{"type": "integer", "minimum": 1}),
 		"cache": object{
 			"description": "keep samples decoded in memory",

@@ -46,6 +46,9 @@ type Options struct {
 	// Checkpoint computes all samples, keeps and pins them before anything
 	// that reads the node runs.
 	Checkpoint bool
+	// Auto makes the node a checkpoint if that costs less time than computing
+	// its samples as often as they are read.
+	Auto bool
 	// Cache keeps samples decoded in memory; nil keeps none.
 	Cache *cache.Options
 	// Workers bounds how many samples are computed at once; 0 means the
@@ -227,7 +230,9 @@ func (p *parser) options(fields []field, base Options, what string, valid []stri
 		case "keep":
 			o.Keep = p.truth(f)
 		case "checkpoint":
-			o.Checkpoint = p.truth(f)
+			if o.Auto = f.value.Value == "auto"; !o.Auto {
+				o.Checkpoint = p.truth(f)
+			}
 		case "workers":
 			o.Workers = int(p.whole(f, 1, 1<<16))
 		case "cache":

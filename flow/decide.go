@@ -1,0 +1,94 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/larder-data/larder/component"
+)
+
+// probes is how many samples are measured to decide on a checkpoint.
+const probes = 3
+
+// decide makes the node a checkpoint if its samples are read often enough for
+// that to cost less: with N reads of each, (N-1) x compute > (N+1) x io. Both
+// costs are measured on a few samples, whose results are kept and so not made
+// twice.
+func (r *run) decide(ctx context.Context, s *state) error {
+	reads := r.reads(s.Node, int(s.samples))
+	if reads <= 1 {
+		s.decision = fmt.Sprintf("checkpoint auto: no, each sample is read %.3g times", reads)
+		return nil
+	}
+	compute, io, err := measure(ctx, s.data.Parts)
+	if err != nil {
+		return err
+	}
+	computing, keeping := (reads-1)*compute.Seconds(), (reads+1)*io.Seconds()
+	word, than := "no", "is not more than"
+	if s.pinned = computing > keeping; s.pinned {
+		word, than = "yes", "is more than"
+	}
+	s.decision = fmt.Sprintf("checkpoint auto: %s, (%.3g-1) x %v computing a sample %s (%.3g+1) x %v keeping and reading it",
+		word, reads, compute.Round(time.Microsecond), than, reads, io.Round(time.Microsecond))
+	return nil
+}
+
+// measure returns the mean cost of computing a sample, and of keeping it or
+// reading it back.
+func measure(ctx context.Context, parts []component.Samples) (compute, io time.Duration, err error) {
+	n := 0
+	for _, part := range parts {
+		for i := 0; i < part.Len() && n < probes; i++ {
+			n++
+			sample, err := part.At(ctx, i)
+			if err != nil {
+				return 0, 0, err
+			}
+			for _, m := range sample.Makings() {
+				m.MarkKept(ctx)
+				start := time.Now()
+				if err := m.Make(ctx); err != nil {
+					return 0, 0, err
+				}
+				took := time.Since(start)
+				cost, err := m.Cost(ctx)
+				if err != nil {
+					return 0, 0, err
+				}
+				compute += cost
+				io += max(took-cost, 0) // all of it, if the result was kept before
+				if took < cost {
+					io += took
+				}
+			}
+		}
+	}
+	return compute / time.Duration(max(n, 1)), io / time.Duration(max(n, 1)), nil
+}
+
+// reads is how often each of a node's n samples is read in the run, on
+// average, going by the orders of the operators that follow.
+func (r *run) reads(n *Node, samples int) float64 {
+	total := 0.0
+	for _, s := range r.states {
+		for _, in := range s.From {
+			if in.Node == n.Name {
+				total += r.readsThrough(s, samples)
+			}
+		}
+	}
+	return total
+}
+
+// readsThrough is how often each of so many samples is read by a node.
+func (r *run) readsThrough(s *state, samples int) float64 {
+	if s.Component.Kind == component.Sink || s.Options.Checkpoint {
+		return 1
+	}
+	if o, ok := s.Component.Order(s.Params, samples); ok && samples > 0 {
+		return float64(o.Len()) / float64(samples) * r.reads(s.Node, o.Len())
+	}
+	return r.reads(s.Node, samples)
+}
