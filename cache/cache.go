@@ -128,6 +128,10 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		c.shrink(e)
 		return
 	}
+	if _, keeps := c.policy.(keepAll[K, V]); keeps && c.over(bytes) {
+		c.stats.Rejected++ // no entry has to be made to know that
+		return
+	}
 	e := &entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
 	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
 		c.stats.Rejected++
@@ -138,10 +142,15 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	c.policy.insert(e)
 }
 
+// over reports whether one more entry of so many bytes is over a bound.
+func (c *Cache[K, V]) over(bytes int64) bool {
+	o := c.options
+	return o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
+}
+
 // room evicts until a new entry fits.
 func (c *Cache[K, V]) room(incoming *entry[K, V]) bool {
-	o := c.options
-	for o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+incoming.bytes > o.Bytes {
+	for c.over(incoming.bytes) {
 		victim := c.policy.victim(incoming)
 		if victim == nil {
 			return false

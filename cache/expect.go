@@ -17,8 +17,12 @@ func Expect[V any](c *Cache[int, V], reads order.Order) {
 		c.own, c.ownBegin = nil, nil
 		return
 	}
-	p := &belady[V]{order: reads, pos: -1}
-	c.change(p, p.begin)
+	p := ordered(reads, c.entries)
+	var begin func(int)
+	if p, ok := p.(*belady[V]); ok {
+		begin = p.begin
+	}
+	c.change(p, begin)
 }
 
 // change hands all entries over to another policy.

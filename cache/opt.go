@@ -19,7 +19,24 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	if o.Size < 0 || o.Bytes < 0 || o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
 	}
-	return newCacheOf[int, V](o, &belady[V]{order: reads, pos: -1}), nil
+	return newCacheOf(o, ordered(reads, map[int]*entry[int, V]{})), nil
+}
+
+// ordered returns the policy for a known order. Where every element is read once
+// a pass, a hit must be held from one pass to the next, so there are at most as
+// many a pass as the cache has places: to hold what is there is optimal, and
+// much cheaper. That takes that all that is held is read.
+func ordered[V any](reads order.Order, held map[int]*entry[int, V]) policy[int, V] {
+	hold := order.OncePerPass(reads)
+	for k := range held {
+		if _, read := reads.Next(k, -1); !read {
+			hold = false
+		}
+	}
+	if hold {
+		return keepAll[int, V]{}
+	}
+	return &belady[V]{order: reads, pos: -1}
 }
 
 // belady evicts what is read again last. The rank of an entry is the negative

@@ -179,6 +179,9 @@ func (w occurrences) next(index, after int) (int, bool) {
 
 // Concat is its parts one after another, all over the same elements.
 func Concat(parts ...Order) Order {
+	if len(parts) == 1 {
+		return parts[0]
+	}
 	c := concat{parts: slices.Clone(parts)}
 	for _, p := range parts {
 		c.ends = append(c.ends, c.Len()+p.Len())

@@ -177,6 +177,17 @@ func (e Each) Next(index, after int) (int, bool) {
 	return pos, pos < (index+1)*e.Times
 }
 
+// OncePerPass reports whether an order is known to read its elements in passes
+// that have each of them once (the last pass may end early, if all passes are
+// in the same order).
+func OncePerPass(o Order) bool {
+	switch o.(type) {
+	case Affine, Cycled, Shuffled, Shuffles:
+		return true
+	}
+	return false
+}
+
 // product is a*b, or an error if an int does not hold it.
 func product(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
@@ -192,6 +203,9 @@ func product(a, b int) (int, error) {
 func Then(outer, inner Order) Order {
 	if a, ok := inner.(Affine); ok && a.Start == 0 && a.Step == 1 {
 		return outer
+	}
+	if outer == Identity(inner.Len()) {
+		return inner
 	}
 	return composed{outer, inner}
 }
