@@ -295,3 +295,32 @@ func TestReadersDuringCollect(t *testing.T) {
 		}
 	}
 }
+
+// TestShortRunsKeepTheCap: runs that end as soon as they have put something do
+// not leave more behind each time.
+func TestShortRunsKeepTheCap(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+	for run := range 30 {
+		s := open(t, o)
+		for i := range 4 {
+			k := storetest.Key(4*run + i)
+			if err := s.Put(t.Context(), store.Record{Key: k, Payload: storetest.Payload(uint64(4*run+i), 10_000)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, o)
+		u, err := s.Usage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Bytes > o.MaxBytes {
+			t.Fatalf("after %d runs the store holds %d bytes of %d", run+1, u.Bytes, o.MaxBytes)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

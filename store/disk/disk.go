@@ -186,6 +186,7 @@ func isDir(path string) bool {
 // Close ends the use of the store. Payloads got from it stay valid; leases
 // taken from it end.
 func (s *Store) Close() error {
+	s.finishEviction()
 	if s.closed.Swap(true) {
 		return nil
 	}

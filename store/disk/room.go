@@ -78,6 +78,24 @@ func (s *Store) makeRoom(ctx context.Context, grown int64) {
 	}
 }
 
+// closePatience is how long Close waits for an eviction that is due.
+const closePatience = 30 * time.Second
+
+// finishEviction waits for the eviction that is due, if one is: many short runs
+// must not leave more behind each time.
+func (s *Store) finishEviction() {
+	if s.limit == 0 || s.readOnly || s.closed.Load() || s.room.held.Load() <= s.room.trigger.Load() {
+		return
+	}
+	patience := time.NewTimer(closePatience)
+	defer patience.Stop()
+	select {
+	case <-s.room.want():
+	case <-s.life.Done():
+	case <-patience.C:
+	}
+}
+
 // want asks for an eviction, and returns what is closed when it is done.
 func (r *room) want() <-chan struct{} {
 	r.mu.Lock()
