@@ -38,7 +38,8 @@ type Options struct {
 	// the folder "larder" in the user's cache folder.
 	Dir string
 	// MaxBytes caps the size of the folder: what was used least recently is
-	// evicted in the background once there is more. 0 means DefaultMaxBytes,
+	// evicted in the background once there is more, and before Close. Between
+	// two evictions there may be a sixteenth more. 0 means DefaultMaxBytes,
 	// below 0 no cap.
 	MaxBytes int64
 	// ReadOnly opens the folder without changing anything in it.
