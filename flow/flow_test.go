@@ -388,34 +388,3 @@ func TestTraceOfReads(t *testing.T) {
 		t.Errorf("the trace is %q, error %v", trace, err)
 	}
 }
-
-func TestCheckpointDecidedByCost(t *testing.T) {
-	run := func(nodes string) flow.NodeReport {
-		t.Helper()
-		f := letters(t, `
-  sized:
-    map: exec
-    from: letters
-    with: {command: [sh, -c, 'wc -c < "$LARDER_IN/image.jpeg" > "$LARDER_OUT/size.txt"'], items: [image], into: [size]}
-    checkpoint: auto
-`+nodes)
-		r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return node(t, r, "sized")
-	}
-	// Starting a process costs more than keeping a few bytes.
-	n := run("  many: {op: repeat, from: sized, with: {times: 20}}\n  out: {sink: underfolder, from: many, with: {path: out}}\n")
-	if n.Computed != 26 || !strings.HasPrefix(n.Decision, "checkpoint auto: yes, (20-1) x ") {
-		t.Errorf("read 20 times: %d computed, %s", n.Computed, n.Decision)
-	}
-	n = run("  out: {sink: underfolder, from: sized, with: {path: out}}\n")
-	if n.Computed != 26 || n.Decision != "checkpoint auto: no, each sample is read 1 times" {
-		t.Errorf("read once: %d computed, %s", n.Computed, n.Decision)
-	}
-	n = run("  some: {op: slice, from: sized, with: {stop: 13}}\n  one: {sink: underfolder, from: some, with: {path: one}}\n  back: {op: reverse, from: sized}\n  two: {sink: underfolder, from: back, with: {path: two}}\n")
-	if n.Computed != 26 || !strings.HasPrefix(n.Decision, "checkpoint auto: yes, (1.5-1) x ") {
-		t.Errorf("half of them read twice: %d computed, %s", n.Computed, n.Decision)
-	}
-}

@@ -1,0 +1,86 @@
+package flow_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// The costs here are exact: time passes only where it is slept.
+const (
+	napTime = 7 * time.Millisecond // of one computation
+	putTime = time.Millisecond     // of keeping one result
+)
+
+type nap struct{}
+
+func init() {
+	component.RegisterMapper("nap", "Sleeps, for tests.", func(*component.Env, nap) (dataset.Mapper, error) {
+		return dataset.NewMaker(dataset.MakerFunc{
+			Name: "nap", Code: key.Version("1"), In: []string{"metadata"}, Out: []string{"rest"},
+			Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+				time.Sleep(napTime)
+				return dataset.NewSample(dataset.Field{Key: "rest", Item: dataset.NewItem("txt", "well")}), nil
+			},
+		})
+	})
+}
+
+// slowStore takes putTime to keep the result of a computation.
+type slowStore struct{ *memory.Store }
+
+func (s slowStore) Put(ctx context.Context, r store.Record) error {
+	if r.Cost > 0 {
+		time.Sleep(putTime)
+	}
+	return s.Store.Put(ctx, r)
+}
+
+func TestCheckpointDecidedByCost(t *testing.T) {
+	run := func(t *testing.T, nodes string) flow.NodeReport {
+		f := letters(t, "  rested: {map: nap, from: letters, checkpoint: auto}\n"+nodes)
+		var r *flow.Report
+		synctest.Test(t, func(t *testing.T) {
+			l, err := larder.Open(larder.Options{Store: slowStore{memory.New(memory.Options{})}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return node(t, r, "rested")
+	}
+	for _, c := range []struct {
+		name, nodes, decision string
+	}{
+		{"read 20 times", "  many: {op: repeat, from: rested, with: {times: 20}}\n  out: {sink: underfolder, from: many, with: {path: out}}\n",
+			"checkpoint auto: yes, (20-1) x 7ms computing a sample is more than (20+1) x 1ms"},
+		{"read once", "  out: {sink: underfolder, from: rested, with: {path: out}}\n",
+			"checkpoint auto: no, each sample is read 1 times"},
+		{"half of them read twice", "  some: {op: slice, from: rested, with: {stop: 13}}\n  one: {sink: underfolder, from: some, with: {path: one}}\n  back: {op: reverse, from: rested}\n  two: {sink: underfolder, from: back, with: {path: two}}\n",
+			"checkpoint auto: yes, (1.5-1) x 7ms computing a sample is more than (1.5+1) x 1ms"},
+		{"a third read twice", "  some: {op: slice, from: rested, with: {stop: 8}}\n  one: {sink: underfolder, from: some, with: {path: one}}\n  two: {sink: underfolder, from: rested, with: {path: two}}\n",
+			"checkpoint auto: no, (1.31-1) x 7ms computing a sample is not more than (1.31+1) x 1ms"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := run(t, c.nodes)
+			if !strings.HasPrefix(n.Decision, c.decision) {
+				t.Errorf("decided: %s; want %s", n.Decision, c.decision)
+			}
+			if yes := strings.Contains(c.decision, ": yes"); yes && n.Computed != 26 {
+				t.Errorf("%d computed for a checkpoint of 26", n.Computed)
+			}
+		})
+	}
+}
