@@ -1,0 +1,100 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"runtime"
+	"strings"
+	"unsafe"
+)
+
+// A Function is a function value, found in the executable.
+type Function struct {
+	Package string // import path; "main" for a program's own
+	Symbol  string // within the package: "area", "Shape.Area", "init.func1"
+	File    string // base name
+	Line    int    // of the word func
+	typ     reflect.Type
+	state   bool // it carries variables, as far as the executable tells
+}
+
+// errNoFunction is returned for what is not a function.
+var errNoFunction = errors.New("source: not a function")
+
+// FunctionOf finds the function value f.
+func FunctionOf(f any) (Function, error) {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return Function{}, errNoFunction
+	}
+	code := runtime.FuncForPC(v.Pointer())
+	if code == nil {
+		return Function{}, errNoFunction
+	}
+	file, line := code.FileLine(code.Entry())
+	pkg, symbol := splitSymbol(code.Name())
+	return Function{
+		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
+		typ: v.Type(), state: !static(f),
+	}, nil
+}
+
+// Name returns the symbol with its package.
+func (f Function) Name() string { return f.Package + "." + f.Symbol }
+
+// Registered reports whether the sources of the function's package are known.
+func (f Function) Registered() bool { return known(f.Package) != nil }
+
+// Literal reports whether f is a function literal.
+func (f Function) Literal() bool {
+	_, last, _ := cutLast(f.Symbol, ".")
+	return strings.HasPrefix(last, "func") && strings.Trim(last[len("func"):], "0123456789-") == "" && last != "func" ||
+		strings.Trim(last, "0123456789") == "" && last != ""
+}
+
+// Captures reports whether f carries state that its name does not show: the
+// receiver of a method value, or variables of the function around a literal.
+// Where the system does not tell which memory is the program's own text, only
+// method values are seen here; the sources tell the rest.
+func (f Function) Captures() bool { return f.state || strings.HasSuffix(f.Symbol, "-fm") }
+
+// CheckState returns the error for a function that carries undeclared state.
+func (f Function) CheckState() error {
+	switch {
+	case strings.HasSuffix(f.Symbol, "-fm"):
+		return fmt.Errorf("%s is a method bound to a value that no key covers: use the method expression (%s) and pass the value as an argument",
+			f.Name(), strings.TrimSuffix(f.Symbol, "-fm"))
+	case f.state:
+		return fmt.Errorf("%s (%s:%d) captures variables that no key covers: pass them as arguments, or declare their values as Captured",
+			f.Name(), f.File, f.Line)
+	}
+	return nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// static reports whether a function value is part of the executable: functions
+// that carry nothing are, those that capture variables are made at run time.
+// Where the system does not tell, it reports true.
+func static(f any) bool {
+	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
+	at := uintptr((*face)(unsafe.Pointer(&f)).value)
+	ranges, ok := executable()
+	if !ok {
+		return true
+	}
+	for _, r := range ranges {
+		if at >= r[0] && at < r[1] {
+			return true
+		}
+	}
+	return false
+}
