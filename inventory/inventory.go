@@ -1,0 +1,126 @@
+// Package inventory says what a store holds, in terms of what made it, and
+// removes it or moves it elsewhere by the same terms.
+//
+// A store knows keys. What a record is the result of stands in its provenance:
+// the name of the operation is the record's node ([Node]). Records that are
+// not results are named for what they are: see [Kind].
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Kind says what a record is.
+type Kind string
+
+// The kinds.
+const (
+	// Value is the result of a computation.
+	Value Kind = "value"
+	// Link says under which key a result is kept that was asked for by
+	// another. It takes next to no room.
+	Link Kind = "link"
+	// FileDigest notes the content of a file, so that a file that did not
+	// change is not read again. It is true on one machine only.
+	FileDigest Kind = "file digest"
+	// Unexplained is a value without provenance.
+	Unexplained Kind = "unexplained"
+)
+
+// Names that stand for nodes of records that have none.
+const (
+	FileDigests    = "(file digests)"
+	UnexplainedSet = "(unexplained)"
+)
+
+// fileType is the type of records that hold digests of files, as the root
+// package writes them.
+const fileType = 0x66696c6564696765
+
+// A Record is a kept record and what it belongs to.
+type Record struct {
+	store.Info
+	Node string // the operation that made it, FileDigests or UnexplainedSet
+	Kind Kind
+}
+
+// kindOf tells the kind of a record from what the store knows of it; of an
+// unexplained record it says Value.
+func kindOf(i store.Info) Kind {
+	switch {
+	case !i.Link.IsZero():
+		return Link
+	case i.Type == fileType:
+		return FileDigest
+	}
+	return Value
+}
+
+// Records yields the selected records, in the store's order. It is one pass
+// over the store that holds on to nothing; provenance is read only of records
+// that have one.
+func Records(ctx context.Context, s store.Store, sel Selection) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for info, err := range s.Records(ctx) {
+			if err != nil {
+				yield(Record{}, fmt.Errorf("inventory: %w", err))
+				return
+			}
+			if len(sel.nodes) == 0 && !sel.hasPrefixOf(info.Key) {
+				continue
+			}
+			r, err := explain(ctx, s, info)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it went, or was found damaged
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if sel.has(r) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// explain finds out what a record belongs to.
+func explain(ctx context.Context, s store.Store, info store.Info) (Record, error) {
+	r := Record{Info: info, Kind: kindOf(info)}
+	if r.Kind == FileDigest {
+		r.Node = FileDigests
+		return r, nil
+	}
+	p, err := s.Provenance(ctx, info.Key)
+	if err != nil {
+		return r, fmt.Errorf("inventory: %w", err)
+	}
+	if r.Node = operation(p); r.Node == "" {
+		r.Node = UnexplainedSet
+		if r.Kind == Value {
+			r.Kind = Unexplained
+		}
+	}
+	return r, nil
+}
+
+// operation returns the name of the operation in a provenance, "" if there is
+// none that can be read.
+func operation(provenance []byte) string {
+	parts, err := key.UnmarshalProvenance(provenance)
+	if err != nil {
+		return ""
+	}
+	for _, p := range parts {
+		if p.Kind == key.OpPart {
+			return p.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package inventory
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-data/larder/store"
+)
+
+// A Node sums up the records that one operation made.
+type Node struct {
+	Name    string
+	Records int64 // that are no links
+	Links   int64
+	Pinned  int64         // of both
+	Bytes   int64         // of payload
+	Cost    time.Duration // that computing all of them took, and would take
+	Oldest  time.Time     // when the first was made
+	Newest  time.Time     // when the last was made
+	Used    time.Time     // when one was last used, to about an hour
+}
+
+// IsBookkeeping reports whether n is no operation but stands for records that
+// are no results.
+func (n Node) IsBookkeeping() bool { return n.Name == FileDigests || n.Name == UnexplainedSet }
+
+func (n *Node) add(r Record) {
+	if r.Kind == Link {
+		n.Links++
+	} else {
+		n.Records++
+		n.Cost += r.Cost
+	}
+	if r.Pinned {
+		n.Pinned++
+	}
+	n.Bytes += r.Size
+	if n.Oldest.IsZero() || r.Created.Before(n.Oldest) {
+		n.Oldest = r.Created
+	}
+	if r.Created.After(n.Newest) {
+		n.Newest = r.Created
+	}
+	if r.Used.After(n.Used) {
+		n.Used = r.Used
+	}
+}
+
+// nodes collects records by node.
+type nodes map[string]*Node
+
+func (all nodes) add(r Record) {
+	n := all[r.Node]
+	if n == nil {
+		n = &Node{Name: r.Node}
+		all[r.Node] = n
+	}
+	n.add(r)
+}
+
+// sorted returns the nodes by name, those for bookkeeping last.
+func (all nodes) sorted() []Node {
+	list := make([]Node, 0, len(all))
+	for _, n := range all {
+		list = append(list, *n)
+	}
+	slices.SortFunc(list, func(a, b Node) int {
+		if a.IsBookkeeping() != b.IsBookkeeping() {
+			if a.IsBookkeeping() {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+// Nodes sums up the selected records by node, in the order of names; those
+// that are no operations come last.
+func Nodes(ctx context.Context, s store.Store, sel Selection) ([]Node, error) {
+	all := nodes{}
+	for r, err := range Records(ctx, s, sel) {
+		if err != nil {
+			return nil, err
+		}
+		all.add(r)
+	}
+	return all.sorted(), nil
+}

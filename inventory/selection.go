@@ -1,0 +1,142 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Selection is a set of nodes and of beginnings of keys. The zero Selection
+// is everything. Others are made by [Select].
+type Selection struct {
+	nodes    map[string]bool
+	prefixes []string
+}
+
+// IsAll reports whether everything is selected.
+func (sel Selection) IsAll() bool { return len(sel.nodes)+len(sel.prefixes) == 0 }
+
+func (sel Selection) has(r Record) bool {
+	return sel.nodes[r.Node] || sel.hasPrefixOf(r.Key)
+}
+
+func (sel Selection) hasPrefixOf(k key.Key) bool {
+	return sel.IsAll() || slices.ContainsFunc(sel.prefixes, func(p string) bool { return hasPrefix(k, p) })
+}
+
+// hasPrefix reports whether the text form of k begins with p, with or without
+// the letter and number in front of its digits.
+func hasPrefix(k key.Key, p string) bool {
+	text := k.String()
+	_, digits, _ := strings.Cut(text, "-")
+	return p != "" && (strings.HasPrefix(text, p) || strings.HasPrefix(digits, p))
+}
+
+// Short returns the beginning of a key that tells it from others, as far as
+// can be said without looking at them.
+func Short(k key.Key) string { return k.String()[:len("k1-")+shortDigits] }
+
+const shortDigits = 12
+
+// An UnknownError says that nothing that is kept goes by a name.
+type UnknownError struct {
+	Name  string
+	Nodes []string // names that would do, in order
+}
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("nothing in the cache is called %q", e.Name) }
+
+// Select returns the selection of what the names say: a name is that of a node
+// or else the beginning of a key. No names select everything; a name of
+// nothing that is kept is an [*UnknownError].
+func Select(ctx context.Context, s store.Store, names ...string) (Selection, error) {
+	return choose(ctx, s, names, true)
+}
+
+// SelectNodes is [Select] where no beginnings of keys are taken.
+func SelectNodes(ctx context.Context, s store.Store, names ...string) (Selection, error) {
+	return choose(ctx, s, names, false)
+}
+
+func choose(ctx context.Context, s store.Store, names []string, keys bool) (sel Selection, err error) {
+	if len(names) == 0 {
+		return sel, nil
+	}
+	nodes, isPrefix := map[string]bool{}, map[string]bool{}
+	for r, err := range Records(ctx, s, Selection{}) {
+		if err != nil {
+			return sel, err
+		}
+		nodes[r.Node] = true
+		for _, name := range names {
+			if keys && hasPrefix(r.Key, name) {
+				isPrefix[name] = true
+			}
+		}
+	}
+	sel.nodes = map[string]bool{}
+	for _, name := range names {
+		switch {
+		case nodes[name]:
+			sel.nodes[name] = true
+		case isPrefix[name]:
+			sel.prefixes = append(sel.prefixes, name)
+		default:
+			return sel, &UnknownError{name, slices.Sorted(maps.Keys(nodes))}
+		}
+	}
+	return sel, nil
+}
+
+// An AmbiguousError says that several keys begin alike.
+type AmbiguousError struct {
+	Prefix     string
+	Candidates []Record // the first few
+	More       int      // others
+}
+
+func (e *AmbiguousError) Error() string {
+	text := fmt.Sprintf("%d keys begin with %q:", len(e.Candidates)+e.More, e.Prefix)
+	for _, r := range e.Candidates {
+		text += fmt.Sprintf("\n  %s  %s (%s)", r.Key, r.Node, r.Kind)
+	}
+	if e.More > 0 {
+		text += fmt.Sprintf("\n  and %d more", e.More)
+	}
+	return text
+}
+
+// maxCandidates is how many keys an AmbiguousError lists.
+const maxCandidates = 20
+
+// Find returns the one record whose key begins with prefix. That there is none
+// is an [*UnknownError], that there are several an [*AmbiguousError].
+func Find(ctx context.Context, s store.Store, prefix string) (Record, error) {
+	var found []Record
+	more := 0
+	for r, err := range Records(ctx, s, Selection{prefixes: []string{prefix}}) {
+		switch {
+		case err != nil:
+			return Record{}, err
+		case len(found) < maxCandidates:
+			found = append(found, r)
+		default:
+			more++
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Record{}, &UnknownError{Name: prefix}
+	case 1:
+		return found[0], nil
+	}
+	slices.SortFunc(found, byKey)
+	return Record{}, &AmbiguousError{prefix, found, more}
+}
+
+func byKey(a, b Record) int { return slices.Compare(a.Key[:], b.Key[:]) }
