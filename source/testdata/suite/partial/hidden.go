@@ -1,0 +1,3 @@
+package partial
+
+func hidden(n int) int { return n + 7 }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/source"
+
+	"suite/legacy"
+	"suite/tables"
+)
+
+//go:embed *.go
+var files embed.FS
+
+var _ = source.Register(files)
+
+// Functions of package main: named, and literals without captures.
+var (
+	lazyReport = lazy.Func1("report", report)
+	lazyDouble = lazy.Func1("double", func(_ context.Context, n int) (int, error) { return 2*n + shift, nil })
+	lazyTriple = lazy.Func1("triple", func(_ context.Context, n int) (int, error) {
+		return 3 * n, nil
+	})
+	lazyScore = lazy.Func1("score", score)
+)
+
+// Two literals on one line.
+var lazyLeft, lazyRight = lazy.Func1("left", func(_ context.Context, n int) (int, error) { return n - 1, nil }), lazy.Func1("right", func(_ context.Context, n int) (int, error) { return n + 1, nil })
+
+const shift = 1
+
+func report(ctx context.Context, name string) (string, error) {
+	price, err := tables.Price(ctx, name)
+	return fmt.Sprintf("%s costs %d%s", name, price, currency), err
+}
+
+var currency = "€"
+
+// score uses a package that does not register its sources.
+func score(_ context.Context, n int) (int, error) { return legacy.Score(n), nil }

@@ -1,0 +1,3 @@
+package tables
+
+func init() { order = append(order, "cut") }

@@ -1,0 +1,3 @@
+package text
+
+func separator() string { return `\` }

@@ -1,0 +1,5 @@
+//go:build !fancy
+
+package text
+
+func flavour() string { return "plain" }
