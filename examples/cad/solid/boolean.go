@@ -1,0 +1,151 @@
+package solid
+
+import (
+	"errors"
+	"math"
+)
+
+// Union is what is in any of the solids.
+func Union(solids ...Solid) (Solid, error) { return union(0, solids) }
+
+// FilletUnion is a union whose inner edges are filled with a fillet: of exactly
+// the radius where two faces meet at right angles. It also bulges a little
+// where faces of two solids lie in one plane. Three and more solids are joined
+// one after the other.
+func FilletUnion(radius float64, solids ...Solid) (Solid, error) {
+	if err := checkLength("radius", radius); err != nil {
+		return nil, err
+	}
+	return union(radius, solids)
+}
+
+// Difference is what is in s and in none of the others.
+func Difference(s Solid, others ...Solid) (Solid, error) { return difference(0, s, others) }
+
+// FilletDifference is a difference whose new outer edges are rounded with a
+// radius, as in [FilletUnion].
+func FilletDifference(radius float64, s Solid, others ...Solid) (Solid, error) {
+	if err := checkLength("radius", radius); err != nil {
+		return nil, err
+	}
+	return difference(radius, s, others)
+}
+
+// Intersection is what is in all of the solids, which have to meet.
+func Intersection(solids ...Solid) (Solid, error) { return intersection(0, solids) }
+
+// FilletIntersection is an intersection whose new outer edges are rounded with
+// a radius, as in [FilletUnion].
+func FilletIntersection(radius float64, solids ...Solid) (Solid, error) {
+	if err := checkLength("radius", radius); err != nil {
+		return nil, err
+	}
+	return intersection(radius, solids)
+}
+
+// boolean is s times the least of s·first and t·each of the rest. Turning signs
+// makes a greatest of a least: s = t = 1 is a union, s = t = -1 an
+// intersection, s = -1, t = 1 a difference.
+type boolean struct {
+	first  Solid
+	rest   []Solid
+	s, t   float64
+	fillet float64
+	bounds Box
+}
+
+func (b *boolean) Distance(p Vec) float64 {
+	d := b.s * b.first.Distance(p)
+	for _, r := range b.rest {
+		d = blend(d, b.t*r.Distance(p), b.fillet)
+	}
+	return b.s * d
+}
+
+func (b *boolean) Bounds() Box { return b.bounds }
+
+// blend is the smaller of a and b where they differ by more than r. In between,
+// lines of equal value in the plane (a, b) are arcs of radius r, which touch
+// a = const and b = const. As it only adds to both what is added to both, and
+// falls in neither, it changes no faster than a and b do.
+func blend(a, b, r float64) float64 {
+	if math.Abs(a-b) >= r {
+		return min(a, b)
+	}
+	return (a+b+math.Sqrt(2*r*r-(a-b)*(a-b)))/2 - r
+}
+
+var bulge = 1 - math.Sqrt(0.5) // of a blend beyond the smaller of a and b, at most, in radii
+
+func union(fillet float64, solids []Solid) (Solid, error) {
+	if err := checkSolids("union", solids...); err != nil {
+		return nil, err
+	}
+	bounds := solids[0].Bounds()
+	for _, s := range solids[1:] {
+		bounds = bounds.hull(s.Bounds()).grown(fillet * bulge)
+	}
+	return combine(boolean{s: 1, t: 1, fillet: fillet, bounds: bounds}, solids)
+}
+
+func intersection(fillet float64, solids []Solid) (Solid, error) {
+	if err := checkSolids("intersection", solids...); err != nil {
+		return nil, err
+	}
+	bounds := solids[0].Bounds()
+	for _, s := range solids[1:] {
+		bounds = bounds.overlap(s.Bounds())
+	}
+	for a := range 3 {
+		if bounds.Min[a] >= bounds.Max[a] {
+			return nil, errors.New("solid: the solids of an intersection are apart: nothing is in all of them")
+		}
+	}
+	return combine(boolean{s: -1, t: -1, fillet: fillet, bounds: bounds}, solids)
+}
+
+func difference(fillet float64, s Solid, others []Solid) (Solid, error) {
+	if err := checkSolids("difference", append([]Solid{s}, others...)...); err != nil {
+		return nil, err
+	}
+	return combine(boolean{s: -1, t: 1, fillet: fillet, bounds: s.Bounds()}, append([]Solid{s}, others...))
+}
+
+func combine(b boolean, solids []Solid) (Solid, error) {
+	if len(solids) == 1 {
+		return solids[0], nil
+	}
+	b.first, b.rest = solids[0], append([]Solid(nil), solids[1:]...)
+	return &b, b.bounds.check()
+}
+
+func checkSolids(of string, solids ...Solid) error {
+	if len(solids) == 0 {
+		return errors.New("solid: a " + of + " of no solids")
+	}
+	for _, s := range solids {
+		if s == nil {
+			return errors.New("solid: a solid of the " + of + " is nil")
+		}
+	}
+	return nil
+}
+
+type grown struct {
+	solid Solid
+	by    float64
+}
+
+// Round is the solid grown by radius on all sides, which rounds its outer
+// edges: a rounded cuboid of 10³ is a Cuboid of (10-2r)³, rounded by r (and
+// then it stands on z = -r). A cutter grown by a little makes a hole with
+// clearance.
+func Round(s Solid, radius float64) (Solid, error) {
+	if err := errors.Join(checkSolids("rounding", s), checkLength("radius", radius)); err != nil {
+		return nil, err
+	}
+	return grown{s, radius}, s.Bounds().grown(radius).check()
+}
+
+func (g grown) Distance(p Vec) float64 { return g.solid.Distance(p) - g.by }
+func (g grown) Bounds() Box            { return g.solid.Bounds().grown(g.by) }
