@@ -19,7 +19,7 @@ import (
 
 // inventoryCommands are the commands about what the cache holds.
 func (a *app) inventoryCommands() []*cobra.Command {
-	return []*cobra.Command{a.lsCommand(), a.statsCommand()}
+	return []*cobra.Command{a.lsCommand(), a.showCommand(), a.statsCommand(), a.gcCommand(), a.clearCommand(), a.exportCommand(), a.importCommand()}
 }
 
 // existing hands the store of a cache folder to f, and closes it. Where there

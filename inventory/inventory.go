@@ -4,6 +4,38 @@
 // A store knows keys. What a record is the result of stands in its provenance:
 // the name of the operation is the record's node ([Node]). Records that are
 // not results are named for what they are: see [Kind].
+//
+// # The stream that Export writes
+//
+// Results move between machines as a stream of bytes. Numbers are
+// little-endian, keys are their 33 bytes, digests are SHA-256. A stream is
+//
+//	7 bytes  "LARDEXP"
+//	1        version of the format, 1
+//
+// followed by any number of records,
+//
+//	  0  1  'R'
+//	  1 33  key
+//	 34 33  key linked to, or zeros
+//	 67  8  type
+//	 75  8  cost, ns
+//	 83  8  created, ns since 1970
+//	 91  8  bytes of provenance, at most 16 MiB
+//	 99  8  bytes of payload, at most 16 GiB; 0 for a link
+//	107 32  digest of bytes 0 to 107
+//	139     provenance, payload
+//	    32  digest of the digest before, the provenance and the payload
+//
+// and the end mark, after which nothing follows:
+//
+//	 0  1  'E'
+//	 1  8  number of records
+//	 9  8  bytes of payload of all records
+//	17 32  digest of bytes 0 to 17
+//
+// A link comes after the record that it leads to, and no key comes twice.
+// Digests of files are not exported: they are true on one machine only.
 package inventory
 
 import (

@@ -60,6 +60,23 @@ func (all nodes) add(r Record) {
 	n.add(r)
 }
 
+// join adds what of a node was counted elsewhere, if it is anything.
+func (all nodes) join(name string, m Node) {
+	if m.Records+m.Links == 0 {
+		return
+	}
+	n := all[name]
+	if n == nil {
+		n = &Node{Name: name}
+		all[name] = n
+	}
+	n.Records += m.Records
+	n.Links += m.Links
+	n.Pinned += m.Pinned
+	n.Bytes += m.Bytes
+	n.Cost += m.Cost
+}
+
 // sorted returns the nodes by name, those for bookkeeping last.
 func (all nodes) sorted() []Node {
 	list := make([]Node, 0, len(all))

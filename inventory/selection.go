@@ -49,7 +49,9 @@ type UnknownError struct {
 	Nodes []string // names that would do, in order
 }
 
-func (e *UnknownError) Error() string { return fmt.Sprintf("nothing in the cache is called %q", e.Name) }
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("nothing in the cache is called %q", e.Name)
+}
 
 // Select returns the selection of what the names say: a name is that of a node
 // or else the beginning of a key. No names select everything; a name of

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/store"
+)
+
+// gcFlags are the flags of larder gc.
+type gcFlags struct {
+	maxSize   string
+	olderThan string
+	nodes     []string
+	pinned    bool
+	dryRun    bool
+}
+
+func (a *app) gcCommand() *cobra.Command {
+	var f gcFlags
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove what was not used for long, and what is over the size of the cache",
+		Long: `Remove what was not used for long, and what is over the size of the cache.
+
+First, the manifests of flow files that are gone are released: what they pin is
+pinned no more. Then go the records of the given nodes and those older than the
+given age (with both, the records of these nodes that are old), and last, least
+recently used first, what is over the size. Without --max-size that is the size
+of the cache. Pinned records stay.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.gc(c.Context(), f)
+		},
+	}
+	c.Flags().StringVar(&f.maxSize, "max-size", "", "`size` to come down to, such as 10GiB")
+	c.Flags().StringVar(&f.olderThan, "older-than", "", "remove what was not used for this `time`, such as 30d, 2w or 12h")
+	c.Flags().StringArrayVar(&f.nodes, "node", nil, "remove the records of this `node` (an operation, as larder ls lists it); may be repeated")
+	c.Flags().BoolVar(&f.pinned, "pinned", false, "remove pinned records too")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be removed, and do nothing")
+	return c
+}
+
+func (a *app) gc(ctx context.Context, f gcFlags) error {
+	w := inventory.Waste{Pinned: f.pinned, DryRun: f.dryRun}
+	if f.maxSize != "" {
+		n, err := flow.ParseBytes(f.maxSize)
+		if err != nil || n == 0 {
+			return usageError{fmt.Errorf("--max-size %q: not a size such as 10GiB; larder clear --all removes everything", f.maxSize)}
+		}
+		w.MaxBytes = n
+	}
+	if f.olderThan != "" {
+		var err error
+		if w.OlderThan, err = parseAge(f.olderThan); err != nil {
+			return usageError{fmt.Errorf("--older-than %q: %w", f.olderThan, err)}
+		}
+	}
+	return a.existing(f.dryRun, func(s store.Store) error {
+		if s == nil {
+			return missing(f.nodes)
+		}
+		var err error
+		if w.Nodes, err = inventory.SelectNodes(ctx, s, f.nodes...); err != nil {
+			return inventoryError(err)
+		}
+		removed, err := inventory.Collect(ctx, s, w)
+		if err != nil {
+			return inventoryError(err)
+		}
+		for _, name := range removed.Manifests {
+			fmt.Fprintf(a.stderr, "%s: %s, its flow file is gone\n", printable(name), ifElse(f.dryRun, "would be released", "released"))
+		}
+		writeRemoved(a.stderr, removed, f.dryRun)
+		return nil
+	})
+}
+
+// missing is the error of asking for names where there is no cache.
+func missing(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return usageError{&inventory.UnknownError{Name: names[0]}}
+}
+
+func writeRemoved(w io.Writer, r inventory.Removed, dry bool) {
+	for _, n := range r.Nodes {
+		fmt.Fprintf(w, "%s: %s\n", printable(n.Name), recordsOf(n.Records+n.Links, n.Bytes))
+	}
+	records, pinned, bytes := r.Records()
+	if dry {
+		fmt.Fprintf(w, "%s%s would be removed, about %s freed on disk; nothing was removed\n",
+			recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed))
+		return
+	}
+	fmt.Fprintf(w, "%s%s removed, %s freed on disk\n", recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed))
+}
+
+// recordsOf says how many records there are, and how large they are.
+func recordsOf(n, bytes int64) string {
+	return fmt.Sprintf("%d %s (%s)", n, plural(n, "record"), bytesOf(bytes))
+}
+
+func pinnedOf(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them pinned,", n)
+}
+
+// bytesOf is size for a sentence.
+func bytesOf(n int64) string {
+	if n == 0 {
+		return "0 B"
+	}
+	return size(n)
+}
+
+func ifElse(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+// parseAge reads a time in days (30d), weeks (2w), or as Go writes it (12h).
+func parseAge(text string) (time.Duration, error) {
+	errAge := errors.New("not a time such as 30d, 2w or 12h")
+	day := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
+	if day == 0 {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return 0, errAge
+		}
+		return d, nil
+	}
+	n, err := strconv.ParseInt(text[:len(text)-1], 10, 32)
+	if err != nil || n <= 0 || n > int64(1<<63-1)/int64(day) {
+		return 0, errAge
+	}
+	return time.Duration(n) * day, nil
+}

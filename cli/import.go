@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/inventory"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add the records of an exported file (- for stdin) to the cache",
+		Long: `Add the records of an exported file (- for stdin) to the cache. Records that are
+there already stay. Of a damaged file, what comes before the damage is added.
+A file is trusted as the cache that it came from.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.importFrom(c.Context(), c.InOrStdin(), args[0])
+		},
+	}
+}
+
+func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) error {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return usageError{err}
+		}
+		defer f.Close()
+		stdin = f
+	}
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	n, err := inventory.Import(ctx, l.Store(), bufio.NewReaderSize(stdin, streamBuffer))
+	fmt.Fprintf(a.stderr, "%s imported, %d %s there already\n", recordsOf(n.Records, n.Bytes), n.Present, ifElse(n.Present == 1, "was", "were"))
+	if err := errors.Join(err, l.Close()); err != nil {
+		return failure{err}
+	}
+	return nil
+}

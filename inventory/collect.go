@@ -1,0 +1,241 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Waste says what [Collect] is to remove. The zero Waste is what is over the
+// store's own limit.
+type Waste struct {
+	// MaxBytes is what the store may take on its medium; records used least
+	// recently are removed until it does. 0 means the store's own limit.
+	MaxBytes int64
+	// OlderThan, if not 0, removes what was not used for so long.
+	OlderThan time.Duration
+	// Nodes, if it is not all, removes these records; with OlderThan, those
+	// of them that are old.
+	Nodes Selection
+	// Pinned removes pinned records too.
+	Pinned bool
+	// DryRun removes nothing, and says what would be.
+	DryRun bool
+}
+
+// Collect removes waste. First it forgets the manifests of flow files that are
+// gone, so that what they pin is pinned no more.
+func Collect(ctx context.Context, s store.Store, w Waste) (Removed, error) {
+	rm, err := newRemover(ctx, s, w.DryRun)
+	if err != nil {
+		return Removed{}, err
+	}
+	released, err := abandoned(ctx, s)
+	if err != nil {
+		return Removed{}, err
+	}
+	c := collection{Waste: w, remover: rm, now: time.Now()}
+	if c.pinned, err = pinned(ctx, s, released); err != nil {
+		return Removed{}, err
+	}
+	if !w.DryRun {
+		for _, name := range released {
+			if err := s.DeleteManifest(ctx, name); err != nil {
+				return Removed{}, fmt.Errorf("inventory: %w", err)
+			}
+		}
+	}
+	if err := c.byRecord(ctx); err != nil {
+		return Removed{}, err
+	}
+	if w.DryRun {
+		return c.estimate(ctx, released)
+	}
+	if err := c.bySize(ctx); err != nil {
+		return Removed{}, err
+	}
+	return rm.removed(ctx, released)
+}
+
+// pinned returns the keys that pinned manifests hold, those that are to be
+// forgotten left out, and what they link to.
+func pinned(ctx context.Context, s store.Store, forgotten []string) (map[key.Key]bool, error) {
+	keys := map[key.Key]bool{}
+	for m, err := range manifests(ctx, s) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Pinned && !slices.Contains(forgotten, m.Name) {
+			for _, k := range m.Keys {
+				keys[k] = true
+			}
+		}
+	}
+	return keys, followLinks(ctx, s, keys)
+}
+
+type collection struct {
+	Waste
+	*remover
+	pinned map[key.Key]bool
+	now    time.Time
+}
+
+// byRecord removes what is waste by itself, whatever the store takes.
+func (c *collection) byRecord(ctx context.Context) error {
+	if c.OlderThan == 0 && c.Nodes.IsAll() {
+		return nil
+	}
+	for r, err := range Records(ctx, c.s, c.Nodes) {
+		if err == nil && c.wasted(r) {
+			err = c.remove(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.flush(ctx)
+}
+
+// wasted reports whether r is old, or of the nodes, or both if both are asked
+// for.
+func (c *collection) wasted(r Record) bool {
+	switch {
+	case c.stays(r), c.OlderThan == 0 && c.Nodes.IsAll():
+		return false
+	case !c.Nodes.IsAll() && !c.Nodes.has(r):
+		return false
+	}
+	return c.now.Sub(r.Used) >= c.OlderThan
+}
+
+// stays reports whether r is pinned and that counts.
+func (c *collection) stays(r Record) bool { return c.pinned[r.Key] && !c.Pinned }
+
+// bySize has the store evict down to its limit, and then pinned records if it
+// holds more than that. What it evicted shows in what is missing afterwards.
+func (c *collection) bySize(ctx context.Context) error {
+	before, err := c.count(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.collect(ctx, c.MaxBytes); err != nil {
+		return err
+	}
+	if c.Pinned {
+		if err := c.evictPinned(ctx); err != nil {
+			return err
+		}
+	}
+	after, err := c.count(ctx)
+	if err != nil {
+		return err
+	}
+	for name, b := range before {
+		a := after[name]
+		if a == nil {
+			a = &Node{}
+		}
+		c.gone.join(name, Node{
+			Records: max(b.Records-a.Records, 0), Links: max(b.Links-a.Links, 0), Pinned: max(b.Pinned-a.Pinned, 0),
+			Bytes: max(b.Bytes-a.Bytes, 0), Cost: max(b.Cost-a.Cost, 0),
+		})
+	}
+	return nil
+}
+
+func (c *collection) count(ctx context.Context) (nodes, error) {
+	all := nodes{}
+	for r, err := range Records(ctx, c.s, Selection{}) {
+		if err != nil {
+			return nil, err
+		}
+		all.add(r)
+	}
+	return all, nil
+}
+
+// evictPinned removes pinned records, those used least recently first, while
+// the store is over its limit.
+func (c *collection) evictPinned(ctx context.Context) error {
+	over, err := c.over(ctx)
+	if err != nil || over <= 0 {
+		return err
+	}
+	list, err := c.leastUsed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if over <= 0 {
+			break
+		}
+		over -= estimated(r)
+		c.keys = append(c.keys, r.Key) // bySize counts it
+	}
+	return c.collect(ctx, c.MaxBytes)
+}
+
+// over returns by how many bytes the store is over its limit.
+func (c *collection) over(ctx context.Context) (int64, error) {
+	u, err := c.s.Usage(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("inventory: %w", err)
+	}
+	limit := cmp.Or(c.MaxBytes, u.Limit)
+	if limit == 0 {
+		return 0, nil
+	}
+	return u.Bytes - limit, nil
+}
+
+// leastUsed returns the records that may go, least recently used first.
+func (c *collection) leastUsed(ctx context.Context) (list []Record, err error) {
+	for r, err := range Records(ctx, c.s, Selection{}) {
+		if err != nil {
+			return nil, err
+		}
+		if !c.stays(r) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Record) int { return cmp.Or(a.Used.Compare(b.Used), byKey(a, b)) })
+	return list, nil
+}
+
+// estimate says what would be removed.
+func (c *collection) estimate(ctx context.Context, released []string) (Removed, error) {
+	over, err := c.over(ctx)
+	if err != nil {
+		return Removed{}, err
+	}
+	list, err := c.leastUsed(ctx)
+	if err != nil {
+		return Removed{}, err
+	}
+	var freed int64
+	for _, r := range list {
+		if c.wasted(r) {
+			freed += estimated(r)
+		}
+	}
+	for _, r := range list {
+		if over <= freed {
+			break
+		}
+		if !c.wasted(r) {
+			freed += estimated(r)
+			c.gone.add(r)
+		}
+	}
+	return Removed{Nodes: c.gone.sorted(), Manifests: released, Freed: freed}, nil
+}
+
+// estimated is about what a record takes on the medium, with its head and its
+// provenance.
+func estimated(r Record) int64 { return r.Size + 500 }

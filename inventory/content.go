@@ -1,0 +1,252 @@
+package inventory
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/color"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Content describes a payload as far as it can be told without the program
+// that made it. Nothing that it brings along is run.
+type Content struct {
+	// As says how it was read: a Go type that is known by the record's type
+	// ("int", "image.Image", "array"), "parcel", "file digest", or what the
+	// bytes look like: "cbor", "text", "image", "bytes".
+	As string
+	// Text shows it to people. It is cut to about two thousand bytes, and
+	// "..." stands for what is left out.
+	Text string
+	// Items are those that a parcel holds, in order.
+	Items []Item
+	// Problem says why it could not be read as what it is.
+	Problem string
+}
+
+// An Item is one item of a sample in a parcel.
+type Item struct {
+	Name string
+	// From is not empty for an item that was passed on: nothing is kept but
+	// that it is this item of the input.
+	From   string
+	Ext    string // says how the bytes are read
+	Size   int64  // bytes
+	Shared bool   // by all samples of the dataset
+	Text   string // what it holds, cut; "" where that cannot be told briefly
+}
+
+// contentOf describes the payload of a record.
+func contentOf(r store.Record) Content {
+	switch read, known := readers()[r.Type]; {
+	case known:
+		c := Content{As: read.as}
+		text, err := guarded(func() (string, error) { return read.text(r.Payload) })
+		if c.Text = text; err != nil {
+			c.Problem = err.Error()
+		}
+		return c
+	case r.Type == parcelType:
+		return parcelContent(r.Payload)
+	}
+	return guess(r.Payload)
+}
+
+// A reader shows the payloads of one type.
+type reader struct {
+	as   string
+	text func(payload []byte) (string, error)
+}
+
+// readers are those of the types that are known by their fingerprints.
+var readers = sync.OnceValue(func() map[uint64]reader {
+	all := map[uint64]reader{
+		fileType:         {"file digest", readFileDigest},
+		arrayType:        {"array", readArray},
+		arrayPointerType: {"array", readArray},
+	}
+	know(all, "string", func(s string) string { return clip([]byte(s)) })
+	know(all, "[]byte", bytesText)
+	know(all, "bool", sprint[bool])
+	know(all, "int", sprint[int])
+	know(all, "int8", sprint[int8])
+	know(all, "int16", sprint[int16])
+	know(all, "int32", sprint[int32])
+	know(all, "int64", sprint[int64])
+	know(all, "uint", sprint[uint])
+	know(all, "uint8", sprint[uint8])
+	know(all, "uint16", sprint[uint16])
+	know(all, "uint32", sprint[uint32])
+	know(all, "uint64", sprint[uint64])
+	know(all, "float32", sprint[float32])
+	know(all, "float64", sprint[float64])
+	know(all, "complex64", sprint[complex64])
+	know(all, "complex128", sprint[complex128])
+	know(all, "time.Duration", sprint[time.Duration])
+	know(all, "time.Time", func(t time.Time) string { return t.Format(time.RFC3339Nano) })
+	know(all, "image.Image", imageText[image.Image])
+	know(all, "*image.RGBA", imageText[*image.RGBA])
+	know(all, "*image.NRGBA", imageText[*image.NRGBA])
+	know(all, "*image.Gray", imageText[*image.Gray])
+	know(all, "*image.YCbCr", imageText[*image.YCbCr])
+	know(all, "*image.Paletted", imageText[*image.Paletted])
+	know(all, "color.Color", sprint[color.Color])
+	return all
+})
+
+func know[T any](all map[uint64]reader, as string, text func(T) string) {
+	v, err := codec.For[T]()
+	if err != nil {
+		panic(err) // the types are constant
+	}
+	all[v.Type] = reader{as, func(payload []byte) (string, error) {
+		value, err := v.Decode(payload)
+		if err != nil {
+			return "", err
+		}
+		return text(value), nil
+	}}
+}
+
+func sprint[T any](v T) string { return fmt.Sprint(v) }
+
+func imageText[T image.Image](img T) string {
+	if any(img) == nil {
+		return "nil"
+	}
+	return pixels(img.Bounds().Dx(), img.Bounds().Dy())
+}
+
+func pixels(width, height int) string { return fmt.Sprintf("%d x %d pixels", width, height) }
+
+func readFileDigest(payload []byte) (string, error) {
+	if len(payload) != key.Size {
+		return "", fmt.Errorf("a digest of %d bytes", len(payload))
+	}
+	return key.Digest(payload).String(), nil
+}
+
+// parcelContent lists the items of a parcel.
+func parcelContent(payload []byte) Content {
+	c := Content{As: "parcel"}
+	items, err := readParcel(payload)
+	if err != nil {
+		c.Problem = err.Error()
+		return c
+	}
+	for _, it := range items {
+		c.Items = append(c.Items, Item{
+			Name: it.name, From: it.from, Ext: it.ext, Size: int64(len(it.bytes)), Shared: it.shared,
+			Text: itemText(it.ext, it.bytes),
+		})
+	}
+	return c
+}
+
+// itemText says what the bytes of a file with an extension hold.
+func itemText(ext string, b []byte) string {
+	c, _ := codec.ByExtension(ext)
+	text, err := guarded(func() (string, error) {
+		switch c.Name {
+		case "jpeg", "png", "gif", "bmp", "tiff", "webp":
+			return imageSize(b)
+		case "npy":
+			v, err := c.Decode(b)
+			return fmt.Sprint(v), err
+		case "json", "yaml", "txt", "csv":
+			return strings.Join(strings.Fields(clipTo(2*maxString, b)), " "), nil
+		}
+		return "", nil
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// imageSize reads no more of an image than its size. Package codec registers
+// the formats that it knows.
+func imageSize(b []byte) (string, error) {
+	c, _, err := image.DecodeConfig(bytes.NewReader(b))
+	return pixels(c.Width, c.Height), err
+}
+
+// guess describes bytes of unknown type. Named types and structs are CBOR, but
+// for types that are strings or bytes by another name.
+func guess(b []byte) Content {
+	if text, err := diagnose(b); err == nil {
+		return Content{As: "cbor", Text: text}
+	}
+	if isText(b) {
+		return Content{As: "text", Text: clip(b)}
+	}
+	if size, err := guarded(func() (string, error) { return imageSize(b) }); err == nil {
+		return Content{As: "image", Text: size}
+	}
+	return Content{As: "bytes", Text: hexText(b)}
+}
+
+// bytesText shows bytes as text if they are.
+func bytesText(b []byte) string {
+	if b == nil {
+		return "nil"
+	}
+	if isText(b) {
+		return clip(b)
+	}
+	if size, err := guarded(func() (string, error) { return imageSize(b) }); err == nil {
+		return "an image of " + size
+	}
+	return hexText(b)
+}
+
+func hexText(b []byte) string {
+	if len(b) > maxString {
+		return hex.EncodeToString(b[:maxString]) + "..."
+	}
+	return hex.EncodeToString(b)
+}
+
+// isText reports whether b is UTF-8 without control characters.
+func isText(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	return !bytes.ContainsFunc(b, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' })
+}
+
+// clip shows the beginning of a text: what does not show is replaced.
+func clip(b []byte) string { return clipTo(maxDiagnosed, b) }
+
+func clipTo(limit int, b []byte) string {
+	rest := ""
+	if len(b) > limit {
+		b, rest = b[:limit], "..."
+	}
+	text := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, string(bytes.ToValidUTF8(b, nil)))
+	return text + rest
+}
+
+// guarded turns the panic of a decoder into an error.
+func guarded(read func() (string, error)) (text string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			text, err = "", fmt.Errorf("the decoder panicked: %v", r)
+		}
+	}()
+	return read()
+}

@@ -1,0 +1,100 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Exported says what [Export] wrote.
+type Exported struct {
+	Records int64 // links included
+	Links   int64
+	Bytes   int64 // of payload
+	// FileDigests counts digests of files, which mean nothing elsewhere and
+	// were left out.
+	FileDigests int64
+	// Lost counts records that could not be read any more, and links to
+	// them: damage, or another process that removed them.
+	Lost int64
+}
+
+// Export writes the selected records to w, each link after what it leads to,
+// whether that is selected or not. The format is documented with the package.
+func Export(ctx context.Context, s store.Store, sel Selection, w io.Writer) (Exported, error) {
+	x := exporter{s: s, w: streamWriter{w: w}, done: map[key.Key]bool{}}
+	err := x.w.begin()
+	if err == nil {
+		err = x.all(ctx, sel)
+	}
+	if err == nil {
+		err = x.w.end()
+	}
+	if err != nil {
+		return x.Exported, fmt.Errorf("inventory: export: %w", err)
+	}
+	return x.Exported, nil
+}
+
+type exporter struct {
+	Exported
+	s    store.Store
+	w    streamWriter
+	done map[key.Key]bool // met so far: whether it was written
+}
+
+func (x *exporter) all(ctx context.Context, sel Selection) error {
+	for r, err := range Records(ctx, x.s, sel) {
+		if err != nil {
+			return err
+		}
+		if r.Kind == FileDigest {
+			x.FileDigests++
+			continue
+		}
+		if _, err := x.record(ctx, r.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record writes the record under k if it was not written before, and reports
+// whether it is in the stream.
+func (x *exporter) record(ctx context.Context, k key.Key) (bool, error) {
+	if written, met := x.done[k]; met {
+		return written, nil
+	}
+	x.done[k] = false
+	r, err := x.s.Get(ctx, k)
+	if err == nil {
+		r.Provenance, err = x.s.Provenance(ctx, k)
+	}
+	if err == nil && !r.Link.IsZero() {
+		var led bool
+		if led, err = x.record(ctx, r.Link); err == nil && !led {
+			err = store.ErrNotFound
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		x.Lost++
+		return false, nil
+	}
+	if err == nil {
+		err = x.w.record(r)
+	}
+	if err != nil {
+		return false, err
+	}
+	x.done[k] = true
+	x.Records++
+	x.Bytes += int64(len(r.Payload))
+	if !r.Link.IsZero() {
+		x.Links++
+	}
+	return true, nil
+}

@@ -1,0 +1,80 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/store"
+)
+
+// manifests yields all manifests with their keys.
+func manifests(ctx context.Context, s store.Store) iter.Seq2[store.Manifest, error] {
+	return func(yield func(store.Manifest, error) bool) {
+		for head, err := range s.Manifests(ctx) {
+			var m store.Manifest
+			if err == nil {
+				m, err = s.Manifest(ctx, head.Name)
+			}
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it went meanwhile
+			}
+			if err != nil {
+				err = fmt.Errorf("inventory: %w", err)
+			}
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Manifests returns the names of all manifests, in order.
+func Manifests(ctx context.Context, s store.Store) (names []string, err error) {
+	for m, err := range s.Manifests(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("inventory: %w", err)
+		}
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// abandoned returns the names of manifests whose flow file is gone, in order.
+// Those of flows that were built in Go have no file, and none that was read
+// has a name without extension as they do.
+func abandoned(ctx context.Context, s store.Store) (names []string, err error) {
+	all, err := Manifests(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range all {
+		if file, ok := flowFile(name); ok {
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// flowFile returns the flow file in the name of a manifest, if there is one.
+func flowFile(manifest string) (file string, ok bool) {
+	i := strings.LastIndexByte(manifest, '#')
+	if i < 0 {
+		return "", false
+	}
+	file = manifest[:i]
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".yaml", ".yml":
+		return file, filepath.IsAbs(file)
+	}
+	return "", false
+}

@@ -1,0 +1,100 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Removed says what was removed from a store, or would be.
+type Removed struct {
+	Nodes     []Node   // what was removed of each, by name
+	Manifests []string // forgotten, by name
+	// Freed is by how much the store shrank on its medium, in bytes. Room
+	// is made with the records that stay in the same file, so it may be
+	// less than the records took. Where nothing was done it is an estimate.
+	Freed int64
+}
+
+// Records returns how many records were removed, links included, and the bytes
+// of their payload.
+func (r Removed) Records() (records, pinned, bytes int64) {
+	for _, n := range r.Nodes {
+		records += n.Records + n.Links
+		pinned += n.Pinned
+		bytes += n.Bytes
+	}
+	return records, pinned, bytes
+}
+
+// A remover deletes records and sums them up.
+type remover struct {
+	s      store.Store
+	dry    bool
+	gone   nodes
+	keys   []key.Key // to be deleted
+	before int64     // bytes on the medium
+}
+
+func newRemover(ctx context.Context, s store.Store, dry bool) (*remover, error) {
+	u, err := s.Usage(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("inventory: %w", err)
+	}
+	return &remover{s: s, dry: dry, gone: nodes{}, before: u.Bytes}, nil
+}
+
+// batch is how many records are deleted at once.
+const batch = 1000
+
+func (r *remover) remove(ctx context.Context, rec Record) error {
+	r.gone.add(rec)
+	if r.dry {
+		return nil
+	}
+	if r.keys = append(r.keys, rec.Key); len(r.keys) < batch {
+		return nil
+	}
+	return r.flush(ctx)
+}
+
+func (r *remover) flush(ctx context.Context) error {
+	keys := r.keys
+	r.keys = nil
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := r.s.Delete(ctx, keys...); err != nil {
+		return fmt.Errorf("inventory: %w", err)
+	}
+	return nil
+}
+
+// collect gives back the room of what was deleted, evicting down to a limit: 0
+// stands for the store's own.
+func (r *remover) collect(ctx context.Context, limit int64) error {
+	if err := r.flush(ctx); err != nil {
+		return err
+	}
+	u, err := r.s.Usage(ctx)
+	if err != nil {
+		return fmt.Errorf("inventory: %w", err)
+	}
+	if _, err := r.s.Collect(ctx, cmp.Or(limit, u.Limit, math.MaxInt64)); err != nil {
+		return fmt.Errorf("inventory: %w", err)
+	}
+	return nil
+}
+
+// removed ends the removal.
+func (r *remover) removed(ctx context.Context, manifests []string) (Removed, error) {
+	u, err := r.s.Usage(ctx)
+	if err != nil {
+		return Removed{}, fmt.Errorf("inventory: %w", err)
+	}
+	return Removed{Nodes: r.gone.sorted(), Manifests: manifests, Freed: max(r.before-u.Bytes, 0)}, nil
+}
