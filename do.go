@@ -1,6 +1,7 @@
 package larder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,8 @@ type Call[T any] struct {
 	// Share hands the same decoded value to all callers, who promise not to
 	// change what it refers to. Otherwise each caller gets its own.
 	Share bool
+	// MemoryOnly keeps the value in memory and not in the store.
+	MemoryOnly bool
 	// Bytes estimates the memory held by a shared value; nil means the
 	// length of its encoding.
 	Bytes func(T) int64
@@ -59,6 +62,7 @@ type Result[T any] struct {
 	Key   key.Key       // under which the value itself is kept
 	Cost  time.Duration // of the computation, whenever it was
 	Bytes int64         // of the encoding
+	Reads []Read        // what it, or what it was made from, read beyond its arguments
 }
 
 // A Source says where a value came from.
@@ -86,7 +90,22 @@ type entry struct {
 // outcome is an entry on its way to those who wait for it.
 type outcome struct {
 	*entry
-	from Source
+	from  Source
+	reads []Read
+}
+
+// Find returns the value if it is kept: in memory, or in the store under the
+// action's own key. Nothing is computed.
+func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
+	k := c.Action.Key()
+	r, ok := c.remembered(ctx, l, k)
+	if !ok && context.Cause(ctx) == nil {
+		r, ok = c.kept(ctx, l, k, l.store.Peek)
+	}
+	if ok {
+		note(ctx, r.Reads...)
+	}
+	return r, ok
 }
 
 // Do carries out the call. See the function [Do].
@@ -98,15 +117,22 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 		}
 		c.Value = v
 	}
-	k := c.Action.Key()
-	if r, ok := c.remembered(l, k); ok {
+	r, err := c.do(ctx, l, c.Action.Key())
+	if err == nil {
+		note(ctx, r.Reads...)
+	}
+	return r, err
+}
+
+func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error) {
+	if r, ok := c.remembered(ctx, l, k); ok {
 		return r, nil
 	}
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
 	if r, ok := c.kept(ctx, l, k, l.store.Peek); ok {
-		return r, nil
+		return r, c.verify(ctx, l, r)
 	}
 	if IsDry(ctx) {
 		return c.dry(ctx, l)
@@ -123,15 +149,20 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	if joined && o.from == Computed {
 		o.from = FromMemory // computed, but not by this caller
 	}
-	return c.result(o.entry, o.from)
+	r, err := c.result(o.entry, o.from)
+	r.Reads = o.reads
+	return r, err
 }
 
 // remembered looks in memory.
-func (c Call[T]) remembered(l *Larder, k key.Key) (Result[T], bool) {
+func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T], bool) {
 	if l.memory == nil {
 		return Result[T]{}, false
 	}
 	e, ok := l.memory.Get(k)
+	if ok && e.typ == traceType {
+		return c.traced(ctx, l, k, e.value.(trace), func(k key.Key) (Result[T], bool) { return c.remembered(ctx, l, k) })
+	}
 	if !ok || e.typ != c.Value.Type {
 		return Result[T]{}, false
 	}
@@ -144,19 +175,69 @@ func (c Call[T]) remembered(l *Larder, k key.Key) (Result[T], bool) {
 	return r, true
 }
 
-// kept looks in the store with get, following one link.
-func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get func(context.Context, key.Key) (store.Record, error)) (Result[T], bool) {
-	rec, err := get(ctx, k)
-	if err == nil && !rec.Link.IsZero() {
-		rec, err = get(ctx, rec.Link)
+// traced looks for a value among those that were made under k with other
+// things read: one for which all is as it was.
+func (c Call[T]) traced(ctx context.Context, l *Larder, k key.Key, t trace, find func(key.Key) (Result[T], bool)) (Result[T], bool) {
+	for _, list := range t {
+		reads, err := present(ctx, l, list)
+		if err != nil {
+			continue // what cannot be read now is not what it was
+		}
+		under, err := tracedKey(k, reads)
+		if err != nil {
+			continue
+		}
+		if r, ok := find(under); ok {
+			r.Reads = slices.Concat(reads, r.Reads)
+			return r, true
+		}
 	}
-	if err != nil {
+	return Result[T]{}, false
+}
+
+// getter is a way to get a record.
+type getter = func(context.Context, key.Key) (store.Record, error)
+
+// kept looks in the store with get.
+func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get getter) (Result[T], bool) {
+	if c.MemoryOnly {
+		return Result[T]{}, false
+	}
+	return c.follow(ctx, l, k, get, maxHops)
+}
+
+// maxHops bounds the way from a key to a value: a trace, a link, a trace and a
+// value.
+const maxHops = 4
+
+// follow looks in the store, going where links and traces lead.
+func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, hops int) (Result[T], bool) {
+	if hops == 0 {
+		return Result[T]{}, false
+	}
+	rec, err := get(ctx, k)
+	switch {
+	case err != nil:
 		if !errors.Is(err, store.ErrNotFound) {
 			l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
 		}
 		return Result[T]{}, false
-	}
-	if rec.Type != c.Value.Type {
+	case !rec.Link.IsZero():
+		r, ok := c.follow(ctx, l, rec.Link, get, hops-1)
+		if ok && len(r.Reads) == 0 {
+			c.rememberAs(l, k, rec.Link)
+		}
+		return r, ok
+	case rec.Type == traceType:
+		t, err := decodeTrace(rec.Payload)
+		if err != nil {
+			return Result[T]{}, false
+		}
+		if l.memory != nil {
+			l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(rec.Payload))+entryOverhead, 0)
+		}
+		return c.traced(ctx, l, k, t, func(k key.Key) (Result[T], bool) { return c.follow(ctx, l, k, get, hops-1) })
+	case rec.Type != c.Value.Type:
 		return Result[T]{}, false // another type under this key is not our value
 	}
 	r, err := c.decode(l, k, rec)
@@ -168,6 +249,16 @@ func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get func(contex
 	l.count.saved.Add(int64(rec.Cost))
 	l.count.bytesRead.Add(int64(len(rec.Payload)))
 	return r, true
+}
+
+// rememberAs keeps in memory under k what is there under another key.
+func (c Call[T]) rememberAs(l *Larder, k, other key.Key) {
+	if l.memory == nil {
+		return
+	}
+	if e, ok := l.memory.Get(other); ok && e.typ == c.Value.Type {
+		l.memory.Put(k, e, e.bytes+entryOverhead, e.cost)
+	}
 }
 
 func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], error) {
@@ -241,6 +332,9 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 	if !c.Action.Resolved() {
 		return c.makeResolved(ctx, l, k)
 	}
+	if c.MemoryOnly {
+		return c.compute(ctx, l, k)
+	}
 	release, err := l.store.Lease(ctx, k)
 	if err != nil {
 		return outcome{}, fmt.Errorf("larder: %s: waiting for another process: %w", c.Action.Op().Name(), err)
@@ -259,7 +353,12 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if c.Resolve == nil {
 		return outcome{}, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
 	}
-	inputs, err := c.Resolve(ctx)
+	var read notebook // what the inputs were made from
+	inputs, err := c.Resolve(withNotebook(ctx, &read))
+	if err != nil {
+		return outcome{}, err
+	}
+	reads, err := read.pages()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -272,9 +371,24 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
-	l.put(ctx, store.Record{Key: k, Link: r.Key, Type: c.Value.Type, Provenance: provenance(c.Action)})
+	under := k
+	if len(reads) > 0 && !c.MemoryOnly {
+		if under, err = l.putTrace(ctx, c.Action, k, reads); err != nil {
+			return outcome{}, err
+		}
+	}
+	target := resolved.Action.Key() // not r.Key: it may have a trace, which is checked on the way
+	if len(r.Reads) == 0 {
+		target = r.Key
+	}
+	if c.MemoryOnly {
+		r.Reads = slices.Concat(reads, r.Reads)
+		return c.outcome(r)
+	}
+	l.put(ctx, store.Record{Key: under, Link: target, Type: c.Value.Type, Provenance: provenance(c.Action, reads)})
+	r.Reads = slices.Concat(reads, r.Reads)
 	o, err := c.outcome(r)
-	if err == nil {
+	if err == nil && len(r.Reads) == 0 {
 		c.remember(l, k, o.entry, r.Value)
 	}
 	return o, err
@@ -286,20 +400,22 @@ func (c Call[T]) outcome(r Result[T]) (outcome, error) {
 	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes}
 	if c.shareable() {
 		e.value = r.Value
-		return outcome{e, r.From}, nil
+		return outcome{e, r.From, r.Reads}, nil
 	}
 	var err error
 	e.payload, err = c.Value.Encode([]byte{}, r.Value)
-	return outcome{e, r.From}, err
+	return outcome{e, r.From, r.Reads}, err
 }
 
 func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
+	var read notebook
 	start := time.Now()
-	v, err := c.Compute(ctx)
+	v, err := c.Compute(withNotebook(ctx, &read))
 	cost := time.Since(start)
 	l.count.computed.Add(1)
 	l.count.computing.Add(int64(cost))
-	if err != nil {
+	reads, changed := read.pages()
+	if err = cmp.Or(err, changed); err != nil {
 		l.count.failed.Add(1)
 		return outcome{}, err
 	}
@@ -307,15 +423,22 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	if err != nil {
 		return outcome{}, fmt.Errorf("larder: %s: the result cannot be kept: %w", c.Action.Op().Name(), err)
 	}
+	if len(reads) > 0 {
+		if k, err = l.putTrace(ctx, c.Action, k, reads); err != nil {
+			return outcome{}, err
+		}
+	}
 	e := &entry{typ: c.Value.Type, key: k, cost: cost, bytes: int64(len(payload))}
 	if c.shareable() {
 		e.value = v
 	} else {
 		e.payload = payload
 	}
-	l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action)})
+	if !c.MemoryOnly {
+		l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action, reads)})
+	}
 	c.remember(l, k, e, v)
-	return outcome{e, Computed}, nil
+	return outcome{e, Computed, reads}, nil
 }
 
 // put keeps a record. A store that cannot take it does not fail the
@@ -332,8 +455,12 @@ func (l *Larder) put(ctx context.Context, r store.Record) {
 	})
 }
 
-func provenance(a *key.Action) []byte {
-	b, err := a.MarshalProvenance()
+func provenance(a *key.Action, reads []Read) []byte {
+	parts := make([]key.Part, len(reads))
+	for i, r := range reads {
+		parts[i] = key.Part{Kind: key.ReadPart, Name: string(r.Kind) + " " + r.Name, Value: r.Digest.String(), Digest: key.DigestOf(r.Digest[:])}
+	}
+	b, err := a.MarshalProvenance(parts...)
 	if err != nil {
 		return nil // an explanation may be missing; the value may not
 	}

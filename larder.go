@@ -13,6 +13,7 @@
 package larder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,12 @@ type Options struct {
 	MemoryBytes int64
 	// ReadOnly reads the disk store and never writes to it.
 	ReadOnly bool
+	// Verify says which hits are checked by computing them again.
+	Verify Verification
+	// Salt keeps results apart: what was kept under another salt is not found.
+	// A bad run is disowned by choosing a new one. If it is empty, the
+	// environment's LARDER_SALT is taken.
+	Salt string
 	// Logger takes warnings: damage, a full disk. Nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -73,6 +80,8 @@ type Larder struct {
 	dir    string
 	count  counters
 
+	verification Verification
+
 	putWarning sync.Once
 }
 
@@ -82,12 +91,17 @@ func Open(o Options) (*Larder, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	l := &Larder{store: o.Store, log: o.Logger}
+	verification, err := o.Verify.complete()
+	if err != nil {
+		return nil, err
+	}
+	l := &Larder{store: o.Store, log: o.Logger, verification: verification}
 	if l.store == nil {
 		if err := l.openDisk(o); err != nil {
 			return nil, err
 		}
 	}
+	l.store = withSalt(l.store, cmp.Or(o.Salt, os.Getenv("LARDER_SALT")))
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
 	}

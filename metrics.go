@@ -14,6 +14,8 @@ type Metrics struct {
 	StoreHits    int64         // values read from the store
 	Computed     int64         // executions, failed ones included
 	Failed       int64         // executions that returned an error
+	Verified     int64         // hits that were computed again to check them
+	Mismatches   int64         // those that did not come out the same
 	Unkept       int64         // records the store could not take
 	BytesRead    int64         // payload bytes read from the store
 	BytesWritten int64         // payload bytes written to the store
@@ -23,6 +25,7 @@ type Metrics struct {
 
 type counters struct {
 	memoryHits, storeHits, computed, failed, unkept atomic.Int64
+	verified, unreproducible                        atomic.Int64
 	bytesRead, bytesWritten, computing, saved       atomic.Int64
 }
 
@@ -31,7 +34,7 @@ func (l *Larder) Metrics() Metrics {
 	c := &l.count
 	return Metrics{
 		MemoryHits: c.memoryHits.Load(), StoreHits: c.storeHits.Load(),
-		Computed: c.computed.Load(), Failed: c.failed.Load(), Unkept: c.unkept.Load(),
+		Computed: c.computed.Load(), Failed: c.failed.Load(), Verified: c.verified.Load(), Mismatches: c.unreproducible.Load(), Unkept: c.unkept.Load(),
 		BytesRead: c.bytesRead.Load(), BytesWritten: c.bytesWritten.Load(),
 		Computing: time.Duration(c.computing.Load()), Saved: time.Duration(c.saved.Load()),
 	}

@@ -2,9 +2,12 @@ package key
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -23,8 +26,8 @@ func (c Code) String() string { return c.Kind + " " + c.ID }
 func Version(v string) Code { return Code{Kind: "version", ID: v} }
 
 // Build identifies code by the running executable: coarse, as any change of
-// the program gives another identity, but never stale. It is the digest of the
-// executable's file, computed once.
+// the program gives another identity, but never stale. It is the build ID that
+// the Go command gave it, or the digest of the file where it has none.
 //
 // On Linux the file is the running one even if another has taken its place.
 // Elsewhere it is found by its path. Shared libraries that the program loads
@@ -37,12 +40,35 @@ var build = sync.OnceValues(func() (Code, error) {
 		return Code{}, fmt.Errorf("key: identify the running executable: %w", err)
 	}
 	defer f.Close()
+	if id := buildID(f); id != "" {
+		return Code{Kind: "build", ID: DigestOf([]byte(id)).String()}, nil
+	}
 	d, _, err := digestReader(context.Background(), f)
 	if err != nil {
 		return Code{}, fmt.Errorf("key: identify the running executable: %w", err)
 	}
 	return Code{Kind: "build", ID: d.String()}, nil
 })
+
+// buildID returns the Go command's build ID of an executable in ELF form, and
+// "" for others. It names the inputs of the build and, when it was installed,
+// the content of the result.
+func buildID(f io.ReaderAt) string {
+	file, err := elf.NewFile(f)
+	if err != nil {
+		return ""
+	}
+	s := file.Section(".note.go.buildid")
+	if s == nil {
+		return ""
+	}
+	b, err := s.Data()
+	const head = 16 // lengths, type, "Go\x00\x00"
+	if err != nil || len(b) <= head {
+		return ""
+	}
+	return strings.TrimRight(string(b[head:]), "\x00")
+}
 
 func openExecutable() (*os.File, error) {
 	f, err := os.Open("/proc/self/exe")

@@ -66,6 +66,8 @@ func label(p Part) string {
 		return p.Name
 	case InputPart:
 		return "input " + p.Name
+	case ReadPart:
+		return p.Name
 	}
 	return p.Kind
 }

@@ -14,6 +14,7 @@ const (
 	ParamPart = "parameter"
 	ArgPart   = "argument"
 	InputPart = "input"
+	ReadPart  = "recorded input" // found out by running it
 )
 
 // A Part is one component of an action, told apart from others by kind and

@@ -31,10 +31,10 @@ var decodeProvenance = func() cbor.DecMode {
 	return m
 }()
 
-// MarshalProvenance returns [Action.Parts] as CBOR (RFC 8949), to be kept with
-// the result.
-func (a *Action) MarshalProvenance() ([]byte, error) {
-	b, err := cbor.Marshal(provenance{Version: provenanceVersion, Parts: a.Parts()})
+// MarshalProvenance returns [Action.Parts] and what else is to be said as CBOR
+// (RFC 8949), to be kept with the result.
+func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
+	b, err := cbor.Marshal(provenance{Version: provenanceVersion, Parts: foldParts(append(a.Parts(), more...))})
 	if err != nil {
 		return nil, fmt.Errorf("key: provenance of %s: %w", a.op.name, err)
 	}

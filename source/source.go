@@ -37,6 +37,7 @@ package source
 import (
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -130,4 +131,17 @@ func unescape(path string) string {
 		return path
 	}
 	return strings.NewReplacer("%2e", ".", "%22", `"`, "%25", "%").Replace(path)
+}
+
+// Packages lists what is registered, with what each package declares: a part of
+// what a closure depends on.
+func Packages() []string {
+	registry.Lock()
+	defer registry.Unlock()
+	var list []string
+	for _, p := range registry.packages {
+		list = append(list, p.path+" "+strings.Join(p.pure, ","))
+	}
+	slices.Sort(list)
+	return list
 }

@@ -1,0 +1,155 @@
+// Package explain says why a result is not there: how the description of a
+// computation differs from those of the results that are kept.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
+	"github.com/larder-data/larder/store"
+)
+
+// A Difference is how a computation differs from a result that is kept.
+type Difference struct {
+	Node    string    // the operation
+	Nearest key.Key   // the kept result of it that differs least, the latest of those; zero if there is none
+	Created time.Time // of that
+	Changes []string  // "times: changed (100 -> 3)", "code: func calc.helper changed (calc/calc.go:12)"
+}
+
+// Nearest compares an action with the results that the store keeps of the same
+// operation: but for the one under the action's own key. It reads the
+// provenance of every record.
+func Nearest(ctx context.Context, l *larder.Larder, a *key.Action) (Difference, error) {
+	return nearest(ctx, l, a.Op().Name(), a.Parts(), a.Key(), time.Time{})
+}
+
+// Record compares a kept result with those of the same operation that are
+// older.
+func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error) {
+	parts, err := parts(ctx, l.Store(), k)
+	if err != nil {
+		return Difference{}, err
+	}
+	for info, err := range l.Store().Records(ctx) {
+		if err != nil {
+			return Difference{}, err
+		}
+		if info.Key == k {
+			return nearest(ctx, l, operation(parts), parts, k, info.Created)
+		}
+	}
+	return Difference{}, fmt.Errorf("explain: %s: %w", k, store.ErrNotFound)
+}
+
+func parts(ctx context.Context, s store.Store, k key.Key) ([]key.Part, error) {
+	b, err := s.Provenance(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return key.UnmarshalProvenance(b)
+}
+
+// operation is the name of the operation that parts describe.
+func operation(parts []key.Part) string {
+	for _, p := range parts {
+		if p.Kind == key.OpPart {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part, own key.Key, before time.Time) (Difference, error) {
+	best := Difference{Node: name}
+	var changes []key.Change
+	for info, err := range l.Store().Records(ctx) {
+		if err != nil {
+			return best, err
+		}
+		if info.Key == own || !before.IsZero() && !info.Created.Before(before) {
+			continue
+		}
+		then, err := parts(ctx, l.Store(), info.Key)
+		if err != nil || operation(then) != name {
+			continue // what cannot be read explains nothing
+		}
+		diff := key.Diff(comparable(then), comparable(now))
+		if len(diff) == 0 {
+			continue // the same computation, noted in another way
+		}
+		if best.Nearest.IsZero() || less(diff, changes) || len(diff) == len(changes) && info.Created.After(best.Created) {
+			best.Nearest, best.Created, changes = info.Key, info.Created, diff
+		}
+	}
+	for _, c := range changes {
+		best.Changes = append(best.Changes, Describe(ctx, l, c)...)
+	}
+	return best, nil
+}
+
+func less(a, b []key.Change) bool { return len(a) < len(b) }
+
+// comparable leaves out what was found out by running: it is not known of a
+// computation that has not run.
+func comparable(parts []key.Part) []key.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p key.Part) bool { return p.Kind == key.ReadPart })
+}
+
+// Describe says what a change is, in one or more lines: a change of code
+// declaration by declaration, where both closures are known.
+func Describe(ctx context.Context, l *larder.Larder, c key.Change) []string {
+	if c.New.Kind == key.CodePart && c.Old.Kind == key.CodePart {
+		before, after := closure(ctx, l, c.Old.Value), closure(ctx, l, c.New.Value)
+		if before != nil && after != nil {
+			return compare(before, after)
+		}
+	}
+	return []string{c.String()}
+}
+
+// closure returns the parts of a code identity "source d1-...", or nil.
+func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
+	text, ok := strings.CutPrefix(code, "source ")
+	if !ok {
+		return nil
+	}
+	id, err := key.ParseDigest(text)
+	if err != nil {
+		return nil
+	}
+	return larder.ClosureParts(ctx, l, id)
+}
+
+// compare lists what differs between two closures.
+func compare(before, after []source.Part) []string {
+	old := map[string][]source.Part{}
+	for _, p := range before {
+		old[p.Name] = append(old[p.Name], p)
+	}
+	var lines []string
+	for _, p := range after {
+		was := old[p.Name]
+		if len(was) == 0 {
+			lines = append(lines, fmt.Sprintf("code: %s added (%s)", p.Name, p.Where))
+			continue
+		}
+		same := slices.IndexFunc(was, func(o source.Part) bool { return o.Digest == p.Digest })
+		old[p.Name] = slices.Delete(slices.Clone(was), max(same, 0), max(same, 0)+1)
+		if same < 0 {
+			lines = append(lines, fmt.Sprintf("code: %s changed (%s)", p.Name, p.Where))
+		}
+	}
+	for _, p := range before {
+		if slices.Contains(old[p.Name], p) {
+			lines = append(lines, fmt.Sprintf("code: %s removed (%s)", p.Name, p.Where))
+		}
+	}
+	return lines
+}

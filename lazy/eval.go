@@ -1,0 +1,391 @@
+package lazy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+)
+
+// An Evaluation says how a value is evaluated.
+type Evaluation struct {
+	// Workers is how many nodes are computed at once; 0 means GOMAXPROCS.
+	Workers int
+	// Progress is called whenever a node is done, by one goroutine at a time.
+	// It must be quick.
+	Progress func(Progress)
+}
+
+// Progress tells how far an evaluation is.
+type Progress struct {
+	Node     string // the function that is done now
+	From     larder.Source
+	Computed int // nodes computed
+	Loaded   int // nodes found in memory or in the store
+	Waiting  int // nodes known to be needed and not done
+}
+
+// get evaluates a node for a caller.
+func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, error) {
+	if n.constant() && n.err == nil {
+		return n.copy(n.value)
+	}
+	v := &evaluator{Evaluation: e, larder: l, tasks: map[key.Key]*task{}}
+	if v.Workers <= 0 {
+		v.Workers = workers()
+	}
+	return v.run(ctx, n)
+}
+
+// An evaluator evaluates one root. Each node below it that is needed is a task,
+// and nodes of equal keys are one task. A task goes through three states: its
+// key is known, its arguments are there, its value is there. Tasks are taken
+// from a stack by a bounded number of workers, so the order is depth first and
+// neither the depth nor the size of the tree is one of Go's stack.
+type evaluator struct {
+	Evaluation
+	larder *larder.Larder
+
+	mu    sync.Mutex
+	wake  *sync.Cond
+	stack []*task
+	tasks map[key.Key]*task
+	busy  int
+	root  *task
+	err   error
+	count Progress
+}
+
+// task is a node to be evaluated.
+type task struct {
+	node   *node
+	action *key.Action
+	args   []*task // of arguments that are no constants; nil for those that are
+	// guarded by the evaluator's mutex
+	opened  bool // its arguments are tasks
+	missing int  // arguments that are not done
+	users   []*task
+	uses    int // users that have not taken the value
+	done    bool
+
+	value  any
+	reads  []larder.Read
+	digest key.Digest // of the value, once needed
+	from   larder.Source
+	once   sync.Once
+	failed error
+}
+
+func (v *evaluator) run(ctx context.Context, n *node) (any, error) {
+	b := builder{ctx, v.larder}
+	if err := b.name(n); err != nil {
+		return nil, err
+	}
+	v.wake = sync.NewCond(&v.mu)
+	var err error
+	if v.root, err = v.task(ctx, n); err != nil {
+		return nil, err
+	}
+	v.root.uses++
+	v.stack = append(v.stack, v.root)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Most roots are there: one step in this goroutine tells.
+	v.mu.Lock()
+	v.next(ctx)
+	alone := v.root.done || v.err != nil
+	v.mu.Unlock()
+	if !alone {
+		v.work(ctx, cancel)
+	}
+	if v.err != nil {
+		return nil, v.err
+	}
+	larder.Note(ctx, v.root.reads)
+	return v.root.value, nil
+}
+
+// work runs the workers until all is done or one fails.
+func (v *evaluator) work(ctx context.Context, cancel context.CancelCauseFunc) {
+	stop := context.AfterFunc(ctx, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.fail(context.Cause(ctx))
+	})
+	defer stop()
+	var wg sync.WaitGroup
+	for range v.Workers {
+		wg.Go(func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			for v.err == nil && !v.root.done {
+				if len(v.stack) == 0 {
+					v.wake.Wait()
+					continue
+				}
+				v.next(ctx)
+			}
+			if v.err != nil {
+				cancel(v.err)
+			}
+			v.wake.Broadcast()
+		})
+	}
+	wg.Wait()
+}
+
+// fail ends the evaluation with its first error.
+func (v *evaluator) fail(err error) {
+	if v.err == nil && !v.root.done {
+		v.err = err
+	}
+	v.wake.Broadcast()
+}
+
+// task returns the task of a node, made if it is new.
+func (v *evaluator) task(ctx context.Context, n *node) (*task, error) {
+	k := n.action.Load().key
+	if t, ok := v.tasks[k]; ok {
+		return t, nil
+	}
+	if n.hole != nil {
+		return nil, errOutside
+	}
+	a, err := (&builder{ctx, v.larder}).action(n)
+	if err != nil {
+		return nil, err
+	}
+	t := &task{node: n, action: a}
+	v.tasks[k] = t
+	v.count.Waiting++
+	return t, nil
+}
+
+// next takes one step for the task on top of the stack. It is called with the
+// mutex held, and gives it up while it works.
+func (v *evaluator) next(ctx context.Context) {
+	t := v.stack[len(v.stack)-1]
+	v.stack = v.stack[:len(v.stack)-1]
+	if t.done {
+		return
+	}
+	v.mu.Unlock()
+	var err error
+	done := true
+	if !t.opened {
+		done, err = v.find(ctx, t)
+	} else {
+		err = v.compute(ctx, t)
+	}
+	v.mu.Lock()
+	switch {
+	case err != nil:
+		v.fail(err)
+	case done:
+		v.finish(t)
+	default:
+		v.open(ctx, t)
+	}
+}
+
+// find looks whether the value is kept.
+func (v *evaluator) find(ctx context.Context, t *task) (bool, error) {
+	f := t.node.fn
+	if f.options.Keep == KeepNot {
+		return false, nil
+	}
+	o, ok := f.kept.find(ctx, v.larder, t.call(nil, nil))
+	if !ok {
+		return false, context.Cause(ctx)
+	}
+	t.take(o)
+	if o.from == larder.FromStore && v.larder.Verifies() {
+		return true, v.check(ctx, t, o)
+	}
+	return true, nil
+}
+
+func (t *task) take(o outcome) { t.value, t.from, t.reads = o.value, o.from, o.reads }
+
+func (t *task) call(compute func(context.Context) (any, error), resolve func(context.Context) ([]key.Input, error)) call {
+	return call{action: t.action, compute: compute, resolve: resolve, memory: t.node.fn.options.Keep == KeepInMemory}
+}
+
+// open makes tasks of the arguments.
+func (v *evaluator) open(ctx context.Context, t *task) {
+	t.opened = true
+	t.args = make([]*task, len(t.node.args))
+	for i, n := range t.node.args {
+		if n.constant() {
+			continue
+		}
+		a, err := v.task(ctx, n)
+		if err != nil {
+			v.fail(err)
+			return
+		}
+		t.args[i] = a
+		a.uses++
+		if a.done {
+			continue
+		}
+		t.missing++
+		a.users = append(a.users, t)
+		if len(a.users) == 1 && a != v.root {
+			v.stack = append(v.stack, a)
+		}
+	}
+	if t.missing == 0 {
+		v.stack = append(v.stack, t)
+	}
+	v.wake.Broadcast()
+}
+
+// finish hands a value to those who wait for it.
+func (v *evaluator) finish(t *task) {
+	t.done = true
+	for _, u := range t.users {
+		if u.missing--; u.missing == 0 {
+			v.stack = append(v.stack, u)
+		}
+	}
+	t.users = nil
+	for _, a := range t.args {
+		if a != nil {
+			if a.uses--; a.uses == 0 {
+				a.value = nil // nobody else needs it; it may be large
+			}
+		}
+	}
+	v.progress(t)
+	v.wake.Broadcast()
+}
+
+func (v *evaluator) progress(t *task) {
+	v.count.Waiting--
+	if t.from == larder.Computed {
+		v.count.Computed++
+	} else {
+		v.count.Loaded++
+	}
+	if v.Progress != nil {
+		p := v.count
+		p.Node, p.From = t.node.fn.name, t.from
+		v.Progress(p)
+	}
+}
+
+// compute makes the value of a task whose arguments are there.
+func (v *evaluator) compute(ctx context.Context, t *task) error {
+	f := t.node.fn
+	if f.options.Keep == KeepNot {
+		return v.invokeOnly(ctx, t)
+	}
+	o, err := f.kept.do(ctx, v.larder, t.call(
+		func(ctx context.Context) (any, error) { return v.invoke(ctx, t) },
+		func(ctx context.Context) ([]key.Input, error) { return t.resolve(ctx) }))
+	if err != nil {
+		return t.fail(err)
+	}
+	t.take(o)
+	return nil
+}
+
+func (t *task) fail(err error) error {
+	return fmt.Errorf("lazy: %s: %w", t.node.fn.name, err)
+}
+
+// invokeOnly computes a value that is not kept. It depends on all that its
+// arguments depend on.
+func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
+	value, reads, err := larder.Record(ctx, func(ctx context.Context) (any, error) {
+		for _, a := range t.args {
+			if a != nil {
+				larder.Note(ctx, a.reads)
+			}
+		}
+		return flight.Protect(func() (any, error) { return v.invoke(ctx, t) })
+	})
+	if err != nil {
+		return t.fail(err)
+	}
+	t.take(outcome{value: value, from: larder.Computed, reads: reads})
+	return nil
+}
+
+// invoke calls the function on arguments of its own.
+func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
+	args := make([]any, len(t.node.args))
+	for i, n := range t.node.args {
+		var err error
+		if a := t.args[i]; a != nil {
+			args[i], err = n.fn.kept.copy(a.value)
+		} else {
+			args[i], err = n.copy(n.value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i, err)
+		}
+	}
+	return t.node.fn.invoke(larder.Bare(ctx), v, args)
+}
+
+// resolve names the arguments by their contents, and notes what they were made
+// from.
+func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
+	inputs := make([]key.Input, 0, len(t.args))
+	for i, n := range t.node.args {
+		a := t.args[i]
+		if a == nil {
+			if id := n.action.Load(); !id.value.IsZero() {
+				inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Content(id.value), Kind: constantKind})
+			}
+			continue
+		}
+		larder.Note(ctx, a.reads)
+		d, err := a.content(ctx)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Content(d), Kind: n.kind()})
+	}
+	return inputs, nil
+}
+
+// content is the digest of the value of a task that is done. A value that
+// cannot be encoded is named by how it was made: by the function and the
+// contents of its arguments.
+func (t *task) content(ctx context.Context) (key.Digest, error) {
+	t.once.Do(func() {
+		t.digest, t.failed = t.node.fn.kept.digest(t.value)
+		if t.failed == nil || t.node.fn.options.Keep != KeepNot {
+			return
+		}
+		inputs, err := t.resolve(ctx)
+		if t.failed = err; err == nil {
+			k := t.action.WithInputs(inputs).Key()
+			t.digest = key.DigestOf(k[:])
+		}
+	})
+	return t.digest, t.failed
+}
+
+// check computes a value that was found again, with all that it needs.
+func (v *evaluator) check(ctx context.Context, t *task, o outcome) error {
+	return t.node.fn.kept.check(ctx, v.larder, t.call(func(ctx context.Context) (any, error) {
+		again := &task{node: t.node, action: t.action, args: make([]*task, len(t.node.args))}
+		for i, n := range t.node.args {
+			if !n.constant() {
+				value, err := v.Evaluation.get(ctx, v.larder, n)
+				if err != nil {
+					return nil, err
+				}
+				again.args[i] = &task{node: n, value: value}
+			}
+		}
+		return v.invoke(ctx, again)
+	}, nil), o)
+}

@@ -1,0 +1,80 @@
+package lazy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// File1 makes a lazy function of f, which writes a file at a path that it is
+// given: a name with the extension ext (such as ".stl", or ""). The path is not
+// part of the key; the value is the content of the file. [Export] writes it
+// where it is wanted.
+func File1[A any](name, ext string, f func(ctx context.Context, path string, a A) error, o ...Options) func(Value[A]) Value[[]byte] {
+	fn := newFunction(name, f, o, func(ctx context.Context, v []any) ([]byte, error) {
+		return written(ext, func(path string) error { return f(ctx, path, as[A](v[0])) })
+	})
+	fn.params = []key.Param{{Name: "extension", Value: ext}}
+	return func(a Value[A]) Value[[]byte] { return Value[[]byte]{fn.apply(a.node())} }
+}
+
+// File2 is [File1] for a function of two arguments.
+func File2[A, B any](name, ext string, f func(ctx context.Context, path string, a A, b B) error, o ...Options) func(Value[A], Value[B]) Value[[]byte] {
+	fn := newFunction(name, f, o, func(ctx context.Context, v []any) ([]byte, error) {
+		return written(ext, func(path string) error { return f(ctx, path, as[A](v[0]), as[B](v[1])) })
+	})
+	fn.params = []key.Param{{Name: "extension", Value: ext}}
+	return func(a Value[A], b Value[B]) Value[[]byte] { return Value[[]byte]{fn.apply(a.node(), b.node())} }
+}
+
+// written returns the content of the file that write makes in a folder of its
+// own.
+func written(ext string, write func(path string) error) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "larder-file-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "file"+ext)
+	if err := write(path); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the function wrote no file at its path (%s)", filepath.Base(path))
+	}
+	return b, err
+}
+
+// Export evaluates a value and writes it to a file: a copy of its own, which
+// can be changed without harm to what is kept. The file appears complete or
+// not at all, and one that has the content already is left alone.
+func Export(ctx context.Context, l *larder.Larder, v Value[[]byte], path string) error {
+	b, err := v.Get(ctx, l)
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(b) {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("lazy: export: %w", err)
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("lazy: export %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,341 @@
+package lazy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
+)
+
+// Options say how a function is known and its results are kept. The zero value
+// serves.
+type Options struct {
+	// Version identifies the code: its author changes it whenever results
+	// change. Empty means by source or, failing that, by the executable.
+	Version string
+	// Build identifies the code by the executable even if its package registers
+	// its sources. It is for code that reaches what cannot be seen.
+	Build bool
+	// Pure lists what the code may reach although it is impure or unknown: see
+	// source.Options.
+	Pure []string
+	// Captured holds, by name, the values of variables that a function literal
+	// captures. They become part of the key.
+	Captured map[string]any
+	// Keep says where results are kept.
+	Keep Keep
+	// Eager, if not nil, has each call computed when it is made, with its
+	// results kept there. An error shows when the value is asked for.
+	Eager *larder.Larder
+}
+
+// Keep says where results of a function are kept.
+type Keep int
+
+// Where results are kept.
+const (
+	KeepOnDisk   Keep = iota // in the store
+	KeepInMemory             // in the cache of this process
+	KeepNot                  // nowhere: computed whenever something made of it has to be
+)
+
+// A function is a Go function with its types forgotten.
+type function struct {
+	name    string
+	options Options
+	value   any // the Go function
+	builtin bool
+	err     error
+	// of functions of this package that get some of their arguments lazily:
+	// trees that belong to what they are
+	trees  []*node
+	params []key.Param // more that it is made of
+
+	invoke func(ctx context.Context, e *evaluator, args []any) (any, error)
+	kept   keeper
+
+	mu sync.Mutex
+	op *key.Op
+}
+
+// keeper knows the type of a function's results.
+type keeper interface {
+	do(ctx context.Context, l *larder.Larder, c call) (outcome, error)
+	find(ctx context.Context, l *larder.Larder, c call) (outcome, bool)
+	check(ctx context.Context, l *larder.Larder, c call, o outcome) error
+	copy(v any) (any, error)
+	digest(v any) (key.Digest, error)
+	kind() string // the codec
+}
+
+// call is one use of a function.
+type call struct {
+	action  *key.Action
+	compute func(context.Context) (any, error)
+	resolve func(context.Context) ([]key.Input, error)
+	memory  bool
+}
+
+// outcome is a result on its way to those who need it.
+type outcome struct {
+	value any
+	from  larder.Source
+	key   key.Key
+	reads []larder.Read
+}
+
+// newFunction describes a Go function f whose results are Rs.
+func newFunction[R any](name string, f any, o []Options, invoke func(ctx context.Context, args []any) (R, error)) *function {
+	fn := &function{
+		name: name, value: f, kept: results[R]{},
+		invoke: func(ctx context.Context, _ *evaluator, args []any) (any, error) { return invoke(ctx, args) },
+	}
+	if len(o) > 0 {
+		fn.options = o[0]
+	}
+	if name == "" {
+		fn.err = fmt.Errorf("lazy: a function of type %T has no name", f)
+	} else if reflect.ValueOf(f).IsNil() {
+		fn.err = fmt.Errorf("lazy: %s: the function is nil", name)
+	}
+	return fn
+}
+
+// newBuiltin describes a function of this package: cheap, and not kept.
+func newBuiltin[R any](name string, invoke func(ctx context.Context, e *evaluator, args []any) (R, error), params ...key.Param) *function {
+	return &function{
+		name: name, builtin: true, options: Options{Keep: KeepNot}, kept: results[R]{}, params: params,
+		invoke: func(ctx context.Context, e *evaluator, args []any) (any, error) { return invoke(ctx, e, args) },
+	}
+}
+
+// operation returns the fixed part of the function's actions. It is found once
+// and then known.
+func (f *function) operation(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.op != nil {
+		return f.op, nil
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	op, err := f.identify(ctx, l)
+	if err != nil {
+		return nil, fmt.Errorf("lazy: %s: %w", f.name, err)
+	}
+	f.op = op
+	return op, nil
+}
+
+func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	if f.builtin {
+		return f.identifyBuiltin(ctx, l)
+	}
+	code, err := f.code(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	params := []key.Param{{Name: "types", Value: typeText(reflect.TypeOf(f.value))}}
+	for _, name := range slices.Sorted(maps.Keys(f.options.Captured)) {
+		params = append(params, key.Param{Name: "captured " + name, Value: f.options.Captured[name]})
+	}
+	return key.NewOp(f.name, code, append(params, f.params...)...)
+}
+
+func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	b := builder{ctx, l}
+	var names []key.Key
+	for _, t := range f.trees {
+		if err := b.name(t); err != nil {
+			return nil, err
+		}
+		id := *t.action.Load()
+		if t.constant() {
+			d, err := key.Of(t.value)
+			if err != nil {
+				return nil, err
+			}
+			id.key = key.Key(d)
+		}
+		names = append(names, id.key)
+	}
+	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, f.params...)...)
+}
+
+// code identifies the function's code.
+func (f *function) code(ctx context.Context, l *larder.Larder) (key.Code, error) {
+	fn, err := source.FunctionOf(f.value)
+	if err != nil {
+		return key.Code{}, err
+	}
+	captured := slices.Sorted(maps.Keys(f.options.Captured))
+	if len(captured) == 0 {
+		if err := fn.CheckState(); err != nil {
+			return key.Code{}, err
+		}
+	}
+	switch {
+	case f.options.Version != "":
+		return key.Version(f.options.Version), nil
+	case f.options.Build || !fn.Registered():
+		return key.Build()
+	}
+	id, err := larder.Closure(ctx, l, fn, source.Declared{Pure: f.options.Pure, Captured: captured})
+	if err != nil {
+		return key.Code{}, err
+	}
+	return key.Code{Kind: "source", ID: id.String()}, nil
+}
+
+// typeText spells a type with the paths of all packages in it.
+func typeText(t reflect.Type) string {
+	switch {
+	case t.Name() != "" && t.PkgPath() != "":
+		return t.PkgPath() + "." + t.Name()
+	case t.Name() != "":
+		return t.Name()
+	}
+	switch t.Kind() {
+	case reflect.Func:
+		text := "func("
+		for in := range t.Ins() {
+			text += typeText(in) + ","
+		}
+		text += ")"
+		for out := range t.Outs() {
+			text += typeText(out) + ","
+		}
+		return text
+	case reflect.Slice:
+		return "[]" + typeText(t.Elem())
+	case reflect.Pointer:
+		return "*" + typeText(t.Elem())
+	case reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), typeText(t.Elem()))
+	case reflect.Map:
+		return "map[" + typeText(t.Key()) + "]" + typeText(t.Elem())
+	}
+	return t.String()
+}
+
+// apply makes the node of a call.
+func (f *function) apply(args ...*node) *node {
+	n := &node{fn: f, args: args}
+	for _, a := range args {
+		n.level = max(n.level, a.level)
+	}
+	if f.options.Eager != nil {
+		return n.now(f.options.Eager)
+	}
+	return n
+}
+
+// now computes a node at once.
+func (n *node) now(l *larder.Larder) *node {
+	_, err := (Evaluation{}).get(context.Background(), l, n)
+	if err != nil && !errors.Is(err, errOutside) { // a pattern stays lazy
+		n.err = err
+	}
+	return n
+}
+
+// results keeps results of type R.
+type results[R any] struct{}
+
+func (results[R]) call(c call) (larder.Call[R], error) {
+	v, err := codec.For[R]()
+	if err != nil {
+		return larder.Call[R]{}, err
+	}
+	return larder.Call[R]{
+		Action: c.action, Resolve: c.resolve, Value: v, MemoryOnly: c.memory,
+		Compute: func(ctx context.Context) (R, error) {
+			got, err := c.compute(ctx)
+			r, _ := got.(R)
+			return r, err
+		},
+	}, nil
+}
+
+func (k results[R]) do(ctx context.Context, l *larder.Larder, c call) (outcome, error) {
+	call, err := k.call(c)
+	if err != nil {
+		return outcome{}, fmt.Errorf("lazy: %s: %w; return another type, or do not keep its results (KeepNot)", c.action.Op().Name(), err)
+	}
+	r, err := call.Do(ctx, l)
+	return outcome{r.Value, r.From, r.Key, r.Reads}, err
+}
+
+func (k results[R]) find(ctx context.Context, l *larder.Larder, c call) (outcome, bool) {
+	call, err := k.call(c)
+	if err != nil {
+		return outcome{}, false
+	}
+	r, ok := call.Find(ctx, l)
+	return outcome{r.Value, r.From, r.Key, r.Reads}, ok
+}
+
+// check computes a kept result again.
+func (k results[R]) check(ctx context.Context, l *larder.Larder, c call, o outcome) error {
+	call, err := k.call(c)
+	if err != nil {
+		return err
+	}
+	v, _ := o.value.(R)
+	return call.Check(ctx, l, larder.Result[R]{Value: v, Key: o.key})
+}
+
+func (results[R]) copy(v any) (any, error) { return copier[R]()(v) }
+
+func (results[R]) kind() string {
+	v, err := codec.For[R]()
+	if err != nil {
+		return "key"
+	}
+	return v.ID
+}
+
+var errNoCodec = errors.New("lazy: results of this type cannot be encoded")
+
+func (results[R]) digest(v any) (key.Digest, error) {
+	c, err := codec.For[R]()
+	if err != nil {
+		return key.Digest{}, errNoCodec
+	}
+	r, _ := v.(R)
+	b, err := c.Encode(nil, r)
+	if err != nil {
+		return key.Digest{}, err
+	}
+	return key.DigestOf(b), nil
+}
+
+// copier returns a function that copies a T, so that two users of it cannot
+// disturb each other. What cannot be encoded is passed on as it is.
+func copier[T any]() func(any) (any, error) {
+	c, err := codec.For[T]()
+	if err != nil || c.Plain {
+		return func(v any) (any, error) { return v, nil }
+	}
+	return func(v any) (any, error) {
+		t, _ := v.(T)
+		b, err := c.Encode(nil, t)
+		if err != nil {
+			return v, nil
+		}
+		return c.Decode(b)
+	}
+}
+
+// workers is how many nodes are computed at once where nothing is said.
+func workers() int { return runtime.GOMAXPROCS(0) }

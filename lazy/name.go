@@ -1,0 +1,152 @@
+package lazy
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// builder names nodes.
+type builder struct {
+	ctx    context.Context
+	larder *larder.Larder
+}
+
+// name names n and everything below that has no name yet. It does not recurse:
+// a tree may be very deep.
+func (b *builder) name(n *node) error {
+	stack := []*node{n}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		if n.action.Load() != nil {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		depth := len(stack)
+		for _, a := range n.args {
+			if a.action.Load() == nil {
+				stack = append(stack, a)
+			}
+		}
+		if len(stack) > depth {
+			continue
+		}
+		id, err := b.identify(n)
+		if err != nil {
+			return err
+		}
+		n.action.Store(id)
+		stack = stack[:depth-1]
+	}
+	return n.action.Load().err
+}
+
+// identify names a node whose arguments have names.
+func (b *builder) identify(n *node) (*identity, error) {
+	switch {
+	case n.err != nil:
+		return nil, n.err
+	case n.hole != nil:
+		return &identity{key: n.hole.key()}, nil
+	case n.fn == nil && !large(n.value):
+		return &identity{}, nil // encoded with the action it is an argument of
+	case n.fn == nil:
+		d, err := key.Of(n.value)
+		if err != nil {
+			return nil, fmt.Errorf("lazy: a constant: %w", err)
+		}
+		return &identity{value: d}, nil
+	}
+	a, err := b.action(n)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{key: a.Key()}, nil
+}
+
+// slot stands, among the arguments of an action, for one that is not a
+// constant.
+type slot struct{}
+
+// action describes a node whose arguments have names: constants are arguments,
+// and other nodes inputs, named by the computations that make them.
+func (b *builder) action(n *node) (*key.Action, error) {
+	op, err := n.fn.operation(b.ctx, b.larder)
+	if err != nil {
+		return nil, err
+	}
+	var inputs []key.Input
+	constants := 0
+	for i, a := range n.args {
+		switch id := a.action.Load(); {
+		case !a.constant():
+			inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Result(id.key, ""), Kind: a.kind()})
+		case !id.value.IsZero():
+			inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Content(id.value), Kind: constantKind})
+		default:
+			constants++
+		}
+	}
+	if constants == 0 {
+		return op.Action(inputs...), nil
+	}
+	args := make([]any, len(n.args))
+	for i, a := range n.args {
+		if args[i] = any(slot{}); a.constant() && a.action.Load().value.IsZero() {
+			args[i] = a.value
+		}
+	}
+	action, err := op.Call(args...)
+	if err != nil {
+		return nil, fmt.Errorf("lazy: %s: %w", n.fn.name, err)
+	}
+	if len(inputs) > 0 {
+		action = action.WithInputs(inputs)
+	}
+	return action, nil
+}
+
+// constantKind marks the inputs of an action that are large constants.
+const constantKind = "constant"
+
+// constant reports whether the node is a value that is known.
+func (n *node) constant() bool { return n.fn == nil && n.hole == nil }
+
+// large reports whether a constant is worth hashing once for all of its uses.
+// What is small is part of the description of each, where people can read it.
+func large(v any) bool {
+	const many = 64
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.String, reflect.Slice, reflect.Map, reflect.Array:
+		return r.Len() > many
+	case reflect.Pointer:
+		return true
+	}
+	return false
+}
+
+func (n *node) kind() string {
+	if n.fn == nil {
+		return ""
+	}
+	return n.fn.kept.kind()
+}
+
+var argumentNames = func() (names [8]string) {
+	for i := range names {
+		names[i] = "argument " + strconv.Itoa(i)
+	}
+	return names
+}()
+
+// argument names the i-th argument.
+func argument(i int) string {
+	if i < len(argumentNames) {
+		return argumentNames[i]
+	}
+	return "argument " + strconv.Itoa(i)
+}

@@ -1,0 +1,96 @@
+package lazy
+
+import (
+	"context"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// A Plan says what asking for a value would do.
+type Plan struct {
+	Load    int // results that are kept and would be read
+	Compute int // nodes that would be computed, as far as can be told
+	Nodes   []PlanNode
+}
+
+// A PlanNode is a node that would be read or computed, after all that it needs.
+type PlanNode struct {
+	Node string // the function
+	Key  key.Key
+	Kept bool
+	Args []key.Key // of those that are no constants
+}
+
+// PlanOf tells what asking for v would do, without doing it: "to load N, to
+// compute M". A node whose arguments turn out as they once were will be found
+// and not computed, which cannot be told before. The elements of Map, Select
+// and Reduce are not counted: they are known when their list is.
+func PlanOf(ctx context.Context, l *larder.Larder, v Node) (Plan, error) {
+	return walk(ctx, l, v.node(), false)
+}
+
+// Tree lists all nodes below v, also those that would not be needed.
+func Tree(ctx context.Context, l *larder.Larder, v Node) (Plan, error) {
+	return walk(ctx, l, v.node(), true)
+}
+
+func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, error) {
+	b := builder{ctx, l}
+	if err := b.name(root); err != nil || root.constant() {
+		return Plan{}, err
+	}
+	var p Plan
+	type step struct {
+		n    *node
+		kept bool
+		done bool // what it needs is listed
+	}
+	seen := map[key.Key]bool{}
+	stack := []step{{n: root}}
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		k := s.n.action.Load().key
+		if s.done {
+			p.add(s.n, k, s.kept)
+			continue
+		}
+		if seen[k] || s.n.hole != nil {
+			continue
+		}
+		seen[k] = true
+		if s.n.fn.options.Keep != KeepNot {
+			var err error
+			if s.kept, err = l.Has(ctx, k); err != nil {
+				return p, err
+			}
+		}
+		s.done = true
+		stack = append(stack, s)
+		if s.kept && !all {
+			continue
+		}
+		for _, a := range s.n.args {
+			if !a.constant() {
+				stack = append(stack, step{n: a})
+			}
+		}
+	}
+	return p, ctx.Err()
+}
+
+func (p *Plan) add(n *node, k key.Key, kept bool) {
+	if kept {
+		p.Load++
+	} else {
+		p.Compute++
+	}
+	node := PlanNode{Node: n.fn.name, Key: k, Kept: kept}
+	for _, a := range n.args {
+		if !a.constant() {
+			node.Args = append(node.Args, a.action.Load().key)
+		}
+	}
+	p.Nodes = append(p.Nodes, node)
+}

@@ -1,0 +1,180 @@
+package larder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+)
+
+// A Read is something outside its arguments that a computation used, with what
+// it was then. It is a part of the result's name, found out while the result
+// was made: as long as it is the same the result is handed out.
+type Read struct {
+	Kind   ReadKind
+	Name   string     // path, or name of the variable
+	Digest key.Digest // of what was read; zero if it was not there
+}
+
+// ReadKind is a sort of [Read].
+type ReadKind string
+
+// What can be read.
+const (
+	FileRead   ReadKind = "file"
+	FolderRead ReadKind = "folder" // the names in it
+	EnvRead    ReadKind = "environment"
+)
+
+// ReadFile is [os.ReadFile] for use in a computation: that the file was read
+// becomes part of the result's record, and the next hit is one only if the file
+// has the same content, or is missing as it was.
+func ReadFile(ctx context.Context, path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	if err == nil {
+		note(ctx, Read{FileRead, path, key.DigestOf(b)})
+	} else if errors.Is(err, fs.ErrNotExist) {
+		note(ctx, Read{FileRead, path, key.Digest{}})
+	}
+	return b, err
+}
+
+// UseFile notes that the computation reads the file by itself, as [ReadFile]
+// does for one that it reads for it. It is called before the file is opened.
+func UseFile(ctx context.Context, path string) error {
+	d, _, err := key.DigestFile(ctx, path, nil)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		note(ctx, Read{FileRead, path, d})
+	}
+	return err
+}
+
+// ReadDir is [os.ReadDir] for use in a computation: the names in the folder,
+// and which of them are folders, become part of the result's record.
+func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(path)
+	if err == nil {
+		note(ctx, Read{FolderRead, path, digestEntries(entries)})
+	} else if errors.Is(err, fs.ErrNotExist) {
+		note(ctx, Read{FolderRead, path, key.Digest{}})
+	}
+	return entries, err
+}
+
+func digestEntries(entries []fs.DirEntry) key.Digest {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%q %v\n", e.Name(), e.IsDir())
+	}
+	return key.DigestOf([]byte(b.String()))
+}
+
+// Getenv is [os.Getenv] for use in a computation: the variable becomes part of
+// the result's record.
+func Getenv(ctx context.Context, name string) string {
+	v, _ := LookupEnv(ctx, name)
+	return v
+}
+
+// LookupEnv is [os.LookupEnv] for use in a computation.
+func LookupEnv(ctx context.Context, name string) (string, bool) {
+	v, ok := os.LookupEnv(name)
+	note(ctx, Read{EnvRead, name, digestEnv(v, ok)})
+	return v, ok
+}
+
+func digestEnv(v string, ok bool) key.Digest {
+	if !ok {
+		return key.Digest{}
+	}
+	return key.DigestOf([]byte(v))
+}
+
+// now returns r with what it reads now.
+func (r Read) now(ctx context.Context, files key.Memo) (Read, error) {
+	var err error
+	r.Digest = key.Digest{}
+	switch r.Kind {
+	case FileRead:
+		r.Digest, _, err = key.DigestFile(ctx, r.Name, files)
+	case FolderRead:
+		var entries []fs.DirEntry
+		if entries, err = os.ReadDir(r.Name); err == nil {
+			r.Digest = digestEntries(entries)
+		}
+	case EnvRead:
+		r.Digest = digestEnv(os.LookupEnv(r.Name))
+	default:
+		return r, fmt.Errorf("larder: unknown kind of input %q", r.Kind)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return r, err
+}
+
+// A notebook takes down what a computation reads. It may be used by many
+// goroutines.
+type notebook struct {
+	mu      sync.Mutex
+	reads   []Read
+	changed error // something was read twice and not the same
+}
+
+type notebookKey struct{}
+
+// withNotebook returns a context in which reads are taken down in b.
+func withNotebook(ctx context.Context, b *notebook) context.Context {
+	return context.WithValue(ctx, notebookKey{}, b)
+}
+
+// note takes down reads in the notebook of the computation around ctx, if any.
+func note(ctx context.Context, reads ...Read) {
+	if len(reads) == 0 {
+		return
+	}
+	b, _ := ctx.Value(notebookKey{}).(*notebook)
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range reads {
+		i := slices.IndexFunc(b.reads, func(o Read) bool { return o.Kind == r.Kind && o.Name == r.Name })
+		switch {
+		case i < 0:
+			b.reads = append(b.reads, r)
+		case b.reads[i].Digest != r.Digest && b.changed == nil:
+			b.changed = fmt.Errorf("larder: %s %s changed while it was used", r.Kind, r.Name)
+		}
+	}
+}
+
+// Note adds what another computation read to what the one around ctx read: it
+// depends on that too.
+func Note(ctx context.Context, reads []Read) { note(ctx, reads...) }
+
+// pages returns what was taken down.
+func (b *notebook) pages() ([]Read, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.reads, b.changed
+}
+
+// Record runs f and returns, with its result, what it read through this
+// package: for computations that are not kept themselves, but whose results
+// others depend on.
+func Record[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
+	var b notebook
+	if v, err = f(withNotebook(ctx, &b)); err != nil {
+		return v, nil, err
+	}
+	reads, err = b.pages()
+	return v, reads, err
+}

@@ -1,0 +1,116 @@
+package larder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// What a computation reads is known when it has run. So its key leads to a
+// trace: lists of what was read, one for each way the computation went. Its
+// value is kept under a second key, made of the first one and of what the
+// things on one list were. (The Go command keeps results of tests like this.)
+
+// traceType marks records that hold traces.
+const traceType = 0x7472616365206f66 // "trace of"
+
+// maxTrace is how many lists are kept under one key.
+const maxTrace = 16
+
+// trace is the lists, the latest first; their digests are empty.
+type trace [][]Read
+
+var tracedOp = func() *key.Op {
+	op, err := key.NewOp("recorded inputs", key.Version("1"))
+	if err != nil {
+		panic(err) // it has no parameters that could be wrong
+	}
+	return op
+}()
+
+// tracedKey is the key of the value that was made under k with such reads.
+func tracedKey(k key.Key, reads []Read) (key.Key, error) {
+	reads = slices.SortedFunc(slices.Values(reads), func(a, b Read) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	a, err := tracedOp.Call(k, reads)
+	if err != nil {
+		return key.Key{}, err
+	}
+	return a.Key(), nil
+}
+
+// present returns the reads of a list with what they are now.
+func present(ctx context.Context, l *Larder, list []Read) ([]Read, error) {
+	reads := make([]Read, len(list))
+	for i, r := range list {
+		var err error
+		if reads[i], err = r.now(ctx, l.Files()); err != nil {
+			return nil, err
+		}
+	}
+	return reads, nil
+}
+
+// add returns the trace with one more list in front.
+func (t trace) add(reads []Read) trace {
+	list := slices.Clone(reads)
+	for i := range list {
+		list[i].Digest = key.Digest{}
+	}
+	t = slices.DeleteFunc(slices.Clone(t), func(other []Read) bool { return slices.Equal(other, list) })
+	t = slices.Insert(t, 0, list)
+	return t[:min(len(t), maxTrace)]
+}
+
+// readTrace returns the trace under k, or nil.
+func (l *Larder) readTrace(ctx context.Context, k key.Key) trace {
+	rec, err := l.store.Get(ctx, k)
+	if err != nil || rec.Type != traceType {
+		return nil
+	}
+	t, _ := decodeTrace(rec.Payload)
+	return t
+}
+
+// putTrace notes under k what was read, and returns the key for the value.
+func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read) (key.Key, error) {
+	under, err := tracedKey(k, reads)
+	if err != nil {
+		return key.Key{}, err
+	}
+	t := l.readTrace(ctx, k).add(reads)
+	payload, err := cbor.Marshal(t)
+	if err != nil {
+		return key.Key{}, err
+	}
+	l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Provenance: provenance(a, nil)})
+	if l.memory != nil {
+		l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(payload))+entryOverhead, 0)
+	}
+	return under, nil
+}
+
+var decodeStrict = func() cbor.DecMode {
+	m, err := cbor.DecOptions{
+		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden,
+		TagsMd: cbor.TagsForbidden, MaxNestedLevels: 8, MaxArrayElements: 1 << 20, MaxMapPairs: 16,
+	}.DecMode()
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return m
+}()
+
+func decodeTrace(b []byte) (t trace, err error) {
+	if err = decodeStrict.Unmarshal(b, &t); err == nil && len(t) > maxTrace {
+		err = errors.New("larder: a trace is too long")
+	}
+	return t, err
+}
