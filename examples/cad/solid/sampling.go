@@ -32,17 +32,22 @@ func (w *sampling) block(g *grid, number int) *block {
 	w.cross(g, start)
 	for cell, mask := range b.masks {
 		b.first[cell] = uint16(len(b.vertices) / 3)
-		lowest := place3(cell, side)
-		lo := g.corner([3]int{start[0] + lowest[0], start[1] + lowest[1], start[2] + lowest[2]})
+		lo := g.corner(plus(start, place3(cell, side)))
+		// Edges sharper than a right angle end where cells know nothing of
+		// them: vertices may go half a cell out to meet them.
+		within := Box{lo, lo.Add(Vec{g.cell, g.cell, g.cell})}.grown(g.cell / 2)
 		for sheet := range patterns[mask].sheets {
-			b.add(w.vertex(cell, mask, uint8(sheet), Box{lo, lo.Add(Vec{g.cell, g.cell, g.cell})}))
+			b.add(w.vertex(cell, mask, uint8(sheet), within))
 		}
 	}
 	w.forks(b)
 	return b
 }
 
+// place3 is where the i-th thing is in a cube of n³ of them.
 func place3(i, n int) [3]int { return [3]int{i % n, i / n % n, i / n / n} }
+
+func plus(a, b [3]int) [3]int { return [3]int{a[0] + b[0], a[1] + b[1], a[2] + b[2]} }
 
 // cornerOf is the number of a cell's corner c among the block's corners.
 func cornerOf(cell, c int) int {
@@ -59,8 +64,7 @@ func (b *block) add(v Vec) {
 func (w *sampling) sample(g *grid, start [3]int) {
 	for row := 0; row < len(w.distances); row += corners {
 		for x := 0; x < corners; {
-			p := place3(row+x, corners)
-			d := g.solid.Distance(g.corner([3]int{start[0] + p[0], start[1] + p[1], start[2] + p[2]}))
+			d := g.solid.Distance(g.corner(plus(start, place3(row+x, corners))))
 			same := max(1, int(min(math.Abs(d)/g.cell, side)))
 			for ; same > 0 && x < corners; same-- {
 				w.distances[row+x] = d
@@ -94,8 +98,7 @@ func (w *sampling) cross(g *grid, start [3]int) {
 			if p[a] == side || (d < 0) == (w.distances[i+stride[a]] < 0) {
 				continue
 			}
-			from := g.corner([3]int{start[0] + p[0], start[1] + p[1], start[2] + p[2]})
-			w.crossings[a][i] = g.crossing(from, a, d, w.distances[i+stride[a]])
+			w.crossings[a][i] = g.crossing(g.corner(plus(start, p)), a, d, w.distances[i+stride[a]])
 		}
 	}
 }

@@ -17,10 +17,11 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// bolt has a chamfered hexagonal head below z = 0 and a threaded shank above.
-func bolt(diameter, pitch, length float64) solid.Solid {
-	r := diameter / 2
-	height, flats := 0.65*diameter, 1.625*diameter
+// bolt is an M8 bolt: it has a chamfered hexagonal head below z = 0 and a threaded shank above.
+func bolt(length float64) solid.Solid {
+	const diameter, pitch = 8, 1.25
+	const r = diameter / 2
+	const height, flats = 0.65 * diameter, 1.625 * diameter
 	head := must(solid.Extrude(must(solid.RegularPolygon(6, flats)), height))
 	cone := must(solid.Revolve(must(solid.Polygon(
 		solid.Point{0, 0}, solid.Point{0.95 * flats / 2, 0}, solid.Point{0.95*flats/2 + height, height * math.Tan(math.Pi/6)},
@@ -32,8 +33,9 @@ func bolt(diameter, pitch, length float64) solid.Solid {
 	return must(solid.FilletUnion(0.4, head, shank))
 }
 
-func nut(diameter, pitch float64) solid.Solid {
-	height := 0.8 * diameter
+func nut() solid.Solid {
+	const diameter, pitch = 8, 1.25
+	const height = 0.8 * diameter
 	body := must(solid.Extrude(must(solid.RegularPolygon(6, 1.625*diameter)), height))
 	hole := must(solid.Translate(must(solid.InternalThread(diameter, pitch, height+2*pitch)), solid.Vec{0, 0, -pitch}))
 	return must(solid.Difference(body, hole))
@@ -66,8 +68,8 @@ func solids(t testing.TB) map[string]solid.Solid {
 		"thread":         must(solid.Thread(8, 1.25, 6)),
 		"steep thread":   must(solid.Thread(6, 2, 6)),
 		"internal":       must(solid.InternalThread(8, 1.25, 6)),
-		"bolt":           bolt(8, 1.25, 12),
-		"nut":            nut(8, 1.25),
+		"bolt":           bolt(12),
+		"nut":            nut(),
 	}
 }
 

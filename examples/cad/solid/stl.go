@@ -15,7 +15,9 @@ func WriteSTL(w io.Writer, m Mesh) error {
 	to := bufio.NewWriter(w)
 	var header [84]byte // 80 bytes of comment, which is left empty, and the number of triangles
 	binary.LittleEndian.PutUint32(header[80:], uint32(m.Len()))
-	to.Write(header[:])
+	if _, err := to.Write(header[:]); err != nil {
+		return err
+	}
 	for i := range m.Len() {
 		a, b, c := m.triangle(i)
 		var facet [50]byte // ends with two bytes of attributes, 0
@@ -24,7 +26,9 @@ func WriteSTL(w io.Writer, m Mesh) error {
 				binary.LittleEndian.PutUint32(facet[12*j+4*k:], math.Float32bits(float32(x)))
 			}
 		}
-		to.Write(facet[:])
+		if _, err := to.Write(facet[:]); err != nil {
+			return err
+		}
 	}
-	return to.Flush() // has the first error of all
+	return to.Flush()
 }

@@ -20,7 +20,8 @@ const (
 // Tessellate makes the mesh of a solid on a grid of cubes with edges of length
 // cell. The mesh is watertight: each edge belongs to exactly two triangles.
 // Edges and corners stay sharp; details smaller than a cell are lost. The same
-// solid and cell give the same bytes, whatever the number of processors.
+// solid and cell give the same bytes on one kind of processor, however many there
+// are.
 //
 // It is dual contouring (Ju, Losasso, Schaefer, Warren: Dual Contouring of
 // Hermite Data, 2002), with a vertex for each sheet of the surface in a cell
@@ -169,10 +170,7 @@ func (g *grid) connect(b *block, number int, m Mesh) bool {
 		if mask == 0 || mask == 255 {
 			continue
 		}
-		at := start
-		at[0] += cell % side
-		at[1] += cell / side % side
-		at[2] += cell / side / side
+		at := plus(start, place3(cell, side))
 		for a := range 3 {
 			if crossed(mask, 4*a) && !g.surround(b, at, a, m) {
 				return false

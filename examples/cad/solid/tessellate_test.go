@@ -149,12 +149,12 @@ func TestThreadedVolume(t *testing.T) {
 }
 
 func TestSameBytesAlways(t *testing.T) {
-	s := bolt(8, 1.25, 6)
+	s := bolt(6)
 	want := mesh(t, s, 0.3)
 	for _, n := range []int{1, 2, 7} {
 		t.Run("", func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
-			got := mesh(t, bolt(8, 1.25, 6), 0.3)
+			got := mesh(t, bolt(6), 0.3)
 			if !slices.Equal(got.Vertices, want.Vertices) || !slices.Equal(got.Triangles, want.Triangles) {
 				t.Errorf("another mesh with %d processors", n)
 			}
@@ -245,7 +245,7 @@ func TestSTL(t *testing.T) {
 func vec(f []float32) solid.Vec { return solid.Vec{float64(f[0]), float64(f[1]), float64(f[2])} }
 
 func BenchmarkTessellateBolt(b *testing.B) {
-	s := bolt(8, 1.25, 30)
+	s := bolt(30)
 	b.ReportAllocs()
 	for b.Loop() {
 		m := mesh(b, s, 0.15)
