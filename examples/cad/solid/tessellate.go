@@ -183,7 +183,8 @@ func (g *grid) connect(b *block, number int, m Mesh) bool {
 // surround makes the triangles around the edge along axis a that starts at a
 // cell's first corner: a polygon of a vertex from each of the four cells around
 // it. Where two lines of the surface cross the face between two of the cells
-// both may join the same vertices; a vertex amid each line keeps them apart.
+// both may join the same vertices; a vertex amid each line keeps them apart. The
+// triangles go to a block; it returns false like connect.
 func (g *grid) surround(to *block, at [3]int, a int, m Mesh) bool {
 	b, c := next(a), next(next(a))
 	var around [4]struct {
@@ -202,26 +203,26 @@ func (g *grid) surround(to *block, at [3]int, a int, m Mesh) bool {
 		}
 		around[i].in, around[i].cell, around[i].edge = in, cell, edge
 	}
-	loop, apex := make([]uint32, 0, 8), -1
+	loop, apex := make([]uint32, 0, 8), -1 // triangles start at loop[apex]
 	for i, q := range around {
 		p := &patterns[q.in.masks[q.cell]]
 		loop = append(loop, q.in.base+uint32(q.in.first[q.cell])+uint32(p.sheetOf[q.edge]))
-		// The face to the next cell is known to that of both it is a lower side of.
-		axis := [4]int{b, c, b, c}[i]
-		q := around[[4]int{0, 1, 3, 0}[i]]
-		if mask := q.in.masks[q.cell]; patterns[mask].forked>>axis&1 == 1 {
+		// Of the face to the next cell the one knows that has it as a lower side.
+		axis, upper := [4]int{b, c, b, c}[i], around[[4]int{0, 1, 3, 0}[i]]
+		if mask := upper.in.masks[upper.cell]; patterns[mask].forked>>axis&1 == 1 {
+			line := insideEnd(mask, upper.edge) >> next(next(axis)) & 1
 			apex = len(loop)
-			loop = append(loop, q.in.base+q.in.forks[3*q.cell+axis]+uint32(insideEnd(mask, q.edge)>>next(next(axis))&1))
+			loop = append(loop, upper.in.base+upper.in.forks[3*upper.cell+axis]+uint32(line))
 		}
 	}
-	if insideEnd(around[0].in.masks[around[0].cell], 4*a) != 0 {
+	if insideEnd(around[0].in.masks[around[0].cell], 4*a) != 0 { // the surface faces the other way
 		slices.Reverse(loop)
 		apex = len(loop) - 1 - apex
 	}
-	if len(loop) == 4 {
+	n := len(loop)
+	if n == 4 {
 		apex = g.diagonal(loop, m)
 	}
-	n := len(loop)
 	for i := 1; i < n-1; i++ {
 		to.triangles = append(to.triangles, loop[apex], loop[(apex+i)%n], loop[(apex+i+1)%n])
 	}

@@ -59,7 +59,7 @@ func TestWatertight(t *testing.T) {
 	}
 }
 
-// Noise has every pattern of corners inside and outside, forked faces too.
+// noise has every pattern of corners inside and outside, forked faces too.
 type noise struct{}
 
 func (noise) Bounds() solid.Box { return solid.Box{Max: solid.Vec{16, 16, 16}} }
@@ -162,7 +162,7 @@ func TestSameBytesAlways(t *testing.T) {
 	}
 }
 
-// stopper cancels when its distance has been asked for often enough.
+// stopper cancels as soon as its distance is asked for.
 type stopper struct {
 	solid.Solid
 	cancel context.CancelCauseFunc
@@ -183,6 +183,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// torn is larger than it says.
 type torn struct{ solid.Solid }
 
 func (torn) Bounds() solid.Box { return solid.Box{Max: solid.Vec{1, 1, 1}} }
