@@ -98,10 +98,10 @@ func ago(now, t time.Time) string {
 		return fmt.Sprintf("%dd", d/(24*time.Hour))
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%dh", d/time.Hour)
-	case d >= 2*time.Minute:
+	case d >= time.Minute:
 		return fmt.Sprintf("%dm", d/time.Minute)
 	default:
-		return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+		return "<1m"
 	}
 }
 

@@ -68,7 +68,7 @@ func writeTotal(w io.Writer, dir string, t inventory.Total) error {
 	if t.Usage.Limit > 0 {
 		limit = "of " + size(t.Usage.Limit)
 	}
-	_, err := fmt.Fprintf(w, "on disk: %s %s; %d %s pinned, %d %s; cache %s\n", size(t.Usage.Bytes), limit,
+	_, err := fmt.Fprintf(w, "on disk: %s %s; %d %s pinned, %d %s; cache %s\n", bytesOf(t.Usage.Bytes), limit,
 		t.Pinned, plural(t.Pinned, "record"), t.Manifests, plural(t.Manifests, "manifest"), dir)
 	return written(err)
 }
