@@ -100,7 +100,7 @@ func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 	k := c.Action.Key()
 	r, ok := c.remembered(ctx, l, k)
 	if !ok && context.Cause(ctx) == nil {
-		r, ok = c.kept(ctx, l, k, l.store.Peek)
+		r, ok = c.kept(ctx, l, k, l.store.Get)
 	}
 	if ok {
 		note(ctx, r.Reads...)
