@@ -116,7 +116,7 @@ func combine(b boolean, solids []Solid) (Solid, error) {
 		return solids[0], nil
 	}
 	b.first, b.rest = solids[0], append([]Solid(nil), solids[1:]...)
-	return &b, b.bounds.check()
+	return checked(&b)
 }
 
 func checkSolids(of string, solids ...Solid) error {
@@ -144,7 +144,7 @@ func Round(s Solid, radius float64) (Solid, error) {
 	if err := errors.Join(checkSolids("rounding", s), checkLength("radius", radius)); err != nil {
 		return nil, err
 	}
-	return grown{s, radius}, s.Bounds().grown(radius).check()
+	return checked(grown{s, radius})
 }
 
 func (g grown) Distance(p Vec) float64 { return g.solid.Distance(p) - g.by }

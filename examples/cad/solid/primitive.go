@@ -24,6 +24,14 @@ type Solid interface {
 	Bounds() Box
 }
 
+// checked is what makers return: a solid whose bounds make sense, or an error.
+func checked(s Solid) (Solid, error) {
+	if err := s.Bounds().check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 type sphere struct{ radius float64 }
 
 // Sphere is centred on the origin.
@@ -68,7 +76,7 @@ func Extrude(p Profile, height float64) (Solid, error) {
 	if err := checkLength("height", height); err != nil {
 		return nil, err
 	}
-	return extruded{p, height}, nil
+	return checked(extruded{p, height})
 }
 
 func (e extruded) Distance(p Vec) float64 {
@@ -92,8 +100,7 @@ func Revolve(p Profile) (Solid, error) {
 	if p == nil {
 		return nil, errors.New("solid: no profile to revolve")
 	}
-	r := revolved{turned(p)}
-	return r, r.Bounds().check()
+	return checked(revolved{turned(p)})
 }
 
 // turned is the profile without sides on the axis or left of it, which are

@@ -96,7 +96,7 @@ func place(s Solid, turn [3]Vec, scale float64, offset Vec) (Solid, error) {
 			p.turn[r] = in.turn[0].Mul(turn[r][0]).Add(in.turn[1].Mul(turn[r][1])).Add(in.turn[2].Mul(turn[r][2]))
 		}
 	}
-	return &p, p.Bounds().check()
+	return checked(&p)
 }
 
 func (t *placed) Distance(p Vec) float64 {
