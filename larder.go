@@ -81,6 +81,7 @@ type Larder struct {
 	count  counters
 
 	verification Verification
+	verified     sync.Map // of keys that were checked: once is enough
 
 	putWarning sync.Once
 }

@@ -80,6 +80,9 @@ func (c Call[T]) verify(ctx context.Context, l *Larder, r Result[T]) error {
 	if !l.Verifies() || IsDry(ctx) {
 		return nil
 	}
+	if _, before := l.verified.LoadOrStore(r.Key, true); before {
+		return nil
+	}
 	return c.Check(ctx, l, r)
 }
 

@@ -104,16 +104,21 @@ share, and handed back only while it is still right.`,
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
+	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand())
 	return root
 }
 
 // open opens the cache folder.
-func (a *app) open() (*larder.Larder, error) {
+func (a *app) open() (*larder.Larder, error) { return a.openWith(larder.Options{}) }
+
+// openWith opens the cache folder with more said than the flags do.
+func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	size, err := a.maxBytes()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	l, err := larder.Open(larder.Options{Dir: a.cache, MaxBytes: size, Logger: a.logger()})
+	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
+	l, err := larder.Open(o)
 	if err != nil {
 		return nil, failure{err}
 	}

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type NodePlan struct {
 	Samples   int64          `json:"samples"` // that the node puts out; for a sink, takes in
 	Kept      int64          `json:"kept"`    // would be handed out without computing
 	Compute   int64          `json:"compute"` // would be computed
+	// Seconds is what the results that are kept cost to compute.
+	Seconds float64 `json:"seconds_saved"`
 	// Unknown says why nothing can be said before something has run.
 	Unknown string   `json:"unknown,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
@@ -160,7 +163,9 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	np := p.plan(m.Node())
 	if err = m.Make(ctx); err == nil {
 		np.Kept++
-		return nil
+		cost, err := m.Cost(ctx)
+		np.Seconds += cost.Seconds()
+		return err
 	}
 	if !errors.Is(err, larder.ErrDry) {
 		return err
@@ -239,4 +244,53 @@ func (p *planner) lastUses(ctx context.Context, node string) map[int]use {
 		p.last[node] = used
 	}
 	return used
+}
+
+// Why says of one sample of a node what of it would be computed now and why,
+// for every result that goes into it: a line each.
+func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
+	o.Only = []string{node}
+	r, err := f.newRun(o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	ctx = larder.Dry(ctx)
+	for _, s := range r.states {
+		if err := p.node(ctx, s); err != nil {
+			return nil, r.failed(s, err)
+		}
+	}
+	n := 0
+	for _, part := range r.state(node).data.Parts {
+		if sample >= n+part.Len() {
+			n += part.Len()
+			continue
+		}
+		s, err := part.At(ctx, sample-n)
+		if err != nil {
+			return nil, r.failed(r.state(node), err)
+		}
+		return p.reasons(ctx, s)
+	}
+	return nil, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
+}
+
+func (p *planner) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
+	var lines []string
+	for _, m := range s.Makings() {
+		text := "kept"
+		err := m.Make(ctx)
+		if errors.Is(err, larder.ErrDry) {
+			text, err = p.why(ctx, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, fmt.Sprintf("%s, sample %d: %s", m.Node(), m.Index(), text))
+	}
+	if lines == nil {
+		lines = []string{"nothing of it is computed"}
+	}
+	return lines, nil
 }

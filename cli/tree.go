@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/explain"
+	"github.com/larder-data/larder/flow"
+)
+
+func (a *app) treeCommand() *cobra.Command {
+	var set variables
+	format := "text"
+	c := &cobra.Command{
+		Use:   "tree FLOW [NODE] | tree KEY | tree NAME",
+		Short: "Show what a flow or a kept result is made from, what of it is kept, and what it cost",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			write, ok := map[string]func(explain.Tree) error{
+				"text":    func(t explain.Tree) error { return t.WriteText(a.stdout) },
+				"dot":     func(t explain.Tree) error { return t.WriteDOT(a.stdout) },
+				"mermaid": func(t explain.Tree) error { return t.WriteMermaid(a.stdout) },
+			}[format]
+			if !ok {
+				return usageError{fmt.Errorf("--format %q: give text, dot or mermaid", format)}
+			}
+			t, err := a.tree(c.Context(), args, set)
+			if err != nil {
+				return err
+			}
+			return write(t)
+		},
+	}
+	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().StringVar(&format, "format", format, "text, dot or mermaid")
+	return c
+}
+
+func (a *app) tree(ctx context.Context, args []string, set variables) (t explain.Tree, err error) {
+	fl, flowErr := parse(args[0], set)
+	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
+		return t, flowErr
+	}
+	err = a.withLarder(func(l *larder.Larder) error {
+		if flowErr == nil {
+			t, err = flowTree(ctx, fl, flow.RunOptions{Larder: l, Only: args[1:], Log: a.logger()})
+			return err
+		}
+		k, err := latest(ctx, l, args[0])
+		if err != nil {
+			return err
+		}
+		if t, err = explain.TreeOf(ctx, l.Store(), k); err != nil {
+			return failure{err}
+		}
+		return nil
+	})
+	return t, err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// flowTree is the graph of a flow, with what of each node is kept.
+func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tree, error) {
+	plan, err := fl.Plan(ctx, o)
+	if err != nil {
+		return explain.Tree{}, flowError(err)
+	}
+	var t explain.Tree
+	for _, n := range plan.Nodes {
+		node, err := fl.Node(n.Name)
+		if err != nil {
+			return t, failure{err}
+		}
+		at := explain.TreeNode{ID: n.Name, Label: fmt.Sprintf("%s (%s)", n.Name, n.Component), Note: noteOf(n), Kept: n.Compute == 0 && n.Kept > 0}
+		if n.Seconds > 0 {
+			at.Note += fmt.Sprintf(" (they cost %.3gs)", n.Seconds)
+		}
+		for _, in := range node.From {
+			at.From = append(at.From, in.Node)
+		}
+		t.Nodes = append(t.Nodes, at)
+	}
+	return t, nil
+}
+
+func noteOf(n flow.NodePlan) string {
+	switch {
+	case n.Unknown != "":
+		return n.Unknown
+	case n.Kept+n.Compute > 0:
+		return fmt.Sprintf("%d samples, %d kept, %d to compute", n.Samples, n.Kept, n.Compute)
+	}
+	return fmt.Sprintf("%d samples", n.Samples)
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/flow"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var set variables
+	sample := 1.0
+	generate, output := "", ""
+	c := &cobra.Command{
+		Use:   "verify FLOW",
+		Short: "Compute kept results again and compare them, or write a test that does",
+		Long: `Computes what a flow has kept again, or a sample of it, and compares byte by
+byte. What does not come out the same depends on something that its key does
+not cover, or on chance; it is named, and the status is 1.
+
+A Go program that keeps results checks its own: run it with LARDER_VERIFY=1/100
+to check one hit in a hundred.
+
+With --generate FOLDER, writes a test for the Go package there that pins the
+keys and results of its package variables of type lazy.Value.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (generate == "") != (len(args) == 1) {
+				return errors.New("give a flow file, or --generate FOLDER")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if generate != "" {
+				return a.generate(c.Context(), generate, output)
+			}
+			if sample <= 0 || sample > 1 {
+				return usageError{fmt.Errorf("--sample %v: must be more than 0 and at most 1", sample)}
+			}
+			return a.verify(c.Context(), args[0], set, sample)
+		},
+	}
+	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().Float64Var(&sample, "sample", 1, "`part` of the kept results to compute again")
+	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in `folder`")
+	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the folder)")
+	return c
+}
+
+func (a *app) verify(ctx context.Context, file string, set variables, sample float64) (err error) {
+	fl, err := parse(file, set)
+	if err != nil {
+		return err
+	}
+	var kept []string
+	for _, n := range fl.Nodes {
+		if n.Options.Keep || n.Options.Checkpoint || n.Options.Auto {
+			kept = append(kept, n.Name)
+		}
+	}
+	if len(kept) == 0 {
+		return usageError{fmt.Errorf("%s: no node keeps its results: there is nothing to verify", file)}
+	}
+	var mu sync.Mutex
+	var found []larder.Mismatch
+	l, err := a.openWith(larder.Options{MemoryBytes: -1, Verify: larder.Verification{Sample: sample, Found: func(m larder.Mismatch) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, m)
+	}}})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := l.Close(); cerr != nil {
+			err = failure{errors.Join(err, cerr)}
+		}
+	}()
+	if _, err := fl.Run(ctx, flow.RunOptions{Larder: l, Only: kept, Log: a.logger()}); err != nil {
+		return failure{err}
+	}
+	for _, m := range found {
+		fmt.Fprintln(a.stdout, m)
+	}
+	m := l.Metrics()
+	fmt.Fprintf(a.stderr, "%d kept results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
+	if len(found) > 0 {
+		return failure{errReported}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/explain"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/key"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var set variables
+	c := &cobra.Command{
+		Use:   "why FLOW NODE [SAMPLE] | why KEY | why NAME",
+		Short: "Say why something is, or was, computed again",
+		Long: `With a flow file and a node: what of the node would be computed now, and in
+what it differs from the last time; of one sample, by its number.
+
+With a key, or the beginning of one: in what that result differs from the
+nearest earlier one of the same operation. With the name of an operation: the
+same for its latest result. Code that is known by its source is compared
+declaration by declaration.`,
+		Args: cobra.RangeArgs(1, 3),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.whyKept(c.Context(), args[0])
+			}
+			sample := -1
+			if len(args) == 3 {
+				var err error
+				if sample, err = strconv.Atoi(args[2]); err != nil || sample < 0 {
+					return usageError{fmt.Errorf("sample %q is not the number of a sample", args[2])}
+				}
+			}
+			return a.whyFlow(c.Context(), args[0], args[1], sample, set)
+		},
+	}
+	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	return c
+}
+
+// withLarder opens the cache for a command, and closes it.
+func (a *app) withLarder(f func(*larder.Larder) error) (err error) {
+	l, err := a.openWith(larder.Options{MemoryBytes: -1})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := l.Close(); cerr != nil {
+			err = failure{errors.Join(err, cerr)}
+		}
+	}()
+	return f(l)
+}
+
+func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set variables) error {
+	fl, err := parse(file, set)
+	if err != nil {
+		return err
+	}
+	if n, err := fl.Node(node); err != nil {
+		return usageError{err}
+	} else if n.Component.Kind == component.Sink {
+		return usageError{fmt.Errorf("node %s is a sink: it computes nothing", node)}
+	}
+	return a.withLarder(func(l *larder.Larder) error {
+		o := flow.RunOptions{Larder: l, Only: []string{node}, Log: a.logger()}
+		if sample >= 0 {
+			return a.whySample(ctx, fl, o, node, sample)
+		}
+		plan, err := fl.Plan(ctx, o)
+		if err != nil {
+			return flowError(err)
+		}
+		for _, n := range plan.Nodes {
+			if n.Compute > 0 || n.Unknown != "" || n.Name == node {
+				a.printReasons(n)
+			}
+		}
+		return nil
+	})
+}
+
+func flowError(err error) error {
+	if errors.Is(err, flow.ErrRequest) {
+		return usageError{err}
+	}
+	return failure{err}
+}
+
+func (a *app) printReasons(n flow.NodePlan) {
+	switch {
+	case n.Unknown != "":
+		fmt.Fprintf(a.stdout, "%s: %s\n", n.Name, n.Unknown)
+		return
+	case n.Compute == 0:
+		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are kept\n", n.Name, n.Kept, n.Samples)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s: %d computed, %d kept\n", n.Name, n.Compute, n.Kept)
+	for _, r := range n.Reasons {
+		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
+	}
+}
+
+func (a *app) whySample(ctx context.Context, fl *flow.Flow, o flow.RunOptions, node string, sample int) error {
+	lines, err := fl.Why(ctx, o, node, sample)
+	if err != nil {
+		return flowError(err)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return nil
+}
+
+// whyKept explains a result that is kept.
+func (a *app) whyKept(ctx context.Context, name string) error {
+	return a.withLarder(func(l *larder.Larder) error {
+		k, err := latest(ctx, l, name)
+		if err != nil {
+			return err
+		}
+		d, err := explain.Record(ctx, l, k)
+		if err != nil {
+			return failure{err}
+		}
+		fmt.Fprintf(a.stdout, "%s %s\n", d.Node, inventory.Short(k))
+		if d.Nearest.IsZero() {
+			fmt.Fprintln(a.stdout, "  nothing of this operation was kept before it")
+			return nil
+		}
+		fmt.Fprintf(a.stdout, "  differs from %s, the nearest before it:\n", inventory.Short(d.Nearest))
+		for _, c := range d.Changes {
+			fmt.Fprintln(a.stdout, "  "+c)
+		}
+		return nil
+	})
+}
+
+// latest finds the record that a name means: the one whose key begins so, or
+// else the latest of an operation.
+func latest(ctx context.Context, l *larder.Larder, name string) (key.Key, error) {
+	sel, err := inventory.Select(ctx, l.Store(), name)
+	if err != nil {
+		return key.Key{}, inventoryError(err)
+	}
+	var last inventory.Record
+	for r, err := range inventory.Records(ctx, l.Store(), sel) {
+		if err != nil {
+			return key.Key{}, failure{err}
+		}
+		if r.Node == name && r.Kind == inventory.Value && r.Created.After(last.Created) {
+			last = r
+		}
+	}
+	if !last.Key.IsZero() {
+		return last.Key, nil
+	}
+	r, err := inventory.Find(ctx, l.Store(), strings.TrimSpace(name))
+	return r.Key, inventoryError(err)
+}

@@ -1,0 +1,51 @@
+package lazy
+
+import (
+	"context"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+)
+
+// An Inspection tells a value from others.
+type Inspection struct {
+	Key    key.Key    // the zero Key for a constant
+	Result key.Digest // of the encoded value
+	// Versioned says that all code in the tree is identified by versions, so
+	// that the key is the same for every build of the program.
+	Versioned bool
+}
+
+// Inspect evaluates a value of any type and says what tells it from others.
+func Inspect(ctx context.Context, l *larder.Larder, v Node) (Inspection, error) {
+	n := v.node()
+	value, err := Evaluation{}.get(ctx, l, n)
+	if err != nil {
+		return Inspection{}, err
+	}
+	if n.constant() {
+		d, err := key.Of(value)
+		return Inspection{Result: d, Versioned: true}, err
+	}
+	d, err := n.fn.kept.digest(value)
+	return Inspection{Key: n.action.Load().key, Result: d, Versioned: versioned(n)}, err
+}
+
+// versioned reports whether all code below n is identified by versions.
+func versioned(n *node) bool {
+	seen := map[*node]bool{}
+	stack := []*node{n}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if n.fn == nil || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if !n.fn.builtin && n.fn.options.Version == "" {
+			return false
+		}
+		stack = append(append(stack, n.args...), n.fn.trees...)
+	}
+	return true
+}

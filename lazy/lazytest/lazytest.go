@@ -1,0 +1,86 @@
+// Package lazytest tests lazy values: that they come out the same every time,
+// and as they did when they were pinned.
+//
+// `larder verify --generate FOLDER` writes such a test for a package.
+package lazytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// A Pinned is what a value was.
+type Pinned struct {
+	Key    string // empty if it changes with the build
+	Result string // digest of the encoded value
+}
+
+// Pin fails the test if the value does not come out the same twice, or not as
+// it was pinned. Nothing that is kept is used.
+func Pin(t testing.TB, name string, v lazy.Node, want Pinned) {
+	t.Helper()
+	got, err := inspect(t.Context(), v)
+	switch {
+	case err != nil:
+		t.Errorf("%s: %v", name, err)
+	case got.Result != want.Result:
+		t.Errorf("%s came out as %s, and was pinned as %s: if that is meant, pin it again", name, got.Result, want.Result)
+	case want.Key != "" && got.Key != want.Key:
+		t.Errorf("%s has the key %s, and was pinned with %s: what it is made of has changed, or the way keys are made", name, got.Key, want.Key)
+	}
+}
+
+// inspect evaluates a value twice with nothing kept.
+func inspect(ctx context.Context, v lazy.Node) (Pinned, error) {
+	var before Pinned
+	for i := range 2 {
+		l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+		if err != nil {
+			return before, err
+		}
+		in, err := lazy.Inspect(ctx, l, v)
+		if err != nil {
+			return before, err
+		}
+		got := Pinned{Result: in.Result.String()}
+		if in.Versioned && !in.Key.IsZero() {
+			got.Key = in.Key.String()
+		}
+		if i > 0 && got != before {
+			return got, fmt.Errorf("it is not reproducible: computed twice it was %s and %s", before.Result, got.Result)
+		}
+		before = got
+	}
+	return before, nil
+}
+
+// Print prints what values are, for the tool that writes tests: those of the
+// variables, by name, that are lazy values.
+func Print(t testing.TB, variables map[string]any) {
+	t.Helper()
+	for name, v := range variables {
+		n, ok := v.(lazy.Node)
+		if !ok {
+			continue
+		}
+		p, err := inspect(t.Context(), n)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		line, err := json.Marshal(map[string]Pinned{name: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(t.Output(), "%s%s\n", Mark, line)
+	}
+}
+
+// Mark is in front of the lines that Print prints.
+const Mark = "larder pin: "
