@@ -20,17 +20,17 @@ var _ = source.Register(files)
 // Functions of package main: named, and literals without captures.
 var (
 	lazyReport = lazy.Func1("report", report)
-	lazyDouble = lazy.Func1("double", func(_ context.Context, n int) (int, error) { return 2*n + shift, nil })
-	lazyTriple = lazy.Func1("triple", func(_ context.Context, n int) (int, error) {
-		return 3 * n, nil
+	lazyDouble = lazy.Func1("double", func(_ context.Context, s string) (string, error) { return s + s + ending, nil })
+	lazyTriple = lazy.Func1("triple", func(_ context.Context, s string) (string, error) {
+		return s + "-" + s + "-" + s, nil
 	})
 	lazyScore = lazy.Func1("score", score)
 )
 
 // Two literals on one line.
-var lazyLeft, lazyRight = lazy.Func1("left", func(_ context.Context, n int) (int, error) { return n - 1, nil }), lazy.Func1("right", func(_ context.Context, n int) (int, error) { return n + 1, nil })
+var lazyLeft, lazyRight = lazy.Func1("left", func(_ context.Context, s string) (string, error) { return "<" + s, nil }), lazy.Func1("right", func(_ context.Context, s string) (string, error) { return s + ">", nil })
 
-const shift = 1
+const ending = "."
 
 func report(ctx context.Context, name string) (string, error) {
 	price, err := tables.Price(ctx, name)
@@ -40,4 +40,6 @@ func report(ctx context.Context, name string) (string, error) {
 var currency = "€"
 
 // score uses a package that does not register its sources.
-func score(_ context.Context, n int) (int, error) { return legacy.Score(n), nil }
+func score(_ context.Context, s string) (string, error) {
+	return fmt.Sprint(legacy.Score(len(s))), nil
+}

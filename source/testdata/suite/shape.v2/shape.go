@@ -26,12 +26,12 @@ var (
 type Shape interface{ Area() float64 }
 
 // Areas calls a method of an interface.
-func Areas(_ context.Context, size float64) ([]float64, error) {
-	var areas []float64
+func Areas(_ context.Context, size float64) (string, error) {
+	var areas []string
 	for _, s := range all(size) {
-		areas = append(areas, s.Area())
+		areas = append(areas, fmt.Sprint(s.Area()))
 	}
-	return areas, nil
+	return strings.Join(areas, " "), nil
 }
 
 func all(size float64) []Shape {
@@ -47,10 +47,10 @@ func Describe(_ context.Context, name string) (string, error) {
 func Measure(_ context.Context, n int) (string, error) { return fmt.Sprint(step(n)), nil }
 
 // Ordered sorts by the package sort, which calls three methods.
-func Ordered(_ context.Context, words []string) ([]string, error) {
-	out := append([]string(nil), words...)
-	sort.Sort(byLength(out))
-	return out, nil
+func Ordered(_ context.Context, text string) (string, error) {
+	words := strings.Fields(text)
+	sort.Sort(byLength(words))
+	return strings.Join(words, " "), nil
 }
 
 // Apply uses methods as functions.

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -107,12 +108,12 @@ func Binary(_ context.Context, s string) (string, error) {
 }
 
 // Smooth uses another's module.
-func Smooth(_ context.Context, xs []float64) (float64, error) {
+func Smooth(_ context.Context, text string) (string, error) {
 	average := ewma.NewMovingAverage()
-	for _, x := range xs {
-		average.Add(x)
+	for i := range text {
+		average.Add(float64(text[i]))
 	}
-	return average.Value(), nil
+	return fmt.Sprint(average.Value()), nil
 }
 
 // Convert uses a module that is replaced by a folder.
