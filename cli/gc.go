@@ -102,7 +102,11 @@ func writeRemoved(w io.Writer, r inventory.Removed, dry bool) {
 			recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed))
 		return
 	}
-	fmt.Fprintf(w, "%s%s removed, %s freed on disk\n", recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed))
+	rest := ""
+	if r.Freed < bytes {
+		rest = " now, the rest when the files are rewritten that other records share"
+	}
+	fmt.Fprintf(w, "%s%s removed, %s freed on disk%s\n", recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed), rest)
 }
 
 // recordsOf says how many records there are, and how large they are.

@@ -18,8 +18,9 @@ type Exported struct {
 	// FileDigests counts digests of files, which mean nothing elsewhere and
 	// were left out.
 	FileDigests int64
-	// Lost counts records that could not be read any more, and links to
-	// them: damage, or another process that removed them.
+	// Lost counts selected records that were removed meanwhile or found
+	// damaged, and links that lead to none: the cache forgets, so they are
+	// nothing unusual.
 	Lost int64
 }
 
@@ -56,8 +57,12 @@ func (x *exporter) all(ctx context.Context, sel Selection) error {
 			x.FileDigests++
 			continue
 		}
-		if _, err := x.record(ctx, r.Key); err != nil {
+		written, err := x.record(ctx, r.Key)
+		if err != nil {
 			return err
+		}
+		if !written {
+			x.Lost++
 		}
 	}
 	return nil
@@ -81,7 +86,6 @@ func (x *exporter) record(ctx context.Context, k key.Key) (bool, error) {
 		}
 	}
 	if errors.Is(err, store.ErrNotFound) {
-		x.Lost++
 		return false, nil
 	}
 	if err == nil {

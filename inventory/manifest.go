@@ -48,8 +48,6 @@ func Manifests(ctx context.Context, s store.Store) (names []string, err error) {
 }
 
 // abandoned returns the names of manifests whose flow file is gone, in order.
-// Those of flows that were built in Go have no file, and none that was read
-// has a name without extension as they do.
 func abandoned(ctx context.Context, s store.Store) (names []string, err error) {
 	all, err := Manifests(ctx, s)
 	if err != nil {
@@ -65,7 +63,10 @@ func abandoned(ctx context.Context, s store.Store) (names []string, err error) {
 	return names, nil
 }
 
-// flowFile returns the flow file in the name of a manifest, if there is one.
+// flowFile returns the flow file in the name of a manifest, which is its
+// absolute path, "#" and a node. A flow that was built in Go names its manifests
+// alike by a path that never was a file: only what is called YAML is taken for
+// one, so that pins are rather kept than lost.
 func flowFile(manifest string) (file string, ok bool) {
 	i := strings.LastIndexByte(manifest, '#')
 	if i < 0 {
