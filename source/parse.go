@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -347,6 +348,10 @@ func (p *program) linkFile(f *file) {
 		if k == nil {
 			f.guessed = append(f.guessed, path)
 			continue
+		}
+		guess, _ := f.importName(path) // which may be wrong
+		if f.imports[guess] = slices.DeleteFunc(f.imports[guess], func(p string) bool { return p == path }); len(f.imports[guess]) == 0 {
+			delete(f.imports, guess)
 		}
 		f.imports[k.name] = append(f.imports[k.name], path)
 	}

@@ -230,23 +230,58 @@ func (r *resolver) structLiteral() bool {
 		return false
 	}
 	lit, ok := r.stack[len(r.stack)-2].(*ast.CompositeLit)
-	if !ok {
-		return false
+	return ok && r.isStruct(r.literalType(lit, len(r.stack)-2))
+}
+
+// literalType is the type of a composite literal: its own, or where it is left
+// out that of the elements of the literal around.
+func (r *resolver) literalType(lit *ast.CompositeLit, at int) ast.Expr {
+	if lit.Type != nil {
+		return lit.Type
 	}
-	t := lit.Type
-	if i, ok := t.(*ast.IndexExpr); ok {
-		t = i.X
+	for i := at - 1; i >= 0; i-- {
+		switch outer := r.stack[i].(type) {
+		case *ast.KeyValueExpr:
+			continue
+		case *ast.CompositeLit:
+			switch t := r.literalType(outer, i).(type) {
+			case *ast.ArrayType:
+				return t.Elt
+			case *ast.MapType:
+				return t.Value
+			}
+		}
+		return nil
 	}
+	return nil
+}
+
+func (r *resolver) isStruct(t ast.Expr) bool {
+	f := r.decl.file
+	var d *decl
 	switch t := t.(type) {
 	case *ast.StructType:
 		return true
+	case *ast.StarExpr:
+		return r.isStruct(t.X)
+	case *ast.IndexExpr:
+		return r.isStruct(t.X)
+	case *ast.IndexListExpr:
+		return r.isStruct(t.X)
 	case *ast.Ident:
-		if d := r.decl.file.pkg.scope[t.Name]; d != nil && d.kind == "type" {
-			_, ok := d.node.(*ast.TypeSpec).Type.(*ast.StructType)
-			return ok
+		d = f.pkg.scope[t.Name]
+	case *ast.SelectorExpr:
+		if x, ok := t.X.(*ast.Ident); ok && len(f.imports[x.Name]) == 1 {
+			if k := f.pkg.program.packages[f.imports[x.Name][0]]; k != nil {
+				d = k.scope[t.Sel.Name]
+			}
 		}
 	}
-	return false
+	if d == nil || d.kind != "type" {
+		return false
+	}
+	_, ok := d.node.(*ast.TypeSpec).Type.(*ast.StructType)
+	return ok
 }
 
 // qualified handles package.Name, and reports whether it is that.
