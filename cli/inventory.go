@@ -107,10 +107,10 @@ func ago(now, t time.Time) string {
 
 // explainBookkeeping says what the nodes are that nobody named.
 func explainBookkeeping(w io.Writer, nodes map[string]bool) {
-	if nodes[inventory.FileDigests] {
-		fmt.Fprintf(w, "%s: what files contained, so that those that did not change are not read again\n", inventory.FileDigests)
+	if nodes[inventory.FileDigestNode] {
+		fmt.Fprintf(w, "%s: what files contained, so that those that did not change are not read again\n", inventory.FileDigestNode)
 	}
-	if nodes[inventory.UnexplainedSet] {
-		fmt.Fprintf(w, "%s: results kept without a note of what made them\n", inventory.UnexplainedSet)
+	if nodes[inventory.UnexplainedNode] {
+		fmt.Fprintf(w, "%s: results kept without a note of what made them\n", inventory.UnexplainedNode)
 	}
 }

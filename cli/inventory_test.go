@@ -379,7 +379,7 @@ func TestRemovalDuringRuns(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range 10 {
+		for range 5 {
 			if out, err := b.command("run", "flow.yaml").CombinedOutput(); err != nil {
 				t.Errorf("run: %v\n%s", err, out)
 			}

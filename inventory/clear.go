@@ -13,7 +13,7 @@ import (
 // Clear removes the selected records, pinned or not. Manifests stay: what they
 // name is computed again when it is asked for.
 func Clear(ctx context.Context, s store.Store, sel Selection) (Removed, error) {
-	return clearAll(ctx, s, nil, func(r Record) bool { return sel.IsAll() || sel.has(r) })
+	return clearAll(ctx, s, nil, sel.has)
 }
 
 // ClearAll removes every record and every manifest.

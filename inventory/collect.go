@@ -105,13 +105,10 @@ func (c *collection) byRecord(ctx context.Context) error {
 // wasted reports whether r is old, or of the nodes, or both if both are asked
 // for.
 func (c *collection) wasted(r Record) bool {
-	switch {
-	case c.stays(r), c.OlderThan == 0 && c.Nodes.IsAll():
-		return false
-	case !c.Nodes.IsAll() && !c.Nodes.has(r):
+	if c.stays(r) || c.OlderThan == 0 && c.Nodes.IsAll() {
 		return false
 	}
-	return c.now.Sub(r.Used) >= c.OlderThan
+	return c.Nodes.has(r) && c.now.Sub(r.Used) >= c.OlderThan
 }
 
 // stays reports whether r is pinned and that counts.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -120,7 +121,7 @@ func know[T any](all map[uint64]reader, as string, text func(T) string) {
 func sprint[T any](v T) string { return fmt.Sprint(v) }
 
 func imageText[T image.Image](img T) string {
-	if any(img) == nil {
+	if v := reflect.ValueOf(img); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return "nil"
 	}
 	return pixels(img.Bounds().Dx(), img.Bounds().Dy())
@@ -233,10 +234,10 @@ func clipTo(limit int, b []byte) string {
 		b, rest = b[:limit], "..."
 	}
 	text := strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+		if r == '\n' || r == '\t' {
 			return r
 		}
-		return unicode.ReplacementChar
+		return visible(r)
 	}, string(bytes.ToValidUTF8(b, nil)))
 	return text + rest
 }

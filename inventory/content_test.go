@@ -78,6 +78,7 @@ func TestContent(t *testing.T) {
 		{record[*array.Array](t, "f", 0, nil), "array", "nil"},
 		{record[image.Image](t, "f", 0, image.NewRGBA(image.Rect(1, 1, 4, 3))), "image.Image", "3 x 2 pixels"},
 		{record[image.Image](t, "f", 0, nil), "image.Image", "nil"},
+		{record[*image.Gray](t, "f", 0, nil), "*image.Gray", "nil"},
 		{record(t, "f", 0, image.NewGray(image.Rect(0, 0, 7, 1))), "*image.Gray", "7 x 1 pixels"},
 		{record(t, "f", 0, point{1, -2, []string{"a", "ü\n"}, []byte{1, 2}, true}), "cbor", `[1, -2, ["a", "ü\n"], h'0102', true]`},
 		{record(t, "f", 0, map[string]float64{"a": 1, "b": 0.1}), "cbor", `{"a": 1.0, "b": 0.1}`},
@@ -234,4 +235,40 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("a link that leads nowhere: %+v, %v", d.Content, err)
 		}
 	})
+}
+
+// TestElementTypes holds the names of elements to those of package array.
+func TestElementTypes(t *testing.T) {
+	for d := array.Bool; d.Valid(); d++ {
+		a, err := array.New(d, []int{1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := describe(t, record(t, "f", 0, a)).Content; c.Text != fmt.Sprint(d, " [1]") {
+			t.Errorf("%v is shown as %q", d, c.Text)
+		}
+	}
+}
+
+// TestFileDigests knows what the root package notes of files.
+func TestFileDigests(t *testing.T) {
+	s := memory.New(memory.Options{})
+	l, err := larder.Open(larder.Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := key.DigestOf([]byte("content"))
+	l.Files().Store(key.FileStat{Size: 7}, digest)
+	for _, r := range all(t, s) {
+		d, err := inventory.Describe(t.Context(), s, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind != inventory.FileDigest || r.Node != inventory.FileDigestNode || d.Content.Text != digest.String() {
+			t.Errorf("%+v, %+v", r, d.Content)
+		}
+	}
+	if n := len(all(t, s)); n != 1 {
+		t.Errorf("%d records", n)
+	}
 }

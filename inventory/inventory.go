@@ -43,6 +43,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
+	"unicode"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -67,8 +69,8 @@ const (
 
 // Names that stand for nodes of records that have none.
 const (
-	FileDigests    = "(file digests)"
-	UnexplainedSet = "(unexplained)"
+	FileDigestNode  = "(file digests)"
+	UnexplainedNode = "(unexplained)"
 )
 
 // fileType is the type of records that hold digests of files, as the root
@@ -78,7 +80,7 @@ const fileType = 0x66696c6564696765
 // A Record is a kept record and what it belongs to.
 type Record struct {
 	store.Info
-	Node string // the operation that made it, FileDigests or UnexplainedSet
+	Node string // the operation that made it, FileDigestNode or UnexplainedNode
 	Kind Kind
 }
 
@@ -126,7 +128,7 @@ func Records(ctx context.Context, s store.Store, sel Selection) iter.Seq2[Record
 func explain(ctx context.Context, s store.Store, info store.Info) (Record, error) {
 	r := Record{Info: info, Kind: kindOf(info)}
 	if r.Kind == FileDigest {
-		r.Node = FileDigests
+		r.Node = FileDigestNode
 		return r, nil
 	}
 	p, err := s.Provenance(ctx, info.Key)
@@ -134,7 +136,7 @@ func explain(ctx context.Context, s store.Store, info store.Info) (Record, error
 		return r, fmt.Errorf("inventory: %w", err)
 	}
 	if r.Node = operation(p); r.Node == "" {
-		r.Node = UnexplainedSet
+		r.Node = UnexplainedNode
 		if r.Kind == Value {
 			r.Kind = Unexplained
 		}
@@ -143,7 +145,8 @@ func explain(ctx context.Context, s store.Store, info store.Info) (Record, error
 }
 
 // operation returns the name of the operation in a provenance, "" if there is
-// none that can be read.
+// none that can be read. A terminal can be shown it: a name that came with an
+// import may be anything.
 func operation(provenance []byte) string {
 	parts, err := key.UnmarshalProvenance(provenance)
 	if err != nil {
@@ -151,8 +154,16 @@ func operation(provenance []byte) string {
 	}
 	for _, p := range parts {
 		if p.Kind == key.OpPart {
-			return p.Value
+			return strings.Map(visible, p.Value)
 		}
 	}
 	return ""
+}
+
+// visible replaces characters that do not show, but may act on a terminal.
+func visible(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return unicode.ReplacementChar
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
 )
 
 func TestNodes(t *testing.T) {
@@ -70,8 +71,8 @@ func TestSelect(t *testing.T) {
 			{nil, 7},
 			{[]string{"add"}, 4}, // also hexadecimal digits: the node is meant
 			{[]string{"mul", "add"}, 5},
-			{[]string{inventory.FileDigests}, 1},
-			{[]string{inventory.UnexplainedSet}, 1},
+			{[]string{inventory.FileDigestNode}, 1},
+			{[]string{inventory.UnexplainedNode}, 1},
 			{[]string{first.Key.String()}, 1},
 			{[]string{digits[:10]}, 1},
 			{[]string{"k1-"}, 7},
@@ -133,6 +134,17 @@ func TestFind(t *testing.T) {
 			t.Error("a key was found that is not there")
 		}
 	})
+}
+
+// TestNodesCanBeShown: the name of an operation may have come with an import.
+func TestNodesCanBeShown(t *testing.T) {
+	s := memory.New(memory.Options{})
+	put(t, s, record(t, "red\x1b[31m\nname", 0, 0))
+	for _, r := range all(t, s) {
+		if r.Node != "red\uFFFD[31m\uFFFDname" {
+			t.Errorf("node %q", r.Node)
+		}
+	}
 }
 
 func second[A, B any](_ A, b B) B { return b }

@@ -24,7 +24,7 @@ type Node struct {
 
 // IsBookkeeping reports whether n is no operation but stands for records that
 // are no results.
-func (n Node) IsBookkeeping() bool { return n.Name == FileDigests || n.Name == UnexplainedSet }
+func (n Node) IsBookkeeping() bool { return n.Name == FileDigestNode || n.Name == UnexplainedNode }
 
 func (n *Node) add(r Record) {
 	if r.Kind == Link {

@@ -109,7 +109,7 @@ func TestClearManifest(t *testing.T) {
 func TestCollectByNode(t *testing.T) {
 	onStores(t, func(t *testing.T, s store.Store) {
 		filled(t, s)
-		sel, err := inventory.SelectNodes(t.Context(), s, "add", inventory.FileDigests)
+		sel, err := inventory.SelectNodes(t.Context(), s, "add", inventory.FileDigestNode)
 		if err != nil {
 			t.Fatal(err)
 		}
