@@ -16,13 +16,15 @@ type edit struct {
 	change changes
 	flags  []string // of the build, beside the usual ones
 	env    []string // of the run
-	// from and fromFlags make another program of the unedited one first.
+	// from, fromFlags and fromEnv make another program of the unedited one first.
 	from      changes
 	fromFlags []string
+	fromEnv   []string
 
-	reaches   string   // the functions whose closure has the edited text
+	reaches   string   // the functions whose closure has the edited text; * is all
 	why       string   // what a function that is computed again must name: one of the words between bars
 	same      bool     // no value changes, and a kept value is right
+	types     bool     // a function has other types, which every key covers
 	mayRefuse bool     // the functions that are reached may be refused instead
 	refuses   string   // the functions that must be refused
 	path      []string // words of each refusal
@@ -140,7 +142,7 @@ var edits = []edit{
 	{name: "a package's function takes the name panic", change: added("calc/more.go", "package calc\n\nfunc panic(any) {}\n"), reaches: "safe", why: "panic"},
 	{name: "the version of the language of a file", change: edited("calc/loops.go", func(s string) string { return "//go:build go1.21\n\n" + s }), reaches: "loops", why: "go1.21|loops.go|Loops|language"},
 	{name: "the version of the language of a module", change: in("units/go.mod", "go 1.26.0", "go 1.21"), reaches: "each convert", why: "go|language|units"},
-	{name: "a type argument in the signature", change: both(in("calc/generic.go", "Largest[int])", "Largest[float64])"), in("calc/try.go", "Largest[int], []int{3, 9, 4}", "Largest[float64], []float64{3, 9.5, 4}")), reaches: "largest", why: "float64|Largest|argument|type"},
+	{name: "a type argument in the signature", change: both(in("calc/generic.go", "Largest[int])", "Largest[float64])"), in("calc/try.go", "Largest[int], []int{3, 9, 4}", "Largest[float64], []float64{3, 9.5, 4}")), reaches: "largest", why: "float64|Largest|argument|type", types: true},
 	{name: "a type argument that is not in the signature", change: in("calc/generic.go", "Total[Metre])", "Total[Mile])"), reaches: "total", why: "Mile"},
 	{name: "a method of a type argument", change: in("calc/generic.go", "float64 { return 1 }", "float64 { return 2 }"), reaches: "total", why: "Factor"},
 
@@ -195,7 +197,7 @@ var edits = []edit{
 	{name: "a literal of a table that is filled once", change: in("text/text.go", `"one": 1`, `"three": 1`), reaches: "lookup", why: "fill", same: true},
 	{name: "init of package main", change: in("report.go", `var currency = "€"`, "var currency = \"€\"\n\nfunc init() { currency = \"$\" }"), reaches: "report", why: "init|currency"},
 	writer("a new init", "func init() { tax = 9 }"),
-	writer("the initial value of a nameless variable", "var _ = func() int { tax = 9; return 0 }()", "settings"),
+	writer("the initial value of a nameless variable", "var _ = func() int { prices[\"apple\"] = 9; return 0 }()"),
 	writer("a range", "func init() {\n\tfor tax = range 9 {\n\t}\n}"),
 	writer("an increment", "func init() { tax++ }"),
 	writer("a parallel assignment", "func init() { _, tax = 1, 9 }"),
@@ -231,7 +233,50 @@ var edits = []edit{
 	{name: "written from a package that is not registered", change: both(in("legacy/legacy.go", "// Score is", "func init() { tables.Version = \"legacy\" }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), reaches: "banner", why: "", mayRefuse: true},
 	{name: "a variable of the standard library is written", change: both(in("plugins/plugins.go", "func mark", "func init() { base64.StdEncoding = base64.URLEncoding }\n\nfunc mark"), imports("plugins/plugins.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init", mayRefuse: true},
 	{name: "a variable of the standard library is written from a package that is not registered", change: both(in("legacy/legacy.go", "// Score is", "func init() { base64.StdEncoding = base64.URLEncoding }\n\n// Score is"), imports("legacy/legacy.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init|legacy", mayRefuse: true},
-	{name: "a variable can be written while the program runs", change: both(added("tables/more.go", "package tables\n\n// SetTax is for any time.\nfunc SetTax(n int) { tax = n }\n"), in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
+	{name: "a variable can be written while the program runs", change: both(setTax, in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
+
+	// What names do not show.
+	{name: "written through a part of a structure", from: held("var state = struct{ list []int }{[]int{1, 2, 3}}", "state.list[2]"), change: late("func init() {\n\tl := state.list\n\tl[2] = 9\n}"), reaches: "row", why: "init|state", mayRefuse: true},
+	{name: "written through a part of a structure that is an argument", from: held("var state = struct{ list []int }{[]int{3, 2, 1}}", "state.list[2]"), change: late("func init() { sort.Ints(state.list) }", "sort"), reaches: "row", why: "init|state", mayRefuse: true},
+	{name: "written through a row of a table", from: held("var grid = [][]int{{1}, {2}}", "grid[1][0]"), change: late("func init() {\n\tr := grid[1]\n\tr[0] = 9\n}"), reaches: "row", why: "init|grid", mayRefuse: true},
+	{name: "written by ranging over rows", from: held("var grid = [][]int{{1}, {2}}", "grid[1][0]"), change: late("func init() {\n\tfor _, r := range grid {\n\t\tr[0] = 9\n\t}\n}"), reaches: "row", why: "init|grid", mayRefuse: true},
+	{name: "written by a method of a part", from: held(cell+"var board = struct{ cell cell }{}", "board.cell.n"), change: late("func init() { board.cell.set(9) }"), reaches: "row", why: "init|board|set", mayRefuse: true},
+	{name: "written through a pointer in a map", from: held(cell+"var cells = map[string]*cell{\"x\": {1}}", "cells[\"x\"].n"), change: late("func init() {\n\tc := cells[\"x\"]\n\tc.n = 9\n}"), reaches: "row", why: "init|cells", mayRefuse: true},
+	{name: "written by a method of a pointer in a map", from: held(cell+"var cells = map[string]*cell{\"x\": {1}}", "cells[\"x\"].n"), change: late("func init() { cells[\"x\"].set(9) }"), reaches: "row", why: "init|cells", mayRefuse: true},
+	{name: "written through a type assertion", from: held("var anything any = []int{1}", "anything.([]int)[0]"), change: late("func init() {\n\ts := anything.([]int)\n\ts[0] = 9\n}"), reaches: "row", why: "init|anything", mayRefuse: true},
+	{name: "written by a method after a type assertion", from: held(cell+"var anything any = &cell{1}", "anything.(*cell).n"), change: late("func init() { anything.(interface{ set(int) }).set(9) }"), reaches: "row", why: "init|anything", mayRefuse: true},
+	{name: "written in a type switch", from: held("var anything any = []int{1}", "anything.([]int)[0]"), change: late("func init() {\n\tswitch s := anything.(type) {\n\tcase []int:\n\t\ts[0] = 9\n\t}\n}"), reaches: "row", why: "init|anything", mayRefuse: true},
+	{name: "written behind a pointer to a slice", from: held("var list = []int{1}\n\nvar listed = &list", "(*listed)[0]"), change: late("func init() {\n\tl := *listed\n\tl[0] = 9\n}"), reaches: "row", why: "init|listed", mayRefuse: true},
+	{name: "written by a method that fmt calls, from elsewhere", from: held("var shade = 1\n\ntype painter struct{}\n\nfunc (painter) String() string { shade = 9; return \"\" }", "shade"), change: late("func init() { _ = fmt.Sprint(painter{}) }", "fmt"), reaches: "row", why: "init|painter|shade", mayRefuse: true},
+	{name: "written by a function that only a package which is not registered calls", from: both(setTax, in("legacy/legacy.go", "// Score is", "func init() { tables.SetTax(50) }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), change: in("legacy/legacy.go", "SetTax(50)", "SetTax(60)"), reaches: "price report", why: "SetTax|legacy", mayRefuse: true},
+	{name: "written by a function that only main calls", from: both(setTax, in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), change: in("main.go", "SetTax(90)", "SetTax(91)"), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
+	{name: "written through a pointer that only main uses", from: both(added("tables/more.go", "package tables\n\n// Tax is for any time.\nfunc Tax() *int { return &tax }\n"), in("main.go", "\tcalc.Try(b)", "\t*tables.Tax() = 90\n\tcalc.Try(b)")), change: in("main.go", "Tax() = 90", "Tax() = 91"), reaches: "price report", why: "Tax|tax", mayRefuse: true},
+	{name: "an exported variable that only main writes", from: in("main.go", "\tcalc.Try(b)", "\ttables.Version = \"1\"\n\tcalc.Try(b)"), change: in("main.go", "Version = \"1\"", "Version = \"2\""), reaches: "banner", why: "Version", mayRefuse: true},
+	{name: "an exported variable that a flag writes", from: in("main.go", "\tversions := flag", "\tflag.StringVar(&tables.Version, \"v\", \"1\", \"\")\n\tversions := flag"), change: in("main.go", "\"v\", \"1\"", "\"v\", \"2\""), reaches: "banner", why: "Version", mayRefuse: true},
+	{name: "written by a function that is kept for later", from: both(added("tables/more.go", "package tables\n\ntype queue []func()\n\n// Do keeps f.\nfunc (q *queue) Do(f func()) { *q = append(*q, f) }\n\n// Later holds what is to be done.\nvar Later queue\n\nfunc init() { Later.Do(func() { tax = 90 }) }\n")), change: in("main.go", "\tcalc.Try(b)", "\tfor _, f := range tables.Later {\n\t\tf()\n\t}\n\tcalc.Try(b)"), reaches: "price report", why: "Later|tax", mayRefuse: true},
+	{name: "written after an import without a name", change: added("plugins/dot.go", "package plugins\n\nimport . \"suite/tables\"\n\nfunc init() { Version = \"dotted\" }\n"), reaches: "banner", why: "init|Version", mayRefuse: true},
+	{name: "written by assembly", change: both(late("func poke()\n\nfunc init() { poke() }"), added("tables/poke_amd64.s", "TEXT ·poke(SB), 4, $0-0\n\tMOVQ $90, ·tax(SB)\n\tRET\n")), reaches: "price report", why: "poke|tax", mayRefuse: true},
+	{name: "written under another name, by linkname", change: added("plugins/link.go", "package plugins\n\nimport _ \"unsafe\"\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
+	{name: "written under another name, by linkname, in a package that is not registered", change: added("legacy/link.go", "package legacy\n\nimport (\n\t_ \"suite/tables\"\n\t_ \"unsafe\"\n)\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
+	{name: "a registry of the standard library", from: both(in("text/text.go", "return base64.StdEncoding.EncodeToString([]byte(s)), nil", "return base64.StdEncoding.EncodeToString(crypto.MD4.New().Sum([]byte(s))), nil"), imports("text/text.go", "crypto"), hasher), change: both(in("plugins/hash.go", "hash/crc32", "hash/adler32"), in("plugins/hash.go", "crc32.NewIEEE", "adler32.New")), reaches: "binary", why: "init|plugins|crypto", mayRefuse: true},
+	{name: "the order of variables that count", from: held("var counter int\n\nfunc next() int { counter++; return counter }\n\nvar ticket = next()\n\nvar other = next()", "ticket"), change: both(in("tables/held.go", "var ticket =", "var x ="), in("tables/held.go", "var other =", "var ticket ="), in("tables/held.go", "var x =", "var other =")), reaches: "row", why: "ticket|counter", mayRefuse: true},
+	{name: "a key of a local type that is named like a structure", from: held("const pear = 1\n\nfunc basket() int {\n\ttype options map[int]int\n\treturn options{pear: 5}[1]\n}", "basket()"), change: in("tables/held.go", "pear = 1", "pear = 2"), reaches: "row", why: "pear"},
+	{name: "a key within a key of a map of structures", from: held("const two = 2\n\ntype point struct{ x int }\n\nvar places = map[[3]int]point{{two: 5}: {x: 7}}", "places[[3]int{0, 0, 5}].x"), change: in("tables/held.go", "two = 2", "two = 1"), reaches: "row", why: "two"},
+	{name: "a method of a generic type", from: held("type pile[T any] struct{ all []T }\n\nfunc (p *pile[T]) size() int { return len(p.all) }\n\nfunc piled() int {\n\tp := pile[string]{[]string{\"a\", \"b\"}}\n\treturn p.size()\n}", "piled()"), change: in("tables/held.go", "return len(p.all)", "return cap(p.all) + 1"), reaches: "row", why: "size"},
+	{name: "a method by a name that is data", from: held(cell+"// Twice is found by name.\nfunc (c cell) Twice() int { return 2 * c.n }\n\nfunc called() int { return int(reflect.ValueOf(cell{3}).MethodByName(\"Tw\" + \"ice\").Call(nil)[0].Int()) }", "called()", "reflect"), change: in("tables/held.go", "2 * c.n", "3 * c.n"), reaches: "row", why: "Twice"},
+	{name: "a method that a package of ciphers prefers", from: held("type block struct{}\n\nfunc (block) BlockSize() int { return 16 }\nfunc (block) Encrypt(dst, src []byte) {}\nfunc (block) Decrypt(dst, src []byte) {}\nfunc (block) NewCTR([]byte) cipher.Stream { return xor(1) }\n\ntype xor byte\n\nfunc (x xor) XORKeyStream(dst, src []byte) {\n\tfor i := range src {\n\t\tdst[i] = src[i] ^ byte(x)\n\t}\n}\n\nfunc encrypted() int {\n\tb := []byte{7}\n\tcipher.NewCTR(block{}, make([]byte, 16)).XORKeyStream(b, b)\n\treturn int(b[0])\n}", "encrypted()", "crypto/cipher"), change: in("tables/held.go", "xor(1)", "xor(2)"), reaches: "row", why: "NewCTR"},
+	{name: "a method that a package declared as pure calls", from: both(pureLegacy, in("report.go", "legacy.Score(len(s))", "legacy.Weigh(load(len(s)))"), in("report.go", "// score uses", "type load int\n\n// Weight is called by legacy.\nfunc (l load) Weight() int { return 2 * int(l) }\n\n// score uses"), in("legacy/legacy.go", "// Score is", "// Weigh asks.\nfunc Weigh(x interface{ Weight() int }) int { return x.Weight() }\n\n// Score is")), change: in("report.go", "2 * int(l)", "3 * int(l)"), reaches: "score", why: "Weight"},
+	{name: "a package declared as pure", from: pureLegacy, change: in("legacy/legacy.go", "return 1 }", "return 2 }"), reaches: "score", why: "legacy", mayRefuse: true},
+	{name: "a method as a lazy function", change: in("shape.v2/shape.go", "float64(m) * 3.28", "float64(m) * 3"), reaches: "feet", why: "Feet"},
+	{name: "a tag that the environment seems to set", from: both(in("text/plain.go", "!fancy", "!amd64.v4"), in("text/fancy.go", "build fancy", "build amd64.v4")), fromEnv: []string{"GOAMD64=v4"}, env: []string{"GOAMD64=v4"}, change: in("text/plain.go", `"plain"`, `"simple"`), reaches: "system", why: "flavour"},
+	{name: "the time zone that a time is in", from: sum("float64(len(zone()))", "time").and(in("calc/helpers.go", "// add weighs", "func zone() string {\n\tt, _ := time.Parse(time.RFC3339, \"2020-01-01T00:00:00+09:00\")\n\treturn t.Location().String()\n}\n\n// add weighs")), env: []string{"TZ=Asia/Tokyo"}, reaches: "sum", mayRefuse: true, same: true},
+	{name: "a string in two parts that the linker sets, and the build does not say", from: in("tables/tables.go", `"dev"`, `"d" + "ev"`), fromFlags: []string{"-trimpath", "-ldflags=-s -w -X suite/tables.Version=1.0"}, flags: []string{"-trimpath", "-ldflags=-s -w -X suite/tables.Version=1.1"}, reaches: "banner", why: "Version|ldflags|linker|build", mayRefuse: true},
+	{name: "a variable that the linker sets, by a pattern", flags: []string{"-ldflags=suite=-s -w -X suite/tables.Version=1.0"}, reaches: "banner", why: "Version|ldflags|linker", mayRefuse: true},
+	{name: "a file that the build takes from elsewhere", flags: []string{"-overlay=overlay.json"}, change: both(added("overlay.json", `{"Replace": {"calc/helpers.go": "overlay/helpers.txt"}}`), changes{func(p tree) error {
+		p["overlay/helpers.txt"] = strings.Replace(p["calc/helpers.go"], "b*gain", "b*gain + 1", 1)
+		return nil
+	}}), reaches: "sum", why: "add", mayRefuse: true},
+	{name: "the version of the language, by a flag", flags: []string{"-gcflags=suite/calc=-lang=go1.21"}, reaches: "loops", why: "gcflags|lang", mayRefuse: true},
 
 	// Registries.
 	{name: "a helper of a method in a registry", change: in("plugins/plugins.go", "n * n }", "n * n * n }"), reaches: "run", why: "power"},
@@ -240,7 +285,7 @@ var edits = []edit{
 	{name: "a literal that was appended", change: in("plugins/plugins.go", `s + "?"`, `s + "??"`), reaches: "run names all", why: "init"},
 	{name: "two entries change places", change: both(in("plugins/plugins.go", "\tregistry.Default.Add(\"half\", half{})\n", ""), in("plugins/plugins.go", "\tregistry.Hooks =", "\tregistry.Default.Add(\"half\", half{})\n\tregistry.Hooks =")), reaches: "run names all", why: "init"},
 	{name: "the method that enters", change: in("registry/registry.go", "append(r.names, name)", `append(r.names, "-"+name)`), reaches: "run names", why: "Add"},
-	{name: "the method that finds", change: in("registry/registry.go", "p, ok := r.plugins[name]", "p, ok := r.plugins[\"half\"], name != \"\""), reaches: "run", why: "Get"},
+	{name: "the method that finds", change: in("registry/registry.go", "p, ok = r.plugins[name]", "p, ok = r.plugins[\"half\"], name != \"\""), reaches: "run", why: "Get"},
 	{name: "a package that enters something is imported", change: in("main.go", `_ "suite/plugins"`, "_ \"suite/extra\"\n\t_ \"suite/plugins\""), reaches: "run names", why: "extra|init"},
 	{name: "a package that enters something is imported deep down", change: in("flat/flat.go", `import "strconv"`, "import (\n\t\"strconv\"\n\n\t_ \"suite/extra\"\n)"), reaches: "run names", why: "extra|init"},
 	{name: "a package that enters something is imported no more", change: in("main.go", "\t_ \"suite/plugins\"\n", ""), reaches: "run names all", why: "plugins|init"},
@@ -253,10 +298,11 @@ var edits = []edit{
 	{name: "an embedded folder's file", change: in("text/phrases/b.txt", "night", "day"), reaches: "phrases", why: "b.txt|phrases"},
 	{name: "a file is added to an embedded folder", change: added("text/phrases/c.txt", "good bye\n"), reaches: "phrases", why: "c.txt|phrases"},
 	{name: "a file of an embedded folder is renamed", change: renamed("text/phrases/b.txt", "text/phrases/0.txt"), reaches: "phrases", why: "0.txt|phrases"},
-	{name: "another file is embedded", change: both(in("text/text.go", "//go:embed words.txt", "//go:embed more.txt"), added("text/more.txt", "eins zwei drei\n"), in("text/files.go", "*.go words.txt", "*.go *.txt")), reaches: "words", why: "more.txt|words"},
+	{name: "another file is embedded", change: both(in("text/text.go", "//go:embed words.txt", "//go:embed more.txt"), added("text/more.txt", "eins zwei drei\n"), in("text/files.go", "*.go words.txt", "*.go more.txt")), reaches: "words", why: "more.txt|words"},
+	{name: "another file is embedded, by a wider pattern", change: both(in("text/text.go", "//go:embed words.txt", "//go:embed more.txt"), added("text/more.txt", "eins zwei drei\n"), in("text/files.go", "*.go words.txt", "*.go *.txt")), reaches: "words", why: "more.txt|words"},
 	{name: "another file is embedded, and not registered", change: both(in("text/text.go", "//go:embed words.txt", "//go:embed more.txt"), added("text/more.txt", "eins zwei drei\n")), reaches: "words", why: "words|more.txt", mayRefuse: true},
 	{name: "a file that is embedded and not registered", from: both(in("text/text.go", "//go:embed words.txt", "//go:embed more.txt"), added("text/more.txt", "eins zwei drei\n")), change: in("text/more.txt", "zwei", "deux"), reaches: "words", why: "words|more.txt", mayRefuse: true},
-	{name: "two embedded files exchange contents", from: both(added("text/more.txt", "eins zwei drei\n"), in("text/files.go", "*.go words.txt", "*.go *.txt"), in("text/text.go", "return strings.Fields(words)[n], nil", "return strings.Fields(words)[n] + more[:2], nil"), in("text/text.go", "// Words reads", "//go:embed more.txt\nvar more string\n\n// Words reads")),
+	{name: "two embedded files exchange contents", from: both(added("text/more.txt", "eins zwei drei\n"), in("text/files.go", "*.go words.txt", "*.go words.txt more.txt"), in("text/text.go", "return strings.Fields(words)[n], nil", "return strings.Fields(words)[n] + more[:2], nil"), in("text/text.go", "// Words reads", "//go:embed more.txt\nvar more string\n\n// Words reads")),
 		change: both(added("text/more.txt", "alpha beta gamma\n"), added("text/words.txt", "eins zwei drei\n")), reaches: "words", why: "words.txt|more.txt"},
 	{name: "a tag", flags: []string{"-tags=fancy"}, reaches: "system", why: "flavour|fancy"},
 	{name: "a file that a tag leaves in", change: in("text/plain.go", `"plain"`, `"simple"`), reaches: "system", why: "flavour"},
@@ -274,9 +320,9 @@ var edits = []edit{
 	{name: "a file that is not registered", change: in("partial/hidden.go", "n + 7", "n + 8"), reaches: "part", why: "hidden"},
 	{name: "a debug setting in a file", change: edited("main.go", func(s string) string {
 		return strings.Replace(s, "package main", "//go:debug panicnil=1\npackage main", 1)
-	}), reaches: "safe", why: "panicnil|GODEBUG|debug"},
-	{name: "a debug setting in go.mod", change: in("go.mod", "go 1.26.0\n", "go 1.26.0\n\ngodebug panicnil=1\n"), reaches: "safe", why: "panicnil|GODEBUG|debug"},
-	{name: "a debug setting in the environment", env: []string{"GODEBUG=panicnil=1"}, reaches: "safe", why: "panicnil|GODEBUG|debug"},
+	}), reaches: "*", why: "panicnil|GODEBUG|debug"},
+	{name: "a debug setting in go.mod", change: in("go.mod", "go 1.26.0\n", "go 1.26.0\n\ngodebug panicnil=1\n"), reaches: "*", why: "panicnil|GODEBUG|debug"},
+	{name: "a debug setting in the environment", env: []string{"GODEBUG=panicnil=1"}, reaches: "*", why: "panicnil|GODEBUG|debug"},
 
 	// Literals.
 	{name: "a literal on one line", change: in("report.go", "s + s + ending", "s + ending + s"), reaches: "double", why: "double|literal|func"},
@@ -297,6 +343,9 @@ var edits = []edit{
 	{name: "the clock, as time since", change: sum("time.Since(time.Time{}).Hours()", "time"), refuses: "sum", path: []string{"time.Since"}},
 	{name: "the clock in another package", change: both(in("flat/flat.go", "return a + b }", "return a + b + float64(time.Now().Year()) }"), imports("flat/flat.go", "time")), refuses: "distance", path: []string{"Distance", "time.Now"}},
 	{name: "the time zone of the machine", change: sum("float64(time.Unix(0, 0).Hour())", "time"), refuses: "sum", path: []string{"time."}},
+	{name: "the time zone of the machine, by a method", change: sum("float64(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Local().Hour())", "time"), refuses: "sum", path: []string{"Local"}},
+	{name: "the clock, as a deadline", change: sum("late()", "context").and(in("calc/helpers.go", "// add weighs", "func late() float64 {\n\tctx, cancel := context.WithTimeout(context.Background(), 1)\n\tdefer cancel()\n\tif ctx.Err() != nil {\n\t\treturn 1\n\t}\n\treturn 0\n}\n\n// add weighs")), refuses: "sum", path: []string{"WithTimeout"}},
+	{name: "chance in a cipher", change: sum("secret()", "crypto/aes", "crypto/cipher").and(in("calc/helpers.go", "// add weighs", "func secret() float64 {\n\tb, _ := aes.NewCipher(make([]byte, 16))\n\tg, _ := cipher.NewGCMWithRandomNonce(b)\n\treturn float64(g.Seal(nil, nil, nil, nil)[0])\n}\n\n// add weighs")), refuses: "sum", path: []string{"NewGCMWithRandomNonce"}},
 	{name: "chance", change: both(in("plugins/plugins.go", "return n * n }", "return n * rand.Int() }"), imports("plugins/plugins.go", "math/rand")), refuses: "run", path: []string{"power", "rand.Int"}},
 	{name: "chance, version 2", change: sum("rand.Float64()", "math/rand/v2"), refuses: "sum", path: []string{"add", "rand"}},
 	{name: "chance for secrets", change: sum("secret()", "crypto/rand").and(in("calc/helpers.go", "// add weighs", "func secret() float64 {\n\tb := make([]byte, 1)\n\trand.Read(b)\n\treturn float64(b[0])\n}\n\n// add weighs")), refuses: "sum", path: []string{"secret", "rand.Read"}},
@@ -304,7 +353,7 @@ var edits = []edit{
 	{name: "chance in a hash", change: sum("float64(maphash.String(seed, \"x\"))", "hash/maphash").and(in("calc/helpers.go", "// add weighs", "var seed = maphash.MakeSeed()\n\n// add weighs")), refuses: "sum", path: []string{"maphash"}},
 	{name: "the environment, in a method that fmt calls", change: both(in("shape.v2/solid.go", `"<" + string(t)`, `os.Getenv("HOME") + string(t)`), imports("shape.v2/solid.go", "os")), refuses: "describe", path: []string{"String", "os.Getenv"}},
 	{name: "the environment, as a variable's first value", change: sum("home", "os").and(in("calc/helpers.go", "// add weighs", "var home = float64(len(os.Getenv(\"HOME\")))\n\n// add weighs")), refuses: "sum", path: []string{"home", "os.Getenv"}},
-	{name: "the environment, in init", change: both(in("tables/setup.go", "tax = rate() * 2", "tax = len(os.Getenv(\"HOME\"))"), imports("tables/setup.go", "os")), refuses: "price report", path: []string{"tax", "os.Getenv"}},
+	{name: "the environment, in init", change: both(in("tables/setup.go", "tax = rate() * 2", "tax = len(os.Getenv(\"HOME\"))"), imports("tables/setup.go", "os")), refuses: "price report", path: []string{"init", "os.Getenv"}},
 	{name: "the environment, through syscall", change: sum("home()", "syscall").and(in("calc/helpers.go", "// add weighs", "func home() float64 {\n\ts, _ := syscall.Getenv(\"HOME\")\n\treturn float64(len(s))\n}\n\n// add weighs")), refuses: "sum", path: []string{"home", "syscall.Getenv"}},
 	{name: "the folder of temporary files", change: sum("float64(len(os.TempDir()))", "os"), refuses: "sum", path: []string{"os.TempDir"}},
 	{name: "the working folder", change: sum("float64(len(here()))", "path/filepath").and(in("calc/helpers.go", "// add weighs", "func here() string {\n\ts, _ := filepath.Abs(\".\")\n\treturn s\n}\n\n// add weighs")), refuses: "sum", path: []string{"here", "filepath.Abs"}},
@@ -327,6 +376,9 @@ var edits = []edit{
 	{name: "a written variable, by a method through an interface", change: both(in("shape.v2/solid.go", "return s.side * s.side }", "seen[s.side]++; return s.side + seen[s.side] }\n\nvar seen = map[float64]float64{}")), refuses: "areas apply", path: []string{"seen"}},
 	{name: "a written variable of the standard library", change: both(in("tables/tables.go", "return strings.ToUpper(s) }", "time.Local = nil; return s }"), imports("tables/tables.go", "time")), refuses: "pipeline", path: []string{"upper", "time.Local"}},
 	{name: "a counter", change: sum("float64(calls.Add(1))", "sync/atomic").and(in("calc/helpers.go", "// add weighs", "var calls atomic.Int64\n\n// add weighs")), refuses: "sum", path: []string{"calls"}},
+	{name: "a written variable, through a pointer", change: sum("float64(bump(&calls))").and(in("calc/helpers.go", "// add weighs", "var calls int\n\nfunc bump(n *int) int { *n++; return *n }\n\n// add weighs")), refuses: "sum", path: []string{"calls"}},
+	{name: "a written map, under another name", change: sum("count()").and(in("calc/helpers.go", "// add weighs", "var seen = map[string]float64{}\n\nfunc count() float64 {\n\tm := seen\n\tm[\"x\"]++\n\treturn m[\"x\"]\n}\n\n// add weighs")), refuses: "sum", path: []string{"seen"}},
+	{name: "a written part, by a method", change: sum("state.count.add()").and(in("calc/helpers.go", "// add weighs", "type counter struct{ n float64 }\n\nfunc (c *counter) add() float64 { c.n++; return c.n }\n\nvar state struct{ count counter }\n\n// add weighs")), refuses: "sum", path: []string{"state"}},
 	{name: "a captured variable", change: both(in("report.go", "func(_ context.Context, s string) (string, error) { return s + s + ending, nil })", "by(`3`))"), in("report.go", "const ending", "func by(k string) func(context.Context, string) (string, error) {\n\treturn func(_ context.Context, s string) (string, error) { return k + s + ending, nil }\n}\n\nconst ending")), refuses: "double", path: []string{"captur"}},
 	{name: "a receiver that is captured", change: both(in("report.go", "func(_ context.Context, s string) (string, error) { return s + s + ending, nil })", "factor{`3`}.times)"), in("report.go", "const ending", "type factor struct{ k string }\n\nfunc (f factor) times(_ context.Context, s string) (string, error) { return f.k + s, nil }\n\nconst ending")), refuses: "double", path: []string{"times"}},
 	{name: "a value of the context", change: in("calc/calc.go", "func Sum(_ context.Context, xs []float64) (float64, error) {\n\treturn", "func Sum(ctx context.Context, xs []float64) (float64, error) {\n\tif ctx.Value(\"rate\") != nil {\n\t\treturn 0, nil\n\t}\n\treturn"), refuses: "sum", path: []string{"Value"}},
@@ -338,12 +390,34 @@ var edits = []edit{
 func writer(name, text string, imports ...string) edit {
 	file := "package tables\n\n"
 	for _, path := range imports {
-		if path != "settings" {
-			file += fmt.Sprintf("import %q\n\n", path)
-		}
+		file += fmt.Sprintf("import %q\n\n", path)
 	}
-	return edit{name: "written by " + name, change: added("tables/writer.go", file+text+"\n"), reaches: "price report", why: "init|tax|prices|writer.go"}
+	return edit{name: "written by " + name, change: added("tables/writer.go", file+text+"\n"), reaches: "price report", why: "init|tax|prices|writer.go", mayRefuse: true}
 }
+
+// cell is a type that can be written.
+const cell = "type cell struct{ n int }\n\nfunc (c *cell) set(n int) { c.n = n }\n\n"
+
+// held makes Row, which runs long after init, add an expression of what a new
+// file of package tables declares.
+func held(declarations, expression string, paths ...string) changes {
+	return both(added("tables/held.go", "package tables\n\n"+declarations+"\n"), imports("tables/held.go", paths...),
+		in("tables/tables.go", "(*alias)[i] + first[i], nil", "(*alias)[i] + first[i] + "+expression+", nil"))
+}
+
+// late adds a file to package tables whose init comes last.
+func late(text string, paths ...string) changes {
+	return added("tables/writer.go", "package tables\n\n"+text+"\n").and(imports("tables/writer.go", paths...))
+}
+
+// setTax gives package tables a function that writes a variable.
+var setTax = added("tables/more.go", "package tables\n\n// SetTax is for any time.\nfunc SetTax(n int) { tax = n }\n")
+
+// pureLegacy says of a package that is not registered that it is pure.
+var pureLegacy = in("report.go", "source.Register(files)", "source.Register(files, source.Options{Pure: []string{\"suite/legacy\"}})")
+
+// hasher makes package plugins provide a hash function to the standard library.
+var hasher = added("plugins/hash.go", "package plugins\n\nimport (\n\t\"crypto\"\n\t\"hash\"\n\t\"hash/crc32\"\n)\n\nfunc init() { crypto.RegisterHash(crypto.MD4, func() hash.Hash { return crc32.NewIEEE() }) }\n")
 
 // sum adds an expression to what the function add returns, which Sum calls.
 func sum(expression string, paths ...string) changes {

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,19 +34,16 @@ func (r *Registry) Add(name string, p Plugin) {
 }
 
 // Get finds a plugin.
-func (r *Registry) Get(name string) (Plugin, error) {
-	p, ok := r.plugins[name]
-	if !ok {
-		return nil, fmt.Errorf("no plugin %q", name)
-	}
-	return p, nil
+func (r *Registry) Get(name string) (p Plugin, ok bool) {
+	p, ok = r.plugins[name]
+	return p, ok
 }
 
 // Run calls a plugin by its name.
 func Run(_ context.Context, name string) (int, error) {
-	p, err := Default.Get(name)
-	if err != nil {
-		return 0, err
+	p, ok := Default.Get(name)
+	if !ok {
+		return -1, nil
 	}
 	return p.Do(10), nil
 }

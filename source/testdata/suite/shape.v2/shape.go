@@ -20,6 +20,7 @@ var (
 	LazyApply    = lazy.Func1("apply", Apply)
 	LazyDistance = lazy.Func1("distance", Distance)
 	LazyWalk     = lazy.Func1("walk", Walk)
+	LazyFeet     = lazy.Lift1("feet", Metres.Feet)
 )
 
 // A Shape has an area.
@@ -77,3 +78,9 @@ func Walk(_ context.Context, n int) (string, error) {
 	}
 	return strings.Join(out, " "), nil
 }
+
+// Metres are a length.
+type Metres float64
+
+// Feet is a lazy function itself.
+func (m Metres) Feet() string { return fmt.Sprint(float64(m) * 3.28) }

@@ -10,5 +10,6 @@ func Try(b *bench.Bench) {
 	bench.Try(b, "ordered", LazyOrdered, Ordered, "ccc a bb")
 	bench.Try(b, "apply", LazyApply, Apply, 2)
 	bench.Try(b, "distance", LazyDistance, Distance, 3)
+	bench.Try(b, "feet", LazyFeet, nil, 100)
 	bench.Try(b, "walk", LazyWalk, Walk, 2)
 }
