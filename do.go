@@ -103,7 +103,7 @@ func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 		r, ok = c.kept(ctx, l, k, l.store.Get)
 	}
 	if ok {
-		note(ctx, r.Reads...)
+		Note(ctx, r.Reads...)
 	}
 	return r, ok
 }
@@ -119,7 +119,7 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	}
 	r, err := c.do(ctx, l, c.Action.Key())
 	if err == nil {
-		note(ctx, r.Reads...)
+		Note(ctx, r.Reads...)
 	}
 	return r, err
 }

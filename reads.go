@@ -38,9 +38,9 @@ const (
 func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
-		note(ctx, Read{FileRead, path, key.DigestOf(b)})
+		Note(ctx, Read{FileRead, path, key.DigestOf(b)})
 	} else if errors.Is(err, fs.ErrNotExist) {
-		note(ctx, Read{FileRead, path, key.Digest{}})
+		Note(ctx, Read{FileRead, path, key.Digest{}})
 	}
 	return b, err
 }
@@ -50,7 +50,7 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 func UseFile(ctx context.Context, path string) error {
 	d, _, err := key.DigestFile(ctx, path, nil)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		note(ctx, Read{FileRead, path, d})
+		Note(ctx, Read{FileRead, path, d})
 	}
 	return err
 }
@@ -60,9 +60,9 @@ func UseFile(ctx context.Context, path string) error {
 func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(path)
 	if err == nil {
-		note(ctx, Read{FolderRead, path, digestEntries(entries)})
+		Note(ctx, Read{FolderRead, path, digestEntries(entries)})
 	} else if errors.Is(err, fs.ErrNotExist) {
-		note(ctx, Read{FolderRead, path, key.Digest{}})
+		Note(ctx, Read{FolderRead, path, key.Digest{}})
 	}
 	return entries, err
 }
@@ -85,7 +85,7 @@ func Getenv(ctx context.Context, name string) string {
 // LookupEnv is [os.LookupEnv] for use in a computation.
 func LookupEnv(ctx context.Context, name string) (string, bool) {
 	v, ok := os.LookupEnv(name)
-	note(ctx, Read{EnvRead, name, digestEnv(v, ok)})
+	Note(ctx, Read{EnvRead, name, digestEnv(v, ok)})
 	return v, ok
 }
 
@@ -134,8 +134,9 @@ func withNotebook(ctx context.Context, b *notebook) context.Context {
 	return context.WithValue(ctx, notebookKey{}, b)
 }
 
-// note takes down reads in the notebook of the computation around ctx, if any.
-func note(ctx context.Context, reads ...Read) {
+// Note says that the computation around ctx, if any, depends on such reads: as
+// a rule on those of another computation, whose result it uses.
+func Note(ctx context.Context, reads ...Read) {
 	if len(reads) == 0 {
 		return
 	}
@@ -155,10 +156,6 @@ func note(ctx context.Context, reads ...Read) {
 		}
 	}
 }
-
-// Note adds what another computation read to what the one around ctx read: it
-// depends on that too.
-func Note(ctx context.Context, reads []Read) { note(ctx, reads...) }
 
 // pages returns what was taken down.
 func (b *notebook) pages() ([]Read, error) {

@@ -44,10 +44,7 @@ func TreeOf(ctx context.Context, s store.Store, k key.Key) (Tree, error) {
 	for len(queue) > 0 && len(t.Nodes) < maxTree {
 		k := queue[0]
 		queue = queue[1:]
-		node, from, err := treeNode(ctx, s, infos, k)
-		if err != nil {
-			return t, err
-		}
+		node, from := treeNode(ctx, s, infos, k)
 		for _, f := range from {
 			node.From = append(node.From, f.String())
 			if !seen[f] {
@@ -61,11 +58,11 @@ func TreeOf(ctx context.Context, s store.Store, k key.Key) (Tree, error) {
 	return t, nil
 }
 
-func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key, err error) {
+func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key) {
 	n = TreeNode{ID: k.String(), Label: k.String()[:11], Note: "not in the store"}
 	info, ok := infos[k]
 	if !ok {
-		return n, nil, nil
+		return n, nil
 	}
 	n.Kept = true
 	value := info
@@ -75,11 +72,11 @@ func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, 
 	n.Note = fmt.Sprintf("%s, %v to compute", bytesText(value.Size), value.Cost.Round(time.Microsecond))
 	parts, err := parts(ctx, s, k)
 	if errors.Is(err, store.ErrNotFound) {
-		return n, nil, nil
+		return n, nil
 	}
 	if err != nil {
 		n.Note += ", description damaged"
-		return n, nil, nil
+		return n, nil
 	}
 	if name := operation(parts); name != "" {
 		n.Label = name + " " + n.Label
@@ -93,7 +90,7 @@ func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, 
 			from = append(from, in)
 		}
 	}
-	return n, from, nil
+	return n, from
 }
 
 func bytesText(n int64) string {

@@ -152,6 +152,14 @@ func (o *Op) Action(inputs ...Input) *Action {
 	return a
 }
 
+// Key is the key of [Op.Action], without making the action: for those who name
+// far more computations than they run.
+func (o *Op) Key(inputs ...Input) Key {
+	a := Action{op: o, inputs: inputs}
+	a.seal()
+	return a.key
+}
+
 // Call returns the operation applied to arguments, whose order matters. They
 // are kept, not copied, to be described by [Action.Parts].
 func (o *Op) Call(args ...any) (*Action, error) {

@@ -33,11 +33,34 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if n.constant() && n.err == nil {
 		return n.copy(n.value)
 	}
-	v := &evaluator{Evaluation: e, larder: l, tasks: map[key.Key]*task{}}
+	b := builder{ctx, l}
+	if err := b.name(n); err != nil {
+		return nil, err
+	}
+	v := &evaluator{Evaluation: e, larder: l}
 	if v.Workers <= 0 {
 		v.Workers = workers()
 	}
-	return v.run(ctx, n)
+	if n.fn == nil || n.fn.options.Keep == KeepNot {
+		return v.run(ctx, n, nil)
+	}
+	// Most roots are there: that is told without a scheduler.
+	a, err := b.action(n)
+	if err != nil {
+		return nil, err
+	}
+	t := &task{node: n, action: a}
+	done, err := v.find(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		return v.run(ctx, n, t)
+	}
+	v.count.Waiting++
+	v.progress(t)
+	larder.Note(ctx, t.reads...)
+	return t.value, nil
 }
 
 // An evaluator evaluates one root. Each node below it that is needed is a task,
@@ -53,7 +76,6 @@ type evaluator struct {
 	wake  *sync.Cond
 	stack []*task
 	tasks map[key.Key]*task
-	busy  int
 	root  *task
 	err   error
 	count Progress
@@ -79,32 +101,33 @@ type task struct {
 	failed error
 }
 
-func (v *evaluator) run(ctx context.Context, n *node) (any, error) {
-	b := builder{ctx, v.larder}
-	if err := b.name(n); err != nil {
-		return nil, err
-	}
-	v.wake = sync.NewCond(&v.mu)
-	var err error
-	if v.root, err = v.task(ctx, n); err != nil {
-		return nil, err
-	}
-	v.root.uses++
-	v.stack = append(v.stack, v.root)
+// run evaluates a node whose names are made. If root is given, it is the
+// node's task, and its value is not kept.
+func (v *evaluator) run(ctx context.Context, n *node, root *task) (any, error) {
+	v.tasks, v.wake = map[key.Key]*task{}, sync.NewCond(&v.mu)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// Most roots are there: one step in this goroutine tells.
 	v.mu.Lock()
-	v.next(ctx)
-	alone := v.root.done || v.err != nil
-	v.mu.Unlock()
-	if !alone {
-		v.work(ctx, cancel)
+	if v.root = root; root != nil {
+		v.tasks[n.action.Load().key] = root
+		v.count.Waiting++
+		v.root.uses++
+		v.open(ctx, root)
+	} else {
+		var err error
+		if v.root, err = v.task(ctx, n); err != nil {
+			v.mu.Unlock()
+			return nil, err
+		}
+		v.root.uses++
+		v.stack = append(v.stack, v.root)
 	}
+	v.mu.Unlock()
+	v.work(ctx, cancel)
 	if v.err != nil {
 		return nil, v.err
 	}
-	larder.Note(ctx, v.root.reads)
+	larder.Note(ctx, v.root.reads...)
 	return v.root.value, nil
 }
 
@@ -304,7 +327,7 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	value, reads, err := larder.Record(ctx, func(ctx context.Context) (any, error) {
 		for _, a := range t.args {
 			if a != nil {
-				larder.Note(ctx, a.reads)
+				larder.Note(ctx, a.reads...)
 			}
 		}
 		return flight.Protect(func() (any, error) { return v.invoke(ctx, t) })
@@ -345,7 +368,7 @@ func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
 			}
 			continue
 		}
-		larder.Note(ctx, a.reads)
+		larder.Note(ctx, a.reads...)
 		d, err := a.content(ctx)
 		if err != nil {
 			return nil, err
@@ -379,7 +402,7 @@ func (v *evaluator) check(ctx context.Context, t *task, o outcome) error {
 		again := &task{node: t.node, action: t.action, args: make([]*task, len(t.node.args))}
 		for i, n := range t.node.args {
 			if !n.constant() {
-				value, err := v.Evaluation.get(ctx, v.larder, n)
+				value, err := v.get(ctx, v.larder, n)
 				if err != nil {
 					return nil, err
 				}

@@ -46,14 +46,23 @@ func get[T any](t testing.TB, l *larder.Larder, v lazy.Value[T]) T {
 
 var v1 = lazy.Options{Version: "1"}
 
-func square(_ context.Context, x int) (int, error)         { return x * x, nil }
-func add3(_ context.Context, a, b, c int) (int, error)     { return a + b + c, nil }
+func square(_ context.Context, x int) (int, error)     { return x * x, nil }
+func add3(_ context.Context, a, b, c int) (int, error) { return a + b + c, nil }
+func sumOf(_ context.Context, x []float64) (float64, error) {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s, nil
+}
 func half(_ context.Context, x int) (int, error)           { return x / 2, nil }
 func words(_ context.Context, s ...string) (string, error) { return strings.Join(s, " "), nil }
 
 var (
 	sq    = lazy.Func1("sq", square, v1)
 	sum   = lazy.Func3("sum", add3, v1)
+	total = lazy.Func1("total", sumOf, v1)
+	cheap = lazy.Func1("cheap", half, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	halve = lazy.Func1("half", half, v1)
 	join  = lazy.FuncN("join", words, v1)
 )
@@ -342,7 +351,7 @@ func TestErrorsAndPanics(t *testing.T) {
 		t.Errorf("an error was kept: %d, %v", v, err)
 	}
 	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot} {
-		panics := lazy.Func1("panics", func(_ context.Context, x []int) (int, error) { return x[len(x)], nil }, lazy.Options{Version: "1", Keep: keep})
+		panics := lazy.Func1("panics", func(_ context.Context, x []int) (int, error) { i := len(x); return x[i], nil }, lazy.Options{Version: "1", Keep: keep})
 		var p *flight.PanicError
 		if _, err := panics(lazy.Of([]int{1})).Get(t.Context(), l); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "lazy_test.go") {
 			t.Errorf("%s: %v", name, err)
@@ -355,7 +364,7 @@ func TestErrorsAndPanics(t *testing.T) {
 	if _, err := lazy.Func1("f", func(_ context.Context, f func()) (int, error) { return 0, nil }, v1)(lazy.Of(func() {})).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be keyed") {
 		t.Errorf("an argument that cannot be keyed: %v", err)
 	}
-	if _, err := lazy.Func0("f", func(context.Context) (chan int, error) { return nil, nil }, v1)().Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
+	if _, err := lazy.Func0("f", func(context.Context) (chan int, error) { return make(chan int), nil }, v1)().Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "cannot be kept") {
 		t.Errorf("a result that cannot be kept: %v", err)
 	}
 	if _, err := lazy.Field[int](lazy.Of(pair{}), "Length").Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "no exported field Length") {

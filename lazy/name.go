@@ -61,6 +61,15 @@ func (b *builder) identify(n *node) (*identity, error) {
 		}
 		return &identity{value: d}, nil
 	}
+	op, err := n.fn.operation(b.ctx, b.larder)
+	if err != nil {
+		return nil, err
+	}
+	var few [4]key.Input
+	inputs, constants := n.inputs(few[:0])
+	if constants == 0 {
+		return &identity{key: op.Key(inputs...)}, nil
+	}
 	a, err := b.action(n)
 	if err != nil {
 		return nil, err
@@ -79,18 +88,8 @@ func (b *builder) action(n *node) (*key.Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	var inputs []key.Input
-	constants := 0
-	for i, a := range n.args {
-		switch id := a.action.Load(); {
-		case !a.constant():
-			inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Result(id.key, ""), Kind: a.kind()})
-		case !id.value.IsZero():
-			inputs = append(inputs, key.Input{Name: argument(i), Ref: key.Content(id.value), Kind: constantKind})
-		default:
-			constants++
-		}
-	}
+	var few [4]key.Input
+	inputs, constants := n.inputs(few[:0])
 	if constants == 0 {
 		return op.Action(inputs...), nil
 	}
@@ -108,6 +107,22 @@ func (b *builder) action(n *node) (*key.Action, error) {
 		action = action.WithInputs(inputs)
 	}
 	return action, nil
+}
+
+// inputs appends to list the arguments that are inputs of the node's action,
+// and counts the others: small constants.
+func (n *node) inputs(list []key.Input) (inputs []key.Input, constants int) {
+	for i, a := range n.args {
+		switch id := a.action.Load(); {
+		case !a.constant():
+			list = append(list, key.Input{Name: argument(i), Ref: key.Result(id.key, ""), Kind: a.kind()})
+		case !id.value.IsZero():
+			list = append(list, key.Input{Name: argument(i), Ref: key.Content(id.value), Kind: constantKind})
+		default:
+			constants++
+		}
+	}
+	return list, constants
 }
 
 // constantKind marks the inputs of an action that are large constants.

@@ -15,6 +15,7 @@ import (
 type module struct {
 	path    string
 	version string // with its sum; "" if its sources lie in a folder that may change
+	main    bool   // it is the program's own
 }
 
 // A setting is something of how the program was built that its results may
@@ -27,12 +28,13 @@ type buildInfo struct {
 	modules  []module // longest path first
 	context  build.Context
 	test     bool
-	trimmed  bool // linker flags are not on record
+	trimmed  bool              // linker flags are not on record
+	linked   map[string]string // variables that the linker set
 }
 
 // thisBuild describes the running program.
 func thisBuild() *buildInfo {
-	b := &buildInfo{context: build.Default, test: testing.Testing()}
+	b := &buildInfo{context: build.Default, test: testing.Testing(), linked: map[string]string{}}
 	b.context.GOOS, b.context.GOARCH = runtime.GOOS, runtime.GOARCH
 	b.set("go", runtime.Version())
 	b.set("GOOS", runtime.GOOS)
@@ -51,12 +53,49 @@ func thisBuild() *buildInfo {
 			b.context.CgoEnabled = s.Value == "1"
 		case "-trimpath":
 			b.trimmed = s.Value == "true"
-		case "-ldflags", "DefaultGODEBUG", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOEXPERIMENT":
+		case "-ldflags":
+			b.set(s.Key, b.link(s.Value))
+		case "DefaultGODEBUG", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOEXPERIMENT":
 			b.set(s.Key, s.Value)
 		}
 	}
 	b.modules = append(b.modules, modules(info)...)
 	return b
+}
+
+// link notes the variables that linker flags set (-X), and returns what else
+// they say of results: not whether symbols are kept.
+func (b *buildInfo) link(flags string) string {
+	if strings.ContainsAny(flags, "'\"") {
+		return flags // quoted, for which there is no one rule
+	}
+	var rest []string
+	words := strings.Fields(flags)
+	for i := 0; i < len(words); i++ {
+		definition, ok := strings.CutPrefix(words[i], "-X=")
+		if words[i] == "-X" && i+1 < len(words) {
+			i++
+			definition, ok = words[i], true
+		}
+		name, value, isDefinition := strings.Cut(definition, "=")
+		switch {
+		case ok && isDefinition:
+			b.linked[name] = value
+		case words[i] != "-s" && words[i] != "-w":
+			rest = append(rest, words[i])
+		}
+	}
+	return strings.Join(rest, " ")
+}
+
+// local reports whether a package is of the program's own, or of a module that
+// lies in a folder: its sources may change without a version saying so.
+func (b *buildInfo) local(path string) bool {
+	if _, std := standard[path]; std {
+		return false
+	}
+	m, ok := b.module(path)
+	return ok && m.version == ""
 }
 
 func (b *buildInfo) set(name, value string) {
@@ -66,7 +105,7 @@ func (b *buildInfo) set(name, value string) {
 }
 
 func modules(info *debug.BuildInfo) []module {
-	list := []module{{path: info.Main.Path}}
+	list := []module{{path: info.Main.Path, main: true}}
 	for _, m := range info.Deps {
 		as := module{path: m.Path}
 		if m.Replace != nil {

@@ -41,10 +41,9 @@ func (e *RefusalError) Error() string {
 
 // root is a function as the start of a closure.
 type root struct {
-	decl     *decl
-	types    []reflect.Type // of its signature
-	pure     []string
-	captured []string // names of captured variables whose values are keyed
+	decl  *decl
+	types []reflect.Type // of its signature
+	pure  []string
 }
 
 // walker finds a closure.
@@ -52,13 +51,13 @@ type walker struct {
 	program  *program
 	root     root
 	from     map[*decl]*decl // how each was reached
-	at       map[*decl]string
 	queue    []*decl
 	types    []*decl
 	selected map[string]bool
 	open     bool // values of any type may come in
 	anything bool // any exported method may be called
 	modules  map[string]string
+	orders   map[string]key.Digest // of what writes a variable
 	reasons  []string
 	opaque   bool
 }
@@ -68,7 +67,7 @@ const maxReasons = 3
 
 func (p *program) closure(r root) (*Closure, error) {
 	w := &walker{
-		program: p, root: r, from: map[*decl]*decl{}, selected: map[string]bool{}, modules: map[string]string{},
+		program: p, root: r, from: map[*decl]*decl{}, selected: map[string]bool{}, modules: map[string]string{}, orders: map[string]key.Digest{},
 	}
 	w.reach(r.decl, nil)
 	for _, t := range r.types {
@@ -194,6 +193,7 @@ func (w *walker) leaf(d *decl, l leaf) {
 		if what != "" {
 			w.refuse(d, problem{what: fmt.Sprintf("%s.%s (%s)", l.path, l.name, what), at: l.at})
 		}
+		w.leafVariable(d, l)
 		if callsAnything[l.path] {
 			w.callsAnything()
 		}
@@ -342,6 +342,10 @@ func (w *walker) closure() (*Closure, error) {
 	add := func(name, where string, d key.Digest) { c.Parts = append(c.Parts, Part{name, where, d}) }
 	for d := range w.from {
 		add(d.label(), d.at(d.node.Pos()), d.resolved().digest)
+		c.Parts = append(c.Parts, d.resolved().files...)
+	}
+	for name, order := range w.orders {
+		add("order in which init writes "+name, "", order)
 	}
 	for path, version := range w.modules {
 		add("module "+path, version, key.DigestOf([]byte(version)))

@@ -8,6 +8,8 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,11 +23,23 @@ type program struct {
 	build    *buildInfo
 	packages map[string]*pkg // by import path
 	types    []*decl         // all that have methods
+	methods  map[string]bool // names of methods
+	mutators map[string]bool // names of methods that write to what they are called on
+	unknown  string          // a package that is not registered and may do anything to those that are, or ""
+	order    []*pkg          // in which packages are initialized
 	all      []*decl
 
 	mentionsOnce sync.Once
 	mentionedBy  map[*decl][]*decl
 	selectedBy   map[string][]*decl
+	leafWriters  map[string][]leafWriter // by the name of a variable of another package
+}
+
+// leafWriter is a declaration that writes to a variable of a package whose
+// sources are not here.
+type leafWriter struct {
+	by  *decl
+	use use
 }
 
 // pkg is a parsed package.
@@ -122,7 +136,85 @@ func load(registered []*Package, b *buildInfo) (*program, error) {
 		}
 	}
 	p.link()
+	p.survey()
 	return p, nil
+}
+
+// survey notes what concerns all packages.
+func (p *program) survey() {
+	p.methods, p.mutators = map[string]bool{}, map[string]bool{}
+	for _, t := range p.types {
+		for _, m := range t.methods {
+			p.methods[m.names[0]] = true
+			if mutates(m.node.(*ast.FuncDecl)) {
+				p.mutators[m.names[0]] = true
+			}
+		}
+	}
+	if p.packages["main"] == nil && !p.build.test {
+		p.unknown = "main"
+	}
+	for _, k := range p.packages {
+		for path := range k.imported() {
+			if p.packages[path] == nil && p.build.local(path) && !trusted[path] {
+				p.unknown = path
+			}
+		}
+	}
+	p.order = initOrder(p.packages)
+}
+
+// languageKnown reports whether the version of the language of a package is on
+// record: that of the program's own module shows in its default settings, and
+// that of a module with a version in the version.
+func (k *pkg) languageKnown() bool {
+	m, ok := k.program.build.module(k.path)
+	return k.path == "main" || !ok || m.main || m.version != ""
+}
+
+func (p *program) isMethod(name string) bool { return p.methods[name] }
+
+// imported lists what the files of a package import.
+func (k *pkg) imported() map[string]bool {
+	all := map[string]bool{}
+	for _, d := range k.decls {
+		for _, s := range d.file.syntax.Imports {
+			path, _ := strconv.Unquote(s.Path.Value)
+			all[path] = true
+		}
+	}
+	return all
+}
+
+// initOrder is the order in which packages are initialized (Go specification,
+// "Program initialization"): sorted by path, each after those it imports.
+// Packages that are not registered are taken to import none that are; see
+// program.unknown.
+func initOrder(packages map[string]*pkg) []*pkg {
+	paths := slices.Sorted(maps.Keys(packages))
+	var order []*pkg
+	done := map[string]bool{}
+	for len(order) < len(paths) {
+		before := len(order)
+		for _, path := range paths {
+			if done[path] {
+				continue
+			}
+			ready := true
+			for in := range packages[path].imported() {
+				ready = ready && (packages[in] == nil || done[in])
+			}
+			if ready {
+				done[path] = true
+				order = append(order, packages[path])
+				break
+			}
+		}
+		if len(order) == before {
+			break // an import cycle, which does not compile
+		}
+	}
+	return order
 }
 
 func (p *program) parse(r *Package) (*pkg, error) {
@@ -212,9 +304,46 @@ func (f *file) function(d *ast.FuncDecl) {
 	case d.Recv != nil:
 		v.kind = "method"
 	case d.Name.Name == "init":
-		v.kind = "init"
+		f.initFunction(d)
+		return
 	}
 	f.add(v)
+}
+
+// initFunction notes an init function: statement by statement where these have
+// nothing in common but package variables, so that what one of them sets does
+// not depend on the others.
+func (f *file) initFunction(d *ast.FuncDecl) {
+	if d.Body == nil || slices.ContainsFunc(d.Body.List, ties) {
+		f.add(&decl{kind: "init", names: []string{"init"}, node: d})
+		return
+	}
+	for _, s := range d.Body.List {
+		f.add(&decl{kind: "init", names: []string{"init"}, node: s})
+	}
+}
+
+// ties reports whether a statement concerns those after it.
+func ties(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		return s.Tok == token.DEFINE
+	case *ast.ExprStmt, *ast.IncDecStmt:
+		return false
+	case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+		leaves := false
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.ReturnStmt, *ast.BranchStmt:
+				leaves = true
+			case *ast.FuncLit:
+				return false
+			}
+			return true
+		})
+		return leaves
+	}
+	return true
 }
 
 func (f *file) add(d *decl) {
@@ -396,18 +525,32 @@ func boundary(doc *ast.CommentGroup) string {
 	return ""
 }
 
-// digestFiles is the digest of the embedded files that patterns name.
-func (k *pkg) digestFiles(patterns []string) (key.Digest, error) {
-	content := map[string][]byte{}
+// registers reports whether the files of an embedding are among the
+// registered ones: the pattern is one of the sources', or names a file that
+// one of those matches.
+func (k *pkg) registers(pattern string) bool {
+	return slices.ContainsFunc(k.sources, func(p string) bool {
+		ok, err := path.Match(p, pattern)
+		return p == pattern || err == nil && ok && !strings.ContainsAny(pattern, `*?[\`)
+	})
+}
+
+// embeddedFiles lists the embedded files that patterns name.
+func (k *pkg) embeddedFiles(patterns []string) (files []Part, err error) {
+	seen := map[string]bool{}
 	add := func(name string) error {
+		if seen[name] {
+			return nil
+		}
+		seen[name] = true
 		b, err := fs.ReadFile(k.files, name)
-		content[name] = b
+		files = append(files, Part{Name: "embedded file " + k.path + "/" + name, Digest: key.DigestOf(b)})
 		return err
 	}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(k.files, strings.TrimPrefix(strings.Trim(pattern, "\"`"), "all:"))
 		if err != nil {
-			return key.Digest{}, err
+			return nil, err
 		}
 		for _, name := range names {
 			err := fs.WalkDir(k.files, name, func(name string, d fs.DirEntry, err error) error {
@@ -417,9 +560,9 @@ func (k *pkg) digestFiles(patterns []string) (key.Digest, error) {
 				return add(name)
 			})
 			if err != nil {
-				return key.Digest{}, err
+				return nil, err
 			}
 		}
 	}
-	return key.Of(content)
+	return files, nil
 }

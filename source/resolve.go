@@ -18,8 +18,12 @@ type refs struct {
 	leaves   []leaf         // packages whose sources are not here
 	uses     []use          // what it does to package variables
 	values   map[*decl]bool // functions named without being called at once
+	onces    map[*decl]bool // functions given to a sync.Once
 	digest   key.Digest
 	problems []problem
+
+	leafWrites []use  // to variables of packages whose sources are not here
+	files      []Part // that are embedded
 }
 
 // A leaf is a name of a package that is known by its version only.
@@ -39,6 +43,7 @@ type use struct {
 	kind     useKind
 	at       string
 	later    bool // within a function literal that may be called at any time
+	once     bool // within one that is called once
 }
 
 type useKind int
@@ -53,7 +58,7 @@ const (
 func (d *decl) resolved() *refs {
 	d.once.Do(func() {
 		r := &resolver{decl: d, seen: map[*decl]bool{}, words: []string{d.name(), d.kind}}
-		r.values = map[*decl]bool{}
+		r.values, r.onces = map[*decl]bool{}, map[*decl]bool{}
 		r.declaration()
 		d.refs = r.refs
 	})
@@ -79,6 +84,9 @@ func (r *resolver) declaration() {
 	}
 	if f, ok := d.node.(*ast.FuncDecl); ok && f.Body == nil {
 		r.problem(problem{what: "a body that is not Go (assembly or linkname)", opaque: true, at: d.at(f.Pos()), name: d.name()})
+	}
+	if !d.file.pkg.languageKnown() && outlives(d.node) {
+		r.problem(problem{what: "a loop variable that is used after its turn, in a module of which the version of the language is not known", opaque: true, at: d.at(d.node.Pos()), name: d.name()})
 	}
 	if d.linked {
 		r.problem(problem{what: "a linkname", opaque: true, at: d.at(d.node.Pos()), name: d.name()})
@@ -116,7 +124,10 @@ func (r *resolver) sum() {
 	if d.inherit != nil {
 		tokens = append(tokens, d.tokens(d.inherit)...)
 	}
-	r.words = append(r.words, fmt.Sprint(d.iota), d.version)
+	r.words = append(r.words, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion)
+	for _, name := range d.names {
+		r.words = append(r.words, d.file.pkg.program.build.linked[d.file.pkg.path+"."+name])
+	}
 	r.digest, _ = key.Of([]any{tokens, r.words}) // strings can be keyed
 }
 
@@ -214,6 +225,9 @@ func (r *resolver) node(n ast.Node) bool {
 		if id, ok := n.X.(*ast.Ident); ok && r.qualified(id, n) {
 			return false
 		}
+		if isContext(n) {
+			r.problem(problem{what: "a value of its context", at: r.decl.at(n.Pos()), name: "context.Context.Value"})
+		}
 		r.selected = append(r.selected, n.Sel.Name)
 		r.walk(n.X)
 		return false
@@ -221,6 +235,21 @@ func (r *resolver) node(n ast.Node) bool {
 		r.ident(n)
 	}
 	return true
+}
+
+// isContext reports whether a selector is Value of a parameter that is a
+// context.
+func isContext(n *ast.SelectorExpr) bool {
+	x, ok := n.X.(*ast.Ident)
+	if !ok || n.Sel.Name != "Value" || x.Obj == nil {
+		return false
+	}
+	f, ok := x.Obj.Decl.(*ast.Field)
+	if !ok {
+		return false
+	}
+	t, ok := f.Type.(*ast.SelectorExpr)
+	return ok && qualifiedName(t) == "context.Context"
 }
 
 // structLiteral reports whether the composite literal around is one of a
@@ -306,9 +335,34 @@ func (r *resolver) qualified(x *ast.Ident, sel *ast.SelectorExpr) bool {
 			// a file that is not part of this build. The compiler knows better.
 		}
 		r.words = append(r.words, path)
+		r.leafUse(path, sel)
 		r.leaves = append(r.leaves, leaf{path, sel.Sel.Name, r.decl.at(sel.Pos())})
 	}
 	return true
+}
+
+// leafUse notes what is written to variables of other packages.
+func (r *resolver) leafUse(path string, sel *ast.SelectorExpr) {
+	foreign := &decl{file: r.decl.file, kind: "var", names: []string{path + "." + sel.Sel.Name}, node: &ast.ValueSpec{}}
+	if u := r.use(foreign, sel); u.kind == writes && r.assigned(sel) {
+		r.leafWrites = append(r.leafWrites, use{variable: foreign, kind: writes, at: u.at, later: u.later, once: u.once})
+	}
+}
+
+// assigned reports whether pkg.Name, or a part of it, is on the left side of an
+// assignment. Elsewhere it may be a function or a type as well.
+func (r *resolver) assigned(sel *ast.SelectorExpr) bool {
+	for i := len(r.stack) - 1; i > 0; i-- {
+		switch p := r.stack[i-1].(type) {
+		case *ast.AssignStmt:
+			left, ok := r.stack[i].(ast.Expr)
+			return ok && slices.Contains(p.Lhs, left)
+		case *ast.SelectorExpr, *ast.IndexExpr, *ast.StarExpr, *ast.ParenExpr:
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 func (r *resolver) ident(id *ast.Ident) {
@@ -332,8 +386,10 @@ func (r *resolver) refer(d *decl, n ast.Expr) {
 	if d.kind == "var" && !r.declares(n) {
 		r.uses = append(r.uses, r.use(d, n))
 	}
-	if d.kind == "func" && !r.called(n) {
-		r.values[d] = true
+	if d.kind == "func" {
+		called, once := r.called(n)
+		r.values[d] = r.values[d] || !called
+		r.onces[d] = once
 	}
 	if d != r.decl && !r.seen[d] {
 		r.seen[d] = true
@@ -354,7 +410,7 @@ func (r *resolver) problem(p problem) { r.problems = append(r.problems, p) }
 func (r *resolver) embedded() {
 	d := r.decl
 	for _, pattern := range d.embeds {
-		if !slices.Contains(d.file.pkg.sources, pattern) {
+		if !d.file.pkg.registers(pattern) {
 			r.problem(problem{
 				what: fmt.Sprintf("embedded files that are not known (%s): add the pattern to the //go:embed line of the sources", pattern),
 				at:   d.at(d.node.Pos()), opaque: true, name: d.name(),
@@ -362,9 +418,10 @@ func (r *resolver) embedded() {
 			return
 		}
 	}
-	digest, err := d.file.pkg.digestFiles(d.embeds)
+	files, err := d.file.pkg.embeddedFiles(d.embeds)
+	r.files = files
 	if err != nil {
 		r.problem(problem{what: "embedded files that cannot be read: " + err.Error(), at: d.at(d.node.Pos()), opaque: true, name: d.name()})
 	}
-	r.words = append(r.words, strings.Join(d.embeds, " "), digest.String())
+	r.words = append(r.words, strings.Join(d.embeds, " "))
 }

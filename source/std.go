@@ -152,3 +152,17 @@ Visit Pos End Import`) {
 // callsAnything are packages that call methods by names that are not in the
 // source, or in text.
 var callsAnything = map[string]bool{"reflect": true, "text/template": true, "html/template": true}
+
+// variables are those of the standard library that stand for behaviour and that
+// other packages can set.
+var variables = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(`
+encoding/base64.StdEncoding encoding/base64.URLEncoding encoding/base64.RawStdEncoding encoding/base64.RawURLEncoding
+encoding/base32.StdEncoding encoding/base32.HexEncoding
+image.Black image.White image.Transparent image.Opaque image/color.Black image/color.White image/color/palette.Plan9 image/color/palette.WebSafe
+time.UTC io.Discard`) {
+		m[name] = true
+	}
+	return m
+}()

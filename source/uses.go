@@ -8,9 +8,10 @@ import (
 // use says what the innermost expression or statement around the name n of a
 // package variable does to it.
 func (r *resolver) use(d *decl, n ast.Expr) use {
-	u := use{variable: d, at: r.decl.at(n.Pos()), later: r.later()}
+	u := use{variable: d, at: r.decl.at(n.Pos()), later: r.later(), once: r.once()}
 	var child ast.Node = n
-	part := false // child is a part of the variable, not all of it
+	part := false    // child is a part of the variable, not all of it
+	address := false // child is a pointer to it, or to a part
 	parents := r.stack
 	if len(parents) > 0 && parents[len(parents)-1] == ast.Node(n) {
 		parents = parents[:len(parents)-1]
@@ -30,19 +31,18 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 				return u
 			}
 		case *ast.SelectorExpr:
-			if call, ok := parent(parents, i).(*ast.CallExpr); ok && call.Fun == p {
-				// A method can write to what it is called on.
-				if !part && !r.harmless(d) {
-					u.kind = aliases
-				}
+			called := isCalled(parents, i)
+			if !called && !r.decl.file.pkg.program.isMethod(p.Sel.Name) {
+				part = true
+				break
+			}
+			u.kind = r.methodUse(d, p.Sel.Name, called)
+			return u
+		case *ast.UnaryExpr:
+			if p.Op != token.AND || r.harmless(d) {
 				return u
 			}
-			part = true
-		case *ast.UnaryExpr:
-			if p.Op == token.AND {
-				u.kind = aliases
-			}
-			return u
+			address, part = true, false
 		case *ast.AssignStmt:
 			for _, left := range p.Lhs {
 				if left == child {
@@ -52,7 +52,11 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 					return u
 				}
 			}
-			return u.aliasIf(!part && !r.harmless(d))
+			u = u.aliasIf(r.shares(d, part))
+			if u.kind == aliases && r.writesAlias(p, child) {
+				u.kind = writes
+			}
+			return u
 		case *ast.IncDecStmt:
 			u.kind = writes
 			return u
@@ -61,14 +65,19 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 				u.kind = writes
 				return u
 			}
-			return u.aliasIf(!part && !r.harmless(d))
+			return u.aliasIf(r.shares(d, part))
 		case *ast.RangeStmt:
 			if (p.Key == child || p.Value == child) && p.Tok == token.ASSIGN {
 				u.kind = writes
+				return u
 			}
-			return u
+			return u.aliasIf(p.X == child && p.Value != nil && r.shares(d, true))
 		case *ast.CallExpr:
 			if p.Fun == child {
+				return u
+			}
+			if address { // that is what pointers are handed over for
+				u.kind = writes
 				return u
 			}
 			switch r.builtin(p) {
@@ -80,17 +89,108 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 			case "len", "cap", "min", "max", "print", "println", "panic":
 				return u
 			case "append":
-				return u.aliasIf(p.Args[0] == child && !r.harmless(d))
+				return u.aliasIf(r.shares(d, part))
 			}
-			return u.aliasIf(!part && !r.harmless(d))
+			return u.aliasIf(r.shares(d, part))
 		case *ast.ReturnStmt, *ast.CompositeLit, *ast.KeyValueExpr, *ast.ValueSpec:
-			return u.aliasIf(!part && !r.harmless(d))
+			return u.aliasIf(r.shares(d, part))
 		default:
 			return u
 		}
 		child = parents[i]
 	}
 	return u
+}
+
+func isCalled(stack []ast.Node, i int) bool {
+	call, ok := parent(stack, i).(*ast.CallExpr)
+	return ok && call.Fun == stack[i]
+}
+
+// methodUse says what naming a method of a variable, or of a part of it, can
+// do: one that is not known here, or known to write to what it is called on,
+// writes.
+func (r *resolver) methodUse(d *decl, name string, called bool) useKind {
+	p := r.decl.file.pkg.program
+	switch {
+	case r.harmless(d):
+		return reads
+	case !p.isMethod(name):
+		return writes // of a type of another module, or a field that is a function
+	case called && p.mutators[name]:
+		return writes
+	}
+	return aliases
+}
+
+// writesAlias reports whether a local variable that is given (a part of) a
+// package variable is written to in the same declaration.
+func (r *resolver) writesAlias(s *ast.AssignStmt, from ast.Node) bool {
+	var local *ast.Object
+	for i, right := range s.Rhs {
+		if id, ok := s.Lhs[min(i, len(s.Lhs)-1)].(*ast.Ident); ok && right == from {
+			local = id.Obj
+		}
+	}
+	return local != nil && writesTo(r.decl.node, local)
+}
+
+// writesTo reports whether something is assigned to a part of what a local
+// variable stands for.
+func writesTo(n ast.Node, local *ast.Object) bool {
+	found := false
+	check := func(e ast.Expr) {
+		if id, part := base(e); id != nil && part && id.Obj == local {
+			found = true
+		}
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				check(left)
+			}
+		case *ast.IncDecStmt:
+			check(n.X)
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && len(n.Args) > 0 && (id.Name == "delete" || id.Name == "clear" || id.Name == "copy") {
+				check(&ast.ParenExpr{X: &ast.StarExpr{X: n.Args[0]}})
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// base is the variable that an expression is, or is a part of.
+func base(e ast.Expr) (id *ast.Ident, part bool) {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x, part
+		case *ast.IndexExpr:
+			e, part = x.X, true
+		case *ast.SelectorExpr:
+			e, part = x.X, true
+		case *ast.StarExpr:
+			e, part = x.X, true
+		case *ast.SliceExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil, false
+		}
+	}
+}
+
+// shares reports whether handing on a variable, or a part of it, lets others
+// write to it.
+func (r *resolver) shares(d *decl, part bool) bool {
+	if r.harmless(d) {
+		return false
+	}
+	return !part || !d.flatParts()
 }
 
 func (u use) aliasIf(yes bool) use {
@@ -124,37 +224,52 @@ func (r *resolver) later() bool {
 			continue
 		}
 		call, ok := r.stack[i-1].(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if call.Fun != n && (!ok || sel.Sel.Name != "Do") {
+		if !ok || call.Fun != n && !isOnce(call) {
 			return true
 		}
 	}
 	return false
 }
 
+// isOnce reports whether a function that is an argument of the call is called
+// once, as by a sync.Once.
+func isOnce(call *ast.CallExpr) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (sel.Sel.Name == "Do" || sel.Sel.Name == "OnceFunc" || sel.Sel.Name == "OnceValue" || sel.Sel.Name == "OnceValues")
+}
+
+// once reports whether the place is within a literal that is called once.
+func (r *resolver) once() bool {
+	for i, n := range r.stack {
+		if _, ok := n.(*ast.FuncLit); ok && i > 0 {
+			if call, ok := r.stack[i-1].(*ast.CallExpr); ok && call.Fun != n && isOnce(call) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // called reports whether the expression on top of the stack is called then and
-// there.
-func (r *resolver) called(n ast.Expr) bool {
+// there, or once.
+func (r *resolver) called(n ast.Expr) (called, once bool) {
 	if r.later() {
-		return false
+		return false, false
 	}
 	var child ast.Node = n
 	for i := len(r.stack) - 1; i >= 0; i-- {
 		switch p := r.stack[i].(type) {
 		case *ast.CallExpr:
-			return p.Fun == child
+			return p.Fun == child || isOnce(p), p.Fun != child && isOnce(p)
 		case *ast.IndexExpr, *ast.IndexListExpr, *ast.ParenExpr:
 			child = p
 		default:
 			if p != ast.Node(n) {
-				return false
+				return false, false
 			}
 		}
 	}
-	return false
+	return false, false
 }
 
 // harmless reports whether a variable cannot be written by another name for
@@ -251,4 +366,90 @@ func (d *decl) harmlessValue(e ast.Expr) bool {
 func (d *decl) constant(name string) bool {
 	c := d.file.pkg.scope[name]
 	return c != nil && (c.kind == "const" || c.kind == "func")
+}
+
+// flatParts reports whether the elements or fields of a variable are values
+// without anything in them that could be shared.
+func (d *decl) flatParts() bool {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok {
+		return false
+	}
+	t := s.Type
+	if t == nil && len(s.Values) == 1 && len(s.Names) == 1 {
+		t = typeOfValue(s.Values[0])
+	}
+	return t != nil && d.flatElements(t, 0)
+}
+
+// typeOfValue is the type that a value shows, or nil.
+func typeOfValue(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.CompositeLit:
+		return e.Type
+	case *ast.CallExpr:
+		if id, ok := e.Fun.(*ast.Ident); ok && id.Name == "make" && len(e.Args) > 0 {
+			return e.Args[0]
+		}
+	}
+	return nil
+}
+
+const maxTypeDepth = 8
+
+func (d *decl) flatElements(t ast.Expr, depth int) bool {
+	if depth > maxTypeDepth {
+		return false
+	}
+	switch t := t.(type) {
+	case *ast.ArrayType:
+		return d.flat(t.Elt, depth+1)
+	case *ast.MapType:
+		return d.flat(t.Value, depth+1)
+	case *ast.StructType:
+		return d.flat(t, depth+1)
+	case *ast.Ident:
+		if u := d.file.pkg.scope[t.Name]; u != nil && u.kind == "type" {
+			return u.flatElements(u.node.(*ast.TypeSpec).Type, depth+1)
+		}
+	}
+	return false
+}
+
+// flat reports whether values of a type share nothing when they are copied.
+func (d *decl) flat(t ast.Expr, depth int) bool {
+	if depth > maxTypeDepth {
+		return false
+	}
+	switch t := t.(type) {
+	case *ast.Ident:
+		if d.harmlessType(t) {
+			return true
+		}
+		u := d.file.pkg.scope[t.Name]
+		return u != nil && u.kind == "type" && u.flat(u.node.(*ast.TypeSpec).Type, depth+1)
+	case *ast.SelectorExpr:
+		return shareable[qualifiedName(t)]
+	case *ast.FuncType:
+		return true
+	case *ast.ArrayType:
+		return t.Len != nil && d.flat(t.Elt, depth+1)
+	case *ast.StructType:
+		for _, f := range t.Fields.List {
+			if !d.flat(f.Type, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// mutates reports whether a method writes to what it is called on, as far as
+// its body shows: it assigns to a part of it, or calls a method of a part.
+func mutates(f *ast.FuncDecl) bool {
+	if f.Body == nil || len(f.Recv.List) == 0 || len(f.Recv.List[0].Names) == 0 {
+		return f.Body == nil
+	}
+	return writesTo(f.Body, f.Recv.List[0].Names[0].Obj)
 }

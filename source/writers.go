@@ -2,14 +2,23 @@ package source
 
 import (
 	"fmt"
+	"go/ast"
 	"slices"
+
+	"github.com/larder-data/larder/key"
 )
 
 // writers takes in what gives a package variable its value.
 func (w *walker) writers(v *decl) {
+	w.unknownWriters(v)
+	var order []key.Digest
 	for _, d := range w.program.mayName(v) {
 		for _, u := range d.resolved().uses {
 			if u.variable != v || u.kind == reads {
+				continue
+			}
+			if u.once {
+				w.reach(d, v)
 				continue
 			}
 			callers, running := w.program.beforeMain(d, u.later)
@@ -22,27 +31,38 @@ func (w *walker) writers(v *decl) {
 			}
 			if d != v {
 				w.reach(d, v)
+				order = append(order, d.resolved().digest)
 			}
 			for _, c := range callers {
 				w.reach(c, v)
+				order = append(order, c.resolved().digest)
 			}
+		}
+	}
+	if len(order) > 1 {
+		// The last to write it wins: what comes first matters.
+		digest, err := key.Of(order)
+		if err == nil {
+			w.orders[v.name()] = digest
 		}
 	}
 }
 
 // mayName lists the declarations that may name a package variable.
 func (p *program) mayName(v *decl) []*decl {
-	list := v.file.pkg.decls
-	if !slices.ContainsFunc(v.names, isExported) {
-		return list
-	}
-	for _, k := range p.packages {
+	exported := slices.ContainsFunc(v.names, isExported)
+	var list []*decl
+	for _, k := range p.order {
 		if k == v.file.pkg {
+			list = append(list, k.decls...)
+			continue
+		}
+		if !exported {
 			continue
 		}
 		for _, d := range k.decls {
 			if d.file.importsPath(v.file.pkg.path) {
-				list = append(slices.Clip(list), d)
+				list = append(list, d)
 			}
 		}
 	}
@@ -81,6 +101,9 @@ func (p *program) beforeMain(d *decl, later bool) (callers []*decl, running *dec
 			return
 		}
 		for _, m := range p.mentions()[d] {
+			if m.resolved().onces[d] {
+				continue // a sync.Once calls it
+			}
 			if m.resolved().values[d] {
 				running = m
 				return
@@ -102,6 +125,7 @@ func (p *program) mentions() map[*decl][]*decl {
 	p.mentionsOnce.Do(func() {
 		p.mentionedBy = map[*decl][]*decl{}
 		p.selectedBy = map[string][]*decl{}
+		p.leafWriters = map[string][]leafWriter{}
 		for _, d := range p.all {
 			r := d.resolved()
 			for _, t := range r.targets {
@@ -109,6 +133,10 @@ func (p *program) mentions() map[*decl][]*decl {
 			}
 			for _, s := range r.selected {
 				p.selectedBy[s] = append(p.selectedBy[s], d)
+			}
+			for _, u := range r.leafWrites {
+				name := u.variable.names[0]
+				p.leafWriters[name] = append(p.leafWriters[name], leafWriter{d, u})
 			}
 		}
 	})
@@ -119,4 +147,79 @@ func (p *program) mentions() map[*decl][]*decl {
 func (p *program) selections() map[string][]*decl {
 	p.mentions()
 	return p.selectedBy
+}
+
+// unknownWriters refuses a variable that code which cannot be seen may write:
+// one that is exported, or that an exported function writes, where a package of
+// the program's own is not registered.
+func (w *walker) unknownWriters(v *decl) {
+	if w.program.unknown == "" || v.file.pkg.path == "main" {
+		return
+	}
+	open := slices.ContainsFunc(v.names, isExported) && !v.sentinel()
+	for _, d := range v.file.pkg.decls {
+		for _, u := range d.resolved().uses {
+			open = open || u.variable == v && u.kind == writes && !u.once && w.program.callable(d, map[*decl]bool{})
+		}
+	}
+	if open {
+		w.refuse(v, problem{
+			what: fmt.Sprintf("package variable %s, which package %s may write, whose sources are not registered", v.name(), w.program.unknown),
+			at:   v.at(v.node.Pos()), name: v.name(), opaque: true,
+		})
+	}
+}
+
+// callable reports whether other packages can have a function called: it is
+// exported, or one that is calls it.
+func (p *program) callable(d *decl, seen map[*decl]bool) bool {
+	if seen[d] || d.kind != "func" && d.kind != "method" {
+		return false
+	}
+	seen[d] = true
+	if isExported(d.names[0]) {
+		return true
+	}
+	list := p.mentions()[d]
+	if d.kind == "method" {
+		list = append(slices.Clip(list), p.selections()[d.names[0]]...)
+	}
+	return slices.ContainsFunc(list, func(m *decl) bool { return p.callable(m, seen) })
+}
+
+// sentinel reports whether a variable is an error, which nobody writes.
+func (d *decl) sentinel() bool {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok || len(s.Values) != 1 {
+		return false
+	}
+	call, ok := s.Values[0].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (qualifiedName(f) == "errors.New" || qualifiedName(f) == "fmt.Errorf")
+}
+
+// leafVariable takes in what writes to a variable of another package.
+func (w *walker) leafVariable(d *decl, l leaf) {
+	name := l.path + "." + l.name
+	if w.program.unknown != "" && variables[name] {
+		w.refuse(d, problem{
+			what: fmt.Sprintf("variable %s, which package %s may write, whose sources are not registered", name, w.program.unknown),
+			at:   l.at, name: name, opaque: true,
+		})
+	}
+	w.program.mentions()
+	for _, writer := range w.program.leafWriters[name] {
+		callers, running := w.program.beforeMain(writer.by, writer.use.later)
+		if running != nil && !writer.use.once {
+			w.refuse(d, problem{what: fmt.Sprintf("variable %s, which %s writes while the program runs", name, writer.by.name()), at: writer.use.at, name: name})
+			continue
+		}
+		w.reach(writer.by, d)
+		for _, c := range callers {
+			w.reach(c, d)
+		}
+	}
 }

@@ -20,9 +20,7 @@ import (
 const Cell = 0.15
 
 var (
-	mesh = lazy.Func2("mesh", func(ctx background, s solid.Solid, cell float64) (solid.Mesh, error) {
-		return solid.Tessellate(ctx, s, cell)
-	})
+	mesh = lazy.Func2("mesh", solid.Tessellate)
 	stl = lazy.Func1("stl", func(_ background, m solid.Mesh) ([]byte, error) {
 		var b bytes.Buffer
 		err := solid.WriteSTL(&b, m)
