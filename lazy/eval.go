@@ -92,6 +92,7 @@ type task struct {
 	users   []*task
 	uses    int // users that have not taken the value
 	done    bool
+	freed   bool // it was done, and its value is let go
 
 	value  any
 	reads  []larder.Read
@@ -252,6 +253,10 @@ func (v *evaluator) open(ctx context.Context, t *task) {
 		}
 		t.args[i] = a
 		a.uses++
+		if a.freed {
+			a.done, a.opened, a.freed = false, false, false
+			v.count.Waiting++
+		}
 		if a.done {
 			continue
 		}
@@ -278,8 +283,10 @@ func (v *evaluator) finish(t *task) {
 	t.users = nil
 	for _, a := range t.args {
 		if a != nil {
-			if a.uses--; a.uses == 0 {
-				a.value = nil // nobody else needs it; it may be large
+			// A large value that nobody needs now is let go, if it can be
+			// found again.
+			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk {
+				a.value, a.freed = nil, true
 			}
 		}
 	}

@@ -619,3 +619,28 @@ func TestVerification(t *testing.T) {
 		t.Error("a wrong LARDER_VERIFY was taken")
 	}
 }
+
+// A value that is let go when its user is done may be needed by another one
+// that is only found later.
+func TestSharedNodesFarApart(t *testing.T) {
+	for name, keep := range map[string]lazy.Keep{"kept": lazy.KeepOnDisk, "not kept": lazy.KeepNot, "in memory": lazy.KeepInMemory} {
+		t.Run(name, func(t *testing.T) {
+			l := open(t, t.TempDir())
+			shared := lazy.Func1("shared", func(_ context.Context, x int) ([]int, error) { return []int{x}, nil }, lazy.Options{Version: "1", Keep: keep})
+			first := lazy.Func1("first", func(_ context.Context, x []int) (int, error) { return x[0], nil }, v1)
+			n := computed(l, func() {
+				v := lazy.Of(0)
+				for i := range 20 {
+					// Each step uses a node that an earlier one has used and let go.
+					v = sum(v, first(shared(lazy.Of(i%3))), first(shared(lazy.Of(7))))
+				}
+				if got, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Workers: 1}); got != 7*20+19 || err != nil {
+					t.Errorf("got %d, %v", got, err)
+				}
+			})
+			if want := int64(20 + 4 + 4); keep != lazy.KeepNot && n != want {
+				t.Errorf("%d executions, want %d", n, want)
+			}
+		})
+	}
+}
