@@ -2,10 +2,10 @@ package source_test
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -192,7 +192,7 @@ var edits = []edit{
 	{name: "a structure", change: in("tables/tables.go", `name: "shared"`, `name: "common"`), reaches: "shared", why: "settings"},
 	{name: "a function hands out another structure", change: in("tables/tables.go", "{ return &settings }", "{ return &spare }\n\nvar spare options"), reaches: "shared", why: "current"},
 	{name: "one of two files with init", change: in("tables/steps_a.go", "measure", "weigh"), reaches: "steps", why: "init|order"},
-	{name: "files with init change their order", change: renamed("tables/steps_a.go", "tables/steps_z.go"), reaches: "steps", why: "init|order|steps_z.go"},
+	{name: "files with init change their order", change: renamed("tables/steps_a.go", "tables/steps_z.go"), reaches: "steps", why: "init|order|steps"},
 	{name: "a table that is filled once", change: in("text/text.go", `m["three"] = 3`, `m["three"] = 33`), reaches: "lookup", why: "extend"},
 	{name: "a literal of a table that is filled once", change: in("text/text.go", `"one": 1`, `"three": 1`), reaches: "lookup", why: "fill", same: true},
 	{name: "init of package main", change: in("report.go", `var currency = "€"`, "var currency = \"€\"\n\nfunc init() { currency = \"$\" }"), reaches: "report", why: "init|currency"},
@@ -259,7 +259,7 @@ var edits = []edit{
 	{name: "written under another name, by linkname", change: added("plugins/link.go", "package plugins\n\nimport _ \"unsafe\"\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
 	{name: "written under another name, by linkname, in a package that is not registered", change: added("legacy/link.go", "package legacy\n\nimport (\n\t_ \"suite/tables\"\n\t_ \"unsafe\"\n)\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
 	{name: "a registry of the standard library", from: both(in("text/text.go", "return base64.StdEncoding.EncodeToString([]byte(s)), nil", "return base64.StdEncoding.EncodeToString(crypto.MD4.New().Sum([]byte(s))), nil"), imports("text/text.go", "crypto"), hasher), change: both(in("plugins/hash.go", "hash/crc32", "hash/adler32"), in("plugins/hash.go", "crc32.NewIEEE", "adler32.New")), reaches: "binary", why: "init|plugins|crypto", mayRefuse: true},
-	{name: "the order of variables that count", from: held("var counter int\n\nfunc next() int { counter++; return counter }\n\nvar ticket = next()\n\nvar other = next()", "ticket"), change: both(in("tables/held.go", "var ticket =", "var x ="), in("tables/held.go", "var other =", "var ticket ="), in("tables/held.go", "var x =", "var other =")), reaches: "row", why: "ticket|counter", mayRefuse: true},
+	{name: "the order of variables that count", from: held("var counter int\n\nfunc next() int { counter++; return counter }\n\nvar ticket = next()\n\nvar other = next()", "ticket"), change: both(in("tables/held.go", "var ticket =", "var x ="), in("tables/held.go", "var other =", "var ticket ="), in("tables/held.go", "var x =", "var other =")), reaches: "row", why: "ticket|counter|order", mayRefuse: true},
 	{name: "a key of a local type that is named like a structure", from: held("const pear = 1\n\nfunc basket() int {\n\ttype options map[int]int\n\treturn options{pear: 5}[1]\n}", "basket()"), change: in("tables/held.go", "pear = 1", "pear = 2"), reaches: "row", why: "pear"},
 	{name: "a key within a key of a map of structures", from: held("const two = 2\n\ntype point struct{ x int }\n\nvar places = map[[3]int]point{{two: 5}: {x: 7}}", "places[[3]int{0, 0, 5}].x"), change: in("tables/held.go", "two = 2", "two = 1"), reaches: "row", why: "two"},
 	{name: "a method of a generic type", from: held("type pile[T any] struct{ all []T }\n\nfunc (p *pile[T]) size() int { return len(p.all) }\n\nfunc piled() int {\n\tp := pile[string]{[]string{\"a\", \"b\"}}\n\treturn p.size()\n}", "piled()"), change: in("tables/held.go", "return len(p.all)", "return cap(p.all) + 1"), reaches: "row", why: "size"},
@@ -269,12 +269,11 @@ var edits = []edit{
 	{name: "a package declared as pure", from: pureLegacy, change: in("legacy/legacy.go", "return 1 }", "return 2 }"), reaches: "score", why: "legacy", mayRefuse: true},
 	{name: "a method as a lazy function", change: in("shape.v2/shape.go", "float64(m) * 3.28", "float64(m) * 3"), reaches: "feet", why: "Feet"},
 	{name: "a tag that the environment seems to set", from: both(in("text/plain.go", "!fancy", "!amd64.v4"), in("text/fancy.go", "build fancy", "build amd64.v4")), fromEnv: []string{"GOAMD64=v4"}, env: []string{"GOAMD64=v4"}, change: in("text/plain.go", `"plain"`, `"simple"`), reaches: "system", why: "flavour"},
-	{name: "the time zone that a time is in", from: sum("float64(len(zone()))", "time").and(in("calc/helpers.go", "// add weighs", "func zone() string {\n\tt, _ := time.Parse(time.RFC3339, \"2020-01-01T00:00:00+09:00\")\n\treturn t.Location().String()\n}\n\n// add weighs")), env: []string{"TZ=Asia/Tokyo"}, reaches: "sum", mayRefuse: true, same: true},
+	{name: "the time zone that a time is in", from: sum("float64(len(zone()))", "time").and(in("calc/helpers.go", "// add weighs", "func zone() string {\n\tt, _ := time.Parse(time.RFC3339, \"2020-01-01T00:00:00+09:00\")\n\treturn t.Location().String()\n}\n\n// add weighs")), env: []string{"TZ=Asia/Tokyo"}, reaches: "sum", why: "TZ|time", mayRefuse: true},
 	{name: "a string in two parts that the linker sets, and the build does not say", from: in("tables/tables.go", `"dev"`, `"d" + "ev"`), fromFlags: []string{"-trimpath", "-ldflags=-s -w -X suite/tables.Version=1.0"}, flags: []string{"-trimpath", "-ldflags=-s -w -X suite/tables.Version=1.1"}, reaches: "banner", why: "Version|ldflags|linker|build", mayRefuse: true},
 	{name: "a variable that the linker sets, by a pattern", flags: []string{"-ldflags=suite=-s -w -X suite/tables.Version=1.0"}, reaches: "banner", why: "Version|ldflags|linker", mayRefuse: true},
-	{name: "a file that the build takes from elsewhere", flags: []string{"-overlay=overlay.json"}, change: both(added("overlay.json", `{"Replace": {"calc/helpers.go": "overlay/helpers.txt"}}`), changes{func(p tree) error {
+	{name: "a file that the build takes from elsewhere", flags: []string{"-overlay=overlay.json"}, change: both(added("overlay.json", `{"Replace": {"calc/helpers.go": "overlay/helpers.txt"}}`), changes{func(_ *testing.T, p tree) {
 		p["overlay/helpers.txt"] = strings.Replace(p["calc/helpers.go"], "b*gain", "b*gain + 1", 1)
-		return nil
 	}}), reaches: "sum", why: "add", mayRefuse: true},
 	{name: "the version of the language, by a flag", flags: []string{"-gcflags=suite/calc=-lang=go1.21"}, reaches: "loops", why: "gcflags|lang", mayRefuse: true},
 
@@ -283,13 +282,13 @@ var edits = []edit{
 	{name: "a value in a registry", change: in("plugins/plugins.go", "bias: 1", "bias: 2"), reaches: "run names all", why: "init"},
 	{name: "a function that was appended", change: in("plugins/plugins.go", `"*" + s`, `"#" + s`), reaches: "all", why: "mark"},
 	{name: "a literal that was appended", change: in("plugins/plugins.go", `s + "?"`, `s + "??"`), reaches: "run names all", why: "init"},
-	{name: "two entries change places", change: both(in("plugins/plugins.go", "\tregistry.Default.Add(\"half\", half{})\n", ""), in("plugins/plugins.go", "\tregistry.Hooks =", "\tregistry.Default.Add(\"half\", half{})\n\tregistry.Hooks =")), reaches: "run names all", why: "init"},
+	{name: "two entries change places", change: both(in("plugins/plugins.go", "\tregistry.Default.Add(\"half\", half{})\n", ""), in("plugins/plugins.go", "\tregistry.Hooks =", "\tregistry.Default.Add(\"half\", half{})\n\tregistry.Hooks =")), reaches: "run names all", why: "init|order"},
 	{name: "the method that enters", change: in("registry/registry.go", "append(r.names, name)", `append(r.names, "-"+name)`), reaches: "run names", why: "Add"},
 	{name: "the method that finds", change: in("registry/registry.go", "p, ok = r.plugins[name]", "p, ok = r.plugins[\"half\"], name != \"\""), reaches: "run", why: "Get"},
 	{name: "a package that enters something is imported", change: in("main.go", `_ "suite/plugins"`, "_ \"suite/extra\"\n\t_ \"suite/plugins\""), reaches: "run names", why: "extra|init"},
 	{name: "a package that enters something is imported deep down", change: in("flat/flat.go", `import "strconv"`, "import (\n\t\"strconv\"\n\n\t_ \"suite/extra\"\n)"), reaches: "run names", why: "extra|init"},
 	{name: "a package that enters something is imported no more", change: in("main.go", "\t_ \"suite/plugins\"\n", ""), reaches: "run names all", why: "plugins|init"},
-	{name: "a package that enters something comes earlier", from: in("main.go", `_ "suite/plugins"`, "_ \"suite/extra\"\n\t_ \"suite/plugins\""), change: both(in("extra/extra.go", "import \"suite/registry\"", "import (\n\t_ \"suite/plugins\"\n\t\"suite/registry\"\n)")), reaches: "run names", why: "extra|init|plugins"},
+	{name: "a package that enters something comes earlier", from: in("main.go", `_ "suite/plugins"`, "_ \"suite/extra\"\n\t_ \"suite/plugins\""), change: both(in("extra/extra.go", "import \"suite/registry\"", "import (\n\t_ \"suite/plugins\"\n\t\"suite/registry\"\n)")), reaches: "run names", why: "extra|init|plugins|order"},
 	{name: "a package that is not registered enters something", change: both(in("legacy/legacy.go", "// Score is", "func init() { registry.Default.Add(\"legacy\", nil) }\n\n// Score is"), imports("legacy/legacy.go", "suite/registry")), reaches: "run names", why: "legacy|init", mayRefuse: true},
 	{name: "another package appends", change: both(in("tables/setup.go", "func rate()", "func init() { registry.Hooks = append(registry.Hooks, func(s string) string { return \"[\" + s + \"]\" }) }\n\nfunc rate()"), imports("tables/setup.go", "suite/registry")), reaches: "all", why: "init|Hooks"},
 
@@ -425,7 +424,7 @@ func sum(expression string, paths ...string) changes {
 }
 
 // changes are made to a program one after another.
-type changes []func(tree) error
+type changes []func(*testing.T, tree)
 
 func (c changes) and(more changes) changes { return append(c[:len(c):len(c)], more...) }
 
@@ -439,80 +438,73 @@ func both(all ...changes) changes {
 
 // in replaces the one place of a file where the text old is.
 func in(file, old, text string) changes {
-	return changes{func(p tree) error {
+	return changes{func(t *testing.T, p tree) {
 		if n := strings.Count(p[file], old); n != 1 {
-			return fmt.Errorf("%s has %q %d times", file, old, n)
+			t.Fatalf("the table is wrong: %s has %q %d times", file, old, n)
 		}
 		p[file] = strings.Replace(p[file], old, text, 1)
-		return nil
 	}}
 }
 
 // edited changes the whole text of a file.
 func edited(file string, by func(string) string) changes {
-	return changes{func(p tree) error {
+	return changes{func(t *testing.T, p tree) {
 		text, ok := p[file]
 		if !ok {
-			return fmt.Errorf("no file %s", file)
+			t.Fatalf("the table is wrong: no file %s", file)
 		}
 		p[file] = by(text)
-		return nil
 	}}
 }
 
 // imports adds imports to a file.
 func imports(file string, paths ...string) changes {
 	return edited(file, func(text string) string {
+		at := strings.Index("\n"+text, "\npackage ")
+		clause, rest, _ := strings.Cut(text[at:], "\n")
+		var lines strings.Builder
 		for _, path := range paths {
-			clause, rest, _ := strings.Cut(text[strings.Index("\n"+text, "\npackage "):], "\n")
-			head := text[:strings.Index("\n"+text, "\npackage ")]
-			text = head + clause + "\n\nimport " + fmt.Sprintf("%q", path) + "\n" + rest
+			fmt.Fprintf(&lines, "\nimport %q\n", path)
 		}
-		return text
+		return text[:at] + clause + "\n" + lines.String() + rest
 	})
 }
 
 // added writes a file.
 func added(file, text string) changes {
-	return changes{func(p tree) error { p[file] = text; return nil }}
+	return changes{func(_ *testing.T, p tree) { p[file] = text }}
 }
 
 // renamed gives a file another name.
 func renamed(file, name string) changes {
-	return changes{func(p tree) error {
+	return changes{func(t *testing.T, p tree) {
 		if _, ok := p[file]; !ok {
-			return fmt.Errorf("no file %s", file)
+			t.Fatalf("the table is wrong: no file %s", file)
 		}
 		p[name] = p[file]
 		delete(p, file)
-		return nil
 	}}
 }
 
 // module copies a module that this one requires into a folder.
 func module(path, dir string) changes {
-	return changes{func(p tree) error {
-		out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path).Output()
+	return changes{func(t *testing.T, p tree) {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", path).Output()
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		from := strings.TrimSpace(string(out))
-		files, err := filepath.Glob(filepath.Join(from, "*"))
+		from := os.DirFS(strings.TrimSpace(string(out)))
+		files, err := fs.Glob(from, "*.go")
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		for _, file := range files {
-			name := filepath.Base(file)
-			if name != "go.mod" && (!strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go")) {
-				continue
-			}
-			b, err := os.ReadFile(file)
+		for _, file := range append(files, "go.mod") {
+			b, err := fs.ReadFile(from, file)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			p[dir+"/"+name] = string(b)
+			p[dir+"/"+file] = string(b)
 		}
-		return nil
 	}}
 }
 
@@ -521,9 +513,7 @@ func apply(t *testing.T, program tree, c changes) tree {
 	t.Helper()
 	p := maps.Clone(program)
 	for _, change := range c {
-		if err := change(p); err != nil {
-			t.Fatal(err)
-		}
+		change(t, p)
 	}
 	return p
 }
