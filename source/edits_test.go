@@ -32,11 +32,11 @@ type edit struct {
 
 // mayRefuse are functions that an identity by sources cannot follow. They are
 // refused or right.
-var mayRefuse = set("score part smooth total left right")
+var mayRefuse = set("part smooth total left right")
 
 // coarse are functions that use code whose sources are not registered. Any
 // edit may compute them again.
-var coarse = set("score part smooth")
+var coarse = set("part smooth")
 
 var edits = []edit{
 	// What reaches nothing.
@@ -230,9 +230,9 @@ var edits = []edit{
 	{name: "written by a method value", change: added("tables/writer.go", "package tables\n\nfunc (o *options) deepen() { o.depth = 11 }\n\nvar deepen = settings.deepen\n\nfunc init() { deepen() }\n"), reaches: "shared", why: "init|deepen|settings"},
 	{name: "written from another package", change: in("plugins/plugins.go", "func init() {\n", "func init() {\n\ttables.Version = \"plugged\"\n").and(imports("plugins/plugins.go", "suite/tables")), reaches: "banner run names all", why: "Version|init"},
 	{name: "written from another package by a method", change: in("plugins/plugins.go", "func init() {\n", "func init() {\n\ttables.Settings().Deepen()\n").and(imports("plugins/plugins.go", "suite/tables")).and(added("tables/writer.go", "package tables\n\n// Settings are the settings.\nfunc Settings() *options { return &settings }\n\n// Deepen makes them deeper.\nfunc (o *options) Deepen() { o.depth = 11 }\n")), reaches: "shared run names all", why: "init|Deepen|settings"},
-	{name: "written from a package that is not registered", change: both(in("legacy/legacy.go", "// Score is", "func init() { tables.Version = \"legacy\" }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), reaches: "banner", why: "", mayRefuse: true},
+	{name: "written from a package that is not registered", from: withLegacy, change: both(in("legacy/legacy.go", "// Score is", "func init() { tables.Version = \"legacy\" }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), reaches: "banner", why: "", mayRefuse: true},
 	{name: "a variable of the standard library is written", change: both(in("plugins/plugins.go", "func mark", "func init() { base64.StdEncoding = base64.URLEncoding }\n\nfunc mark"), imports("plugins/plugins.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init", mayRefuse: true},
-	{name: "a variable of the standard library is written from a package that is not registered", change: both(in("legacy/legacy.go", "// Score is", "func init() { base64.StdEncoding = base64.URLEncoding }\n\n// Score is"), imports("legacy/legacy.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init|legacy", mayRefuse: true},
+	{name: "a variable of the standard library is written from a package that is not registered", from: withLegacy, change: both(in("legacy/legacy.go", "// Score is", "func init() { base64.StdEncoding = base64.URLEncoding }\n\n// Score is"), imports("legacy/legacy.go", "encoding/base64")), reaches: "binary", why: "StdEncoding|init|legacy", mayRefuse: true},
 	{name: "a variable can be written while the program runs", change: both(setTax, in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
 
 	// What names do not show.
@@ -248,7 +248,7 @@ var edits = []edit{
 	{name: "written in a type switch", from: held("var anything any = []int{1}", "anything.([]int)[0]"), change: late("func init() {\n\tswitch s := anything.(type) {\n\tcase []int:\n\t\ts[0] = 9\n\t}\n}"), reaches: "row", why: "init|anything", mayRefuse: true},
 	{name: "written behind a pointer to a slice", from: held("var list = []int{1}\n\nvar listed = &list", "(*listed)[0]"), change: late("func init() {\n\tl := *listed\n\tl[0] = 9\n}"), reaches: "row", why: "init|listed", mayRefuse: true},
 	{name: "written by a method that fmt calls, from elsewhere", from: held("var shade = 1\n\ntype painter struct{}\n\nfunc (painter) String() string { shade = 9; return \"\" }", "shade"), change: late("func init() { _ = fmt.Sprint(painter{}) }", "fmt"), reaches: "row", why: "init|painter|shade", mayRefuse: true},
-	{name: "written by a function that only a package which is not registered calls", from: both(setTax, in("legacy/legacy.go", "// Score is", "func init() { tables.SetTax(50) }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), change: in("legacy/legacy.go", "SetTax(50)", "SetTax(60)"), reaches: "price report", why: "SetTax|legacy", mayRefuse: true},
+	{name: "written by a function that only a package which is not registered calls", from: both(withLegacy, setTax, in("legacy/legacy.go", "// Score is", "func init() { tables.SetTax(50) }\n\n// Score is"), imports("legacy/legacy.go", "suite/tables")), change: in("legacy/legacy.go", "SetTax(50)", "SetTax(60)"), reaches: "price report", why: "SetTax|legacy", mayRefuse: true},
 	{name: "written by a function that only main calls", from: both(setTax, in("main.go", "\tcalc.Try(b)", "\ttables.SetTax(90)\n\tcalc.Try(b)")), change: in("main.go", "SetTax(90)", "SetTax(91)"), reaches: "price report", why: "SetTax|tax", mayRefuse: true},
 	{name: "written through a pointer that only main uses", from: both(added("tables/more.go", "package tables\n\n// Tax is for any time.\nfunc Tax() *int { return &tax }\n"), in("main.go", "\tcalc.Try(b)", "\t*tables.Tax() = 90\n\tcalc.Try(b)")), change: in("main.go", "Tax() = 90", "Tax() = 91"), reaches: "price report", why: "Tax|tax", mayRefuse: true},
 	{name: "an exported variable that only main writes", from: in("main.go", "\tcalc.Try(b)", "\ttables.Version = \"1\"\n\tcalc.Try(b)"), change: in("main.go", "Version = \"1\"", "Version = \"2\""), reaches: "banner", why: "Version", mayRefuse: true},
@@ -257,7 +257,7 @@ var edits = []edit{
 	{name: "written after an import without a name", change: added("plugins/dot.go", "package plugins\n\nimport . \"suite/tables\"\n\nfunc init() { Version = \"dotted\" }\n"), reaches: "banner", why: "init|Version", mayRefuse: true},
 	{name: "written by assembly", change: both(late("func poke()\n\nfunc init() { poke() }"), added("tables/poke_amd64.s", "TEXT ·poke(SB), 4, $0-0\n\tMOVQ $90, ·tax(SB)\n\tRET\n")), reaches: "price report", why: "poke|tax", mayRefuse: true},
 	{name: "written under another name, by linkname", change: added("plugins/link.go", "package plugins\n\nimport _ \"unsafe\"\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
-	{name: "written under another name, by linkname, in a package that is not registered", change: added("legacy/link.go", "package legacy\n\nimport (\n\t_ \"suite/tables\"\n\t_ \"unsafe\"\n)\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
+	{name: "written under another name, by linkname, in a package that is not registered", from: withLegacy, change: added("legacy/link.go", "package legacy\n\nimport (\n\t_ \"suite/tables\"\n\t_ \"unsafe\"\n)\n\n//go:linkname secret suite/tables.tax\nvar secret int\n\nfunc init() { secret = 90 }\n"), reaches: "price report", why: "secret|tax", mayRefuse: true},
 	{name: "a registry of the standard library", from: both(in("text/text.go", "return base64.StdEncoding.EncodeToString([]byte(s)), nil", "return base64.StdEncoding.EncodeToString(crypto.MD4.New().Sum([]byte(s))), nil"), imports("text/text.go", "crypto"), hasher), change: both(in("plugins/hash.go", "hash/crc32", "hash/adler32"), in("plugins/hash.go", "crc32.NewIEEE", "adler32.New")), reaches: "binary", why: "init|plugins|crypto", mayRefuse: true},
 	{name: "the order of variables that count", from: held("var counter int\n\nfunc next() int { counter++; return counter }\n\nvar ticket = next()\n\nvar other = next()", "ticket"), change: both(in("tables/held.go", "var ticket =", "var x ="), in("tables/held.go", "var other =", "var ticket ="), in("tables/held.go", "var x =", "var other =")), reaches: "row", why: "ticket|counter|order", mayRefuse: true},
 	{name: "a key of a local type that is named like a structure", from: held("const pear = 1\n\nfunc basket() int {\n\ttype options map[int]int\n\treturn options{pear: 5}[1]\n}", "basket()"), change: in("tables/held.go", "pear = 1", "pear = 2"), reaches: "row", why: "pear"},
@@ -289,7 +289,7 @@ var edits = []edit{
 	{name: "a package that enters something is imported deep down", change: in("flat/flat.go", `import "strconv"`, "import (\n\t\"strconv\"\n\n\t_ \"suite/extra\"\n)"), reaches: "run names", why: "extra|init"},
 	{name: "a package that enters something is imported no more", change: in("main.go", "\t_ \"suite/plugins\"\n", ""), reaches: "run names all", why: "plugins|init"},
 	{name: "a package that enters something comes earlier", from: in("main.go", `_ "suite/plugins"`, "_ \"suite/extra\"\n\t_ \"suite/plugins\""), change: both(in("extra/extra.go", "import \"suite/registry\"", "import (\n\t_ \"suite/plugins\"\n\t\"suite/registry\"\n)")), reaches: "run names", why: "extra|init|plugins|order"},
-	{name: "a package that is not registered enters something", change: both(in("legacy/legacy.go", "// Score is", "func init() { registry.Default.Add(\"legacy\", nil) }\n\n// Score is"), imports("legacy/legacy.go", "suite/registry")), reaches: "run names", why: "legacy|init", mayRefuse: true},
+	{name: "a package that is not registered enters something", from: withLegacy, change: both(in("legacy/legacy.go", "// Score is", "func init() { registry.Default.Add(\"legacy\", nil) }\n\n// Score is"), imports("legacy/legacy.go", "suite/registry")), reaches: "run names", why: "legacy|init", mayRefuse: true},
 	{name: "another package appends", change: both(in("tables/setup.go", "func rate()", "func init() { registry.Hooks = append(registry.Hooks, func(s string) string { return \"[\" + s + \"]\" }) }\n\nfunc rate()"), imports("tables/setup.go", "suite/registry")), reaches: "all", why: "init|Hooks"},
 
 	// Files beside the sources, tags, flags and modules.
@@ -315,7 +315,8 @@ var edits = []edit{
 	{name: "a helper in a module that a folder replaces", change: in("units/units.go", `" km"`, `" kilometres"`), reaches: "convert", why: "unit"},
 	{name: "a module is replaced by an edited folder", change: both(module("github.com/VividCortex/ewma", "ewma"), in("go.mod", "replace example.com", "replace github.com/VividCortex/ewma => ./ewma\n\nreplace example.com"), in("ewma/ewma.go", "(value * DECAY)", "(value * DECAY * 2)")), reaches: "smooth", why: "ewma"},
 	{name: "an edited folder replaces a module twice", from: both(module("github.com/VividCortex/ewma", "ewma"), in("go.mod", "replace example.com", "replace github.com/VividCortex/ewma => ./ewma\n\nreplace example.com")), change: in("ewma/ewma.go", "(value * DECAY)", "(value * DECAY * 2)"), reaches: "smooth", why: "ewma"},
-	{name: "a package that is not registered", change: in("legacy/legacy.go", "return 1 }", "return 2 }"), reaches: "score", why: "legacy"},
+	{name: "a package that is not registered", from: withLegacy, change: in("legacy/legacy.go", "return 1 }", "return 2 }"), reaches: "score", why: "legacy", mayRefuse: true},
+	{name: "a package that is not registered is used", change: withLegacy, reaches: "*", why: "legacy|score", mayRefuse: true},
 	{name: "a file that is not registered", change: in("partial/hidden.go", "n + 7", "n + 8"), reaches: "part", why: "hidden"},
 	{name: "a debug setting in a file", change: edited("main.go", func(s string) string {
 		return strings.Replace(s, "package main", "//go:debug panicnil=1\npackage main", 1)
@@ -368,7 +369,7 @@ var edits = []edit{
 	{name: "the build", change: sum("size()", "runtime/debug").and(in("calc/helpers.go", "// add weighs", "func size() float64 {\n\tinfo, _ := debug.ReadBuildInfo()\n\treturn float64(len(info.String()))\n}\n\n// add weighs")), refuses: "sum", path: []string{"size", "debug.ReadBuildInfo"}},
 	{name: "memory", change: sum("*(*float64)(unsafe.Pointer(&b))", "unsafe"), refuses: "sum", path: []string{"add", "unsafe"}},
 	{name: "a linkname", change: both(sum("float64(nanotime())"), in("calc/helpers.go", `import "math"`, "import (\n\t\"math\"\n\t_ \"unsafe\"\n)"), in("calc/helpers.go", "// add weighs", "//go:linkname nanotime runtime.nanotime\nfunc nanotime() int64\n\n// add weighs"), added("calc/empty.s", "")), refuses: "sum", path: []string{"nanotime"}},
-	{name: "a linkname pushes a body", change: both(sum("pushed()"), in("calc/helpers.go", "// add weighs", "func pushed() float64\n\n// add weighs"), added("calc/empty.s", ""), in("legacy/legacy.go", "// Score is", "//go:linkname pushed suite/calc.pushed\nfunc pushed() float64 { return 7 }\n\n// Score is"), in("legacy/legacy.go", "package legacy\n", "package legacy\n\nimport _ \"unsafe\"\n")), refuses: "sum", path: []string{"pushed"}},
+	{name: "a linkname pushes a body", from: withLegacy, change: both(sum("pushed()"), in("calc/helpers.go", "// add weighs", "func pushed() float64\n\n// add weighs"), added("calc/empty.s", ""), in("legacy/legacy.go", "// Score is", "//go:linkname pushed suite/calc.pushed\nfunc pushed() float64 { return 7 }\n\n// Score is"), in("legacy/legacy.go", "package legacy\n", "package legacy\n\nimport _ \"unsafe\"\n")), refuses: "sum", path: []string{"pushed"}},
 	{name: "assembly", change: both(in("calc/helpers.go", "func add(a, b float64) float64 { return a + b*gain }", "func add(a, b float64) float64\n\nvar _ = gain"), added("calc/add_amd64.s", "TEXT ·add(SB), $0-24\n\tMOVSD a+0(FP), X0\n\tADDSD b+8(FP), X0\n\tMOVSD X0, ret+16(FP)\n\tRET\n")), refuses: "sum", path: []string{"add"}},
 	{name: "a written variable", change: both(in("calc/calc.go", "\treturn accumulate(xs), nil\n", "\tcalls++\n\treturn accumulate(xs) + calls, nil\n"), in("calc/helpers.go", "// add weighs", "var calls float64\n\n// add weighs")), refuses: "sum", path: []string{"calls"}},
 	{name: "a written variable, three deep", change: both(in("calc/helpers.go", "return math.Round(x*100) / 100 }", "calls++; return math.Round(x*100) + calls }\n\nvar calls float64")), refuses: "sum", path: []string{"cents", "calls"}},
@@ -412,8 +413,11 @@ func late(text string, paths ...string) changes {
 // setTax gives package tables a function that writes a variable.
 var setTax = added("tables/more.go", "package tables\n\n// SetTax is for any time.\nfunc SetTax(n int) { tax = n }\n")
 
-// pureLegacy says of a package that is not registered that it is pure.
-var pureLegacy = in("report.go", "source.Register(files)", "source.Register(files, source.Options{Pure: []string{\"suite/legacy\"}})")
+// withLegacy makes the program use a package that does not register its sources.
+var withLegacy = both(in("report.go", "\t\"suite/tables\"\n", "\t\"suite/legacy\"\n\t\"suite/tables\"\n"), in("report.go", "fmt.Sprint(len(s) * len(s))", "fmt.Sprint(legacy.Score(len(s)))"))
+
+// pureLegacy says of that package that it is pure.
+var pureLegacy = both(withLegacy, in("report.go", "source.Register(files)", "source.Register(files, source.Options{Pure: []string{\"suite/legacy\"}})"))
 
 // hasher makes package plugins provide a hash function to the standard library.
 var hasher = added("plugins/hash.go", "package plugins\n\nimport (\n\t\"crypto\"\n\t\"hash\"\n\t\"hash/crc32\"\n)\n\nfunc init() { crypto.RegisterHash(crypto.MD4, func() hash.Hash { return crc32.NewIEEE() }) }\n")

@@ -8,7 +8,6 @@ import (
 	"github.com/larder-data/larder/lazy"
 	"github.com/larder-data/larder/source"
 
-	"suite/legacy"
 	"suite/tables"
 )
 
@@ -39,7 +38,6 @@ func report(ctx context.Context, name string) (string, error) {
 
 var currency = "€"
 
-// score uses a package that does not register its sources.
 func score(_ context.Context, s string) (string, error) {
-	return fmt.Sprint(legacy.Score(len(s))), nil
+	return fmt.Sprint(len(s) * len(s)), nil
 }
