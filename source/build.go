@@ -1,12 +1,14 @@
 package source
 
 import (
+	"fmt"
 	"go/build"
 	"os"
 	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -55,12 +57,37 @@ func thisBuild() *buildInfo {
 			b.trimmed = s.Value == "true"
 		case "-ldflags":
 			b.set(s.Key, b.link(s.Value))
+		case "-gcflags":
+			if strings.Contains(s.Value, "-lang") {
+				b.set(s.Key, s.Value)
+			}
 		case "DefaultGODEBUG", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOEXPERIMENT":
 			b.set(s.Key, s.Value)
 		}
 	}
 	b.modules = append(b.modules, modules(info)...)
+	b.context.ToolTags = featureTags(b.context.ToolTags, info.Settings)
 	return b
+}
+
+// featureTags are the build tags for the features of the processor that the
+// program was built for, which the environment of its run knows nothing of.
+func featureTags(tags []string, settings []debug.BuildSetting) []string {
+	tags = slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, runtime.GOARCH+".") })
+	for _, s := range settings {
+		level, isLevel := strings.CutPrefix(s.Value, "v")
+		if s.Key != "GO"+strings.ToUpper(runtime.GOARCH) {
+			continue
+		}
+		if n, err := strconv.Atoi(level); err == nil && isLevel {
+			for i := 1; i <= n; i++ {
+				tags = append(tags, fmt.Sprintf("%s.v%d", runtime.GOARCH, i))
+			}
+			continue
+		}
+		tags = append(tags, runtime.GOARCH+"."+s.Value)
+	}
+	return tags
 }
 
 // link notes the variables that linker flags set (-X), and returns what else

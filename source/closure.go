@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"sort"
@@ -182,7 +183,7 @@ func (w *walker) callsAnything() {
 // leaf takes in a name of a package whose sources are not here.
 func (w *walker) leaf(d *decl, l leaf) {
 	if trusted[l.path] || w.declared(d, l.path, l.path+"."+l.name) {
-		w.module(l.path)
+		w.vouchedFor(l.path)
 		return
 	}
 	if p, ok := standard[l.path]; ok {
@@ -194,6 +195,9 @@ func (w *walker) leaf(d *decl, l leaf) {
 			w.refuse(d, problem{what: fmt.Sprintf("%s.%s (%s)", l.path, l.name, what), at: l.at})
 		}
 		w.leafVariable(d, l)
+		if l.path == "time" {
+			w.modules["time zone"] = os.Getenv("TZ")
+		}
 		if callsAnything[l.path] {
 			w.callsAnything()
 		}
@@ -208,6 +212,19 @@ func (w *walker) leaf(d *decl, l leaf) {
 		return
 	}
 	w.refuse(d, problem{what: fmt.Sprintf("%s.%s (of a package that does not register its sources)", l.path, l.name), at: l.at, opaque: true})
+}
+
+// vouchedFor notes the code of a package that is declared to be pure: by its
+// version, or if it has none by the executable it is in.
+func (w *walker) vouchedFor(path string) {
+	if _, std := standard[path]; std || trusted[path] || w.module(path) {
+		w.module(path)
+		return
+	}
+	if code, err := key.Build(); err == nil {
+		w.modules[path] = code.String()
+	}
+	w.callsAnything()
 }
 
 // module notes the version of the module that a package is of, and reports

@@ -44,14 +44,15 @@ type leafWriter struct {
 
 // pkg is a parsed package.
 type pkg struct {
-	program *program
-	path    string
-	name    string // of its package clause
-	files   fs.FS
-	pure    []string
-	scope   map[string]*decl // what is declared at package level, but methods
-	decls   []*decl          // everything
-	sources []string         // patterns by which it embeds its sources
+	program  *program
+	path     string
+	name     string // of its package clause
+	files    fs.FS
+	pure     []string
+	scope    map[string]*decl // what is declared at package level, but methods
+	decls    []*decl          // everything
+	sources  []string         // patterns by which it embeds its sources
+	assembly bool             // it has functions without a Go body
 }
 
 // file is a parsed file.
@@ -300,6 +301,7 @@ func (f *file) declare() {
 
 func (f *file) function(d *ast.FuncDecl) {
 	v := &decl{kind: "func", names: []string{d.Name.Name}, node: d, version: boundary(d.Doc)}
+	f.pkg.assembly = f.pkg.assembly || d.Body == nil
 	switch {
 	case d.Recv != nil:
 		v.kind = "method"

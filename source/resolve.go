@@ -91,6 +91,9 @@ func (r *resolver) declaration() {
 	if d.linked {
 		r.problem(problem{what: "a linkname", opaque: true, at: d.at(d.node.Pos()), name: d.name()})
 	}
+	if len(d.file.pkg.sources) == 0 {
+		r.problem(problem{what: "a package that does not embed all its sources: use //go:embed *.go", opaque: true, at: d.at(d.node.Pos()), name: d.name()})
+	}
 	if d.file.problem != nil {
 		r.problem(*d.file.problem)
 	}
@@ -225,8 +228,11 @@ func (r *resolver) node(n ast.Node) bool {
 		if id, ok := n.X.(*ast.Ident); ok && r.qualified(id, n) {
 			return false
 		}
+		if n.Sel.Name == "Local" && len(r.decl.file.imports["time"]) > 0 {
+			r.problem(problem{what: "a Local of package time (the time zone)", at: r.decl.at(n.Pos()), name: "time.Time.Local"})
+		}
 		if isContext(n) {
-			r.problem(problem{what: "a value of its context", at: r.decl.at(n.Pos()), name: "context.Context.Value"})
+			r.problem(problem{what: "a Value of its context", at: r.decl.at(n.Pos()), name: "context.Context.Value"})
 		}
 		r.selected = append(r.selected, n.Sel.Name)
 		r.walk(n.X)
@@ -268,15 +274,20 @@ func (r *resolver) literalType(lit *ast.CompositeLit, at int) ast.Expr {
 	if lit.Type != nil {
 		return lit.Type
 	}
+	isKey := false
 	for i := at - 1; i >= 0; i-- {
 		switch outer := r.stack[i].(type) {
 		case *ast.KeyValueExpr:
+			isKey = r.stack[i+1] == ast.Node(outer.Key)
 			continue
 		case *ast.CompositeLit:
 			switch t := r.literalType(outer, i).(type) {
 			case *ast.ArrayType:
 				return t.Elt
 			case *ast.MapType:
+				if isKey {
+					return t.Key
+				}
 				return t.Value
 			}
 		}
@@ -298,6 +309,9 @@ func (r *resolver) isStruct(t ast.Expr) bool {
 	case *ast.IndexListExpr:
 		return r.isStruct(t.X)
 	case *ast.Ident:
+		if t.Obj != nil && f.syntax.Scope.Lookup(t.Name) != t.Obj {
+			return false // a type of the function
+		}
 		d = f.pkg.scope[t.Name]
 	case *ast.SelectorExpr:
 		if x, ok := t.X.(*ast.Ident); ok && len(f.imports[x.Name]) == 1 {

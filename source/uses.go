@@ -3,6 +3,7 @@ package source
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
 // use says what the innermost expression or statement around the name n of a
@@ -26,6 +27,10 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 			part = true
 		case *ast.StarExpr:
 			part = true
+		case *ast.TypeAssertExpr:
+			if assign, ok := parent(parents, i).(*ast.AssignStmt); ok && p.Type == nil { // switch x := v.(type)
+				return u.aliasIf(assign != nil && r.shares(d, part))
+			}
 		case *ast.SliceExpr:
 			if p.X != child {
 				return u
@@ -39,7 +44,7 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 			u.kind = r.methodUse(d, p.Sel.Name, called)
 			return u
 		case *ast.UnaryExpr:
-			if p.Op != token.AND || r.harmless(d) {
+			if p.Op != token.AND || d.madeToShare() {
 				return u
 			}
 			address, part = true, false
@@ -52,7 +57,7 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 					return u
 				}
 			}
-			u = u.aliasIf(r.shares(d, part))
+			u = u.aliasIf(address || r.shares(d, part))
 			if u.kind == aliases && r.writesAlias(p, child) {
 				u.kind = writes
 			}
@@ -65,7 +70,7 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 				u.kind = writes
 				return u
 			}
-			return u.aliasIf(r.shares(d, part))
+			return u.aliasIf(address || r.shares(d, part))
 		case *ast.RangeStmt:
 			if (p.Key == child || p.Value == child) && p.Tok == token.ASSIGN {
 				u.kind = writes
@@ -92,8 +97,14 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 				return u.aliasIf(r.shares(d, part))
 			}
 			return u.aliasIf(r.shares(d, part))
-		case *ast.ReturnStmt, *ast.CompositeLit, *ast.KeyValueExpr, *ast.ValueSpec:
+		case *ast.ReturnStmt:
+			if address { // whoever calls may write by it
+				u.kind = writes
+				return u
+			}
 			return u.aliasIf(r.shares(d, part))
+		case *ast.CompositeLit, *ast.KeyValueExpr, *ast.ValueSpec:
+			return u.aliasIf(address || r.shares(d, part))
 		default:
 			return u
 		}
@@ -113,7 +124,7 @@ func isCalled(stack []ast.Node, i int) bool {
 func (r *resolver) methodUse(d *decl, name string, called bool) useKind {
 	p := r.decl.file.pkg.program
 	switch {
-	case r.harmless(d):
+	case d.madeToShare() || r.harmless(d) && !d.ownType():
 		return reads
 	case !p.isMethod(name):
 		return writes // of a type of another module, or a field that is a function
@@ -323,6 +334,50 @@ func (d *decl) harmlessType(e ast.Expr) bool {
 		return shareable[qualifiedName(e)]
 	}
 	return false
+}
+
+// madeToShare reports whether a variable is of a type whose values are used by
+// many: a mutex, an error, a regular expression.
+func (d *decl) madeToShare() bool {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok {
+		return false
+	}
+	if t, ok := s.Type.(*ast.SelectorExpr); ok {
+		return shareable[qualifiedName(t)]
+	}
+	return s.Type == nil && len(s.Values) > 0 && !slices.ContainsFunc(s.Values, func(e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f := call.Fun
+		if i, ok := f.(*ast.IndexExpr); ok {
+			f = i.X
+		}
+		sel, ok := f.(*ast.SelectorExpr)
+		return !ok || !shareable[qualifiedName(sel)]
+	})
+}
+
+// ownType reports whether a variable is of a type of its package, which may
+// have methods.
+func (d *decl) ownType() bool {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok {
+		return true
+	}
+	own := func(e ast.Expr) bool {
+		id, ok := e.(*ast.Ident)
+		return ok && d.file.pkg.scope[id.Name] != nil && d.file.pkg.scope[id.Name].kind == "type"
+	}
+	if s.Type != nil {
+		return own(s.Type)
+	}
+	return slices.ContainsFunc(s.Values, func(e ast.Expr) bool {
+		call, ok := e.(*ast.CallExpr)
+		return ok && own(call.Fun)
+	})
 }
 
 func isSelector(e ast.Expr) bool {

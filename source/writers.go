@@ -153,6 +153,12 @@ func (p *program) selections() map[string][]*decl {
 // one that is exported, or that an exported function writes, where a package of
 // the program's own is not registered.
 func (w *walker) unknownWriters(v *decl) {
+	if v.file.pkg.assembly {
+		w.refuse(v, problem{
+			what: fmt.Sprintf("package variable %s, which assembly of its package may write", v.name()),
+			at:   v.at(v.node.Pos()), name: v.name(), opaque: true,
+		})
+	}
 	if w.program.unknown == "" || v.file.pkg.path == "main" {
 		return
 	}
@@ -184,7 +190,7 @@ func (p *program) callable(d *decl, seen map[*decl]bool) bool {
 	if d.kind == "method" {
 		list = append(slices.Clip(list), p.selections()[d.names[0]]...)
 	}
-	return slices.ContainsFunc(list, func(m *decl) bool { return p.callable(m, seen) })
+	return slices.ContainsFunc(list, func(m *decl) bool { return !m.resolved().onces[d] && p.callable(m, seen) })
 }
 
 // sentinel reports whether a variable is an error, which nobody writes.
