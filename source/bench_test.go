@@ -10,7 +10,7 @@ import (
 // large is a program of about 100 000 lines: packages whose functions call each
 // other, use tables, and have methods.
 func large() (registered []*Package, lines int) {
-	const packages, functions = 50, 250
+	const packages, functions = 40, 250
 	for p := range packages {
 		files := fstest.MapFS{}
 		var b strings.Builder
@@ -51,7 +51,7 @@ func BenchmarkIdentify100kLines(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(c.Parts) < 50*250 {
+		if len(c.Parts) < 40*250 {
 			b.Fatalf("%d parts", len(c.Parts))
 		}
 	}
