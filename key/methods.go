@@ -1,11 +1,13 @@
 package key
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/binary"
 	"image"
 	"reflect"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -69,7 +71,26 @@ func embeds(t reflect.Type, a ability) bool {
 	return false
 }
 
+// twice makes an encoding a second time where a type is met for the first
+// time: one that depends on chance, an address or the time would name its value
+// anew each time, and two values alike.
+func twice(checked *atomic.Bool, t reflect.Type, method string, first []byte, again func() ([]byte, error)) error {
+	if checked.Load() {
+		return nil
+	}
+	second, err := again()
+	if err != nil || !bytes.Equal(first, second) {
+		return &UnkeyableError{
+			Type: t, Reason: method + " did not give the same twice for one value", Err: err,
+			Cure: "make it depend on the value alone",
+		}
+	}
+	checked.Store(true)
+	return nil
+}
+
 func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
+	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
 		v := reflect.NewAt(t, p).Interface().(Keyer)
 		// The encoding goes behind room for its length. The method gets only
@@ -81,6 +102,9 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 		if err != nil {
 			return &UnkeyableError{Type: t, Reason: "AppendKey failed", Err: err}
 		}
+		if err := twice(&checked, t, "AppendKey", out, func() ([]byte, error) { return v.AppendKey(nil) }); err != nil {
+			return err
+		}
 		e.buf = append(e.buf, out...)
 		binary.LittleEndian.PutUint64(e.buf[at:], uint64(len(out)))
 		e.spill()
@@ -89,11 +113,15 @@ func encodeKeyer(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 }
 
 func encodeMarshaler(t reflect.Type) func(*encoder, unsafe.Pointer) error {
+	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
 		v := reflect.NewAt(t, p).Interface().(encoding.BinaryMarshaler)
 		b, err := v.MarshalBinary()
 		if err != nil {
 			return &UnkeyableError{Type: t, Reason: "MarshalBinary failed", Err: err}
+		}
+		if err := twice(&checked, t, "MarshalBinary", b, v.MarshalBinary); err != nil {
+			return err
 		}
 		e.uint64(uint64(len(b)))
 		e.raw(b)
