@@ -32,7 +32,7 @@ type edit struct {
 
 // mayRefuse are functions that an identity by sources cannot follow. They are
 // refused or right.
-var mayRefuse = set("part smooth total left right")
+var mayRefuse = set("part smooth total left right each")
 
 // coarse are functions that use code whose sources are not registered. Any
 // edit may compute them again.
