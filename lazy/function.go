@@ -141,11 +141,24 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 	if f.builtin {
 		return f.identifyBuiltin(ctx, l)
 	}
-	code, err := f.code(ctx, l)
+	fn, err := source.FunctionOf(f.value)
 	if err != nil {
 		return nil, err
 	}
-	params := []key.Param{{Name: "types", Value: typeText(reflect.TypeOf(f.value))}}
+	code, err := f.code(ctx, l, fn)
+	if err != nil {
+		return nil, err
+	}
+	types := typeText(reflect.TypeOf(f.value))
+	params := []key.Param{{Name: "types", Value: types}, {Name: "package", Value: fn.Package}}
+	switch code.Kind {
+	case "build":
+		params = append(params, key.Param{Name: "function", Value: fn.Symbol})
+	case "version":
+		if err := claim(fmt.Sprintf("%s %q %s %s", fn.Package, f.name, types, code), fmt.Sprintf("%s:%d", fn.File, fn.Line)); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.options.Captured)) {
 		params = append(params, key.Param{Name: "captured " + name, Value: f.options.Captured[name]})
 	}
@@ -173,11 +186,7 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 }
 
 // code identifies the function's code.
-func (f *function) code(ctx context.Context, l *larder.Larder) (key.Code, error) {
-	fn, err := source.FunctionOf(f.value)
-	if err != nil {
-		return key.Code{}, err
-	}
+func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Function) (key.Code, error) {
 	captured := slices.Sorted(maps.Keys(f.options.Captured))
 	if len(captured) == 0 {
 		if err := fn.CheckState(); err != nil {
@@ -195,6 +204,17 @@ func (f *function) code(ctx context.Context, l *larder.Larder) (key.Code, error)
 		return key.Code{}, err
 	}
 	return key.Code{Kind: "source", ID: id.String()}, nil
+}
+
+// claims remembers which function goes by a name: where a version alone
+// identifies the code, two of one name would take each other's results.
+var claims sync.Map // of places, by name
+
+func claim(name, place string) error {
+	if other, taken := claims.LoadOrStore(name, place); taken && other != place {
+		return fmt.Errorf("the functions at %s and %s have one name and one version: give them names of their own", other, place)
+	}
+	return nil
 }
 
 // typeText spells a type with the paths of all packages in it.
