@@ -33,7 +33,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if n.constant() && n.err == nil {
 		return n.copy(n.value)
 	}
-	b := builder{ctx, l}
+	b := builder{ctx: ctx, larder: l}
 	if err := b.name(n); err != nil {
 		return nil, err
 	}
@@ -45,9 +45,12 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 		return v.run(ctx, n, nil)
 	}
 	// Most roots are there: that is told without a scheduler.
-	a, err := b.action(n)
-	if err != nil {
-		return nil, err
+	a := b.made
+	if a == nil || a.Key() != n.action.Load().key {
+		var err error
+		if a, err = b.action(n); err != nil {
+			return nil, err
+		}
 	}
 	t := &task{node: n, action: a}
 	done, err := v.find(ctx, t)
@@ -178,7 +181,7 @@ func (v *evaluator) task(ctx context.Context, n *node) (*task, error) {
 	if n.hole != nil {
 		return nil, errOutside
 	}
-	a, err := (&builder{ctx, v.larder}).action(n)
+	a, err := (&builder{ctx: ctx, larder: v.larder}).action(n)
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 }
 
 func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.Op, error) {
-	b := builder{ctx, l}
+	b := builder{ctx: ctx, larder: l}
 	var names []key.Key
 	for _, t := range f.trees {
 		if err := b.name(t); err != nil {

@@ -14,6 +14,7 @@ import (
 type builder struct {
 	ctx    context.Context
 	larder *larder.Larder
+	made   *key.Action // the last that had to be made for a name
 }
 
 // name names n and everything below that has no name yet. It does not recurse:
@@ -74,6 +75,7 @@ func (b *builder) identify(n *node) (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.made = a
 	return &identity{key: a.Key()}, nil
 }
 

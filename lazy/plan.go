@@ -36,7 +36,7 @@ func Tree(ctx context.Context, l *larder.Larder, v Node) (Plan, error) {
 }
 
 func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, error) {
-	b := builder{ctx, l}
+	b := builder{ctx: ctx, larder: l}
 	if err := b.name(root); err != nil || root.constant() {
 		return Plan{}, err
 	}

@@ -13,7 +13,7 @@ import (
 // Where an argument is another one than it was, the lines say why that is,
 // with its name in front.
 func Why(ctx context.Context, l *larder.Larder, v Node) ([]string, error) {
-	b := builder{ctx, l}
+	b := builder{ctx: ctx, larder: l}
 	n := v.node()
 	if err := b.name(n); err != nil || n.constant() {
 		return nil, err
