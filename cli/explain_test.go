@@ -166,7 +166,7 @@ func TestGeneratedTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Within the module, where its dependencies are found.
-	dir, err := os.MkdirTemp(root, "pinned")
+	dir, err := os.MkdirTemp(root, "pinned") //nolint:usetesting // it has to be in the module
 	if err != nil {
 		t.Fatal(err)
 	}

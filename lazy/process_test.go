@@ -69,11 +69,11 @@ func stuck(ctx context.Context, l *larder.Larder) error {
 		if _, err := os.Stat(filepath.Join(dir, "..", "killed")); err == nil {
 			return 42, nil
 		}
-		fmt.Println("computing")
+		fmt.Fprintln(os.Stdout, "computing")
 		select {}
 	}, lazy.Options{Version: "1"})
 	v, err := f(lazy.Of(1)).Get(ctx, l)
-	fmt.Println("value", v)
+	fmt.Fprintln(os.Stdout, "value", v)
 	return err
 }
 

@@ -358,14 +358,14 @@ func (r *resolver) qualified(x *ast.Ident, sel *ast.SelectorExpr) bool {
 // leafUse notes what is written to variables of other packages.
 func (r *resolver) leafUse(path string, sel *ast.SelectorExpr) {
 	foreign := &decl{file: r.decl.file, kind: "var", names: []string{path + "." + sel.Sel.Name}, node: &ast.ValueSpec{}}
-	if u := r.use(foreign, sel); u.kind == writes && r.assigned(sel) {
+	if u := r.use(foreign, sel); u.kind == writes && r.assigned() {
 		r.leafWrites = append(r.leafWrites, use{variable: foreign, kind: writes, at: u.at, later: u.later, once: u.once})
 	}
 }
 
 // assigned reports whether pkg.Name, or a part of it, is on the left side of an
 // assignment. Elsewhere it may be a function or a type as well.
-func (r *resolver) assigned(sel *ast.SelectorExpr) bool {
+func (r *resolver) assigned() bool {
 	for i := len(r.stack) - 1; i > 0; i-- {
 		switch p := r.stack[i-1].(type) {
 		case *ast.AssignStmt:

@@ -21,7 +21,7 @@ const Cell = 0.15
 
 var (
 	mesh = lazy.Func2("mesh", solid.Tessellate)
-	stl = lazy.Func1("stl", func(_ background, m solid.Mesh) ([]byte, error) {
+	stl  = lazy.Func1("stl", func(_ background, m solid.Mesh) ([]byte, error) {
 		var b bytes.Buffer
 		err := solid.WriteSTL(&b, m)
 		return b.Bytes(), err
