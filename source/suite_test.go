@@ -36,7 +36,7 @@ import (
 // on purpose, to show that the suite sees what is stale.
 func TestSuite(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program for each edit, which takes a minute or two")
+		t.Skip("builds a program for each edit, which takes some minutes")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command: ", err)
