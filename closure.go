@@ -16,7 +16,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	if err != nil {
 		return key.Digest{}, err
 	}
-	a, err := key.NewAction("source identity", key.Version("1"), build.ID, f.Name(), f.File, f.Line, by.Pure, by.Captured, source.Packages())
+	a, err := key.NewAction("source identity", key.Version("1"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
 	if err != nil {
 		return key.Digest{}, err
 	}

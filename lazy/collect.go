@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
 )
 
 // Slice makes a list of values.
@@ -18,7 +19,7 @@ func Slice[T any](values ...Value[T]) Value[[]T] {
 			list[i] = as[T](a)
 		}
 		return list, nil
-	}, key.Param{Name: "element", Value: typeText(reflect.TypeFor[T]())})
+	}, key.Param{Name: "element", Value: source.TypeText(reflect.TypeFor[T]())})
 	return Value[[]T]{fn.apply(nodes(values)...)}
 }
 
@@ -50,7 +51,7 @@ func MapOf[K comparable, T any](values map[K]Value[T]) Value[map[K]T] {
 			m[keys[i].key] = as[T](a)
 		}
 		return m, nil
-	}, key.Param{Name: "keys", Value: names}, key.Param{Name: "type", Value: typeText(reflect.TypeFor[map[K]T]())})
+	}, key.Param{Name: "keys", Value: names}, key.Param{Name: "type", Value: source.TypeText(reflect.TypeFor[map[K]T]())})
 	n := fn.apply(args...)
 	n.err = failed
 	return Value[map[K]T]{n}
@@ -93,7 +94,7 @@ func Struct[T any](values any) Value[T] {
 			}
 		}
 		return v, nil
-	}, key.Param{Name: "fields", Value: names}, key.Param{Name: "type", Value: typeText(t)})
+	}, key.Param{Name: "fields", Value: names}, key.Param{Name: "type", Value: source.TypeText(t)})
 	n := fn.apply(args...)
 	n.err = failed
 	return Value[T]{n}

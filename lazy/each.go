@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
 )
 
 // Functions whose trees depend on values: how many elements a slice has, which
@@ -34,7 +35,7 @@ func (l *level) key() key.Key {
 
 // element returns the node that stands for the element of a pattern.
 func element[T any](place int) (Value[T], *level) {
-	l := &level{typ: typeText(reflect.TypeFor[T]()), place: place}
+	l := &level{typ: source.TypeText(reflect.TypeFor[T]()), place: place}
 	return Value[T]{&node{hole: l}}, l
 }
 

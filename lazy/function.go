@@ -149,7 +149,7 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 	if err != nil {
 		return nil, err
 	}
-	types := typeText(reflect.TypeOf(f.value))
+	types := source.TypeText(reflect.TypeOf(f.value))
 	params := []key.Param{{Name: "types", Value: types}, {Name: "package", Value: fn.Package}}
 	switch code.Kind {
 	case "build":
@@ -215,37 +215,6 @@ func claim(name, place string) error {
 		return fmt.Errorf("the functions at %s and %s have one name and one version: give them names of their own", other, place)
 	}
 	return nil
-}
-
-// typeText spells a type with the paths of all packages in it.
-func typeText(t reflect.Type) string {
-	switch {
-	case t.Name() != "" && t.PkgPath() != "":
-		return t.PkgPath() + "." + t.Name()
-	case t.Name() != "":
-		return t.Name()
-	}
-	switch t.Kind() {
-	case reflect.Func:
-		text := "func("
-		for in := range t.Ins() {
-			text += typeText(in) + ","
-		}
-		text += ")"
-		for out := range t.Outs() {
-			text += typeText(out) + ","
-		}
-		return text
-	case reflect.Slice:
-		return "[]" + typeText(t.Elem())
-	case reflect.Pointer:
-		return "*" + typeText(t.Elem())
-	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), typeText(t.Elem()))
-	case reflect.Map:
-		return "map[" + typeText(t.Key()) + "]" + typeText(t.Elem())
-	}
-	return t.String()
 }
 
 // apply makes the node of a call.

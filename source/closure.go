@@ -250,11 +250,6 @@ func (w *walker) imageFormats() {
 					w.module(path)
 				}
 			}
-			for _, l := range d.resolved().leaves {
-				if l.path == "image" && l.name == "RegisterFormat" {
-					w.reach(d, w.root.decl)
-				}
-			}
 		}
 	}
 	slices.Sort(formats)

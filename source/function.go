@@ -44,6 +44,44 @@ func FunctionOf(f any) (Function, error) {
 // Name returns the symbol with its package.
 func (f Function) Name() string { return f.Package + "." + f.Symbol }
 
+// Types spells the types that the function takes and gives, with the paths of
+// their packages.
+func (f Function) Types() string { return TypeText(f.typ) }
+
+// TypeText spells a type with the paths of all packages in it.
+func TypeText(t reflect.Type) string {
+	if t == nil {
+		return ""
+	}
+	switch {
+	case t.Name() != "" && t.PkgPath() != "":
+		return t.PkgPath() + "." + t.Name()
+	case t.Name() != "":
+		return t.Name()
+	}
+	switch t.Kind() {
+	case reflect.Func:
+		text := "func("
+		for in := range t.Ins() {
+			text += TypeText(in) + ","
+		}
+		text += ")"
+		for out := range t.Outs() {
+			text += TypeText(out) + ","
+		}
+		return text
+	case reflect.Slice:
+		return "[]" + TypeText(t.Elem())
+	case reflect.Pointer:
+		return "*" + TypeText(t.Elem())
+	case reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), TypeText(t.Elem()))
+	case reflect.Map:
+		return "map[" + TypeText(t.Key()) + "]" + TypeText(t.Elem())
+	}
+	return t.String()
+}
+
 // Registered reports whether the sources of the function's package are known.
 func (f Function) Registered() bool { return known(f.Package) != nil }
 

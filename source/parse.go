@@ -32,6 +32,7 @@ type program struct {
 	mentionsOnce sync.Once
 	mentionedBy  map[*decl][]*decl
 	selectedBy   map[string][]*decl
+	registrars   map[string][]*decl      // what calls Register functions of other packages, by their paths
 	leafWriters  map[string][]leafWriter // by the name of a variable of another package
 }
 
@@ -64,6 +65,7 @@ type file struct {
 	content []byte
 	imports map[string][]string // import paths by the name they have in the file
 	guessed []string            // imports whose names are not known for certain
+	dots    []string            // imports without a name
 	problem *problem            // why no declaration of the file can be known
 }
 
@@ -418,7 +420,7 @@ func (f *file) directives() {
 				f.guessed = append(f.guessed, path)
 			}
 		case s.Name.Name == ".":
-			f.problem = &problem{what: "names from a dot import, which cannot be told from its own", opaque: true, at: f.at(s.Pos())}
+			f.dots = append(f.dots, path)
 		case s.Name.Name != "_":
 			f.imports[s.Name.Name] = append(f.imports[s.Name.Name], path)
 		}

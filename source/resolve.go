@@ -94,6 +94,11 @@ func (r *resolver) declaration() {
 	if len(d.file.pkg.sources) == 0 {
 		r.problem(problem{what: "a package that does not embed all its sources: use //go:embed *.go", opaque: true, at: d.at(d.node.Pos()), name: d.name()})
 	}
+	for _, path := range d.file.dots {
+		if d.file.pkg.program.packages[path] == nil {
+			r.problem(problem{what: "names from a dot import of a package that does not register its sources", opaque: true, at: d.at(d.file.syntax.Pos()), name: path})
+		}
+	}
 	if d.file.problem != nil {
 		r.problem(*d.file.problem)
 	}
@@ -113,10 +118,24 @@ func (r *resolver) settable() bool {
 		t, ok := s.Type.(*ast.Ident)
 		return ok && t.Name == "string"
 	}
-	return slices.ContainsFunc(s.Values, func(e ast.Expr) bool {
-		l, ok := e.(*ast.BasicLit)
-		return ok && l.Kind == token.STRING
-	})
+	return slices.ContainsFunc(s.Values, constantText)
+}
+
+// constantText reports whether an expression may be a constant string.
+func constantText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.ParenExpr:
+		return constantText(e.X)
+	case *ast.BinaryExpr:
+		return e.Op == token.ADD && constantText(e.X) && constantText(e.Y)
+	case *ast.Ident:
+		return e.Name != "true" && e.Name != "false" && e.Name != "nil"
+	case *ast.SelectorExpr:
+		return true
+	}
+	return false
 }
 
 // sum digests the declaration: its words without comments and layout, and what
@@ -388,6 +407,11 @@ func (r *resolver) ident(id *ast.Ident) {
 		return // local
 	}
 	d := f.pkg.scope[id.Name]
+	for _, path := range f.dots {
+		if d == nil && f.pkg.program.packages[path] != nil {
+			d = f.pkg.program.packages[path].scope[id.Name]
+		}
+	}
 	if d == nil || d == r.decl && d.kind != "var" {
 		return
 	}

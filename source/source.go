@@ -36,6 +36,7 @@ package source
 
 import (
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -133,9 +134,10 @@ func unescape(path string) string {
 	return strings.NewReplacer("%2e", ".", "%22", `"`, "%25", "%").Replace(path)
 }
 
-// Packages lists what is registered, with what each package declares: a part of
-// what a closure depends on.
-func Packages() []string {
+// Surroundings lists what identities depend on beside the build itself: what is
+// registered, with what each package declares, and the settings in the
+// environment that count.
+func Surroundings() []string {
 	registry.Lock()
 	defer registry.Unlock()
 	var list []string
@@ -143,5 +145,5 @@ func Packages() []string {
 		list = append(list, p.path+" "+strings.Join(p.pure, ","))
 	}
 	slices.Sort(list)
-	return list
+	return append(list, "GODEBUG="+os.Getenv("GODEBUG"), "TZ="+os.Getenv("TZ"))
 }

@@ -235,7 +235,7 @@ func (r *resolver) later() bool {
 			continue
 		}
 		call, ok := r.stack[i-1].(*ast.CallExpr)
-		if !ok || call.Fun != n && !isOnce(call) {
+		if !ok || call.Fun != n && !r.isOnce(call) {
 			return true
 		}
 	}
@@ -243,17 +243,41 @@ func (r *resolver) later() bool {
 }
 
 // isOnce reports whether a function that is an argument of the call is called
-// once, as by a sync.Once.
-func isOnce(call *ast.CallExpr) bool {
+// once: by a sync.Once, as far as its declaration shows that it is one.
+func (r *resolver) isOnce(call *ast.CallExpr) bool {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && (sel.Sel.Name == "Do" || sel.Sel.Name == "OnceFunc" || sel.Sel.Name == "OnceValue" || sel.Sel.Name == "OnceValues")
+	if !ok {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	switch sel.Sel.Name {
+	case "OnceFunc", "OnceValue", "OnceValues":
+		return slices.Contains(r.decl.file.imports[x.Name], "sync")
+	case "Do":
+		var spec any
+		if x.Obj != nil {
+			spec = x.Obj.Decl
+		} else if d := r.decl.file.pkg.scope[x.Name]; d != nil {
+			spec = d.node
+		}
+		v, ok := spec.(*ast.ValueSpec)
+		if !ok {
+			return false
+		}
+		t, ok := v.Type.(*ast.SelectorExpr)
+		return ok && qualifiedName(t) == "sync.Once"
+	}
+	return false
 }
 
 // once reports whether the place is within a literal that is called once.
 func (r *resolver) once() bool {
 	for i, n := range r.stack {
 		if _, ok := n.(*ast.FuncLit); ok && i > 0 {
-			if call, ok := r.stack[i-1].(*ast.CallExpr); ok && call.Fun != n && isOnce(call) {
+			if call, ok := r.stack[i-1].(*ast.CallExpr); ok && call.Fun != n && r.isOnce(call) {
 				return true
 			}
 		}
@@ -271,7 +295,7 @@ func (r *resolver) called(n ast.Expr) (called, once bool) {
 	for i := len(r.stack) - 1; i >= 0; i-- {
 		switch p := r.stack[i].(type) {
 		case *ast.CallExpr:
-			return p.Fun == child || isOnce(p), p.Fun != child && isOnce(p)
+			return p.Fun == child || r.isOnce(p), p.Fun != child && r.isOnce(p)
 		case *ast.IndexExpr, *ast.IndexListExpr, *ast.ParenExpr:
 			child = p
 		default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/key"
 )
@@ -70,6 +71,9 @@ func (p *program) mayName(v *decl) []*decl {
 }
 
 func (f *file) importsPath(path string) bool {
+	if slices.Contains(f.dots, path) {
+		return true
+	}
 	for _, paths := range f.imports {
 		if slices.Contains(paths, path) {
 			return true
@@ -110,6 +114,10 @@ func (p *program) beforeMain(d *decl, later bool) (callers []*decl, running *dec
 			}
 			visit(m)
 		}
+		if d.kind == "method" && calledByLibrary[d.names[0]] {
+			running = d // nobody can tell when
+			return
+		}
 		if d.kind == "method" {
 			for _, m := range p.selections()[d.names[0]] {
 				visit(m)
@@ -125,6 +133,7 @@ func (p *program) mentions() map[*decl][]*decl {
 	p.mentionsOnce.Do(func() {
 		p.mentionedBy = map[*decl][]*decl{}
 		p.selectedBy = map[string][]*decl{}
+		p.registrars = map[string][]*decl{}
 		p.leafWriters = map[string][]leafWriter{}
 		for _, d := range p.all {
 			r := d.resolved()
@@ -133,6 +142,11 @@ func (p *program) mentions() map[*decl][]*decl {
 			}
 			for _, s := range r.selected {
 				p.selectedBy[s] = append(p.selectedBy[s], d)
+			}
+			for _, l := range r.leaves {
+				if strings.HasPrefix(l.name, "Register") {
+					p.registrars[l.path] = append(p.registrars[l.path], d)
+				}
 			}
 			for _, u := range r.leafWrites {
 				name := u.variable.names[0]
@@ -217,6 +231,11 @@ func (w *walker) leafVariable(d *decl, l leaf) {
 		})
 	}
 	w.program.mentions()
+	for _, r := range w.program.registrars[l.path] {
+		if r.kind == "init" || r.kind == "var" {
+			w.reach(r, d)
+		}
+	}
 	for _, writer := range w.program.leafWriters[name] {
 		callers, running := w.program.beforeMain(writer.by, writer.use.later)
 		if running != nil && !writer.use.once {
