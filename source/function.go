@@ -18,6 +18,7 @@ type Function struct {
 	Line    int    // of the word func
 	typ     reflect.Type
 	state   bool // it carries variables, as far as the executable tells
+	unsure  bool // the executable does not tell
 }
 
 // errNoFunction is returned for what is not a function.
@@ -35,9 +36,10 @@ func FunctionOf(f any) (Function, error) {
 	}
 	file, line := code.FileLine(code.Entry())
 	pkg, symbol := splitSymbol(code.Name())
+	_, told := executable()
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
-		typ: v.Type(), state: !static(f),
+		typ: v.Type(), state: !static(f), unsure: !told,
 	}, nil
 }
 
@@ -85,38 +87,32 @@ func TypeText(t reflect.Type) string {
 // Registered reports whether the sources of the function's package are known.
 func (f Function) Registered() bool { return known(f.Package) != nil }
 
-// Literal reports whether f is a function literal.
-func (f Function) Literal() bool {
-	_, last, _ := cutLast(f.Symbol, ".")
-	return strings.HasPrefix(last, "func") && strings.Trim(last[len("func"):], "0123456789-") == "" && last != "func" ||
-		strings.Trim(last, "0123456789") == "" && last != ""
+// literal reports whether f is a function literal: the linker calls it func1,
+// or 1 within another one.
+func (f Function) literal() bool {
+	last := f.Symbol[strings.LastIndexByte(f.Symbol, '.')+1:]
+	number := strings.TrimPrefix(last, "func")
+	return number != "" && strings.Trim(number, "0123456789-") == ""
 }
 
-// Captures reports whether f carries state that its name does not show: the
-// receiver of a method value, or variables of the function around a literal.
-// Where the system does not tell which memory is the program's own text, only
-// method values are seen here; the sources tell the rest.
-func (f Function) Captures() bool { return f.state || strings.HasSuffix(f.Symbol, "-fm") }
-
-// CheckState returns the error for a function that carries undeclared state.
+// CheckState returns the error for a function that carries state which its name
+// does not show: the receiver of a method value, or variables of the function
+// around a literal. Where the system does not tell which memory is the
+// program's own text, literals of packages that do not register their sources
+// are refused, as it cannot be told.
 func (f Function) CheckState() error {
 	switch {
 	case strings.HasSuffix(f.Symbol, "-fm"):
 		return fmt.Errorf("%s is a method bound to a value that no key covers: use the method expression (%s) and pass the value as an argument",
 			f.Name(), strings.TrimSuffix(f.Symbol, "-fm"))
+	case f.unsure && f.literal() && !f.Registered():
+		return fmt.Errorf("%s (%s:%d) may capture variables, which cannot be told on this system: register the sources of its package, or use a named function",
+			f.Name(), f.File, f.Line)
 	case f.state:
 		return fmt.Errorf("%s (%s:%d) captures variables that no key covers: pass them as arguments, or declare their values as Captured",
 			f.Name(), f.File, f.Line)
 	}
 	return nil
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return "", s, false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // static reports whether a function value is part of the executable: functions

@@ -68,7 +68,7 @@ func signatureOf(t reflect.Type) []reflect.Type {
 
 // find returns the declaration of a function, or one made for a literal.
 func (k *pkg) find(f Function, by Declared) (*decl, error) {
-	if f.Literal() {
+	if f.literal() {
 		return k.literal(f, by)
 	}
 	for _, d := range k.decls {

@@ -161,8 +161,8 @@ func (d *decl) signature() ast.Node {
 	return d.node
 }
 
-// tokens are the words of a part of the source. A comma before a closing
-// bracket, which depends on layout, is left out.
+// tokens are the words of a part of the source. A comma or semicolon before a
+// closing bracket, which depends on layout, is left out.
 func (d *decl) tokens(n ast.Node) []byte {
 	f := d.file.fset.File(n.Pos())
 	from, to := f.Offset(n.Pos()), f.Offset(n.End())
@@ -174,20 +174,22 @@ func (d *decl) tokens(n ast.Node) []byte {
 	set := token.NewFileSet()
 	s.Init(set.AddFile("", set.Base(), len(content)), content, nil, 0)
 	var words []byte
-	comma := false
+	comma, semicolon := false, false
 	for {
 		_, tok, lit := s.Scan()
 		if tok == token.EOF {
 			return words
 		}
-		if comma && tok != token.RPAREN && tok != token.RBRACE && tok != token.RBRACK {
+		closing := tok == token.RPAREN || tok == token.RBRACE || tok == token.RBRACK
+		if comma && !closing {
 			words = append(words, ",\x00"...)
 		}
-		comma = tok == token.COMMA
-		switch {
-		case comma:
-		case tok == token.SEMICOLON:
+		if semicolon && !closing {
 			words = append(words, ";\x00"...)
+		}
+		comma, semicolon = tok == token.COMMA, tok == token.SEMICOLON
+		switch {
+		case comma, semicolon:
 		case lit != "":
 			words = append(append(words, lit...), 0)
 		default:

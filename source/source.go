@@ -84,9 +84,6 @@ func Register(files fs.FS, o ...Options) *Package {
 	return p
 }
 
-// Path returns the import path of the package.
-func (p *Package) Path() string { return p.path }
-
 // known returns the registered package of that path, or nil.
 func known(path string) *Package {
 	registry.Lock()

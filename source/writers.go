@@ -22,7 +22,7 @@ func (w *walker) writers(v *decl) {
 				w.reach(d, v)
 				continue
 			}
-			callers, running := w.program.beforeMain(d, u.later)
+			callers, running := w.beforeMain(d, u.later)
 			if running != nil && u.kind == writes {
 				w.refuse(v, problem{
 					what: fmt.Sprintf("package variable %s, which %s writes while the program runs", v.name(), d.name()),
@@ -85,10 +85,11 @@ func (f *file) importsPath(path string) bool {
 // beforeMain tells by whom d is called while the program starts: by init
 // functions and the values of package variables. running is one that may call
 // it later, or nil.
-func (p *program) beforeMain(d *decl, later bool) (callers []*decl, running *decl) {
+func (w *walker) beforeMain(d *decl, later bool) (callers []*decl, running *decl) {
 	if later {
 		return nil, d
 	}
+	p := w.program
 	seen := map[*decl]bool{}
 	var visit func(d *decl)
 	visit = func(d *decl) {
@@ -100,7 +101,7 @@ func (p *program) beforeMain(d *decl, later bool) (callers []*decl, running *dec
 		case d.kind == "init" || d.kind == "var":
 			callers = append(callers, d)
 			return
-		case d.kind == "func" && d.name() == "main.main":
+		case d == w.root.decl || d.kind == "func" && d.name() == "main.main":
 			running = d
 			return
 		}
@@ -237,7 +238,7 @@ func (w *walker) leafVariable(d *decl, l leaf) {
 		}
 	}
 	for _, writer := range w.program.leafWriters[name] {
-		callers, running := w.program.beforeMain(writer.by, writer.use.later)
+		callers, running := w.beforeMain(writer.by, writer.use.later)
 		if running != nil && !writer.use.once {
 			w.refuse(d, problem{what: fmt.Sprintf("variable %s, which %s writes while the program runs", name, writer.by.name()), at: writer.use.at, name: name})
 			continue
