@@ -371,27 +371,34 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
-	under := k
-	if len(reads) > 0 && !c.MemoryOnly {
-		if under, err = l.putTrace(ctx, c.Action, k, reads); err != nil {
+	if !c.MemoryOnly {
+		if err := c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {
 			return outcome{}, err
 		}
 	}
-	target := resolved.Action.Key() // not r.Key: it may have a trace, which is checked on the way
-	if len(r.Reads) == 0 {
-		target = r.Key
-	}
-	if c.MemoryOnly {
-		r.Reads = slices.Concat(reads, r.Reads)
-		return c.outcome(r)
-	}
-	l.put(ctx, store.Record{Key: under, Link: target, Type: c.Value.Type, Provenance: provenance(c.Action, reads)})
 	r.Reads = slices.Concat(reads, r.Reads)
 	o, err := c.outcome(r)
 	if err == nil && len(r.Reads) == 0 {
 		c.remember(l, k, o.entry, r.Value)
 	}
 	return o, err
+}
+
+// link notes under k where the value was found, guarded by what its inputs were
+// made from.
+func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) error {
+	var err error
+	if len(reads) > 0 {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, true); err != nil {
+			return err
+		}
+	}
+	target := r.Key
+	if len(r.Reads) > 0 {
+		target = resolved // which has a trace, to be checked on the way
+	}
+	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Provenance: provenance(c.Action, reads)})
+	return nil
 }
 
 // outcome wraps a result for those who wait. Only a value that may be shared
@@ -424,7 +431,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 		return outcome{}, fmt.Errorf("larder: %s: the result cannot be kept: %w", c.Action.Op().Name(), err)
 	}
 	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads); err != nil {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly); err != nil {
 			return outcome{}, err
 		}
 	}

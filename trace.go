@@ -79,8 +79,9 @@ func (l *Larder) readTrace(ctx context.Context, k key.Key) trace {
 	return t
 }
 
-// putTrace notes under k what was read, and returns the key for the value.
-func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read) (key.Key, error) {
+// putTrace notes under k what was read, in the store if so asked, and returns
+// the key for the value.
+func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool) (key.Key, error) {
 	under, err := tracedKey(k, reads)
 	if err != nil {
 		return key.Key{}, err
@@ -90,7 +91,9 @@ func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads [
 	if err != nil {
 		return key.Key{}, err
 	}
-	l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Provenance: provenance(a, nil)})
+	if inStore {
+		l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Provenance: provenance(a, nil)})
+	}
 	if l.memory != nil {
 		l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(payload))+entryOverhead, 0)
 	}

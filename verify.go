@@ -69,18 +69,21 @@ func (v Verification) complete() (Verification, error) {
 	return v, nil
 }
 
-// Verifies tells by chance whether the next hit is to be checked.
-func (l *Larder) Verifies() bool {
+// Verifies tells by chance whether the result that is kept under k, and was
+// found in the store just now, is to be checked. It says so once for a key:
+// what checks a result may well find others, and this one, on its way.
+func (l *Larder) Verifies(k key.Key) bool {
 	p := l.verification.Sample
-	return p > 0 && (p >= 1 || rand.Float64() < p)
+	if p <= 0 || p < 1 && rand.Float64() >= p {
+		return false
+	}
+	_, before := l.verified.LoadOrStore(k, true)
+	return !before
 }
 
 // verify computes a result from the store again, if it is its turn.
 func (c Call[T]) verify(ctx context.Context, l *Larder, r Result[T]) error {
-	if !l.Verifies() || IsDry(ctx) {
-		return nil
-	}
-	if _, before := l.verified.LoadOrStore(r.Key, true); before {
+	if IsDry(ctx) || !l.Verifies(r.Key) {
 		return nil
 	}
 	return c.Check(ctx, l, r)
@@ -101,19 +104,19 @@ func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return Compare(l, c.Action.Op().Name(), c.Value.Encode, r, now, err)
+	return c.compare(l, r, now, err)
 }
 
-// Compare compares a result that was kept with what it came out as now.
-func Compare[T any](l *Larder, node string, encode func([]byte, T) ([]byte, error), r Result[T], now T, failed error) error {
+// compare compares a result that was kept with what it came out as now.
+func (c Call[T]) compare(l *Larder, r Result[T], now T, failed error) error {
 	l.count.verified.Add(1)
-	m := Mismatch{Node: node, Key: r.Key, Err: failed}
+	m := Mismatch{Node: c.Action.Op().Name(), Key: r.Key, Err: failed}
 	if failed == nil {
-		before, err := encode([]byte{}, r.Value)
+		before, err := c.Value.Encode([]byte{}, r.Value)
 		if err != nil {
 			return err
 		}
-		after, err := encode([]byte{}, now)
+		after, err := c.Value.Encode([]byte{}, now)
 		if err == nil && bytes.Equal(before, after) {
 			return nil
 		}

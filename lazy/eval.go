@@ -229,7 +229,7 @@ func (v *evaluator) find(ctx context.Context, t *task) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 	t.take(o)
-	if o.from == larder.FromStore && v.larder.Verifies() {
+	if o.from == larder.FromStore && v.larder.Verifies(o.key) {
 		return true, v.check(ctx, t, o)
 	}
 	return true, nil

@@ -644,3 +644,42 @@ func TestSharedNodesFarApart(t *testing.T) {
 		})
 	}
 }
+
+// Every node of a tree in which all share what is below them is checked once.
+func TestVerificationOfSharedNodes(t *testing.T) {
+	dir := t.TempDir()
+	const depth = 25
+	tree := func() lazy.Value[int] {
+		v := lazy.Of(1)
+		for range depth {
+			v = sum(halve(v), halve(v), lazy.Of(3))
+		}
+		return v
+	}
+	get(t, open(t, dir), tree())
+	l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1, Verify: larder.Verification{Sample: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	get(t, l, tree())
+	if m := l.Metrics(); m.Verified > 2*depth || m.Verified == 0 || m.Mismatches != 0 {
+		t.Errorf("%d checks of at most %d results, %d mismatches", m.Verified, 2*depth, m.Mismatches)
+	}
+}
+
+func TestInMemoryOnlyWithRecordedInputs(t *testing.T) {
+	l := open(t, t.TempDir())
+	f := lazy.Func1("environment", func(ctx context.Context, name string) (string, error) { return larder.Getenv(ctx, name), nil },
+		lazy.Options{Version: "1", Keep: lazy.KeepInMemory})
+	for _, v := range []string{"a", "a", "b", "a"} {
+		t.Setenv("LARDER_TEST_VALUE", v)
+		if got := get(t, l, f(lazy.Of("LARDER_TEST_VALUE"))); got != v {
+			t.Errorf("got %q, want %q", got, v)
+		}
+	}
+	u, err := l.Store().Usage(t.Context())
+	if n := l.Metrics().Computed; n != 2 || err != nil || u.Records != 0 {
+		t.Errorf("%d executions, %d records in the store, %v", n, u.Records, err)
+	}
+}
