@@ -46,16 +46,10 @@ type Reason struct {
 // nothing, but it reads what the decision needs: the content of files, and
 // what is kept.
 func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
-	r, err := f.newRun(o)
-	if err != nil {
-		return nil, requestError{err}
-	}
-	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
 	ctx = larder.Dry(ctx)
-	for _, s := range r.states {
-		if err := p.node(ctx, s); err != nil {
-			return nil, r.failed(s, err)
-		}
+	p, err := f.plan(ctx, o)
+	if err != nil {
+		return nil, err
 	}
 	plan := &Plan{Flow: f.Name}
 	for _, n := range f.Nodes {
@@ -64,6 +58,21 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 		}
 	}
 	return plan, nil
+}
+
+// plan goes through the flow under a dry context.
+func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
+	r, err := f.newRun(o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	for _, s := range r.states {
+		if err := p.node(ctx, s); err != nil {
+			return nil, r.failed(s, err)
+		}
+	}
+	return p, nil
 }
 
 type planner struct {
@@ -250,26 +259,20 @@ func (p *planner) lastUses(ctx context.Context, node string) map[int]use {
 // for every result that goes into it: a line each.
 func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
 	o.Only = []string{node}
-	r, err := f.newRun(o)
-	if err != nil {
-		return nil, requestError{err}
-	}
-	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
 	ctx = larder.Dry(ctx)
-	for _, s := range r.states {
-		if err := p.node(ctx, s); err != nil {
-			return nil, r.failed(s, err)
-		}
+	p, err := f.plan(ctx, o)
+	if err != nil {
+		return nil, err
 	}
 	n := 0
-	for _, part := range r.state(node).data.Parts {
+	for _, part := range p.state(node).data.Parts {
 		if sample >= n+part.Len() {
 			n += part.Len()
 			continue
 		}
 		s, err := part.At(ctx, sample-n)
 		if err != nil {
-			return nil, r.failed(r.state(node), err)
+			return nil, p.failed(p.state(node), err)
 		}
 		return p.reasons(ctx, s)
 	}
