@@ -84,7 +84,7 @@ func (f *file) importsPath(path string) bool {
 
 // beforeMain tells by whom d is called while the program starts: by init
 // functions and the values of package variables. running is one that may call
-// it later, or nil.
+// it later, or nil. There may be both.
 func (w *walker) beforeMain(d *decl, later bool) (callers []*decl, running *decl) {
 	if later {
 		return nil, d
@@ -93,7 +93,7 @@ func (w *walker) beforeMain(d *decl, later bool) (callers []*decl, running *decl
 	seen := map[*decl]bool{}
 	var visit func(d *decl)
 	visit = func(d *decl) {
-		if seen[d] || running != nil {
+		if seen[d] {
 			return
 		}
 		seen[d] = true
@@ -111,13 +111,11 @@ func (w *walker) beforeMain(d *decl, later bool) (callers []*decl, running *decl
 			}
 			if m.resolved().values[d] {
 				running = m
-				return
 			}
 			visit(m)
 		}
 		if d.kind == "method" && calledByLibrary[d.names[0]] {
 			running = d // nobody can tell when
-			return
 		}
 		if d.kind == "method" {
 			for _, m := range p.selections()[d.names[0]] {
