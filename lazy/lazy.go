@@ -57,8 +57,7 @@ type node struct {
 // identity is a node's name, made when it is first needed.
 type identity struct {
 	key   key.Key
-	value key.Digest // of a constant
-	err   error
+	value key.Digest // of a large constant
 }
 
 // Of returns a value that is known. It must be of a type that can be keyed

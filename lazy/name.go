@@ -43,7 +43,7 @@ func (b *builder) name(n *node) error {
 		n.action.Store(id)
 		stack = stack[:depth-1]
 	}
-	return n.action.Load().err
+	return nil
 }
 
 // identify names a node whose arguments have names.

@@ -238,8 +238,6 @@ func (r *resolver) node(n ast.Node) bool {
 		}
 		r.walk(n.Type)
 		return false
-	case *ast.ValueSpec:
-		return true
 	case *ast.KeyValueExpr:
 		if _, ok := n.Key.(*ast.Ident); ok && r.structLiteral() {
 			r.walk(n.Value)

@@ -28,8 +28,8 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 		case *ast.StarExpr:
 			part = true
 		case *ast.TypeAssertExpr:
-			if assign, ok := parent(parents, i).(*ast.AssignStmt); ok && p.Type == nil { // switch x := v.(type)
-				return u.aliasIf(assign != nil && r.shares(d, part))
+			if _, ok := parent(parents, i).(*ast.AssignStmt); ok && p.Type == nil { // switch x := v.(type)
+				return u.aliasIf(r.shares(d, part))
 			}
 		case *ast.SliceExpr:
 			if p.X != child {
@@ -49,18 +49,7 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 			}
 			address, part = true, false
 		case *ast.AssignStmt:
-			for _, left := range p.Lhs {
-				if left == child {
-					if p.Tok != token.DEFINE {
-						u.kind = writes
-					}
-					return u
-				}
-			}
-			u = u.aliasIf(address || r.shares(d, part))
-			if u.kind == aliases && r.writesAlias(p, child) {
-				u.kind = writes
-			}
+			u.kind = r.assignUse(p, child, address || r.shares(d, part))
 			return u
 		case *ast.IncDecStmt:
 			u.kind = writes
@@ -78,25 +67,8 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 			}
 			return u.aliasIf(p.X == child && p.Value != nil && r.shares(d, true))
 		case *ast.CallExpr:
-			if p.Fun == child {
-				return u
-			}
-			if address { // that is what pointers are handed over for
-				u.kind = writes
-				return u
-			}
-			switch r.builtin(p) {
-			case "delete", "clear", "copy":
-				if len(p.Args) > 0 && p.Args[0] == child {
-					u.kind = writes
-				}
-				return u
-			case "len", "cap", "min", "max", "print", "println", "panic":
-				return u
-			case "append":
-				return u.aliasIf(r.shares(d, part))
-			}
-			return u.aliasIf(r.shares(d, part))
+			u.kind = r.callUse(p, child, address, r.shares(d, part))
+			return u
 		case *ast.ReturnStmt:
 			if address { // whoever calls may write by it
 				u.kind = writes
@@ -111,6 +83,50 @@ func (r *resolver) use(d *decl, n ast.Expr) use {
 		child = parents[i]
 	}
 	return u
+}
+
+// assignUse says what an assignment does to a variable that stands in it as
+// child; shared says that handing it on lets others write to it.
+func (r *resolver) assignUse(s *ast.AssignStmt, child ast.Node, shared bool) useKind {
+	for _, left := range s.Lhs {
+		if left == child {
+			if s.Tok == token.DEFINE {
+				return reads
+			}
+			return writes
+		}
+	}
+	switch {
+	case !shared:
+		return reads
+	case r.writesAlias(s, child):
+		return writes
+	}
+	return aliases
+}
+
+// callUse says what a call does to a variable that is child: what is called, or
+// an argument.
+func (r *resolver) callUse(c *ast.CallExpr, child ast.Node, address, shared bool) useKind {
+	switch {
+	case c.Fun == child:
+		return reads
+	case address: // that is what pointers are handed over for
+		return writes
+	}
+	switch r.builtin(c) {
+	case "delete", "clear", "copy":
+		if len(c.Args) > 0 && c.Args[0] == child {
+			return writes
+		}
+		return reads
+	case "len", "cap", "min", "max", "print", "println", "panic":
+		return reads
+	}
+	if shared {
+		return aliases
+	}
+	return reads
 }
 
 func isCalled(stack []ast.Node, i int) bool {
