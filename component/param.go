@@ -16,8 +16,8 @@ import (
 // given. The tag default gives the value that a missing one takes, in YAML.
 // The tag enum lists the values allowed, separated by "|".
 //
-// Types: string, bool, int, float64, [Path], any, pointers to these (nil when
-// missing), slices of these, and maps from string to these.
+// Types: string, bool, int, float64, [Path], [Step], any, pointers to these (nil
+// when missing), slices of these, and maps from string to these.
 type Param struct {
 	Name     string
 	Doc      string
@@ -58,6 +58,8 @@ func typeName(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[Path]():
 		return "path"
+	case IsStep(t):
+		return "mapper"
 	case t.Kind() == reflect.Pointer:
 		return typeName(t.Elem())
 	case t.Kind() == reflect.Slice:

@@ -12,41 +12,68 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// params decodes the parameters of a node into a value of its component's
-// type, with defaults for what is missing.
-func (p *parser) params(n *Node, with []field) any {
+// params decodes the parameters of a component, given at a place, into a value
+// of its type, with defaults for what is missing.
+func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any {
 	before := len(p.list)
-	v := reflect.New(n.Component.Type).Elem()
-	valid := make([]string, len(n.Component.Params))
-	for i, param := range n.Component.Params {
+	v := reflect.New(c.Type).Elem()
+	valid := make([]string, len(c.Params))
+	for i, param := range c.Params {
 		valid[i] = param.Name
 	}
 	for _, f := range with {
 		i := slices.Index(valid, f.key.Value)
 		if i < 0 {
-			p.unknown(f.key, fmt.Sprintf("%s %s", n.Component.Kind, n.Component.Name), valid)
+			p.unknown(f.key, fmt.Sprintf("%s %s", c.Kind, c.Name), valid)
 			continue
 		}
-		param := n.Component.Params[i]
+		param := c.Params[i]
 		p.decode(f.value, v.Field(param.Field), param.Name)
 		p.enum(f.value, param)
 	}
-	for _, param := range n.Component.Params {
+	for _, param := range c.Params {
 		if slices.ContainsFunc(with, func(f field) bool { return f.key.Value == param.Name }) {
 			continue
 		}
 		if param.Required {
-			p.at(n.with, "%s %s needs the parameter %s: %s", n.Component.Kind, n.Component.Name, param.Name, param.Doc)
+			p.at(at, "%s %s needs the parameter %s: %s", c.Kind, c.Name, param.Name, param.Doc)
 			continue
 		}
 		p.setDefault(param, v.Field(param.Field))
 	}
 	if c, ok := v.Interface().(interface{ Check() error }); ok && len(p.list) == before {
 		if err := c.Check(); err != nil {
-			p.at(n.with, "%v", err)
+			p.at(at, "%v", err)
 		}
 	}
 	return v.Interface()
+}
+
+// step reads a mapper with its parameters.
+func (p *parser) step(n *yaml.Node, what string) (s component.Step) {
+	at, with := n, []field(nil)
+	for _, f := range p.fields(n, what) {
+		switch f.key.Value {
+		case "map":
+			c, err := component.Find(component.Map, f.value.Value)
+			if err != nil {
+				p.at(f.value, "%v", err)
+				return s
+			}
+			s.Component = c
+		case "with":
+			at, with = f.key, p.fields(f.value, "with")
+		default:
+			p.unknown(f.key, what, []string{"map", "with"})
+			return s
+		}
+	}
+	if s.Component == nil {
+		p.at(n, "%s must name a mapper: {map: NAME, with: {...}}", what)
+		return s
+	}
+	s.Params = p.params(s.Component, at, with)
+	return s
 }
 
 // setDefault sets a parameter to its default, which the component's author
@@ -70,6 +97,10 @@ func (p *parser) enum(n *yaml.Node, param component.Param) {
 
 // decode reads n into v, noting what does not fit.
 func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
+	if component.IsStep(v.Type()) {
+		v.Set(reflect.ValueOf(p.step(n, what)))
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {

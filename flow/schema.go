@@ -76,6 +76,13 @@ func nodeVariants() []any {
 	return variants
 }
 
+func names(kind component.Kind) (all []string) {
+	for _, c := range component.All(kind) {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
 func variant(c *component.Component) object {
 	with := object{"type": "object", "additionalProperties": false}
 	properties, required := object{}, []string{}
@@ -122,6 +129,12 @@ func orVariable(s object) object {
 }
 
 func typeSchema(t reflect.Type) object {
+	if component.IsStep(t) {
+		return object{
+			"type": "object", "additionalProperties": false, "required": []string{"map"},
+			"properties": object{"map": object{"enum": names(component.Map)}, "with": object{"type": "object"}},
+		}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return typeSchema(t.Elem())

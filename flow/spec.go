@@ -184,7 +184,7 @@ func (p *parser) node(f field) {
 		}
 		return
 	}
-	n.Params = p.params(n, with)
+	n.Params = p.params(n.Component, n.with, with)
 	p.nodes = append(p.nodes, n)
 }
 

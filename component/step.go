@@ -1,0 +1,26 @@
+package component
+
+import (
+	"reflect"
+
+	"github.com/larder-data/larder/dataset"
+)
+
+// A Step is a mapper with its parameters, as the parameter of another
+// component. In a flow file it is written as a node is, without inputs and
+// options:
+//
+//	{map: image-resize, with: {width: 64}}
+type Step struct {
+	Component *Component // of kind Map
+	Params    any        // a value of Component.Type
+}
+
+// Mapper makes the mapper.
+func (s Step) Mapper(env *Env) (dataset.Mapper, error) { return s.Component.Mapper(env, s.Params) }
+
+// stepType is the type of parameters that are steps.
+var stepType = reflect.TypeFor[Step]()
+
+// IsStep reports whether t is [Step].
+func IsStep(t reflect.Type) bool { return t == stepType }
