@@ -8,7 +8,7 @@ import "hash/maphash"
 type auto[K comparable, V any] struct {
 	policy[K, V]        // the one in use
 	name         string // of that one
-	entries      func() map[K]*entry[K, V]
+	entries      index[K, V]
 
 	shadows  []shadow[K]
 	seed     maphash.Seed
@@ -34,7 +34,7 @@ const (
 	margin     = 1.02 // how much better another policy must be
 )
 
-func newAuto[K comparable, V any](entries func() map[K]*entry[K, V]) *auto[K, V] {
+func newAuto[K comparable, V any](entries index[K, V]) *auto[K, V] {
 	return &auto[K, V]{
 		policy: candidate[K, V](candidates[0]), name: candidates[0],
 		entries: entries, seed: maphash.MakeSeed(),
@@ -64,7 +64,7 @@ func (a *auto[K, V]) begin(k K) {
 // then is it known how many entries it holds.
 func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	if len(a.shadows) == 0 {
-		a.start(max(1, len(a.entries())))
+		a.start(max(1, a.entries.size()))
 	}
 	return a.policy.victim(incoming)
 }
@@ -100,7 +100,7 @@ func (a *auto[K, V]) compare() {
 // is lost; it does not take long to make up for that.
 func (a *auto[K, V]) change(name string) {
 	next := candidate[K, V](name)
-	for _, e := range a.entries() {
+	for e := range a.entries.all() {
 		a.remove(e)
 		e.place, e.rank, e.visited = 0, 0, false
 		next.insert(e)

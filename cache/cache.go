@@ -26,13 +26,14 @@ type Cache[K comparable, V any] struct {
 	loads   flight.Group[K, V]
 
 	mu       sync.Mutex
-	entries  map[K]*entry[K, V]
+	entries  index[K, V]
 	policy   policy[K, V]
 	begin    func(k K) // if not nil, told of every Get
 	stats    Stats
 	own      policy[K, V] // the policy of its own, while an order is expected
 	ownBegin func(k K)
 	removed  uint64 // counts Remove and Clear, so that loads notice them
+	spare    *entry[K, V]
 }
 
 // entry is one value, and its place in the list of a policy.
@@ -67,7 +68,7 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 	}
 	if o.Policy == "auto" {
 		c := newCacheOf[K, V](o, nil)
-		c.policy = newAuto(func() map[K]*entry[K, V] { return c.entries })
+		c.policy = newAuto(c.entries)
 		c.begin = c.policy.(*auto[K, V]).begin
 		return c, nil
 	}
@@ -79,7 +80,7 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 }
 
 func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
-	c := &Cache[K, V]{options: o, entries: map[K]*entry[K, V]{}, policy: p}
+	c := &Cache[K, V]{options: o, entries: newIndex[K, V](), policy: p}
 	if p, ok := p.(interface{ begin(k K) }); ok {
 		c.begin = p.begin
 	}
@@ -98,8 +99,8 @@ func (c *Cache[K, V]) Get(k K) (V, bool) {
 	if c.begin != nil {
 		c.begin(k)
 	}
-	e, ok := c.entries[k]
-	if !ok {
+	e := c.entries.get(k)
+	if e == nil {
 		c.stats.Misses++
 		var none V
 		return none, false
@@ -121,7 +122,7 @@ func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
 }
 
 func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
-	if e, ok := c.entries[k]; ok {
+	if e := c.entries.get(k); e != nil {
 		c.stats.Bytes += bytes - e.bytes
 		e.value, e.bytes, e.cost = v, bytes, cost
 		c.policy.hit(e)
@@ -132,12 +133,17 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		c.stats.Rejected++ // no entry has to be made to know that
 		return
 	}
-	e := &entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
+	e := c.spare
+	if c.spare = nil; e == nil {
+		e = new(entry[K, V])
+	}
+	*e = entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
 	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
 		c.stats.Rejected++
+		c.recycle(e)
 		return
 	}
-	c.entries[k] = e
+	c.entries.set(k, e)
 	c.stats.Bytes += bytes
 	c.policy.insert(e)
 }
@@ -145,7 +151,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 // over reports whether one more entry of so many bytes is over a bound.
 func (c *Cache[K, V]) over(bytes int64) bool {
 	o := c.options
-	return o.Size > 0 && len(c.entries) >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
+	return o.Size > 0 && c.entries.size() >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
 }
 
 // room evicts until a new entry fits.
@@ -170,17 +176,26 @@ func (c *Cache[K, V]) shrink(grown *entry[K, V]) {
 			victim = grown
 		}
 		c.stats.Evictions++
+		last := victim == grown
 		c.drop(victim)
-		if victim == grown {
+		if last {
 			return
 		}
 	}
 }
 
 func (c *Cache[K, V]) drop(e *entry[K, V]) {
-	delete(c.entries, e.key)
+	c.entries.remove(e.key)
 	c.stats.Bytes -= e.bytes
 	c.policy.remove(e)
+	c.recycle(e)
+}
+
+// recycle keeps an entry that is not in use for the next that is needed: a full
+// cache allocates nothing.
+func (c *Cache[K, V]) recycle(e *entry[K, V]) {
+	*e = entry[K, V]{} // lets go of the value
+	c.spare = e
 }
 
 // Load returns the value under k, loading it with fn if it is not there: once
@@ -192,12 +207,12 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 	}
 	v, _, err := c.loads.Do(ctx, k, func(ctx context.Context) (V, error) {
 		c.mu.Lock()
-		e, ok := c.entries[k] // another load may have ended since we looked
-		removed := c.removed
-		c.mu.Unlock()
-		if ok {
+		if e := c.entries.get(k); e != nil { // another load has ended since we looked
+			defer c.mu.Unlock()
 			return e.value, nil
 		}
+		removed := c.removed
+		c.mu.Unlock()
 		start := time.Now()
 		v, bytes, err := fn(ctx)
 		if err != nil {
@@ -218,7 +233,7 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 func (c *Cache[K, V]) Update(k K, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.entries[k]; ok {
+	if e := c.entries.get(k); e != nil {
 		c.stats.Bytes += bytes - e.bytes
 		e.bytes = bytes
 		c.shrink(e)
@@ -230,7 +245,7 @@ func (c *Cache[K, V]) Remove(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.removed++
-	if e, ok := c.entries[k]; ok {
+	if e := c.entries.get(k); e != nil {
 		c.drop(e)
 	}
 }
@@ -240,7 +255,7 @@ func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.removed++
-	for _, e := range c.entries {
+	for e := range c.entries.all() {
 		c.drop(e)
 	}
 }
@@ -249,7 +264,7 @@ func (c *Cache[K, V]) Clear() {
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.entries)
+	return c.entries.size()
 }
 
 // Stats returns the counts so far.

@@ -141,7 +141,7 @@ func TestBoundsHold(t *testing.T) {
 			"put": func(t *rapid.T) {
 				k, b := key.Draw(t, "key"), bytes.Draw(t, "b")
 				c.Put(k, k, b, 0)
-				if _, ok := c.entries[k]; b > o.Bytes && ok {
+				if c.entries.get(k) != nil && b > o.Bytes {
 					t.Fatalf("an entry of %d bytes was taken in", b)
 				}
 			},
@@ -151,7 +151,7 @@ func TestBoundsHold(t *testing.T) {
 			"clear":  func(*rapid.T) { c.Clear() },
 			"": func(t *rapid.T) {
 				var sum int64
-				for _, e := range c.entries {
+				for e := range c.entries.all() {
 					sum += e.bytes
 				}
 				if s := c.Stats(); s.Bytes != sum || sum > o.Bytes || o.Size > 0 && c.Len() > o.Size {

@@ -30,7 +30,7 @@ func (c *Cache[K, V]) change(p policy[K, V], begin func(K)) {
 	if p == c.policy {
 		return
 	}
-	for _, e := range c.entries {
+	for e := range c.entries.all() {
 		c.policy.remove(e)
 		e.place, e.rank, e.visited = 0, 0, false
 		p.insert(e)

@@ -3,7 +3,12 @@ package cache
 // ranked is a heap of entries with the least rank on top. Each node has four
 // children, and ranks lie beside the entries, so that few of them have to be
 // fetched. Entries know their places, so that any can be moved or taken out.
-type ranked[K comparable, V any] []seat[K, V]
+type ranked[K comparable, V any] struct {
+	seats []seat[K, V]
+	// vacant says that the top was taken: most often another entry comes in
+	// for it, and takes its place.
+	vacant bool
+}
 
 type seat[K comparable, V any] struct {
 	rank  float64
@@ -12,73 +17,100 @@ type seat[K comparable, V any] struct {
 
 const arity = 4
 
-func (h ranked[K, V]) top() *entry[K, V] {
-	if len(h) == 0 {
+func (h *ranked[K, V]) top() *entry[K, V] {
+	h.settle()
+	if len(h.seats) == 0 {
 		return nil
 	}
-	return h[0].entry
+	return h.seats[0].entry
 }
 
 func (h *ranked[K, V]) push(e *entry[K, V]) {
-	*h = append(*h, seat[K, V]{})
-	h.up(len(*h)-1, seat[K, V]{e.rank, e})
+	if h.vacant {
+		h.vacant = false
+		h.down(0, seat[K, V]{e.rank, e})
+		return
+	}
+	h.seats = append(h.seats, seat[K, V]{})
+	h.up(len(h.seats)-1, seat[K, V]{e.rank, e})
 }
 
 func (h *ranked[K, V]) take(e *entry[K, V]) {
-	at, last := e.place, len(*h)-1
-	moved := (*h)[last]
-	(*h)[last] = seat[K, V]{}
-	*h = (*h)[:last]
+	h.settle()
+	if e.place == 0 {
+		h.seats[0], h.vacant = seat[K, V]{}, true
+		return
+	}
+	h.close(e.place)
+}
+
+// settle closes the gap that a taken top left.
+func (h *ranked[K, V]) settle() {
+	if h.vacant {
+		h.vacant = false
+		h.close(0)
+	}
+}
+
+// close fills a gap with the last entry.
+func (h *ranked[K, V]) close(at int) {
+	last := len(h.seats) - 1
+	moved := h.seats[last]
+	h.seats[last] = seat[K, V]{}
+	h.seats = h.seats[:last]
 	if at < last {
 		h.sift(at, moved)
 	}
 }
 
 // fix moves an entry whose rank has changed.
-func (h ranked[K, V]) fix(e *entry[K, V]) { h.sift(e.place, seat[K, V]{e.rank, e}) }
+func (h *ranked[K, V]) fix(e *entry[K, V]) {
+	h.settle()
+	h.sift(e.place, seat[K, V]{e.rank, e})
+}
 
 // sift puts s at a free place, or where it belongs from there.
-func (h ranked[K, V]) sift(at int, s seat[K, V]) {
-	if at > 0 && s.rank < h[(at-1)/arity].rank {
+func (h *ranked[K, V]) sift(at int, s seat[K, V]) {
+	if at > 0 && s.rank < h.seats[(at-1)/arity].rank {
 		h.up(at, s)
 	} else {
 		h.down(at, s)
 	}
 }
 
-func (h ranked[K, V]) put(at int, s seat[K, V]) {
-	h[at] = s
+func (h *ranked[K, V]) put(at int, s seat[K, V]) {
+	h.seats[at] = s
 	s.entry.place = at
 }
 
-func (h ranked[K, V]) up(at int, s seat[K, V]) {
+func (h *ranked[K, V]) up(at int, s seat[K, V]) {
 	for at > 0 {
 		parent := (at - 1) / arity
-		if h[parent].rank <= s.rank {
+		if h.seats[parent].rank <= s.rank {
 			break
 		}
-		h.put(at, h[parent])
+		h.put(at, h.seats[parent])
 		at = parent
 	}
 	h.put(at, s)
 }
 
-func (h ranked[K, V]) down(at int, s seat[K, V]) {
+func (h *ranked[K, V]) down(at int, s seat[K, V]) {
 	for {
 		first := arity*at + 1
-		if first >= len(h) {
+		if first >= len(h.seats) {
 			break
 		}
 		least := first
-		for child := first + 1; child < min(first+arity, len(h)); child++ {
-			if h[child].rank < h[least].rank {
+		for child := first + 1; child < min(first+arity, len(h.seats)); child++ {
+			if h.seats[child].rank < h.seats[least].rank {
 				least = child
 			}
 		}
-		if h[least].rank >= s.rank {
+		if h.seats[least].rank >= s.rank {
 			break
 		}
-		h.put(at, h[least])
+		h.put(at, h.seats[least])
 		at = least
 	}
 	h.put(at, s)

@@ -19,17 +19,17 @@ func NewOrdered[V any](o Options, reads order.Order) (*Cache[int, V], error) {
 	if o.Size < 0 || o.Bytes < 0 || o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy opt needs a bound: a size or a number of bytes")
 	}
-	return newCacheOf(o, ordered(reads, map[int]*entry[int, V]{})), nil
+	return newCacheOf(o, ordered(reads, newIndex[int, V]())), nil
 }
 
 // ordered returns the policy for a known order. Where every element is read once
 // a pass, a hit must be held from one pass to the next, so there are at most as
 // many a pass as the cache has places: to hold what is there is optimal, and
 // much cheaper. That takes that all that is held is read.
-func ordered[V any](reads order.Order, held map[int]*entry[int, V]) policy[int, V] {
+func ordered[V any](reads order.Order, held index[int, V]) policy[int, V] {
 	hold := order.OncePerPass(reads)
-	for k := range held {
-		if _, read := reads.Next(k, -1); !read {
+	for e := range held.all() {
+		if _, read := reads.Next(e.key, -1); !read {
 			hold = false
 		}
 	}
@@ -58,8 +58,11 @@ func (b *belady[V]) rank(e *entry[int, V]) float64 {
 	return -float64(pos)
 }
 
+// insert takes in an entry, whose rank is known if it had to make room.
 func (b *belady[V]) insert(e *entry[int, V]) {
-	e.rank = b.rank(e)
+	if e.rank == 0 {
+		e.rank = b.rank(e)
+	}
 	b.heap.push(e)
 }
 
