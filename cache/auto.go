@@ -1,7 +1,5 @@
 package cache
 
-import "hash/maphash"
-
 // auto does as the policy that has done best lately. Beside the cache it runs
 // each candidate as a shadow, which holds keys and no values; of a large cache
 // the shadows see a sample of the keys and are as much smaller.
@@ -11,7 +9,7 @@ type auto[K comparable, V any] struct {
 	entries      index[K, V]
 
 	shadows  []shadow[K]
-	seed     maphash.Seed
+	hash     func(k K) uint64
 	rate     uint64 // one in rate keys is sampled
 	accesses int    // sampled, since the last comparison
 }
@@ -37,13 +35,13 @@ const (
 func newAuto[K comparable, V any](entries index[K, V]) *auto[K, V] {
 	return &auto[K, V]{
 		policy: candidate[K, V](candidates[0]), name: candidates[0],
-		entries: entries, seed: maphash.MakeSeed(),
+		entries: entries, hash: newHash[K](),
 	}
 }
 
 // begin is told of every read before it is looked up.
 func (a *auto[K, V]) begin(k K) {
-	if len(a.shadows) == 0 || a.rate > 1 && maphash.Comparable(a.seed, k)%a.rate != 0 {
+	if len(a.shadows) == 0 || a.rate > 1 && a.hash(k)%a.rate != 0 {
 		return
 	}
 	for i := range a.shadows {

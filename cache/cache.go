@@ -45,7 +45,8 @@ type entry[K comparable, V any] struct {
 	prev, next *entry[K, V]
 	visited    bool    // sieve
 	place      int     // rr, cost, opt: where it is in their slice
-	rank       float64 // cost, opt: the greatest of opt and the least of cost goes
+	rank       float64 // cost, opt: the least goes
+	class      int     // opt: of what it is worth
 }
 
 // Stats count what a cache did.

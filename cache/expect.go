@@ -17,7 +17,7 @@ func Expect[V any](c *Cache[int, V], reads order.Order) {
 		c.own, c.ownBegin = nil, nil
 		return
 	}
-	p := ordered(reads, c.entries)
+	p := ordered(c.options, reads, c.entries)
 	var begin func(int)
 	if p, ok := p.(*belady[V]); ok {
 		begin = p.begin

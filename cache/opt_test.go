@@ -1,8 +1,10 @@
 package cache
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -223,6 +225,113 @@ func TestHoldIsOptimal(t *testing.T) {
 			t.Fatalf("%d hits, Belady's rule has %d", got, want)
 		}
 	})
+}
+
+// TestOptByBytesOfEqualElements: where all elements are alike, a bound in bytes
+// is a bound in elements.
+func TestOptByBytesOfEqualElements(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		trace := rapid.SliceOfN(rapid.IntRange(0, 30), 0, 300).Draw(t, "trace")
+		size := rapid.IntRange(1, 12).Draw(t, "size")
+		o, err := order.Index(31, trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [2]int
+		for i, options := range []Options{{Size: size}, {Bytes: int64(size) * 7}} {
+			c, err := NewOrdered[int](options, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range trace {
+				if _, ok := c.Get(k); ok {
+					got[i]++
+				} else {
+					c.Put(k, k, 7, 3)
+				}
+			}
+		}
+		if got[0] != got[1] {
+			t.Fatalf("%d hits bounded by size, %d by bytes", got[0], got[1])
+		}
+	})
+}
+
+// mostSaved is the most that any choice of evictions and bypasses saves, by
+// trying all of them.
+func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, held uint) time.Duration {
+	if len(trace) == 0 {
+		return 0
+	}
+	k, rest := trace[0], trace[1:]
+	if held&(1<<k) != 0 {
+		return costs[k] + mostSaved(rest, costs, sizes, room, held)
+	}
+	best := time.Duration(0)
+	for keep := uint(0); keep < 1<<len(sizes); keep++ {
+		if keep&^(held|1<<k) != 0 {
+			continue // it is not at hand
+		}
+		var bytes int64
+		for i, b := range sizes {
+			if keep&(1<<i) != 0 {
+				bytes += b
+			}
+		}
+		if bytes <= room {
+			best = max(best, mostSaved(rest, costs, sizes, room, keep))
+		}
+	}
+	return best
+}
+
+// TestOptByCostPerByte: over elements of many sizes and costs, opt saves nearly
+// as much time as can be saved, and more than the policies that know neither
+// the order nor the costs, or only one of them.
+func TestOptByCostPerByte(t *testing.T) {
+	const items, reads, room, traces = 5, 9, 6, 150
+	rng := rand.New(rand.NewPCG(1, 1))
+	var best time.Duration
+	saved := map[string]time.Duration{}
+	for range traces {
+		costs, sizes, trace := make([]time.Duration, items), make([]int64, items), make([]int, reads)
+		for i := range items {
+			costs[i], sizes[i] = time.Duration(1)<<rng.IntN(8), 1+rng.Int64N(4)
+		}
+		for i := range trace {
+			trace[i] = rng.IntN(items)
+		}
+		o, err := order.Index(items, trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best += mostSaved(trace, costs, sizes, room, 0)
+		run := func(name string, c *Cache[int, int]) {
+			for _, k := range trace {
+				if _, ok := c.Get(k); !ok {
+					c.Put(k, k, sizes[k], costs[k])
+				}
+			}
+			saved[name] += c.Stats().Saved
+		}
+		c, err := NewOrdered[int](Options{Bytes: room}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run("opt", c)
+		for _, policy := range []string{"cost", "lru", "sieve", "hold", "fifo"} {
+			run(policy, newCache(t, Options{Policy: policy, Bytes: room}))
+		}
+	}
+	t.Log("best", best, saved)
+	if 100*saved["opt"] < 95*best || saved["opt"] > best {
+		t.Errorf("opt saves %v, the most is %v", saved["opt"], best)
+	}
+	for policy, s := range saved {
+		if policy != "opt" && s >= saved["opt"] {
+			t.Errorf("%s saves %v, opt %v", policy, s, saved["opt"])
+		}
+	}
 }
 
 // BenchmarkOpt reads a million elements in shuffled epochs with room for a

@@ -1,7 +1,5 @@
 package cache
 
-import "hash/maphash"
-
 // tinyLFU is W-TinyLFU: what is new passes through a window of a hundredth of
 // the cache, and what leaves it is taken in only if it was asked for more often
 // lately than what would have to go. Frequencies are counted in a small sketch,
@@ -11,7 +9,7 @@ type tinyLFU[K comparable, V any] struct {
 	window, probation, protected list[K, V]
 	sizes                        [3]int // entries in each
 	sketch                       sketch
-	seed                         maphash.Seed
+	hash                         func(k K) uint64
 }
 
 // Where an entry is.
@@ -24,15 +22,15 @@ const (
 func newTinyLFU[K comparable, V any]() *tinyLFU[K, V] {
 	return &tinyLFU[K, V]{
 		window: newList[K, V](), probation: newList[K, V](), protected: newList[K, V](),
-		sketch: newSketch(64), seed: maphash.MakeSeed(),
+		sketch: newSketch(64), hash: newHash[K](),
 	}
 }
 
 // begin counts every read, of what is held and of what is not.
-func (p *tinyLFU[K, V]) begin(k K) { p.sketch.add(maphash.Comparable(p.seed, k)) }
+func (p *tinyLFU[K, V]) begin(k K) { p.sketch.add(p.hash(k)) }
 
 func (p *tinyLFU[K, V]) frequency(e *entry[K, V]) uint8 {
-	return p.sketch.count(maphash.Comparable(p.seed, e.key))
+	return p.sketch.count(p.hash(e.key))
 }
 
 func (p *tinyLFU[K, V]) of(place int) list[K, V] {
