@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"sync/atomic"
 	"testing"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -92,6 +93,24 @@ func BenchmarkPutWhenFull(b *testing.B) {
 				s.put(k)
 				k++
 			}
+		})
+	}
+}
+
+// BenchmarkPutWhenFullParallel puts new keys from as many goroutines as there
+// are processors.
+func BenchmarkPutWhenFullParallel(b *testing.B) {
+	for name, s := range stores(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var next atomic.Int64
+			b.RunParallel(func(pb *testing.PB) {
+				const stride = 1 << 20
+				first := int(next.Add(stride))
+				for k := first; pb.Next(); k++ {
+					s.put(k)
+				}
+			})
 		})
 	}
 }

@@ -108,7 +108,7 @@ func (a *auto[K, V]) change(name string) {
 
 // candidate returns a policy that is known to be there.
 func candidate[K comparable, V any](name string) policy[K, V] {
-	p, err := newPolicy[K, V](name)
+	p, err := newPolicy[K, V](name, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -5,6 +5,8 @@ package cache
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,30 +69,35 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 	if o.Policy != "memo" && o.Size == 0 && o.Bytes == 0 {
 		return nil, fmt.Errorf("cache: policy %s needs a bound: a size or a number of bytes", o.Policy)
 	}
-	if o.Policy == "auto" {
-		c := newCacheOf[K, V](o, nil)
-		c.policy = newAuto(c.entries)
-		c.begin = c.policy.(*auto[K, V]).begin
-		return c, nil
-	}
-	p, err := newPolicy[K, V](o.Policy)
+	c := newCacheOf[K, V](o, nil)
+	p, err := newPolicy(o.Policy, c.entries)
 	if err != nil {
 		return nil, err
 	}
-	return newCacheOf(o, p), nil
+	c.follow(p)
+	return c, nil
 }
 
 func newCacheOf[K comparable, V any](o Options, p policy[K, V]) *Cache[K, V] {
-	c := &Cache[K, V]{options: o, entries: newIndex[K, V](), policy: p}
-	if p, ok := p.(interface{ begin(k K) }); ok {
-		c.begin = p.begin
-	}
+	c := &Cache[K, V]{options: o, entries: newIndex[K, V]()}
+	c.follow(p)
 	return c
 }
 
-// Policies lists the names of the policies.
+// follow has an empty cache do as a policy says.
+func (c *Cache[K, V]) follow(p policy[K, V]) {
+	c.policy = p
+	if p, ok := p.(interface{ begin(k K) }); ok {
+		c.begin = p.begin
+	}
+}
+
+// Policies lists the names of the policies, registered ones too.
 func Policies() []string {
-	return []string{"auto", "cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "s3-fifo", "sieve", "w-tinylfu"}
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	names := []string{"auto", "cost", "fifo", "hold", "lifo", "lru", "memo", "mru", "rr", "s3-fifo", "sieve", "w-tinylfu"}
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(registered))))
 }
 
 // Get returns the value under k.
@@ -275,9 +282,12 @@ func (c *Cache[K, V]) Stats() Stats {
 	return c.stats
 }
 
-func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
+// newPolicy returns a policy for entries that are found in held.
+func newPolicy[K comparable, V any](name string, held index[K, V]) (policy[K, V], error) {
 	l := newList[K, V]()
 	switch name {
+	case "auto":
+		return newAuto(held), nil
 	case "memo", "hold":
 		return keepAll[K, V]{}, nil
 	case "fifo":
@@ -298,6 +308,9 @@ func newPolicy[K comparable, V any](name string) (policy[K, V], error) {
 		return newS3FIFO[K, V](), nil
 	case "cost":
 		return &worth[K, V]{}, nil
+	}
+	if slices.Contains(Policies(), name) {
+		return newRegistered(name, held)
 	}
 	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", name, strings.Join(Policies(), ", "))
 }

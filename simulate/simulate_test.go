@@ -149,3 +149,24 @@ func TestChartIsXML(t *testing.T) {
 		t.Errorf("%d bars for %d results", bars, len(results))
 	}
 }
+
+// TestSimulationsRepeat: the same trace and seed give the same hits, whatever
+// the policy.
+func TestSimulationsRepeat(t *testing.T) {
+	for _, p := range Patterns() {
+		trace, err := p.Trace(300, 5000, 1)
+		again, err2 := p.Trace(300, 5000, 1)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		for _, policy := range Policies() {
+			a, err := Run(p.Name, policy, 40, trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, _ := Run(p.Name, policy, 40, again); a != b {
+				t.Errorf("%+v, then %+v", a, b)
+			}
+		}
+	}
+}
