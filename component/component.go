@@ -3,8 +3,8 @@
 // YAML, Go and the command line get them from here, and the documentation and
 // the JSON Schema are made from the same registration.
 //
-// Components register from init functions; the registry is frozen when it is
-// first read. A program that registers its own before it calls the command
+// Components register from init functions, which may set more about what they
+// registered; the registry is frozen when it is first read. A program that registers its own before it calls the command
 // line's main function has them everywhere.
 package component
 
@@ -104,6 +104,7 @@ type Component struct {
 	Type   reflect.Type // of the parameters: a struct
 	Many   bool         // an operator that takes several inputs
 	Outs   bool         // an operator that puts out several datasets
+	Scans  bool         // an operator that reads all of its input when it is applied
 
 	source func(ctx context.Context, env *Env, params any) (Samples, error)
 	mapper func(env *Env, params any) (dataset.Mapper, error)
@@ -153,35 +154,35 @@ func (c *Component) Inputs(env *Env, params any) []string {
 
 // RegisterSource registers a source. inputs, which may be nil, lists the
 // folders and files that it reads.
-func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error), inputs func(env *Env, p P) []string) {
+func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error), inputs func(env *Env, p P) []string) *Component {
 	c := describe[P](Source, name, doc)
 	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }
 	if inputs != nil {
 		c.inputs = func(env *Env, params any) []string { return inputs(env, params.(P)) }
 	}
-	register(c)
+	return register(c)
 }
 
 // RegisterMapper registers a mapper.
-func RegisterMapper[P any](name, doc string, build func(env *Env, p P) (dataset.Mapper, error)) {
+func RegisterMapper[P any](name, doc string, build func(env *Env, p P) (dataset.Mapper, error)) *Component {
 	c := describe[P](Map, name, doc)
 	c.mapper = func(env *Env, params any) (dataset.Mapper, error) { return build(env, params.(P)) }
-	register(c)
+	return register(c)
 }
 
 // RegisterOp registers an operator on one dataset with one output.
-func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Samples, error)) {
+func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Samples, error)) *Component {
 	c := describe[P](Op, name, doc)
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		out, err := apply(ctx, env, params.(P), in[0])
 		return One(out), err
 	}
-	register(c)
+	return register(c)
 }
 
 // RegisterOrder registers an operator that only changes the order in which
 // samples are read, given as an order over n samples.
-func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) {
+func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) *Component {
 	c := describe[P](Op, name, doc)
 	c.order = func(params any, n int) (order.Order, error) { return build(params.(P), n) }
 	c.op = func(_ context.Context, _ *Env, params any, in []Samples) (Data, error) {
@@ -191,35 +192,35 @@ func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order,
 		}
 		return One(dataset.Reorder(in[0], o)), nil
 	}
-	register(c)
+	return register(c)
 }
 
 // RegisterParts registers an operator on one dataset with several outputs.
-func RegisterParts[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Data, error)) {
+func RegisterParts[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Data, error)) *Component {
 	c := describe[P](Op, name, doc)
 	c.Outs = true
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		return apply(ctx, env, params.(P), in[0])
 	}
-	register(c)
+	return register(c)
 }
 
 // RegisterJoin registers an operator on several datasets with one output.
-func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in []Samples) (Samples, error)) {
+func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in []Samples) (Samples, error)) *Component {
 	c := describe[P](Op, name, doc)
 	c.Many = true
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		out, err := apply(ctx, env, params.(P), in)
 		return One(out), err
 	}
-	register(c)
+	return register(c)
 }
 
 // RegisterSink registers a sink. It is given all outputs of its input.
-func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) {
+func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
 	c := describe[P](Sink, name, doc)
 	c.sink = func(ctx context.Context, env *Env, params any, in Data) error { return write(ctx, env, params.(P), in) }
-	register(c)
+	return register(c)
 }
 
 var (
@@ -233,7 +234,7 @@ func describe[P any](kind Kind, name, doc string) *Component {
 	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t)}
 }
 
-func register(c *Component) {
+func register(c *Component) *Component {
 	mu.Lock()
 	defer mu.Unlock()
 	if frozen {
@@ -245,6 +246,7 @@ func register(c *Component) {
 		}
 	}
 	registered = append(registered, c)
+	return c
 }
 
 // All lists the components of a kind, by name.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/larder-data/larder/cache"
@@ -27,6 +28,8 @@ type CachedDataset struct {
 	ds    Dataset[Sample]
 	cache *cache.Cache[int, Sample]
 	tally *Tally
+
+	probed sync.Map // samples that were probed and not read since
 }
 
 // Len implements Dataset.
@@ -38,6 +41,12 @@ func (c *CachedDataset) Reads() int64 {
 	return s.Hits + s.Misses
 }
 
+// Held reports whether a sample is in memory.
+func (c *CachedDataset) Held(i int) bool {
+	_, ok := c.cache.Get(i)
+	return ok
+}
+
 // Expect says in which order the dataset will be read, so that it can keep what
 // is read again soonest; nil says that this is not known any more.
 func (c *CachedDataset) Expect(reads order.Order) { cache.Expect(c.cache, reads) }
@@ -45,9 +54,22 @@ func (c *CachedDataset) Expect(reads order.Order) { cache.Expect(c.cache, reads)
 // At implements Dataset.
 func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 	if s, ok := c.cache.Get(i); ok {
-		c.tally.FromMemory.Add(1)
+		if _, probed := c.probed.LoadAndDelete(i); !probed {
+			c.tally.FromMemory.Add(1)
+		}
 		return s, nil
 	}
+	return c.load(ctx, i)
+}
+
+// Probe returns a sample ahead of those who will read it: the first read after
+// that does not count as a hit, as what it saves has just been spent.
+func (c *CachedDataset) Probe(ctx context.Context, i int) (Sample, error) {
+	c.probed.Store(i, nil)
+	return c.load(ctx, i)
+}
+
+func (c *CachedDataset) load(ctx context.Context, i int) (Sample, error) {
 	return c.cache.Load(ctx, i, func(ctx context.Context) (Sample, int64, error) {
 		s, err := c.ds.At(ctx, i)
 		if err != nil {

@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"context"
+
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/order"
@@ -14,8 +17,9 @@ const optPolicy = "opt"
 // known beforehand.
 type passes struct{ known, unknown int }
 
-// cache puts a cache around a part of a node's data.
-func (r *run) cache(s *state, part component.Samples) (component.Samples, error) {
+// cache puts a cache around a part of a node's data, unless it is auto and
+// would not pay.
+func (r *run) cache(ctx context.Context, s *state, part component.Samples) (component.Samples, error) {
 	o := *s.Options.Cache
 	if o.Policy == optPolicy {
 		o.Policy = "auto"
@@ -23,6 +27,9 @@ func (r *run) cache(s *state, part component.Samples) (component.Samples, error)
 	cached, err := dataset.Cached(part, o, &s.tally)
 	if err != nil {
 		return nil, err
+	}
+	if s.Options.Cache.Policy == "auto" && !larder.IsDry(ctx) && !r.decideCache(ctx, s, cached) {
+		return part, nil
 	}
 	if s.adapts() {
 		s.caches = append(s.caches, cached)

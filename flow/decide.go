@@ -3,9 +3,11 @@ package flow
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
 )
 
 // probes is how many samples are measured to decide on a checkpoint.
@@ -18,7 +20,7 @@ const probes = 3
 func (r *run) decide(ctx context.Context, s *state) error {
 	reads := r.reads(s.Node, int(s.samples))
 	if reads <= 1 {
-		s.decision = fmt.Sprintf("checkpoint auto: no, each sample is read %.3g times", reads)
+		s.decide("checkpoint auto: no, each sample is read %s", times(reads))
 		return nil
 	}
 	compute, io, err := measure(ctx, s.data.Parts)
@@ -30,10 +32,86 @@ func (r *run) decide(ctx context.Context, s *state) error {
 	if s.pinned = computing > keeping; s.pinned {
 		word, than = "yes", "is more than"
 	}
-	s.decision = fmt.Sprintf("checkpoint auto: %s, (%.3g-1) x %v computing a sample %s (%.3g+1) x %v keeping and reading it",
+	s.decide("checkpoint auto: %s, (%.3g-1) x %v computing a sample %s (%.3g+1) x %v keeping and reading it",
 		word, reads, compute.Round(time.Microsecond), than, reads, io.Round(time.Microsecond))
 	return nil
 }
+
+// decide notes what was decided, and why.
+func (s *state) decide(format string, args ...any) {
+	if s.decision != "" {
+		s.decision += "; "
+	}
+	s.decision += fmt.Sprintf(format, args...)
+}
+
+func times(n float64) string {
+	switch n {
+	case 0:
+		return "by none"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%.3g times", n)
+}
+
+// decideCache says whether the samples of a node whose cache is auto are worth
+// keeping in memory, by the same rule as for a checkpoint: with N reads of
+// each, (N-1) x compute > (N+1) x io. What a sample costs is measured on a few,
+// which are kept by the cache. Samples that the node does not compute come from
+// files, which always costs more than memory.
+func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDataset) bool {
+	reads := r.reads(s.Node, int(s.samples))
+	switch {
+	case reads == 0:
+		s.decide("cache auto: yes, who reads the samples is not known")
+		return true
+	case reads <= 1:
+		s.decide("cache auto: no, each sample is read %s", times(reads))
+		return false
+	}
+	compute, io, computes := r.measureCache(ctx, s, c)
+	switch {
+	case !computes:
+		s.decide("cache auto: yes, each sample is read %s", times(reads))
+		return true
+	case (reads-1)*compute.Seconds() > (reads+1)*io.Seconds():
+		s.decide("cache auto: yes, (%.3g-1) x %v computing a sample is more than (%.3g+1) x %v having it in memory", reads, compute.Round(time.Microsecond), reads, io.Round(time.Microsecond))
+		return true
+	}
+	s.decide("cache auto: no, (%.3g-1) x %v computing a sample is not more than (%.3g+1) x %v having it in memory", reads, compute.Round(time.Microsecond), reads, io.Round(time.Microsecond))
+	return false
+}
+
+// measureCache returns the mean cost of what the node computes for a sample, and
+// of getting one from memory. An error is not for here: whoever reads the
+// sample meets it again.
+func (r *run) measureCache(ctx context.Context, s *state, c *dataset.CachedDataset) (compute, io time.Duration, computes bool) {
+	n := min(probes, c.Len())
+	for i := range n {
+		sample, err := c.Probe(ctx, i)
+		if err != nil {
+			return 0, 0, false
+		}
+		for _, m := range sample.Makings() {
+			if s.of(m.Node()) {
+				computes = true
+				start := time.Now()
+				if m.Make(ctx) != nil {
+					return 0, 0, false
+				}
+				compute += time.Since(start)
+			}
+		}
+		start := time.Now()
+		c.Held(i)
+		io += time.Since(start)
+	}
+	return compute / time.Duration(max(n, 1)), io / time.Duration(max(n, 1)), computes
+}
+
+// of reports whether a place is the node or one of its outputs.
+func (s *state) of(place string) bool { return place == s.Name || strings.HasPrefix(place, s.Name+".") }
 
 // measure returns the mean cost of computing a sample, and of keeping it or
 // reading it back.
@@ -86,6 +164,9 @@ func (r *run) reads(n *Node, samples int) float64 {
 func (r *run) readsThrough(s *state, samples int) float64 {
 	if s.Component.Kind == component.Sink || s.Options.Checkpoint {
 		return 1
+	}
+	if s.Component.Scans {
+		return 1 + r.reads(s.Node, samples)
 	}
 	if o, ok := s.Component.Order(s.Params, samples); ok && samples > 0 {
 		return float64(o.Len()) / float64(samples) * r.reads(s.Node, o.Len())

@@ -226,7 +226,7 @@ func (r *run) build(ctx context.Context, s *state) error {
 			return err
 		}
 	}
-	return r.remember(s)
+	return r.remember(ctx, s)
 }
 
 func count(d component.Data) (n int64) {
@@ -316,13 +316,13 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 }
 
 // remember puts around a node's data what its options ask for.
-func (r *run) remember(s *state) error {
+func (r *run) remember(ctx context.Context, s *state) error {
 	for i, part := range s.data.Parts {
 		if s.pinned || s.Options.Keep {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
-			cached, err := r.cache(s, part)
+			cached, err := r.cache(ctx, s, part)
 			if err != nil {
 				return err
 			}
