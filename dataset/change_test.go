@@ -143,11 +143,11 @@ func TestWhatWasStoppedDidNotFail(t *testing.T) {
 
 func TestTypedMakerWithAnOptionalItem(t *testing.T) {
 	type in struct {
-		A string `larder:"a"`
-		B string `larder:"b?"`
+		A string `item:"a"`
+		B string `item:"b,optional"`
 	}
 	type out struct {
-		C string `larder:"c,txt"`
+		C string `item:"c" ext:"txt"`
 	}
 	m, err := dataset.NewTyped("join", key.Version("1"), func(_ context.Context, v in) (out, error) { return out{v.A + "/" + v.B}, nil })
 	if err != nil {

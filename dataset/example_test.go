@@ -14,10 +14,10 @@ import (
 // names, and makes those that the second names.
 func ExampleNewTyped() {
 	type in struct {
-		Meta map[string]any `larder:"meta"`
+		Meta map[string]any `item:"meta"`
 	}
 	type out struct {
-		Title string `larder:"title,txt"`
+		Title string `item:"title" ext:"txt"`
 	}
 	m, err := dataset.NewTyped("title", key.Version("1"), func(_ context.Context, v in) (out, error) {
 		return out{Title: strings.ToUpper(v.Meta["name"].(string))}, nil

@@ -13,15 +13,18 @@ import (
 // bytes decode to, wherever they are: so it does not matter whether it was
 // read from a file, kept in a store, or has just been computed.
 //
-// The first read of the value is remembered as long as the item lives. Values
-// must not be changed. An Item may be used by many goroutines.
+// The value is read once and remembered as long as the item lives, which is as
+// long as a sample that has it; goroutines that ask at the same time wait for
+// one read. An error is not remembered. Values must not be changed. An Item may
+// be used by many goroutines.
 type Item struct {
 	origin Origin
 
-	mu    sync.Mutex
-	read  bool
-	value any
-	grown []func(bytes int64) // told once, when the value is remembered
+	mu      sync.Mutex
+	read    bool
+	value   any
+	reading chan struct{}       // closed when the read under way has ended; nil without one
+	grown   []func(bytes int64) // told once, when the value is remembered
 }
 
 // An Origin is where an item comes from. Its methods may be slow and may be
@@ -60,32 +63,48 @@ func (it *Item) Digest(ctx context.Context) (key.Digest, error) { return it.orig
 
 // Value returns the decoded item. A file of unknown extension is a []byte.
 func (it *Item) Value(ctx context.Context) (any, error) {
-	it.mu.Lock()
-	if it.read {
-		defer it.mu.Unlock()
-		return it.value, nil
+	for {
+		it.mu.Lock()
+		switch {
+		case it.read:
+			defer it.mu.Unlock()
+			return it.value, nil
+		case it.reading == nil:
+			it.reading = make(chan struct{})
+			it.mu.Unlock()
+			return it.load(ctx)
+		}
+		other := it.reading
+		it.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
-	it.mu.Unlock()
-	v, err := read(ctx, it.origin)
-	if err != nil {
-		return nil, err
-	}
-	return it.remember(v), nil
 }
 
-// remember keeps the first value that was read.
-func (it *Item) remember(v any) any {
-	it.mu.Lock()
-	defer it.mu.Unlock()
-	if it.read {
-		return it.value
-	}
-	it.value, it.read = v, true
-	for _, f := range it.grown {
-		f(held(v))
-	}
-	it.grown = nil
-	return v
+// load reads the value and remembers it, for the one goroutine that set
+// reading.
+func (it *Item) load(ctx context.Context) (v any, err error) {
+	ok := false
+	defer func() { // also after a panic, or others would wait for ever
+		it.mu.Lock()
+		defer it.mu.Unlock()
+		close(it.reading)
+		it.reading = nil
+		if !ok {
+			return
+		}
+		it.value, it.read = v, true
+		for _, f := range it.grown {
+			f(held(v))
+		}
+		it.grown = nil
+	}()
+	v, err = read(ctx, it.origin)
+	ok = err == nil
+	return v, err
 }
 
 // valuer is an origin that may have the value at hand, equal to what its bytes

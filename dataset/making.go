@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -19,6 +21,8 @@ type Making struct {
 	node  *mapped
 	index int
 	in    Sample
+	maker Maker
+	makes []string // nil: only running it tells
 
 	turn   chan struct{} // held by whoever looks at or changes what follows
 	keep   bool
@@ -63,7 +67,7 @@ func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.node.maker.Op().Action(inputs...), nil
+	return m.actionOf(inputs)
 }
 
 // Kept reports whether the result is or will be kept across runs.
@@ -94,8 +98,21 @@ func (m *Making) describe(ctx context.Context) (*key.Action, error) {
 	if err != nil {
 		return nil, m.fail(err)
 	}
-	m.action = m.node.maker.Op().Action(inputs...)
-	return m.action, nil
+	m.action, err = m.actionOf(inputs)
+	return m.action, err
+}
+
+// actionOf describes the execution on inputs.
+func (m *Making) actionOf(inputs []key.Input) (*key.Action, error) {
+	r := m.maker.Random()
+	if r == nil || !r.perPosition() {
+		return m.maker.Op().Action(inputs...), nil
+	}
+	a, err := m.maker.Op().Call(draws{m.index})
+	if err != nil {
+		return nil, m.fail(err)
+	}
+	return a.WithInputs(inputs), nil
 }
 
 // kind says how an item's bytes are read: two decoders of one format may give
@@ -244,7 +261,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 		defer d.Slots.Release(1)
 	}
 	start := time.Now()
-	out, err := flight.Protect(func() (Sample, error) { return d.maker.Map(ctx, m.in) })
+	out, err := flight.Protect(func() (Sample, error) { return m.execute(ctx) })
 	d.Tally.nanos.Add(int64(time.Since(start)))
 	if err == nil {
 		err = m.check(out)
@@ -259,26 +276,42 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 	return out, nil
 }
 
+// execute calls the maker with the random numbers that it may draw.
+func (m *Making) execute(ctx context.Context) (Sample, error) {
+	var source *rand.Rand
+	if r := m.maker.Random(); r != nil {
+		var err error
+		if source, err = r.source(ctx, m.maker.Op().Name(), m.index, m.in); err != nil {
+			return Sample{}, err
+		}
+	}
+	return m.maker.Map(withRand(ctx, source), m.in)
+}
+
 // check holds a maker to what it said it makes.
 func (m *Making) check(out Sample) error {
-	if m.node.makes == nil {
+	if m.makes == nil {
 		return nil
 	}
-	for _, k := range m.node.makes {
+	for _, k := range m.makes {
 		if _, ok := out.Field(k); !ok {
-			return fmt.Errorf("%s did not make item %s", m.node.maker.Op().Name(), k)
+			return fmt.Errorf("%s did not make item %s", m.maker.Op().Name(), k)
 		}
 	}
 	for f := range out.Fields() {
 		passed, _ := m.in.Field(f.Key)
-		if passed.Item != f.Item && !slices.Contains(m.node.makes, f.Key) {
-			return fmt.Errorf("%s made item %s, which it does not declare", m.node.maker.Op().Name(), f.Key)
+		if passed.Item != f.Item && !slices.Contains(m.makes, f.Key) {
+			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Op().Name(), f.Key)
 		}
 	}
 	return nil
 }
 
+// fail says where an error is from, unless it does.
 func (m *Making) fail(err error) error {
+	if at := (*SampleError)(nil); errors.As(err, &at) && at.Node == m.node.Node && at.Index == m.index {
+		return err
+	}
 	return &SampleError{Node: m.node.Node, Index: m.index, Err: err}
 }
 

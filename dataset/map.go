@@ -35,11 +35,14 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	if o.Tally == nil {
 		o.Tally = new(Tally)
 	}
-	maker, ok := m.(Maker)
-	if !ok {
+	switch m := m.(type) {
+	case *chain:
+		return newComposed(ds, m, o)
+	case Maker:
+		return &mapped{ds: ds, maker: m, MapOptions: o}
+	default:
 		return &arranged{ds: ds, mapper: m, node: o.Node}
 	}
-	return &mapped{ds: ds, maker: maker, reads: maker.Reads(), makes: maker.Makes(), MapOptions: o}
 }
 
 // arranged applies a mapper that reads nothing.
@@ -66,9 +69,8 @@ func (a *arranged) At(ctx context.Context, i int) (Sample, error) {
 // mapped applies a maker.
 type mapped struct {
 	MapOptions
-	ds           Dataset[Sample]
-	maker        Maker
-	reads, makes []string
+	ds    Dataset[Sample]
+	maker Maker
 }
 
 func (d *mapped) Len() int { return d.ds.Len() }
@@ -78,25 +80,30 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
+	reads, makes := names(d.maker, s)
+	if makes != nil && len(makes) == 0 {
+		return s, nil
+	}
 	in := s
-	if d.reads != nil {
-		for _, k := range d.reads {
+	if reads != nil {
+		for _, k := range reads {
 			if _, err := s.Item(k); err != nil {
 				return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 			}
 		}
-		in = s.Only(d.reads...)
+		in = s.Only(reads...)
 	}
 	m := newMaking(d, i, in)
-	if d.makes == nil {
+	m.maker, m.makes = d.maker, makes
+	if makes == nil {
 		out, err := m.sample(ctx)
 		if err != nil {
 			return Sample{}, err
 		}
 		return s.Without(in.Keys()...).With(m.products(out)...), nil
 	}
-	made := make([]Field, len(d.makes))
-	for k, name := range d.makes {
+	made := make([]Field, len(makes))
+	for k, name := range makes {
 		made[k] = Field{Key: name, Item: ItemFrom(&product{m, name})}
 	}
 	return s.With(made...), nil

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"slices"
 
 	"github.com/larder-data/larder/key"
 )
@@ -28,6 +29,9 @@ type Maker interface {
 	// passed on. Nil means that only running it tells: what Map returns is
 	// then the whole new sample, and asking for a sample runs it.
 	Makes() []string
+	// Random says what random numbers depend on that Map gets by [Rand]. Nil
+	// means that it draws none.
+	Random() *Random
 }
 
 // A MapperFunc is a function used as a mapper that reads nothing.
@@ -43,26 +47,52 @@ type MakerFunc struct {
 	Params []key.Param // whatever else the result depends on
 	In     []string    // items read; nil means all
 	Out    []string    // items made; nil means that only running it tells
+	// Names, if it is not nil, says for samples that have certain keys which
+	// items are read and made, in place of In and Out. Where none is made, Func
+	// is not run.
+	Names func(have []string) (in, out []string)
+	// Random, if it is not nil, says that Func draws random numbers. It is part
+	// of the identity, as the parameters seed, epoch and "per content".
+	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
 }
 
 // NewMaker returns the maker that f describes, or an error if its parameters
 // cannot be keyed.
 func NewMaker(f MakerFunc) (Maker, error) {
-	op, err := key.NewOp(f.Name, f.Code, f.Params...)
+	params := f.Params
+	if f.Random != nil {
+		if err := f.Random.Check(); err != nil {
+			return nil, err
+		}
+		params = slices.Concat(params, f.Random.params())
+	}
+	op, err := key.NewOp(f.Name, f.Code, params...)
 	if err != nil {
 		return nil, err
+	}
+	if f.Names != nil {
+		f.In, f.Out = nil, []string{}
 	}
 	return &maker{f, op}, nil
 }
 
 type maker struct {
-	MakerFunc
+	f  MakerFunc
 	op *key.Op
 }
 
 func (m *maker) Op() *key.Op     { return m.op }
-func (m *maker) Reads() []string { return m.In }
-func (m *maker) Makes() []string { return m.Out }
+func (m *maker) Reads() []string { return m.f.In }
+func (m *maker) Makes() []string { return m.f.Out }
+func (m *maker) Random() *Random { return m.f.Random }
 
-func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) { return m.Func(ctx, in) }
+func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) { return m.f.Func(ctx, in) }
+
+// names returns what a maker reads and makes of a sample.
+func names(m Maker, s Sample) (reads, makes []string) {
+	if m, ok := m.(*maker); ok && m.f.Names != nil {
+		return m.f.Names(s.Keys())
+	}
+	return m.Reads(), m.Makes()
+}

@@ -20,6 +20,8 @@ func ReadOrder(ds, source Dataset[Sample]) (o order.Order, ok bool) {
 			o, ds = order.Then(o, d.order), d.ds
 		case *mapped:
 			ds = d.ds
+		case *composed:
+			ds = d.ds
 		case *arranged:
 			ds = d.ds
 		case *keeping:

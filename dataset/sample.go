@@ -10,6 +10,10 @@ import (
 
 // A Sample is a named set of items, in a fixed order. It is immutable: methods
 // that change something return another sample. The zero Sample is empty.
+//
+// An item is shared if it belongs to the dataset and not to one sample of it.
+// Where a shared item and one of the sample's own meet under one key, the
+// sample's own is the one that counts, whichever comes first.
 type Sample struct{ fields []Field }
 
 // A Field is an item of a sample under its key.
@@ -17,12 +21,12 @@ type Field struct {
 	Key  string
 	Item *Item
 	// Shared says that the item belongs to the dataset rather than to one
-	// sample of it.
+	// sample of it. See [Sample].
 	Shared bool
 }
 
 // NewSample returns a sample of the given fields. Of fields with the same key
-// the last one counts.
+// the last one counts, but a shared one never replaces the sample's own.
 func NewSample(fields ...Field) Sample {
 	s := Sample{make([]Field, 0, len(fields))}
 	for _, f := range fields {
@@ -33,11 +37,14 @@ func NewSample(fields ...Field) Sample {
 
 // set adds f to a sample that nobody else has seen yet.
 func (s *Sample) set(f Field) {
-	if i := s.index(f.Key); i >= 0 {
+	i := s.index(f.Key)
+	switch {
+	case i < 0:
+		s.fields = append(s.fields, f)
+	case f.Shared && !s.fields[i].Shared:
+	default:
 		s.fields[i] = f
-		return
 	}
-	s.fields = append(s.fields, f)
 }
 
 func (s Sample) index(key string) int {
@@ -94,7 +101,8 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 }
 
 // With returns s with the given fields added, each in the place of the field
-// of the same key if there is one.
+// of the same key if there is one; but a shared one does not replace the
+// sample's own. [Sample.Share] makes an item shared.
 func (s Sample) With(fields ...Field) Sample {
 	out := Sample{slices.Grow(slices.Clone(s.fields), len(fields))}
 	for _, f := range fields {
@@ -146,6 +154,23 @@ func (s Sample) Rename(names map[string]string) (Sample, error) {
 		out.fields = append(out.fields, f)
 	}
 	return out, nil
+}
+
+// Remap is Rename without the items that names does not have.
+func (s Sample) Remap(names map[string]string) (Sample, error) {
+	return s.filter(func(key string) bool { _, ok := names[key]; return ok }).Rename(names)
+}
+
+// Share returns s with the items under the given keys shared or, if shared is
+// false, its own. Keys that are not there are ignored.
+func (s Sample) Share(shared bool, keys ...string) Sample {
+	out := Sample{slices.Clone(s.fields)}
+	for i, f := range out.fields {
+		if slices.Contains(keys, f.Key) {
+			out.fields[i].Shared = shared
+		}
+	}
+	return out
 }
 
 // NoItemError says that a sample has no item under a key.

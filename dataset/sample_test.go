@@ -110,32 +110,32 @@ func TestFileThatChangesInUse(t *testing.T) {
 	}
 }
 
-func TestView(t *testing.T) {
+func TestDecode(t *testing.T) {
 	type meta struct{ Letter, Color string }
 	type view struct {
-		Name  string         `larder:"name"`
-		Meta  meta           `larder:"meta"`
-		Raw   map[string]any `larder:"meta"`
-		Extra string         `larder:"extra?"`
+		Name  string         `item:"name"`
+		Meta  meta           `item:"meta"`
+		Raw   map[string]any `item:"meta"`
+		Extra string         `item:"extra,optional"`
 	}
 	s := dataset.NewSample(
 		dataset.Field{Key: "name", Item: dataset.NewItem("txt", "n")},
 		dataset.Field{Key: "meta", Item: dataset.NewItem("json", map[string]any{"Letter": "y", "Color": "red"})},
 	)
-	v, err := dataset.View[view](t.Context(), s)
+	v, err := dataset.Decode[view](t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v.Name != "n" || v.Meta != (meta{"y", "red"}) || v.Raw["Letter"] != "y" || v.Extra != "" {
 		t.Errorf("view %+v", v)
 	}
-	if _, err := dataset.View[view](t.Context(), s.Without("name")); err == nil {
+	if _, err := dataset.Decode[view](t.Context(), s.Without("name")); err == nil {
 		t.Error("a view without an item it needs")
 	}
 	type wrong struct {
-		Name int `larder:"name"`
+		Name int `item:"name"`
 	}
-	if _, err := dataset.View[wrong](t.Context(), s); err == nil {
+	if _, err := dataset.Decode[wrong](t.Context(), s); err == nil {
 		t.Error("a text was read into an int")
 	}
 }

@@ -1,0 +1,266 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+)
+
+// Compose returns the mapper that applies steps one after another, the first
+// one first. If any of them is a [Maker], so is the result: one execution makes
+// the items that are left in the end, and keeps nothing else. An item that an
+// early step makes is computed only if what is left needs it.
+//
+// The result of an execution is named by what the steps do for the sample in
+// question, so it does not depend on steps that do nothing for it.
+func Compose(steps ...Mapper) (Mapper, error) {
+	c := &chain{}
+	makes := false
+	for _, s := range steps {
+		if inner, ok := s.(*chain); ok {
+			c.steps = append(c.steps, inner.steps...)
+		} else {
+			c.steps = append(c.steps, s)
+		}
+		_, maker := s.(Maker)
+		makes = makes || maker
+	}
+	if !makes {
+		return MapperFunc(func(ctx context.Context, s Sample) (_ Sample, err error) {
+			for _, step := range c.steps {
+				if s, err = step.Map(ctx, s); err != nil {
+					return Sample{}, err
+				}
+			}
+			return s, nil
+		}), nil
+	}
+	var params []key.Param
+	for i, s := range c.steps {
+		if m, ok := s.(Maker); ok {
+			params = append(params, key.Param{Name: fmt.Sprint("step ", i), Value: m.Op().Key().String()})
+		}
+	}
+	op, err := key.NewOp("compose", chainCode, params...)
+	c.op = op
+	return c, err
+}
+
+// chainCode is the identity of the code that runs steps, beside their own.
+var chainCode = key.Version("1")
+
+// chain is a sequence of mappers of which one is a maker.
+type chain struct {
+	steps []Mapper
+	op    *key.Op
+}
+
+// Op identifies the makers among the steps; what identifies an execution is
+// made for each sample.
+func (c *chain) Op() *key.Op { return c.op }
+
+// Reads is nil: it depends on the sample.
+func (c *chain) Reads() []string { return nil }
+
+// Makes lists all that the steps make, whether it is left in the end or not.
+func (c *chain) Makes() []string {
+	all := []string{}
+	for _, s := range c.steps {
+		if m, ok := s.(Maker); ok {
+			if m.Makes() == nil {
+				return nil
+			}
+			all = append(all, m.Makes()...)
+		}
+	}
+	return all
+}
+
+// Random returns what the draws of the first random step depend on.
+func (c *chain) Random() *Random {
+	for _, s := range c.steps {
+		if m, ok := s.(Maker); ok && m.Random() != nil {
+			return m.Random()
+		}
+	}
+	return nil
+}
+
+// Map applies the steps to a sample of its own, which random steps take to be
+// the first of a dataset.
+func (c *chain) Map(ctx context.Context, in Sample) (Sample, error) {
+	return Map(List(in), c, MapOptions{}).At(ctx, 0)
+}
+
+// composed applies a chain. The steps are applied to each other's datasets, and
+// keep nothing; the executions that the items of a sample come from in the end
+// are made one execution.
+type composed struct {
+	mapped
+	steps Dataset[Sample]
+	own   []*mapped // of the steps that are makers
+	ops   sync.Map  // recipe -> *key.Op
+}
+
+func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
+	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds}
+	for _, s := range c.steps {
+		inner := MapOptions{Node: o.Node}
+		if m, ok := s.(Maker); ok && m.Makes() == nil {
+			inner.Larder, inner.Keep = o.Larder, o.Keep // it is run to know what there is
+		}
+		d.steps = Map(d.steps, s, inner)
+		if m, ok := d.steps.(*mapped); ok {
+			d.own = append(d.own, m)
+		}
+	}
+	return d
+}
+
+func (d *composed) At(ctx context.Context, i int) (Sample, error) {
+	out, err := d.steps.At(ctx, i)
+	if err != nil {
+		return Sample{}, err
+	}
+	r := &recipe{node: d, out: out}
+	var left []string
+	for _, f := range out.fields {
+		if p, ok := r.made(f.Item); ok {
+			left = append(left, f.Key)
+			r.lines = append(r.lines, fmt.Sprintf("%q = %s", f.Key, r.product(p)))
+		}
+	}
+	if left == nil {
+		return out, nil
+	}
+	r.out = out.Only(left...)
+	if r.op, err = r.identity(); err != nil {
+		return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
+	}
+	m := newMaking(&d.mapped, i, r.in)
+	m.maker, m.makes = r, left
+	final := slices.Clone(out.fields)
+	for k, f := range final {
+		if slices.Contains(left, f.Key) {
+			final[k].Item = ItemFrom(&product{m, f.Key})
+		}
+	}
+	return Sample{final}, nil
+}
+
+// recipe is the maker of the items that a chain leaves in one sample. It says
+// how they are made in lines of text: a line for each execution of a step and
+// for each item, in which "1.a" is item a that execution 1 makes and "a" an
+// item that is read.
+type recipe struct {
+	node       *composed
+	out        Sample // what is left of what was made
+	in         Sample // what is read
+	makings    []*Making
+	lines      []string
+	positional bool // draws depend on the position
+	op         *key.Op
+}
+
+// made returns the product that an item is, if a step makes it.
+func (r *recipe) made(it *Item) (*product, bool) {
+	p, ok := it.origin.(*product)
+	return p, ok && slices.Contains(r.node.own, p.making.node)
+}
+
+// product notes how something is made, and returns its name.
+func (r *recipe) product(p *product) string {
+	return fmt.Sprintf("%d.%q", r.execution(p.making), p.name)
+}
+
+func (r *recipe) execution(m *Making) int {
+	if i := slices.Index(r.makings, m); i >= 0 {
+		return i
+	}
+	line := m.maker.Op().Key().String()
+	if random := m.maker.Random(); random != nil && random.perPosition() {
+		r.positional = true
+		line += " by position"
+	}
+	for _, f := range slices.SortedFunc(m.in.Fields(), func(a, b Field) int { return strings.Compare(a.Key, b.Key) }) {
+		line += fmt.Sprintf(" %q=", f.Key)
+		if p, ok := r.made(f.Item); ok {
+			line += r.product(p)
+		} else {
+			line += r.input(f)
+		}
+	}
+	r.makings = append(r.makings, m)
+	r.lines = append(r.lines, line)
+	return len(r.makings) - 1
+}
+
+// input notes an item that is read, and returns its name: the key under which
+// a step reads it first, with primes where two items are read under one key.
+func (r *recipe) input(f Field) string {
+	for _, have := range r.in.fields {
+		if have.Item == f.Item {
+			return fmt.Sprintf("%q", have.Key)
+		}
+	}
+	f.Shared = false
+	for r.in.index(f.Key) >= 0 {
+		f.Key += "'"
+	}
+	r.in.fields = append(r.in.fields, f)
+	return fmt.Sprintf("%q", f.Key)
+}
+
+// identity returns the operation that the recipe stands for.
+func (r *recipe) identity() (*key.Op, error) {
+	text := strings.Join(r.lines, "\n")
+	if op, ok := r.node.ops.Load(text); ok {
+		return op.(*key.Op), nil
+	}
+	params := []key.Param{{Name: "recipe", Value: text}}
+	for i, m := range r.makings { // the recipe has all of it; this is for those who read explanations
+		for _, p := range m.maker.Op().Action().Parts() {
+			name := strings.TrimSpace(fmt.Sprintf("step %d %s %s", i, p.Kind, p.Name))
+			if !slices.ContainsFunc(params, func(have key.Param) bool { return have.Name == name }) {
+				params = append(params, key.Param{Name: name, Value: p.Value})
+			}
+		}
+	}
+	op, err := key.NewOp("compose", chainCode, params...)
+	if err == nil {
+		r.node.ops.Store(text, op)
+	}
+	return op, err
+}
+
+func (r *recipe) Op() *key.Op     { return r.op }
+func (r *recipe) Reads() []string { return r.in.Keys() }
+func (r *recipe) Makes() []string { return r.out.Keys() }
+
+// Random says whether the position is part of the identity; the steps draw by
+// themselves.
+func (r *recipe) Random() *Random {
+	if r.positional {
+		return &Random{}
+	}
+	return nil
+}
+
+// Map has the steps executed that what is left needs.
+func (r *recipe) Map(ctx context.Context, _ Sample) (Sample, error) {
+	out := Sample{slices.Clone(r.out.fields)}
+	for i, f := range out.fields {
+		for p, ok := r.made(f.Item); ok; p, ok = r.made(f.Item) {
+			var err error
+			if f.Item, err = p.item(ctx); err != nil {
+				return Sample{}, err
+			}
+		}
+		out.fields[i].Item = f.Item
+	}
+	return out, nil
+}

@@ -1,0 +1,267 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Path leads to a value inside of a document: a key of the sample, then
+// fields of maps and positions in lists. It is written as expressions write it,
+//
+//	metadata.color    boxes[0].x    boxes[-1]    metadata["a key with . in it"]
+//
+// and a position also as a field, boxes.0.x or boxes.-1. Negative positions
+// count from the end.
+type Path struct {
+	Item  string // the key of the item
+	steps []step
+}
+
+// A step goes to a field of a map or, if it is a number, to a position in a
+// list.
+type step struct {
+	text   string
+	index  int
+	number bool
+}
+
+// ParsePath reads a path.
+func ParsePath(s string) (Path, error) {
+	var p Path
+	rest := s
+	for rest != "" {
+		st, after, err := nextStep(rest)
+		if err != nil {
+			return Path{}, fmt.Errorf("path %q: %w", s, err)
+		}
+		p.steps = append(p.steps, st)
+		if rest = after; rest == "." {
+			return Path{}, fmt.Errorf("path %q: nothing follows its last dot", s)
+		}
+		if strings.HasPrefix(rest, ".") {
+			rest = rest[1:]
+		} else if rest != "" && rest[0] != '[' {
+			return Path{}, fmt.Errorf("path %q: a dot is missing before %q", s, rest)
+		}
+	}
+	if p.steps == nil {
+		return Path{}, errors.New("a path must begin with the key of an item")
+	}
+	p.Item, p.steps = p.steps[0].text, p.steps[1:]
+	return p, nil
+}
+
+// nextStep takes the first step off a path that is not empty.
+func nextStep(s string) (st step, rest string, err error) {
+	if s[0] != '[' {
+		end := strings.IndexAny(s, ".[]")
+		if end < 0 {
+			end = len(s)
+		}
+		if end == 0 {
+			return st, "", fmt.Errorf("a name is missing before %q", s)
+		}
+		st.text = s[:end]
+		st.index, err = strconv.Atoi(st.text)
+		st.number = err == nil
+		return st, s[end:], nil
+	}
+	if len(s) > 1 && (s[1] == '"' || s[1] == '\'') {
+		end := strings.Index(s[2:], s[1:2]+"]")
+		if end < 0 {
+			return st, "", fmt.Errorf("%s has no end", s)
+		}
+		return step{text: s[2 : 2+end]}, s[2+end+2:], nil
+	}
+	inside, rest, ok := strings.Cut(s[1:], "]")
+	if st.index, err = strconv.Atoi(inside); !ok || err != nil {
+		return st, "", fmt.Errorf("%s: brackets hold a whole number or a text in quotes", s)
+	}
+	return step{text: inside, index: st.index, number: true}, rest, nil
+}
+
+// String writes the path with dots.
+func (p Path) String() string { return p.to(len(p.steps)) }
+
+// to writes the path as far as its first n steps.
+func (p Path) to(n int) string {
+	var b strings.Builder
+	b.WriteString(p.Item)
+	for _, st := range p.steps[:n] {
+		if strings.ContainsAny(st.text, ".[]") || st.text == "" {
+			fmt.Fprintf(&b, "[%q]", st.text)
+		} else {
+			b.WriteString("." + st.text)
+		}
+	}
+	return b.String()
+}
+
+// Inside reports whether the path leads into an item, not just to it.
+func (p Path) Inside() bool { return len(p.steps) > 0 }
+
+// A NoValueError says that a document has nothing where a path leads.
+type NoValueError struct {
+	Path   string // as far as it can be followed, and one step more
+	Reason string
+}
+
+func (e *NoValueError) Error() string { return e.Path + ": " + e.Reason }
+
+// Get returns the value that a path leads to: see [Path]. It must not be
+// changed. If there is none the error is a [*NoItemError] or a [*NoValueError].
+func (s Sample) Get(ctx context.Context, path string) (any, error) {
+	p, err := ParsePath(path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.Value(ctx, p.Item)
+	if err != nil {
+		return nil, err
+	}
+	for n, st := range p.steps {
+		var reason string
+		if v, reason = st.in(v); reason != "" {
+			return nil, &NoValueError{p.to(n + 1), reason}
+		}
+	}
+	return v, nil
+}
+
+// in returns the part of v that the step goes to, or why there is none.
+func (st step) in(v any) (part any, reason string) {
+	switch v := v.(type) {
+	case map[string]any:
+		part, ok := v[st.text]
+		if !ok {
+			return nil, "there is no such field; there are " + fieldNames(v)
+		}
+		return part, ""
+	case []any:
+		i, reason := st.position(len(v))
+		if reason != "" {
+			return nil, reason
+		}
+		return v[i], ""
+	default:
+		return nil, fmt.Sprintf("%s has no parts", described(v))
+	}
+}
+
+// position returns the index that the step means in a list of n elements.
+func (st step) position(n int) (i int, reason string) {
+	switch {
+	case !st.number:
+		return 0, "a list has positions and no fields"
+	case st.index < -n || st.index >= n:
+		return 0, fmt.Sprintf("the list has %d elements", n)
+	case st.index < 0:
+		return st.index + n, ""
+	}
+	return st.index, ""
+}
+
+func fieldNames(v map[string]any) string {
+	const most = 20
+	if len(v) == 0 {
+		return "none"
+	}
+	names := slices.Sorted(maps.Keys(v))
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return strings.Join(names, ", ")
+}
+
+// described names the kind of a value in an error message.
+func described(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a text"
+	case bool:
+		return "a truth value"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	default:
+		return fmt.Sprintf("a %T", v)
+	}
+}
+
+// Set returns s with another value where the path leads, read now. The document
+// is not changed: the item of the result is a new one, the sample's own, with
+// the extension of the old. What the path names and is not there is made: maps,
+// an element just behind the end of a list, and an item, which is then
+// a JSON document. The value must not be changed afterwards.
+func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error) {
+	p, err := ParsePath(path)
+	if err != nil {
+		return Sample{}, err
+	}
+	ext, old := "json", any(nil)
+	if f, ok := s.Field(p.Item); ok {
+		if ext, err = f.Item.Ext(ctx); err != nil {
+			return Sample{}, fmt.Errorf("item %s: %w", p.Item, err)
+		}
+		if p.Inside() {
+			if old, err = s.Value(ctx, p.Item); err != nil {
+				return Sample{}, err
+			}
+		}
+	}
+	doc, err := p.put(old, 0, value)
+	if err != nil {
+		return Sample{}, err
+	}
+	return s.WithItem(p.Item, NewItem(ext, doc)), nil
+}
+
+// put returns v with the value where the steps from n on lead; maps and lists
+// on the way are copied.
+func (p Path) put(v any, n int, value any) (any, error) {
+	if n == len(p.steps) {
+		return value, nil
+	}
+	st := p.steps[n]
+	switch v := v.(type) {
+	case nil:
+		if st.number {
+			return nil, &NoValueError{p.to(n + 1), "there is no list"}
+		}
+		part, err := p.put(nil, n+1, value)
+		return map[string]any{st.text: part}, err
+	case map[string]any:
+		part, err := p.put(v[st.text], n+1, value)
+		out := maps.Clone(v)
+		out[st.text] = part
+		return out, err
+	case []any:
+		if st.number && st.index == len(v) {
+			part, err := p.put(nil, n+1, value)
+			return append(slices.Clip(v), part), err
+		}
+		i, reason := st.position(len(v))
+		if reason != "" {
+			return nil, &NoValueError{p.to(n + 1), reason}
+		}
+		part, err := p.put(v[i], n+1, value)
+		out := slices.Clone(v)
+		out[i] = part
+		return out, err
+	default:
+		_, reason := st.in(v)
+		return nil, &NoValueError{p.to(n + 1), reason}
+	}
+}

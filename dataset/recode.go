@@ -1,0 +1,69 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+)
+
+// Recode returns an item with the value of it, encoded under another extension.
+// If that is the one it has, it is returned as it is; if only the name of the
+// format differs (jpg, jpeg), its bytes are kept. An image becomes an array
+// where arrays are stored, and an array an image.
+func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
+	have, err := it.Ext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, known := codec.ByExtension(have)
+	to := codecFor(ext)
+	switch {
+	case have == ext:
+		return it, nil
+	case known && from.Name == to.Name:
+		b, err := it.Bytes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return NewBytes(ext, b), nil
+	}
+	v, err := it.Value(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if img, ok := v.(image.Image); ok && to.Name == "npy" {
+		if v, err = array.FromImage(img, 0); err != nil {
+			return nil, err
+		}
+	}
+	b, err := to.Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode as %s: %w", ext, err)
+	}
+	return NewBytes(ext, b), nil
+}
+
+// CheckExt returns an error if items cannot be encoded under an extension.
+func CheckExt(ext string) error {
+	c, ok := codec.ByExtension(ext)
+	if ok && !c.ReadOnly && ext == strings.ToLower(ext) {
+		return nil
+	}
+	var names []string
+	for _, c := range codec.All() {
+		if !c.ReadOnly {
+			names = append(names, c.Extensions...)
+		}
+	}
+	slices.Sort(names)
+	why := "is not an extension that is known"
+	if ok && c.ReadOnly {
+		why = "can be read but not written"
+	}
+	return fmt.Errorf("%q %s; there are %s", ext, why, strings.Join(names, ", "))
+}

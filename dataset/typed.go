@@ -1,0 +1,276 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+)
+
+// Decode reads a sample into a struct whose tags name its items:
+//
+//	type Letter struct {
+//		Image image.Image `item:"image" ext:"png"`
+//		Meta  struct {
+//			Letter, Color string
+//		} `item:"metadata" ext:"yaml"`
+//		Mask  *dataset.Item `item:"mask,optional"`
+//		Names []string      `item:"names,shared" ext:"json"`
+//	}
+//
+// Only the items named are read. By the type of its field an item is read as
+//
+//   - *Item: not at all; it can be read when it is wanted.
+//   - []byte: the bytes of the item, however they are encoded.
+//   - image.Image, array.Array, *array.Array: its value, where an image can be
+//     had as an array and the reverse, as package array describes.
+//   - string and whatever else the value already is.
+//   - structs, maps, slices, numbers and pointers to these: a JSON or YAML
+//     document of that form. Fields of structs are named as the format's own
+//     tag says (json, yaml), else by the name of the field in any case. What
+//     the document has and the struct has not is left out, the reverse stays
+//     zero.
+//
+// With ",optional" the item may be missing, and leaves the zero value. An error
+// names the item, and the path in its document. Two fields may read one item.
+func Decode[T any](ctx context.Context, s Sample) (T, error) {
+	var v T
+	fields, err := taggedFields(reflect.TypeFor[T]())
+	if err != nil {
+		return v, err
+	}
+	target := reflect.ValueOf(&v).Elem()
+	for _, f := range fields {
+		it, err := s.Item(f.key)
+		if err != nil {
+			if f.optional {
+				continue
+			}
+			return v, err
+		}
+		if err := f.decode(ctx, it, target.FieldByIndex(f.index)); err != nil {
+			return v, fmt.Errorf("item %s: %w", f.key, err)
+		}
+	}
+	return v, nil
+}
+
+// Encode makes a sample of a struct, or of a pointer to one, with the tags of
+// [Decode]. The tag ext says how an item is encoded when its bytes are asked
+// for; only an *Item needs none, and a []byte is taken to be encoded. An item
+// with ",shared" is shared, one with ",optional" is left out if the field is
+// zero. Two fields for one item are an error.
+func Encode(v any) (Sample, error) {
+	rv := reflect.ValueOf(v)
+	if rv.Kind() == reflect.Pointer {
+		rv = rv.Elem()
+	}
+	if !rv.IsValid() {
+		return Sample{}, fmt.Errorf("a %T that is nil cannot be made a sample", v)
+	}
+	fields, err := taggedFields(rv.Type())
+	if err != nil {
+		return Sample{}, err
+	}
+	var s Sample
+	for _, f := range fields {
+		value := rv.FieldByIndex(f.index)
+		if f.optional && value.IsZero() {
+			continue
+		}
+		if s.index(f.key) >= 0 {
+			return Sample{}, fmt.Errorf("%s has two fields for item %s", rv.Type(), f.key)
+		}
+		it, err := f.encode(value)
+		if err != nil {
+			return Sample{}, fmt.Errorf("field %s of %s: %w", f.name, rv.Type(), err)
+		}
+		s.set(Field{Key: f.key, Item: it, Shared: f.shared})
+	}
+	return s, nil
+}
+
+// Typed is ds with each sample read into a T when it is asked for. See
+// [Decode].
+func Typed[T any](ds Dataset[Sample]) Dataset[T] {
+	return Func(ds.Len(), func(ctx context.Context, i int) (T, error) {
+		s, err := ds.At(ctx, i)
+		if err != nil {
+			var zero T
+			return zero, err
+		}
+		v, err := Decode[T](ctx, s)
+		if err != nil {
+			return v, &SampleError{Index: i, Err: err}
+		}
+		return v, nil
+	})
+}
+
+// NewTyped returns a maker from a function between structs with the tags of
+// [Decode]: it reads the items that In names, those that are optional where
+// they are there, and makes those that Out names.
+func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Context, in In) (Out, error), params ...key.Param) (Maker, error) {
+	in, err := taggedFields(reflect.TypeFor[In]())
+	if err != nil {
+		return nil, err
+	}
+	out, err := taggedFields(reflect.TypeFor[Out]())
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range out {
+		if o.optional {
+			return nil, fmt.Errorf("field %s of %s: what a maker makes cannot be optional", o.name, reflect.TypeFor[Out]())
+		}
+	}
+	return NewMaker(MakerFunc{
+		Name: name, Code: code, Params: params,
+		Names: func(have []string) (reads, makes []string) { return in.present(have), out.keys() },
+		Func: func(ctx context.Context, s Sample) (Sample, error) {
+			v, err := Decode[In](ctx, s)
+			if err != nil {
+				return Sample{}, err
+			}
+			made, err := f(ctx, v)
+			if err != nil {
+				return Sample{}, err
+			}
+			return Encode(made)
+		},
+	})
+}
+
+type tagged []taggedField
+
+type taggedField struct {
+	name, key, ext   string
+	optional, shared bool
+	index            []int
+}
+
+func (t tagged) keys() []string {
+	keys := make([]string, len(t))
+	for i, f := range t {
+		keys[i] = f.key
+	}
+	return keys
+}
+
+// present returns the keys that must be there, and of the others those that
+// are.
+func (t tagged) present(have []string) []string {
+	keys := make([]string, 0, len(t))
+	for _, f := range t {
+		if !f.optional || slices.Contains(have, f.key) {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
+var taggedTypes sync.Map // reflect.Type -> tagged
+
+func taggedFields(t reflect.Type) (tagged, error) {
+	if known, ok := taggedTypes.Load(t); ok {
+		return known.(tagged), nil
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is not a struct with `item:\"KEY\"` tags", t)
+	}
+	var fields tagged
+	for _, f := range reflect.VisibleFields(t) {
+		tag, ok := f.Tag.Lookup("item")
+		if !ok {
+			continue
+		}
+		field, err := readTag(t, f, tag)
+		if err != nil {
+			return nil, fmt.Errorf("field %s of %s: %w", f.Name, t, err)
+		}
+		fields = append(fields, field)
+	}
+	if len(fields) == 0 {
+		return nil, fmt.Errorf("%s has no field with an `item:\"KEY\"` tag", t)
+	}
+	taggedTypes.Store(t, fields)
+	return fields, nil
+}
+
+func readTag(t reflect.Type, f reflect.StructField, tag string) (taggedField, error) {
+	name, options, _ := strings.Cut(tag, ",")
+	field := taggedField{name: f.Name, key: name, ext: f.Tag.Get("ext"), index: f.Index}
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "":
+		case "optional":
+			field.optional = true
+		case "shared":
+			field.shared = true
+		default:
+			return field, fmt.Errorf("its item tag has %q; there are optional and shared", option)
+		}
+	}
+	for n := range f.Index[1:] {
+		if t.FieldByIndex(f.Index[:n+1]).Type.Kind() == reflect.Pointer {
+			return field, errors.New("it is in a struct that is embedded by a pointer; embed the struct itself")
+		}
+	}
+	switch {
+	case name == "":
+		return field, errors.New("its item tag has no key")
+	case !f.IsExported():
+		return field, errors.New("it has an item tag and is not exported")
+	}
+	return field, nil
+}
+
+var (
+	itemType  = reflect.TypeFor[*Item]()
+	bytesType = reflect.TypeFor[[]byte]()
+)
+
+func (f taggedField) decode(ctx context.Context, it *Item, target reflect.Value) error {
+	switch target.Type() {
+	case itemType:
+		target.Set(reflect.ValueOf(it))
+		return nil
+	case bytesType:
+		b, err := it.Bytes(ctx)
+		target.SetBytes(b)
+		return err
+	}
+	v, err := it.Value(ctx)
+	if err != nil {
+		return err
+	}
+	ext, err := it.Ext(ctx)
+	if err != nil {
+		return err
+	}
+	return document{tag: codecFor(ext).Name}.fill(target, v, "")
+}
+
+func (f taggedField) encode(v reflect.Value) (*Item, error) {
+	if it, ok := v.Interface().(*Item); ok {
+		if it == nil {
+			return nil, errors.New("the item is nil; an item that may be missing is `,optional`")
+		}
+		return it, nil
+	}
+	if f.ext == "" {
+		return nil, fmt.Errorf("it needs a tag that says how it is encoded, such as `item:\"%s\" ext:\"json\"`", f.key)
+	}
+	if v.Type() == bytesType {
+		return NewBytes(f.ext, v.Bytes()), nil
+	}
+	if v.Kind() == reflect.Interface && v.IsNil() {
+		return nil, errors.New("it is nil; an item that may be missing is `,optional`")
+	}
+	return NewItem(f.ext, v.Interface()), nil
+}
