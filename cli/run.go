@@ -85,10 +85,7 @@ func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, traces.close()) }()
 	o.Trace = traces.trace()
-	o.Observe = func(e flow.Event) {
-		display.observe(e)
-		events.observe(e)
-	}
+	o.Observers = []func(flow.Event){display.observe, events.observe}
 	report, runErr := fl.Run(ctx, o)
 	display.close()
 	if report == nil {

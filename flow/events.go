@@ -5,19 +5,22 @@ import (
 	"time"
 )
 
-// events tells an observer what happens, one event at a time.
+// events tells observers what happens, one event at a time.
 type events struct {
-	mu      sync.Mutex
-	observe func(Event)
-	states  []*state // started, in order
-	last    map[*state]int64
+	mu        sync.Mutex
+	observers []func(Event)
+	states    []*state // started, in order
+	last      map[*state]int64
 }
 
-func newEvents(observe func(Event)) *events {
-	if observe == nil {
-		observe = func(Event) {}
+func newEvents(observers []func(Event)) *events {
+	return &events{observers: observers, last: map[*state]int64{}}
+}
+
+func (e *events) observe(ev Event) {
+	for _, observe := range e.observers {
+		observe(ev)
 	}
-	return &events{observe: observe, last: map[*state]int64{}}
 }
 
 // event describes the state of a node now.

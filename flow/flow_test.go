@@ -65,11 +65,11 @@ func TestRunReportsAndEvents(t *testing.T) {
 `)
 	s := memory.New(memory.Options{})
 	var kinds []flow.EventKind
-	r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s), Observe: func(e flow.Event) {
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s), Observers: []func(flow.Event){func(e flow.Event) {
 		if e.Node == "stats" && e.Event != flow.NodeProgress {
 			kinds = append(kinds, e.Event)
 		}
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,11 +209,11 @@ func TestRunWithoutALarder(t *testing.T) {
 func TestInterruptedRun(t *testing.T) {
 	f := letters(t, "  stats: {map: image-stats, from: letters, checkpoint: true}\n")
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Observe: func(e flow.Event) {
+	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Observers: []func(flow.Event){func(e flow.Event) {
 		if e.Node == "stats" {
 			cancel()
 		}
-	}})
+	}}})
 	if !errors.Is(err, context.Canceled) || r.Status != flow.Interrupted {
 		t.Errorf("status %v, error %v", r.Status, err)
 	}

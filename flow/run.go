@@ -24,9 +24,10 @@ type RunOptions struct {
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
-	// Observe is told of events, one at a time, at most ten a second and
-	// node. It must not call back into the run.
-	Observe func(Event)
+	// Observers are told of events, one at a time, at most ten of progress a
+	// second and node, in the order in which they stand here. They must not
+	// call back into the run.
+	Observers []func(Event)
 }
 
 // ErrRequest marks errors of a request that cannot be carried out as it is,
@@ -112,7 +113,7 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observe)}
+	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observers)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint || n.Options.Auto) {
