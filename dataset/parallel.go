@@ -8,12 +8,18 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 )
 
 // Parallel calls do for every i in [0, n), at most workers at once (0 or less:
 // as many as there are processors), in about that order. The first error ends
-// it: the others are told by their context, and no new calls are made.
+// it: the others are told by their context, and no new calls are made. Within
+// a context of [Bounded] it shares that bound too.
 func Parallel(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
+	if bound, _ := ctx.Value(boundKey{}).(*semaphore.Weighted); bound != nil {
+		// What an element does in parallel belongs to the element.
+		ctx, do = context.WithValue(ctx, boundKey{}, (*semaphore.Weighted)(nil)), within(bound, do)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	next := 0
@@ -38,6 +44,24 @@ func Parallel(ctx context.Context, n, workers int, do func(ctx context.Context, 
 		})
 	}
 	return g.Wait()
+}
+
+// Bounded returns a context in which all calls of [Parallel] together work on at
+// most so many elements at once.
+func Bounded(ctx context.Context, workers int) context.Context {
+	return context.WithValue(ctx, boundKey{}, semaphore.NewWeighted(int64(Workers(workers))))
+}
+
+type boundKey struct{}
+
+func within(bound *semaphore.Weighted, do func(ctx context.Context, i int) error) func(ctx context.Context, i int) error {
+	return func(ctx context.Context, i int) error {
+		if bound.Acquire(ctx, 1) != nil {
+			return context.Cause(ctx)
+		}
+		defer bound.Release(1)
+		return do(ctx, i)
+	}
 }
 
 // Workers is the number of workers meant by n: n itself, or the number of

@@ -50,8 +50,9 @@ func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
 
 // CheckExt returns an error if items cannot be encoded under an extension.
 func CheckExt(ext string) error {
-	c, ok := codec.ByExtension(ext)
-	if ok && !c.ReadOnly && ext == strings.ToLower(ext) {
+	c, _ := codec.ByExtension(ext)
+	known := slices.Contains(c.Extensions, ext)
+	if known && !c.ReadOnly {
 		return nil
 	}
 	var names []string
@@ -62,7 +63,7 @@ func CheckExt(ext string) error {
 	}
 	slices.Sort(names)
 	why := "is not an extension that is known"
-	if ok && c.ReadOnly {
+	if known {
 		why = "can be read but not written"
 	}
 	return fmt.Errorf("%q %s; there are %s", ext, why, strings.Join(names, ", "))
