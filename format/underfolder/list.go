@@ -18,13 +18,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/larder-data/larder/format/output"
 )
 
 // dataFolder holds the items of samples.
@@ -79,11 +80,12 @@ func list(root string) (*listing, error) {
 
 func (l *listing) listRoot() error {
 	found := false
-	err := eachFile(l.root, func(e fs.DirEntry) {
+	err := output.EachEntry(l.root, func(e fs.DirEntry) {
 		key, ext := splitName(e.Name())
 		switch {
+		case e.Name() == dataFolder:
+			found = isFolder(filepath.Join(l.root, dataFolder))
 		case e.IsDir():
-			found = found || e.Name() == dataFolder
 		case key == "": // hidden
 		case ext == "" || !isFile(e):
 			l.skip(e.Name())
@@ -98,15 +100,24 @@ func (l *listing) listRoot() error {
 		return err
 	}
 	slices.Sort(l.shared)
-	if !found {
-		return fmt.Errorf("%s is not an underfolder: it has no folder %s", l.root, dataFolder)
+	if found {
+		return nil
 	}
-	return nil
+	if m, err := readMark(l.root); err == nil && len(m.Groups) > 0 {
+		return fmt.Errorf("%s holds several datasets; name one of the folders in it: %s", l.root, strings.Join(m.Groups, ", "))
+	}
+	return fmt.Errorf("%s is not an underfolder: it has no folder %s", l.root, dataFolder)
+}
+
+// isFolder follows links.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (l *listing) listData() error {
 	ids := map[string]uint32{}
-	return eachFile(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
+	return output.EachEntry(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
 		if e.IsDir() {
 			return
 		}
@@ -176,38 +187,16 @@ const maxMarked = 1 << 24
 // taken for a mistake rather than for a dataset of mostly empty samples.
 func (l *listing) count() error {
 	mark, _ := readMark(l.root) // a damaged mark is no mark
+	if mark.Samples > max(maxMarked, 16*len(l.files)) {
+		return fmt.Errorf("%s: %s says that there are %d samples, and there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
+	}
 	if len(l.files) > 0 {
 		last := l.files[len(l.files)-1]
-		if limit := 16*int64(len(l.files)) + 1024; last.index >= limit {
+		if last.index >= max(int64(mark.Samples), 16*int64(len(l.files))+1024) {
 			return fmt.Errorf("%s: %s would make a dataset of %d samples from %d files; rename or remove it", l.root, l.name(last), last.index+1, len(l.files))
 		}
 		l.samples = int(last.index) + 1
 	}
-	if mark.Samples > max(maxMarked, 16*len(l.files)) {
-		return fmt.Errorf("%s: %s says that there are %d samples, and there are %d files; remove it", l.root, markName, mark.Samples, len(l.files))
-	}
 	l.samples = max(l.samples, mark.Samples)
 	return nil
-}
-
-// eachFile calls f for every entry of a folder, in the order in which the
-// system gives them, without holding them all.
-func eachFile(dir string, f func(fs.DirEntry)) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	for {
-		entries, err := d.ReadDir(1024)
-		for _, e := range entries {
-			f(e)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

@@ -36,5 +36,9 @@ func writeMark(dir string, m mark) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, markName), append(b, '\n'), 0o666)
+	unfinished := filepath.Join(dir, markName+".new")
+	if err := os.WriteFile(unfinished, append(b, '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, filepath.Join(dir, markName))
 }

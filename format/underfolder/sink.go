@@ -1,16 +1,16 @@
 package underfolder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/format/output"
 )
 
 func init() {
@@ -24,6 +24,7 @@ func init() {
 type Sink struct {
 	Path      component.Path `param:"path,required" doc:"the folder to write"`
 	Overwrite Overwrite      `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
+	Copy      output.Copy    `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
 // Overwrite says what a sink does with a folder that is already there.
@@ -41,16 +42,17 @@ const (
 // Write writes a dataset. Two writers of one folder take turns. With replace,
 // and where there is no folder yet, it appears complete or not at all, files
 // that are already there with the right content are not written again, and if
-// nothing changed nothing is touched.
+// nothing changed nothing is touched. A writer that was killed, or told to stop
+// by ctx, is gone on from: what it completed is not written again.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path := resolve(env.Path(s.Path)) // a link stays, and what it names is written
-	if err := refuseInputs(path, env.Inputs); err != nil {
+	path, err := output.Place(env, s.Path)
+	if err != nil {
 		return err
 	}
 	if err := checkGroups(in.Names); err != nil {
 		return err
 	}
-	release, err := takeTurn(ctx, env, path)
+	release, err := output.TakeTurn(ctx, env, path)
 	if err != nil {
 		return err
 	}
@@ -59,14 +61,14 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	defer into.discard()
+	defer into.close(ctx)
 	for i, part := range in.Parts {
 		group := ""
 		if in.Names != nil {
 			group = in.Names[i]
 		}
 		env.Tally.Total.Add(int64(part.Len()))
-		w, err := newWriter(env, into, group, part)
+		w, err := newWriter(env, into, group, part, cmp.Or(s.Copy, output.Reflink))
 		if err != nil {
 			return err
 		}
@@ -77,71 +79,14 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return into.finish(in.Names)
 }
 
-// refuseInputs refuses to write to, into or around a folder that the flow
-// reads.
-func refuseInputs(path string, inputs []string) error {
-	target := resolve(path)
-	for _, in := range inputs {
-		source := resolve(in)
-		if inside(source, target) || inside(target, source) {
-			return fmt.Errorf("refusing to write to %s: the flow reads %s, and a dataset is never written over its own input", path, in)
-		}
-	}
-	return nil
-}
-
-// resolve follows the links in as much of a path as exists.
-func resolve(path string) string {
-	path = filepath.Clean(path)
-	const maxLinks = 40
-	for rest, links := "", 0; ; {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if to, err := os.Readlink(path); err == nil && links < maxLinks { // of nothing yet
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(path), to)
-			}
-			path = to
-			links++
-			continue
-		}
-		parent := filepath.Dir(path)
-		if parent == path {
-			return filepath.Join(path, rest)
-		}
-		rest, path = filepath.Join(filepath.Base(path), rest), parent
-	}
-}
-
-// inside reports whether path is dir or lies in it.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
-}
-
 // checkGroups refuses names that cannot be a folder's.
 func checkGroups(names []string) error {
 	for _, name := range names {
-		if !safeName(name) || name == dataFolder {
+		if !output.SafeName(name) || name == dataFolder {
 			return fmt.Errorf("output %q cannot be the name of a folder; give it another, or write it by itself", name)
 		}
 	}
 	return nil
-}
-
-// safeName reports whether a text can name one file or folder in a folder,
-// and nothing outside it.
-func safeName(name string) bool {
-	return name != "" && name != "." && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00") && filepath.IsLocal(name)
-}
-
-// takeTurn keeps two processes from writing one folder at the same time.
-func takeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
-	if env.Larder == nil {
-		return func() {}, nil
-	}
-	return env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("underfolder sink "+resolve(path)))))
 }
 
 // prepare returns the folder to write into, having checked that the one that
@@ -203,7 +148,7 @@ func looksOurs(path string, entries []os.DirEntry) error {
 
 // onlyFiles refuses a folder that holds anything but files.
 func onlyFiles(dir string) (err error) {
-	walkErr := eachFile(dir, func(e os.DirEntry) {
+	walkErr := output.EachEntry(dir, func(e os.DirEntry) {
 		if !isFile(e) && err == nil {
 			err = notOurs(dir, e.Name())
 		}

@@ -1,6 +1,7 @@
 package underfolder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,82 +11,45 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/larder-data/larder/format/output"
 )
 
 // target is the folder that is written: the one asked for, or a hidden one
 // beside it that takes its place when it is complete.
 type target struct {
-	path         string       // asked for
-	dir          string       // written
-	old          bool         // path was there, and is compared with what is written
-	replaceFiles bool         // in place: files that are there may be replaced
-	written      atomic.Int64 // files
+	path         string         // asked for
+	dir          string         // written
+	old          bool           // path was there, and is compared with what is written
+	replaceFiles bool           // in place: files that are there may be replaced
+	stale        []output.Stale // what killed writers left: files in them need not be written again
+	written      atomic.Int64   // files
 	samples      atomic.Int64
-
-	lock io.Closer // on dir: says that its writer is alive
+	lock         io.Closer // on dir: says that its writer is alive
+	complete     bool
 
 	mu     sync.Mutex
 	reused []string // files of path that are as they should be
 }
 
-// newTarget makes the hidden folder, and removes those that killed writers
-// left.
+// newTarget makes the hidden folder. What killed writers left is kept until
+// the folder is complete, to go on from.
 func newTarget(path string, old bool) (*target, error) {
-	parent, base := filepath.Split(path)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	staging, err := stagings(path)
+	stale, err := output.TakeStale(path)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range staging {
-		if err := removeStale(dir); err != nil {
-			return nil, err
-		}
-	}
-	dir, err := os.MkdirTemp(parent, "."+base+stagingMark)
-	if err != nil {
+	t := &target{path: path, old: old, stale: stale}
+	if t.dir, err = os.MkdirTemp(filepath.Dir(path), output.StagingPattern(path)); err != nil {
 		return nil, err
 	}
-	lock, err := lockFolder(dir)
-	if err != nil {
+	if t.lock, err = output.Lock(t.dir); err != nil {
 		return nil, err
 	}
-	return &target{path: path, dir: dir, old: old, lock: lock}, os.Chmod(dir, 0o777&^umask())
-}
-
-// A hidden folder is called ".NAME.larder-DIGITS", and the old folder, while
-// the two change places where that takes two moves, the same with "-old".
-const (
-	stagingMark = ".larder-"
-	asideMark   = "-old"
-)
-
-// stagings lists the hidden folders beside a path that were made for it.
-func stagings(path string) ([]string, error) {
-	parent, base := filepath.Split(path)
-	var dirs []string
-	err := eachFile(parent, func(e fs.DirEntry) {
-		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), asideMark), "."+base+stagingMark)
-		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			dirs = append(dirs, filepath.Join(parent, e.Name()))
-		}
-	})
-	return dirs, err
-}
-
-// removeStale removes a hidden folder unless its writer is alive: one with
-// another cache does not share our turns.
-func removeStale(dir string) error {
-	if !canLock {
-		return nil // whether its writer is alive cannot be told
-	}
-	lock, err := lockFolder(dir)
-	if err != nil {
-		return nil //nolint:nilerr // somebody holds it, or has just moved it
-	}
-	return errors.Join(os.RemoveAll(dir), lock.Close())
+	return t, os.Chmod(t.dir, 0o777&^output.Umask())
 }
 
 // recoverAside brings back a folder that was moved aside by a writer that was
@@ -94,12 +58,12 @@ func recoverAside(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	staging, err := stagings(path)
+	stagings, err := output.Stagings(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, dir := range staging {
-		if strings.HasSuffix(dir, asideMark) {
+	for _, dir := range stagings {
+		if strings.HasSuffix(dir, output.AsideMark) {
 			return os.Rename(dir, path)
 		}
 	}
@@ -110,24 +74,46 @@ func recoverAside(path string) error {
 // for, one by one.
 func (t *target) inPlace() bool { return t.dir == t.path }
 
-// discard removes an unfinished hidden folder.
-func (t *target) discard() {
-	if !t.inPlace() {
-		os.RemoveAll(t.dir) // best effort: the next writer removes it too
-		t.lock.Close()
+// close ends the writing. What is unfinished because the writer was told to
+// stop stays for the next one to go on from.
+func (t *target) close(ctx context.Context) {
+	if t.inPlace() {
+		return
 	}
+	keep := ctx.Err() != nil && !t.complete
+	for _, s := range t.stale {
+		if keep {
+			s.Leave()
+		} else {
+			s.Remove() // best effort: the next writer removes it too
+		}
+	}
+	if !keep {
+		os.RemoveAll(t.dir)
+	}
+	t.lock.Close()
 }
 
-// reuse leaves the file of a relative name to be taken from the folder that is
-// replaced, if it is there and same says that it has the right content.
-func (t *target) reuse(name string, same func(path string) bool) bool {
-	if !t.old || t.inPlace() || !same(filepath.Join(t.path, name)) {
-		return false
+// reuse takes the file of a relative name from where it is already, if same
+// says that it is as it should be: from the folder that is replaced, from the
+// one that is written in place, or from what a killed writer left.
+func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
+	switch {
+	case t.inPlace():
+		return t.replaceFiles && same(filepath.Join(t.path, name)), nil
+	case t.old && same(filepath.Join(t.path, name)):
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.reused = append(t.reused, name)
+		return true, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.reused = append(t.reused, name)
-	return true
+	for _, s := range t.stale {
+		if left := filepath.Join(s.Path, name); same(left) {
+			t.written.Add(1)
+			return true, os.Rename(left, filepath.Join(t.dir, name))
+		}
+	}
+	return false, nil
 }
 
 // takeReused puts the files that are reused into the new folder. They are
@@ -139,64 +125,54 @@ func (t *target) takeReused() error {
 		if os.Link(was, dst) == nil {
 			continue
 		}
-		b, err := os.ReadFile(was)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(dst, b, 0o666); err != nil {
+		if _, _, err := output.Reflink.File(dst, was); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put writes one file of a relative name.
-func (t *target) put(name string, content []byte) error {
-	t.written.Add(1)
+// put has create make one file of a relative name at a path that is free. In
+// place the file appears when it is complete.
+func (t *target) put(name string, create func(path string) error) error {
+	n := t.written.Add(1)
 	dst := filepath.Join(t.dir, name)
-	if t.inPlace() {
-		return t.putInPlace(dst, content)
-	}
-	return os.WriteFile(dst, content, 0o666)
-}
-
-func (t *target) putInPlace(dst string, content []byte) error {
-	if !t.replaceFiles {
-		f, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if !t.inPlace() {
+		err := create(dst)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", dst)
+			return fmt.Errorf("%s is already there: this file system takes the names of two items for one; rename an item", dst)
 		}
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(content)
-		return errors.Join(err, f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(dst), ".larder-")
-	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Close())
+	unfinished := filepath.Join(filepath.Dir(dst), fmt.Sprintf("%s%d-%d", unfinishedMark, os.Getpid(), n))
+	err := create(unfinished)
 	if err == nil {
-		err = errors.Join(os.Chmod(f.Name(), 0o666&^umask()), os.Rename(f.Name(), dst))
+		err = output.Publish(unfinished, dst, t.replaceFiles)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		os.Remove(unfinished)
 	}
-	return nil
+	if errors.Is(err, fs.ErrExist) {
+		return alreadyThere(dst)
+	}
+	return err
+}
+
+// unfinishedMark starts the names of files that are being written in place.
+const unfinishedMark = ".larder-"
+
+func alreadyThere(file string) error {
+	return fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", file)
 }
 
 // finish marks the folder as complete and puts it in its place. If what is
 // there is the same already, it is left untouched.
-func (t *target) finish(groups []string) error {
-	m := mark{Samples: int(t.samples.Load()), Groups: groups}
-	if groups != nil {
-		m.Samples = 0
-	}
+func (t *target) finish(groups []string) (err error) {
+	defer func() { t.complete = err == nil }()
 	if t.inPlace() {
-		return nil // others may have files here: it is not ours to mark
+		return nil // others may have files here
 	}
+	m := mark{Samples: int(t.samples.Load()), Groups: groups}
 	if t.old && t.written.Load() == 0 && t.same(m) {
 		return nil
 	}
@@ -209,7 +185,7 @@ func (t *target) finish(groups []string) error {
 	if !t.old {
 		return os.Rename(t.dir, t.path)
 	}
-	return swap(t.dir, t.path)
+	return output.Swap(t.dir, t.path)
 }
 
 // same reports whether the old folder has the same mark and no file more.

@@ -12,9 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/key"
 )
 
@@ -24,8 +27,12 @@ type writer struct {
 	into  *target
 	group string // folder inside the target, "" for the target itself
 	ds    component.Samples
+	copy  output.Copy
 	width int
 	there map[string]string // in place: files that are there, by name without extension
+	last  atomic.Int64      // the last sample with an item of its own, from 1
+
+	warned sync.Once // that links are not possible
 
 	mu     sync.Mutex
 	shared map[string]*sharing
@@ -41,9 +48,9 @@ type sharing struct {
 	clash   bool // some sample has another item of this key
 }
 
-func newWriter(env *component.Env, into *target, group string, ds component.Samples) (*writer, error) {
+func newWriter(env *component.Env, into *target, group string, ds component.Samples, copy output.Copy) (*writer, error) {
 	w := &writer{
-		env: env, into: into, group: group, ds: ds,
+		env: env, into: into, group: group, ds: ds, copy: copy,
 		width: len(strconv.Itoa(max(0, ds.Len()-1))), shared: map[string]*sharing{},
 	}
 	if !into.inPlace() {
@@ -58,12 +65,17 @@ func (w *writer) lookThere() error {
 	w.there = map[string]string{}
 	root := filepath.Join(w.into.path, w.group)
 	widths := map[int]bool{}
-	err := eachFile(root, func(e fs.DirEntry) {
+	data := filepath.Join(root, dataFolder)
+	err := output.EachEntry(root, func(e fs.DirEntry) {
 		stem, _, _ := strings.Cut(e.Name(), ".")
 		w.there[stem] = e.Name()
 	})
 	if err == nil {
-		err = eachFile(filepath.Join(root, dataFolder), func(e fs.DirEntry) {
+		err = output.EachEntry(data, func(e fs.DirEntry) {
+			if strings.HasPrefix(e.Name(), unfinishedMark) && !e.IsDir() { // of a killed writer: it is our turn
+				os.Remove(filepath.Join(data, e.Name()))
+				return
+			}
 			stem, _, _ := strings.Cut(e.Name(), ".")
 			digits, _, _ := strings.Cut(stem, "_")
 			if _, ok := parseIndex(digits); ok {
@@ -111,11 +123,24 @@ func (w *writer) write(ctx context.Context) error {
 	if err := w.writeShared(ctx); err != nil {
 		return err
 	}
-	if w.group != "" {
-		return writeMarkIn(w.into, w.group, w.ds.Len())
+	return w.mark()
+}
+
+// mark notes how many samples there are.
+func (w *writer) mark() error {
+	dir, m := filepath.Join(w.into.dir, w.group), mark{Samples: w.ds.Len()}
+	switch {
+	case w.into.inPlace():
+		old, err := readMark(dir)
+		if old.Samples >= m.Samples || err != nil && w.last.Load() == int64(m.Samples) {
+			return nil // the files say it: this is not our folder to mark
+		}
+		m.Groups = old.Groups
+	case w.group == "":
+		w.into.samples.Store(int64(m.Samples))
+		return nil
 	}
-	w.into.samples.Store(int64(w.ds.Len()))
-	return nil
+	return writeMark(dir, m)
 }
 
 func (w *writer) fail(i int, err error) error {
@@ -149,7 +174,7 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 // checkKey refuses keys that would not come back, or that name something
 // outside the folder.
 func checkKey(k string) error {
-	if !safeName(k) || strings.Contains(k, ".") {
+	if !output.SafeName(k) || strings.Contains(k, ".") {
 		return fmt.Errorf("item %q cannot be written: a key must be the name of a file without a dot; rename it first", k)
 	}
 	return nil
@@ -157,44 +182,110 @@ func checkKey(k string) error {
 
 // own is the name of a sample's file, without extension.
 func (w *writer) own(i int, k string) string {
+	for have := w.last.Load(); have <= int64(i) && !w.last.CompareAndSwap(have, int64(i)+1); have = w.last.Load() {
+	}
 	return filepath.Join(dataFolder, fmt.Sprintf("%0*d_%s", w.width, i, k))
 }
 
 // item writes one item to a file of the given name and the item's extension. In
 // place, a file of the same item with another extension gives way.
 func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (written bool, err error) {
+	c, err := w.content(ctx, it)
+	if err != nil {
+		return false, err
+	}
+	name := filepath.Join(w.group, stem+"."+c.ext)
+	if n := len(filepath.Base(name)); n > maxName {
+		return false, fmt.Errorf("its file would have a name of %d bytes, and file systems take at most %d; rename it first", n, maxName)
+	}
+	reused, err := w.into.reuse(name, func(path string) bool { return w.same(ctx, c, path) })
+	if reused || err != nil {
+		return false, err
+	}
+	other := w.there[stem]
+	if other != "" && other != stem+"."+c.ext {
+		other = filepath.Join(w.into.path, w.group, other)
+		if !w.into.replaceFiles {
+			return false, alreadyThere(other)
+		}
+		defer func() {
+			if err == nil {
+				err = os.Remove(other)
+			}
+		}()
+	}
+	return true, w.into.put(name, func(path string) error { return w.create(ctx, c, path) })
+}
+
+// maxName is the longest name of a file, in bytes, that file systems take.
+const maxName = 255
+
+// content is what a file is to hold.
+type content struct {
+	item   *dataset.Item
+	ext    string
+	source string // the file that holds it already, "" if it must be encoded
+}
+
+// content says what is written for an item.
+func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error) {
 	ext, err := it.Ext(ctx)
 	if err != nil {
-		return false, err
+		return content{}, err
 	}
-	if !safeName(ext) {
-		return false, fmt.Errorf("extension %q cannot be part of a file's name", ext)
+	if _, known := codec.ByExtension(ext); known {
+		ext = strings.ToLower(ext) // other readers know it only so
 	}
-	same := func(path string) bool {
-		want, err := it.Digest(ctx)
+	if !output.SafeName(ext) {
+		return content{}, fmt.Errorf("extension %q cannot be part of a file's name", ext)
+	}
+	c := content{item: it, ext: ext}
+	file, ok := it.Origin().(*dataset.FileOrigin)
+	switch {
+	case !ok:
+	case w.copy != output.Rewrite:
+		c.source = file.Path()
+	default:
+		v, err := it.Value(ctx)
 		if err != nil {
-			return false
+			return content{}, err
 		}
-		have, _, err := key.DigestFile(ctx, path, w.env.Files)
-		return err == nil && have == want
+		c.item = dataset.NewItem(ext, v)
 	}
-	name := filepath.Join(w.group, stem+"."+ext)
-	if w.into.reuse(name, same) {
-		return false, nil
+	return c, nil
+}
+
+// same reports whether a file is as c would be written. A link to its source is
+// not, unless links are wanted: what is written to a copy is not in both.
+func (w *writer) same(ctx context.Context, c content, path string) bool {
+	links := w.copy == output.HardLink || w.copy == output.SymbolicLink
+	if c.source != "" && output.Linked(path, c.source) {
+		return links
 	}
-	b, err := it.Bytes(ctx)
+	have, _, err := key.DigestFile(ctx, path, w.env.Files)
 	if err != nil {
-		return false, err
+		return false
+	}
+	want, err := c.item.Digest(ctx)
+	return err == nil && have == want
+}
+
+// create makes a file of c.
+func (w *writer) create(ctx context.Context, c content, path string) error {
+	if c.source != "" {
+		n, asked, err := w.copy.File(path, c.source)
+		w.env.Tally.BytesWritten.Add(n)
+		if !asked {
+			w.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
+		}
+		return err
+	}
+	b, err := c.item.Bytes(ctx)
+	if err != nil {
+		return err
 	}
 	w.env.Tally.BytesWritten.Add(int64(len(b)))
-	other := w.there[stem]
-	if other == "" || other == stem+"."+ext {
-		return true, w.into.put(name, b)
-	}
-	if !w.into.replaceFiles {
-		return false, fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", filepath.Join(w.into.path, w.group, other))
-	}
-	return true, errors.Join(w.into.put(name, b), os.Remove(filepath.Join(w.into.path, w.group, other)))
+	return output.CreateFile(path, b)
 }
 
 // noteShared notes that sample i has the shared item f. It reports whether the
@@ -245,12 +336,4 @@ func (w *writer) writeShared(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// writeMarkIn marks one group of a target.
-func writeMarkIn(t *target, group string, samples int) error {
-	if t.inPlace() {
-		return nil
-	}
-	return writeMark(filepath.Join(t.dir, group), mark{Samples: samples})
 }

@@ -1,4 +1,4 @@
-package underfolder
+package output
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 // removes the old one. Between the two moves there is no folder; if the second
 // fails the old one comes back.
 func swapAside(dir, path string) error {
-	aside := dir + asideMark
+	aside := dir + AsideMark
 	if err := os.Rename(path, aside); err != nil {
 		return err
 	}

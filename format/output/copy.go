@@ -1,0 +1,93 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// Copy says how the file of an item gets to where a sink writes it.
+type Copy string
+
+// The ways to copy a file. Each falls back to the ones after it, in this order:
+// HardLink or SymbolicLink, then Reflink, then the bytes.
+const (
+	Reflink      Copy = "reflink-or-copy" // a file of its own, sharing bytes on disk where the file system can
+	HardLink     Copy = "hard-link"       // another name of the same file: what is written into one is in both
+	SymbolicLink Copy = "symbolic-link"   // the path of the file
+	Rewrite      Copy = "rewrite"         // decoded and encoded again; a format that cannot be written is an error
+)
+
+// File makes dst, which must not be there, from the file at src without
+// decoding it. It returns how many bytes it copied, and whether that is what
+// was asked for: if not it is a copy instead of a link. A file that changes
+// while it is copied is an error.
+func (c Copy) File(dst, src string) (n int64, asked bool, err error) {
+	switch c {
+	case HardLink:
+		err = os.Link(Resolve(src), dst)
+	case SymbolicLink:
+		err = os.Symlink(Resolve(src), dst)
+	default:
+		n, err = copyFile(dst, src)
+		return n, true, err
+	}
+	if err == nil || errors.Is(err, os.ErrExist) {
+		return 0, true, err
+	}
+	n, err = copyFile(dst, src)
+	return n, false, err
+}
+
+// Linked reports whether the file at path is the same as the one at src, by a
+// link of either kind.
+func Linked(path, src string) bool {
+	a, erra := os.Stat(path)
+	b, errb := os.Stat(src)
+	return erra == nil && errb == nil && os.SameFile(a, b)
+}
+
+// copyFile clones src or copies its bytes, within the kernel where it can.
+func copyFile(dst, src string) (n int64, err error) {
+	in, err := os.Open(src)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	before, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !before.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s is not a regular file", src)
+	}
+	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return 0, err
+	}
+	if clone(out, in) != nil {
+		_, err = io.Copy(out, in)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return 0, err
+	}
+	after, err := in.Stat()
+	if err == nil && key.StatOf(after) != key.StatOf(before) {
+		err = fmt.Errorf("%s: %w", src, dataset.ErrChanged)
+	}
+	return before.Size(), err
+}
+
+// CreateFile makes a file, which must not be there, of the given bytes.
+func CreateFile(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,102 @@
+package output
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-data/larder/key"
+)
+
+// Overwrite says what the sink of a single file does with one that is there.
+type Overwrite string
+
+// The ways to treat a file that is there.
+const (
+	Forbid  Overwrite = "forbid"  // fail
+	Replace Overwrite = "replace" // put the new one in its place, at once
+)
+
+// WriteFile has write write a file that appears at path when it is complete, or
+// not at all. One that is there with the same content is left untouched. The
+// result is the number of bytes written, 0 if none were needed.
+func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
+	if _, err := os.Lstat(path); err == nil && how != Replace {
+		return 0, already(path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return 0, err
+	}
+	stale, err := TakeStale(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range stale {
+		if err := s.Remove(); err != nil {
+			return 0, err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), StagingPattern(path))
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name()) // gone already if all went well
+	lock, err := Lock(f.Name())
+	if err != nil {
+		return 0, errors.Join(err, f.Close())
+	}
+	defer lock.Close()
+	b := bufio.NewWriterSize(f, 1<<16)
+	err = write(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err == nil {
+		n, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	if how == Replace && same(ctx, f.Name(), path) {
+		return 0, nil
+	}
+	if err := os.Chmod(f.Name(), 0o666&^Umask()); err != nil {
+		return 0, err
+	}
+	return n, Publish(f.Name(), path, how == Replace)
+}
+
+func already(path string) error {
+	return fmt.Errorf("%s is already there; remove it, or say overwrite: replace", path)
+}
+
+func same(ctx context.Context, a, b string) bool {
+	da, _, erra := key.DigestFile(ctx, a, nil)
+	db, _, errb := key.DigestFile(ctx, b, nil)
+	return erra == nil && errb == nil && da == db
+}
+
+// Publish gives a complete file its name, at once. Without replace, one that
+// has the name is an error that wraps [fs.ErrExist] and keeps it.
+func Publish(from, path string, replace bool) error {
+	if replace {
+		return os.Rename(from, path)
+	}
+	err := os.Link(from, path)
+	switch {
+	case err == nil:
+		return os.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is already there: %w", path, fs.ErrExist)
+	}
+	// A file system without links: what follows is two steps.
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is already there: %w", path, fs.ErrExist)
+	}
+	return os.Rename(from, path)
+}

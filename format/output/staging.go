@@ -1,0 +1,88 @@
+package output
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A file or folder that is being written is hidden beside its place and called
+// ".NAME.larder-DIGITS". The old folder, while the two change places where that
+// takes two moves, is called the same with "-old".
+const (
+	stagingMark = ".larder-"
+	AsideMark   = "-old"
+)
+
+// StagingPattern is the name of what is written for a path, for [os.MkdirTemp]
+// and [os.CreateTemp].
+func StagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
+
+// Stagings lists what is or was being written for a path.
+func Stagings(path string) (paths []string, err error) {
+	dir := filepath.Dir(path)
+	err = EachEntry(dir, func(e fs.DirEntry) {
+		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), AsideMark), StagingPattern(path))
+		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	})
+	return paths, err
+}
+
+// A Stale is what a killed writer left, now locked so that nobody else takes
+// it.
+type Stale struct {
+	Path string
+	lock io.Closer
+}
+
+// TakeStale returns what killed writers of a path left. What has a writer that
+// is alive is not among it, nor is anything where that cannot be told.
+func TakeStale(path string) ([]Stale, error) {
+	if !canLock {
+		return nil, nil
+	}
+	paths, err := Stagings(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []Stale
+	for _, p := range paths {
+		if lock, err := Lock(p); err == nil { // else somebody has it, or has just moved it
+			all = append(all, Stale{p, lock})
+		}
+	}
+	return all, nil
+}
+
+// Remove removes it.
+func (s Stale) Remove() error { return errors.Join(os.RemoveAll(s.Path), s.lock.Close()) }
+
+// Leave leaves it to the next writer.
+func (s Stale) Leave() error { return s.lock.Close() }
+
+// EachEntry calls f for every entry of a folder, in the order in which the
+// system gives them, without holding them all.
+func EachEntry(dir string, f func(fs.DirEntry)) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(1024)
+		for _, e := range entries {
+			f(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,23 @@
+//go:build !linux
+
+package output
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+const canLock = false
+
+// Lock cannot tell whether another process uses a path.
+func Lock(path string) (io.Closer, error) { return os.Open(path) }
+
+// Umask is the usual mask of permissions.
+func Umask() os.FileMode { return 0o022 }
+
+func clone(_, _ *os.File) error { return errors.ErrUnsupported }
+
+// Swap puts the folder at dir in the place of the one at path, and removes the
+// old one.
+func Swap(dir, path string) error { return swapAside(dir, path) }
