@@ -53,6 +53,16 @@ type Env struct {
 	// Inputs are the folders and files that sources of the flow read: a
 	// sink must not write there.
 	Inputs []string
+	// Mapping says how the node applies a mapper; nil keeps nothing.
+	Mapping func(m dataset.Mapper) dataset.MapOptions
+}
+
+// MapOptions says how the node applies a mapper, for operators that do.
+func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
+	if e.Mapping == nil {
+		return dataset.MapOptions{Node: e.Node, Tally: e.Tally}
+	}
+	return e.Mapping(m)
 }
 
 // Path returns p as an absolute path; a relative one starts at the flow's
@@ -105,6 +115,7 @@ type Component struct {
 	Many   bool         // an operator that takes several inputs
 	Outs   bool         // an operator that puts out several datasets
 	Scans  bool         // an operator that reads all of its input when it is applied
+	Maps   bool         // an operator that applies a mapper to samples
 
 	source func(ctx context.Context, env *Env, params any) (Samples, error)
 	mapper func(env *Env, params any) (dataset.Mapper, error)

@@ -17,15 +17,19 @@ func init() {
 	component.RegisterOp("filter", "Passes on the samples for which an expression over their items is true.",
 		func(ctx context.Context, env *component.Env, p Filter, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
-		})
+		}).Scans = true
 	component.RegisterOp("sort", "Orders samples by an expression over their items; samples that compare equal keep their order.",
 		func(ctx context.Context, env *component.Env, p Sort, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
-		})
+		}).Scans = true
+	component.RegisterOp("weighted-sample", "Draws samples at random, with replacement, each as often as an expression over its items says, relative to the others.",
+		func(ctx context.Context, env *component.Env, p WeightedSample, in component.Samples) (component.Samples, error) {
+			return p.Apply(ctx, env, in)
+		}).Scans = true
 	component.RegisterParts("group-by", "Splits a dataset into one for each value of an expression, in the order in which the values are first seen.",
 		func(ctx context.Context, env *component.Env, p GroupBy, in component.Samples) (component.Data, error) {
 			return p.Apply(ctx, env, in)
-		})
+		}).Scans = true
 }
 
 // scan evaluates an expression for every sample and turns the results into Ts.
@@ -60,6 +64,8 @@ func scan[T any](ctx context.Context, env *component.Env, name, source string, i
 type Filter struct {
 	Where  string `param:"where,required" doc:"an expression over the items, such as metadata.color == \"red\""`
 	Negate bool   `param:"negate" doc:"pass on the others"`
+
+	KeepLength bool `param:"keep-length" doc:"pass on every sample, and of those that would be left out only the shared items"`
 }
 
 // Check refuses an expression that cannot be read.
@@ -67,15 +73,18 @@ func (f Filter) Check() error { return check(f.Where) }
 
 // Apply implements the operator.
 func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
-	passed, err := scan(ctx, env, "filter", f.Where, in, func(v any) (bool, error) {
-		b, ok := v.(bool)
-		if !ok {
-			return false, fmt.Errorf("is %v, a %T; a filter needs true or false", v, v)
-		}
-		return b, nil
-	})
+	passed, err := scan(ctx, env, "filter", f.Where, in, truth)
 	if err != nil {
 		return nil, err
+	}
+	if f.KeepLength {
+		return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+			s, err := in.At(ctx, i)
+			if err != nil || passed[i] != f.Negate {
+				return s, err
+			}
+			return sharedOnly(s), nil
+		}), nil
 	}
 	var indices []int
 	for i, ok := range passed {
@@ -84,6 +93,26 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 		}
 	}
 	return pick(in, indices)
+}
+
+// truth is a value that must be true or false.
+func truth(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, fmt.Errorf("is %v, a %T; it must be true or false", v, v)
+	}
+	return b, nil
+}
+
+// sharedOnly is a sample without the items that are its own.
+func sharedOnly(s dataset.Sample) dataset.Sample {
+	var own []string
+	for f := range s.Fields() {
+		if !f.Shared {
+			own = append(own, f.Key)
+		}
+	}
+	return s.Without(own...)
 }
 
 // Sort orders samples. Numbers come before texts.
@@ -177,6 +206,48 @@ func rankOf(v any) (rank, error) {
 	default:
 		return rank{}, fmt.Errorf("is %v, a %T; sorting needs a number or a text", v, v)
 	}
+}
+
+// WeightedSample draws samples with replacement, some more often than others.
+type WeightedSample struct {
+	N      int    `param:"n,required" doc:"how many samples to draw"`
+	Weight string `param:"weight,required" doc:"an expression over the items that gives a number: a sample with twice the number is drawn twice as often, one with 0 never"`
+	Seed   int    `param:"seed" doc:"another seed draws others" default:"0"`
+	Epoch  int    `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
+}
+
+// Check refuses a negative number, and an expression that cannot be read.
+func (w WeightedSample) Check() error {
+	if err := notNegative("n", w.N); err != nil {
+		return err
+	}
+	return check(w.Weight)
+}
+
+// Apply implements the operator.
+func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
+	weights, err := scan(ctx, env, "weighted-sample", w.Weight, in, weight)
+	if err != nil {
+		return nil, err
+	}
+	pools := make([]order.Pool, len(weights))
+	for i, weight := range weights {
+		pools[i] = order.Pool{N: 1, Weight: weight}
+	}
+	o, err := order.Mix(w.N, seedOf(w.Seed, w.Epoch), pools...)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Reorder(in, o), nil
+}
+
+// weight is a value that must be a number that is not negative.
+func weight(v any) (float64, error) {
+	r, err := rankOf(v)
+	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
+		return 0, fmt.Errorf("is %v, a %T; a weight must be a number that is not negative", v, v)
+	}
+	return r.Number, nil
 }
 
 // GroupBy splits a dataset into one for each value.

@@ -2,6 +2,7 @@ package order
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -62,6 +63,20 @@ func Shard(n, rank, ranks int) (Order, error) {
 	return Affine{Start: rank, Step: ranks, N: max(0, (n-rank+ranks-1)/ranks)}, nil
 }
 
+// EpochSeed is a seed for one pass of several: each has draws of its own.
+func EpochSeed(seed, epoch uint64) uint64 { return mix(mix(seed) ^ epoch) }
+
+// Uniform is a random number in [0, 1) that is a function of seed and position,
+// for ever. It has nothing to do with what [Draw] and [Mix] draw there.
+func Uniform(seed uint64, pos int) float64 {
+	return unit(mix(mix(seed^uniformSeed) + uint64(pos)*golden))
+}
+
+const uniformSeed = 0x756e69666f726d00 // "uniform"
+
+// unit is a number in [0, 1) of the upper bits of x.
+func unit(x uint64) float64 { return float64(x>>11) / (1 << 53) }
+
 // Draw is a number of elements drawn from n with replacement: any element may
 // come any number of times. The draw at a position is a function of seed and
 // position. Next keeps a list of all positions from its first call on.
@@ -91,15 +106,21 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 		}
 		sum += p.Weight
 	}
-	if !(sum > 0) {
-		return nil, fmt.Errorf("order: there is no pool to draw from")
+	if !(sum > 0) || math.IsInf(sum, 1) {
+		return nil, fmt.Errorf("order: the weights of the pools add up to %v: there is nothing to draw by", sum)
 	}
-	share, start := 0.0, 0
-	for _, p := range pools {
+	share, start, last := 0.0, 0, 0
+	for k, p := range pools {
 		share += p.Weight / sum
 		m.upTo = append(m.upTo, share)
 		m.starts = append(m.starts, start)
 		start += p.N
+		if p.Weight > 0 {
+			last = k
+		}
+	}
+	for k := last; k < len(pools); k++ {
+		m.upTo[k] = 1 // which rounding may have missed
 	}
 	return m, nil
 }
@@ -119,14 +140,9 @@ func (m *mixture) Len() int { return m.draws }
 
 func (m *mixture) At(pos int) int {
 	checkPos(pos, m.draws)
-	first := mix(mix(m.seed) + uint64(pos)*0x9e3779b97f4a7c15)
-	pool := 0
-	if len(m.pools) > 1 {
-		u := float64(first>>11) / (1 << 53)
-		for pool < len(m.pools)-1 && u >= m.upTo[pool] {
-			pool++
-		}
-	}
+	first := mix(mix(m.seed) + uint64(pos)*golden)
+	u := unit(first)
+	pool := sort.Search(len(m.pools), func(k int) bool { return m.upTo[k] > u })
 	high, _ := bits.Mul64(mix(first+1), uint64(m.pools[pool].N))
 	return m.starts[pool] + int(high)
 }

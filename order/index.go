@@ -3,17 +3,30 @@ package order
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 )
 
-// Index is the order of the given indices, each in [0, n). The list is copied.
+// Index is the order of the given indices, as Python has them: a negative one
+// counts from the end, and one outside of n elements is an error. The list is
+// copied.
 func Index(n int, indices []int) (Order, error) {
+	resolved, err := resolveAll(n, indices)
+	if err != nil {
+		return nil, err
+	}
+	return &list{indices: resolved}, nil
+}
+
+func resolveAll(n int, indices []int) ([]int, error) {
+	resolved := make([]int, len(indices))
 	for pos, i := range indices {
-		if i < 0 || i >= n {
-			return nil, fmt.Errorf("order: index %d at position %d is outside of %d elements", i, pos, n)
+		var err error
+		if resolved[pos], err = Resolve(n, i); err != nil {
+			return nil, fmt.Errorf("order: indices[%d]: %w", pos, err)
 		}
 	}
-	return &list{indices: slices.Clone(indices)}, nil
+	return resolved, nil
 }
 
 type list struct {
@@ -39,4 +52,37 @@ func (l *list) Next(index, after int) (int, bool) {
 		return 0, false
 	}
 	return positions[k], true
+}
+
+// Except is n elements in their order without those at the given indices, which
+// are as for [Index].
+func Except(n int, indices []int) (Order, error) {
+	dropped, err := resolveAll(n, indices)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(dropped)
+	return &without{n, slices.Compact(dropped)}, nil
+}
+
+type without struct {
+	n       int
+	dropped []int // ascending, each once
+}
+
+func (w *without) Len() int { return w.n - len(w.dropped) }
+
+func (w *without) At(pos int) int {
+	checkPos(pos, w.Len())
+	// dropped[k]-k elements that stay come before the k-th that is dropped.
+	return pos + sort.Search(len(w.dropped), func(k int) bool { return w.dropped[k]-k > pos })
+}
+
+func (w *without) Next(index, after int) (int, bool) {
+	before, dropped := slices.BinarySearch(w.dropped, index)
+	if dropped || index < 0 || index >= w.n {
+		return 0, false
+	}
+	pos := index - before
+	return pos, pos > after
 }

@@ -10,6 +10,7 @@ package order
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -31,6 +32,18 @@ func checkPos(pos, n int) {
 	if uint(pos) >= uint(n) {
 		panic(fmt.Sprintf("order: position %d of %d", pos, n))
 	}
+}
+
+// Resolve returns the index that Python's x[index] reads of n elements: a
+// negative one counts from the end. One outside of them is an error.
+func Resolve(n, index int) (int, error) {
+	if index < -n || index >= n {
+		return 0, fmt.Errorf("%d is outside of %d elements", index, n)
+	}
+	if index < 0 {
+		index += n
+	}
+	return index, nil
 }
 
 // Identity is the order of n elements as they are.
@@ -98,16 +111,32 @@ func Slice(n int, start, stop, step *int) (Order, error) {
 	return Affine{Start: from, Step: by, N: count}, nil
 }
 
-// Repeat is n elements, the whole sequence times times.
-func Repeat(n, times int) (Order, error) {
-	if times < 0 {
-		return nil, fmt.Errorf("order: cannot repeat %d times", times)
-	}
-	total, err := product(n, times)
+// Repeat is n elements, the whole sequence times times. Of a fraction the first
+// elements come once more: 2.5 times over 4 elements are two passes and the
+// first 2. Half an element is rounded up.
+func Repeat(n int, times float64) (Order, error) {
+	total, err := repeated(n, times)
 	if err != nil {
 		return nil, err
 	}
 	return Cycled{N: n, Total: total}, nil
+}
+
+// repeated is n*times positions.
+func repeated(n int, times float64) (int, error) {
+	if !(times >= 0) || times > 1<<62 {
+		return 0, fmt.Errorf("order: cannot repeat %v times", times)
+	}
+	whole, part := math.Modf(times)
+	total, err := product(n, int(whole))
+	if err != nil {
+		return 0, err
+	}
+	more := int(math.Round(part * float64(n)))
+	if more > 1<<62-total {
+		return 0, fmt.Errorf("order: %v times %d positions are too many", times, n)
+	}
+	return total + more, nil
 }
 
 // Cycle is n elements, again and again up to total positions.
@@ -145,36 +174,40 @@ func (c Cycled) Next(index, after int) (int, bool) {
 	return pos, pos < c.Total
 }
 
-// RepeatEach is n elements, each times times in a row.
-func RepeatEach(n, times int) (Order, error) {
-	if times < 0 {
-		return nil, fmt.Errorf("order: cannot repeat %d times", times)
+// RepeatEach is n elements, each times times in a row. Of a fraction the first
+// elements come once more, so that each comes as often as in [Repeat].
+func RepeatEach(n int, times float64) (Order, error) {
+	total, err := repeated(n, times)
+	if err != nil || n == 0 {
+		return Each{}, err
 	}
-	if _, err := product(n, times); err != nil {
-		return nil, err
-	}
-	return Each{N: n, Times: times}, nil
+	return Each{N: n, Times: total / n, More: total % n}, nil
 }
 
-// Each is N elements in their order, each Times times in a row.
-type Each struct{ N, Times int }
+// Each is N elements in their order, each Times times in a row, and the first
+// More of them once more.
+type Each struct{ N, Times, More int }
 
 // Len implements Order.
-func (e Each) Len() int { return e.N * e.Times }
+func (e Each) Len() int { return e.N*e.Times + e.More }
 
 // At implements Order.
 func (e Each) At(pos int) int {
 	checkPos(pos, e.Len())
-	return pos / e.Times
+	if long := e.More * (e.Times + 1); pos >= long {
+		return e.More + (pos-long)/e.Times
+	}
+	return pos / (e.Times + 1)
 }
 
 // Next implements Order.
 func (e Each) Next(index, after int) (int, bool) {
-	if index < 0 || index >= e.N || e.Times == 0 {
+	if index < 0 || index >= e.N {
 		return 0, false
 	}
-	pos := max(index*e.Times, after+1)
-	return pos, pos < (index+1)*e.Times
+	start := func(index int) int { return index*e.Times + min(index, e.More) }
+	pos := max(start(index), after+1)
+	return pos, pos < start(index+1)
 }
 
 // OncePerPass reports whether an order is known to read its elements in passes
@@ -182,7 +215,7 @@ func (e Each) Next(index, after int) (int, bool) {
 // in the same order).
 func OncePerPass(o Order) bool {
 	switch o.(type) {
-	case Affine, Cycled, Shuffled, Shuffles:
+	case Affine, Cycled, Shuffled, Shuffles, *without:
 		return true
 	}
 	return false

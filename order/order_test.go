@@ -1,6 +1,7 @@
 package order
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -26,8 +27,8 @@ func orders(n int) *rapid.Generator[Order] {
 		}
 		bound := rapid.Ptr(rapid.IntRange(-2*n-2, 2*n+2), true)
 		step := rapid.Ptr(rapid.IntRange(-3, 3).Filter(func(s int) bool { return s != 0 }), true)
-		indices := rapid.SliceOfN(rapid.IntRange(0, max(n-1, 0)), 0, 20)
-		switch k := rapid.IntRange(0, 13).Draw(t, "kind"); {
+		indices := rapid.SliceOfN(rapid.IntRange(-n, max(n-1, 0)), 0, 20)
+		switch k := rapid.IntRange(0, 15).Draw(t, "kind"); {
 		case k == 0:
 			return Identity(n)
 		case k == 1:
@@ -35,9 +36,9 @@ func orders(n int) *rapid.Generator[Order] {
 		case k == 2:
 			return must(Slice(n, bound.Draw(t, "start"), bound.Draw(t, "stop"), step.Draw(t, "step")))
 		case k == 3:
-			return must(Repeat(n, rapid.IntRange(0, 3).Draw(t, "times")))
+			return must(Repeat(n, rapid.Float64Range(0, 3).Draw(t, "times")))
 		case k == 4:
-			return must(RepeatEach(n, rapid.IntRange(0, 3).Draw(t, "times")))
+			return must(RepeatEach(n, float64(rapid.IntRange(0, 12).Draw(t, "times"))/4))
 		case k == 5 && n > 0:
 			return must(Cycle(n, rapid.IntRange(0, 3*n).Draw(t, "total")))
 		case k == 6 && n > 0:
@@ -51,6 +52,10 @@ func orders(n int) *rapid.Generator[Order] {
 			return must(Mix(rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed"), Pool{1, 2}, Pool{n - 1, 1}))
 		case k == 10 && n > 0:
 			return must(Draw(n, rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed")))
+		case k == 13 && n > 0:
+			return must(Except(n, indices.Draw(t, "indices")))
+		case k == 14 && n > 0:
+			return must(Pad(n, rapid.IntRange(n, 2*n).Draw(t, "total"), rapid.IntRange(-n, n-1).Draw(t, "with")))
 		case k == 11:
 			return Concat(orders(n).Draw(t, "first"), orders(n).Draw(t, "second"), orders(n).Draw(t, "third"))
 		case k == 12:
@@ -267,6 +272,104 @@ func TestMixKeepsItsWeights(t *testing.T) {
 	}
 }
 
+// TestRepeatOfAFraction: each element comes floor or ceil times, and as often
+// in one form as in the other.
+func TestRepeatOfAFraction(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		times float64
+		whole []int
+		each  []int
+	}{
+		{4, 2.5, []int{0, 1, 2, 3, 0, 1, 2, 3, 0, 1}, []int{0, 0, 0, 1, 1, 1, 2, 2, 3, 3}},
+		{4, 0.5, []int{0, 1}, []int{0, 1}},
+		{3, 0.5, []int{0, 1}, []int{0, 1}}, // half an element is rounded up
+		{10, 0.29, []int{0, 1, 2}, []int{0, 1, 2}},
+		{3, 0, []int{}, []int{}},
+		{0, 2.5, []int{}, []int{}},
+		{2, 2, []int{0, 1, 0, 1}, []int{0, 0, 1, 1}},
+	} {
+		whole, err := Repeat(c.n, c.times)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each, err := RepeatEach(c.n, c.times)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(all(whole), c.whole) || !slices.Equal(all(each), c.each) {
+			t.Errorf("%v times %d: %v and %v, want %v and %v", c.times, c.n, all(whole), all(each), c.whole, c.each)
+		}
+	}
+}
+
+func TestResolveIsPythons(t *testing.T) {
+	for _, c := range []struct{ n, index, want int }{{3, 0, 0}, {3, 2, 2}, {3, -1, 2}, {3, -3, 0}, {1, -1, 0}} {
+		if got, err := Resolve(c.n, c.index); err != nil || got != c.want {
+			t.Errorf("%d of %d is %d, %v; want %d", c.index, c.n, got, err, c.want)
+		}
+	}
+	for _, c := range []struct{ n, index int }{{3, 3}, {3, -4}, {0, 0}, {0, -1}, {3, math.MaxInt}, {3, math.MinInt}} {
+		if _, err := Resolve(c.n, c.index); err == nil {
+			t.Errorf("%d of %d was accepted", c.index, c.n)
+		}
+	}
+}
+
+// TestUniformIsEven: the numbers are spread evenly, are the same for ever, and
+// do not go with those that a mixture of the same seed draws.
+func TestUniformIsEven(t *testing.T) {
+	const n = 100_000
+	pools, err := Mix(n, 3, Pool{N: 1, Weight: 1}, Pool{N: 1, Weight: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tenths [10]int
+	both := 0
+	for pos := range n {
+		u := Uniform(3, pos)
+		tenths[int(u*10)]++
+		if u < 0.5 && pools.At(pos) == 0 {
+			both++
+		}
+	}
+	for i, count := range tenths {
+		if count < n/10*95/100 || count > n/10*105/100 {
+			t.Errorf("%d of %d numbers are in tenth %d", count, n, i)
+		}
+	}
+	if both < n/4*95/100 || both > n/4*105/100 {
+		t.Errorf("%d of %d are low in both, want about a quarter", both, n)
+	}
+	if a, b := Uniform(0, 0), Uniform(1, 1_000_000_000_000); a != goldenUniform[0] || b != goldenUniform[1] {
+		t.Errorf("got %v, %v", a, b)
+	}
+}
+
+var goldenUniform = [2]float64{0.12428750963105273, 0.5957564926960615}
+
+func TestMixOfVeryManyPools(t *testing.T) {
+	pools := make([]Pool, 1000)
+	for i := range pools {
+		pools[i] = Pool{N: 1, Weight: float64(i % 2)}
+	}
+	o, err := Mix(10_000, 1, pools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for pos := range o.Len() {
+		i := o.At(pos)
+		if i%2 == 0 {
+			t.Fatalf("element %d was drawn and has no weight", i)
+		}
+		seen[i] = true
+	}
+	if len(seen) != 500 {
+		t.Errorf("%d of 500 elements were drawn", len(seen))
+	}
+}
+
 func TestRefused(t *testing.T) {
 	refuse := func(what string, err error) {
 		t.Helper()
@@ -280,6 +383,20 @@ func TestRefused(t *testing.T) {
 	refuse("more positions than an int holds", err)
 	_, err = RepeatEach(1<<40, 1<<40)
 	refuse("more positions than an int holds, each in a row", err)
+	_, err = Repeat(3, math.NaN())
+	refuse("no number of times", err)
+	_, err = Repeat(3, math.Inf(1))
+	refuse("an infinite number of times", err)
+	_, err = Repeat(1<<62, 1.9)
+	refuse("a fraction more positions than an int holds", err)
+	_, err = Pad(0, 2, -1)
+	refuse("padding with nothing", err)
+	_, err = Pad(3, 2, -1)
+	refuse("padding to fewer positions", err)
+	_, err = Pad(3, 3, 3)
+	refuse("padding with an element past the end", err)
+	_, err = Except(3, []int{-4})
+	refuse("an index before the start", err)
 	_, err = Cycle(0, 1)
 	refuse("a cycle over nothing", err)
 	_, err = Index(3, []int{3})
@@ -292,6 +409,10 @@ func TestRefused(t *testing.T) {
 	refuse("a rank past the last", err)
 	_, err = Mix(3, 0)
 	refuse("a mixture of nothing", err)
+	_, err = Mix(3, 0, Pool{N: 1, Weight: math.Inf(1)})
+	refuse("a weight without end", err)
+	_, err = Mix(3, 0, Pool{N: 1})
+	refuse("a mixture without weights", err)
 	_, err = Draw(0, 3, 0)
 	refuse("draws from nothing", err)
 	_, err = Split(15, Count(12), Count(10))

@@ -19,7 +19,7 @@ func newShuffled(n int, seed, epoch uint64) Shuffled {
 	return Shuffled{
 		N: n, Seed: seed, Epoch: epoch,
 		half: uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2,
-		key:  mix(mix(seed) ^ epoch),
+		key:  EpochSeed(seed, epoch),
 	}
 }
 

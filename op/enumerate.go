@@ -1,0 +1,48 @@
+package op
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+func init() {
+	component.RegisterOp("enumerate", "Adds to each sample an item with its position in the dataset.",
+		func(_ context.Context, env *component.Env, p Enumerate, in component.Samples) (component.Samples, error) {
+			return p.Apply(env, in), nil
+		})
+}
+
+// Enumerate adds an item with the position of the sample.
+type Enumerate struct {
+	Start  int    `param:"start" doc:"number of the first sample" default:"0"`
+	Into   string `param:"into" doc:"item to add; that it is there already is an error" default:"index"`
+	Format string `param:"format" doc:"how the number is stored: in json and yaml it is a document of just that number, in txt its digits" enum:"json|yaml|txt" default:"json"`
+}
+
+// Check refuses another format.
+func (e Enumerate) Check() error { return oneOf("format", e.Format, "", "json", "yaml", "txt") }
+
+// Apply implements the operator.
+func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Samples {
+	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
+	return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+		s, err := in.At(ctx, i)
+		if err != nil {
+			return s, err
+		}
+		if _, taken := s.Field(into); taken {
+			err := fmt.Errorf("there is an item %s already; set into to another name", into)
+			return s, &dataset.SampleError{Node: env.Node, Index: i, Err: err}
+		}
+		var number any = int64(e.Start + i)
+		if format == "txt" {
+			number = strconv.Itoa(e.Start + i)
+		}
+		return s.WithItem(into, dataset.NewItem(format, number)), nil
+	})
+}

@@ -1,0 +1,150 @@
+package op
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/order"
+)
+
+func init() {
+	component.RegisterOp("map-if", "Applies a mapper to the samples that fulfil all given conditions, and passes on the others as they are.",
+		func(_ context.Context, env *component.Env, p MapIf, in component.Samples) (component.Samples, error) {
+			return p.Apply(env, in)
+		}).Maps = true
+}
+
+// MapIf applies a mapper to some samples. Whether to a sample is decided when
+// it is asked for.
+type MapIf struct {
+	Step        component.Step `param:"step,required" doc:"the mapper: {map: NAME, with: {...}}"`
+	Where       string         `param:"where" doc:"an expression over the items that is true of the samples to change"`
+	Range       string         `param:"range" doc:"the positions to change, as a slice in Python: start:stop or start:stop:step, where each may be left out and negative ones count from the end"`
+	Probability *float64       `param:"probability" doc:"share of the samples to change, drawn at random by seed, epoch and position"`
+	Seed        int            `param:"seed" doc:"another seed draws other samples; nodes with the same seed draw the same positions" default:"0"`
+	Epoch       int            `param:"epoch" doc:"the pass over the data: each draws its own" default:"0"`
+}
+
+// Check refuses conditions that are missing or make no sense.
+func (m MapIf) Check() error {
+	if m.Step.Component == nil {
+		return errors.New("step must name a mapper")
+	}
+	if m.Where == "" && m.Range == "" && m.Probability == nil {
+		return errors.New("where, range or probability must be given; to change all samples, use the mapper itself")
+	}
+	if p := m.Probability; p != nil && !(*p >= 0 && *p <= 1) {
+		return fmt.Errorf("probability is %v and must be from 0 to 1", *p)
+	}
+	if m.Where != "" {
+		if err := check(m.Where); err != nil {
+			return err
+		}
+	}
+	_, err := m.positions(0)
+	return err
+}
+
+// positions is the order of the positions to change among n.
+func (m MapIf) positions(n int) (order.Order, error) {
+	if m.Range == "" {
+		return order.Identity(n), nil
+	}
+	texts := strings.Split(m.Range, ":")
+	if len(texts) < 2 || len(texts) > 3 {
+		return nil, fmt.Errorf("range %q must be start:stop or start:stop:step", m.Range)
+	}
+	var bounds [3]*int
+	for k, text := range texts {
+		if text == "" {
+			continue
+		}
+		v, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("range %q: %q is not a whole number", m.Range, text)
+		}
+		bounds[k] = &v
+	}
+	o, err := order.Slice(n, bounds[0], bounds[1], bounds[2])
+	if err != nil {
+		return nil, fmt.Errorf("range %q: %w", m.Range, err)
+	}
+	return o, nil
+}
+
+// Apply implements the operator.
+func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Samples, error) {
+	step, err := m.Step.Mapper(env)
+	if err != nil {
+		return nil, err
+	}
+	c := conditions{node: env.Node, probability: m.Probability, seed: seedOf(m.Seed, m.Epoch)}
+	if c.positions, err = m.positions(in.Len()); err != nil {
+		return nil, err
+	}
+	if m.Where != "" {
+		if c.where, err = compile(m.Where); err != nil {
+			return nil, err
+		}
+	}
+	options := env.MapOptions(step)
+	return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+		s, err := in.At(ctx, i)
+		if err != nil {
+			return s, err
+		}
+		hold, err := c.hold(ctx, i, s)
+		if err != nil || !hold {
+			return s, err
+		}
+		return dataset.Map(given{s, in.Len()}, step, options).At(ctx, i)
+	}), nil
+}
+
+// conditions are what a sample must fulfil to be changed.
+type conditions struct {
+	node        string
+	positions   order.Order
+	probability *float64
+	seed        uint64
+	where       *expression
+}
+
+// hold reports whether sample s at position i fulfils all conditions. Its items
+// are looked at last.
+func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, error) {
+	if _, ok := c.positions.Next(i, -1); !ok {
+		return false, nil
+	}
+	if c.probability != nil && order.Uniform(c.seed, i) >= *c.probability {
+		return false, nil
+	}
+	if c.where == nil {
+		return true, nil
+	}
+	v, err := c.where.eval(ctx, s)
+	if err != nil {
+		return false, &dataset.SampleError{Node: c.node, Index: i, Err: err}
+	}
+	ok, err := truth(v)
+	if err != nil {
+		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", c.where.source, err)}
+	}
+	return ok, nil
+}
+
+// given is a dataset of so many samples of which one is at hand, and no other
+// is asked for: a sample is read once to look at it and to map it.
+type given struct {
+	sample dataset.Sample
+	n      int
+}
+
+func (g given) Len() int { return g.n }
+
+func (g given) At(context.Context, int) (dataset.Sample, error) { return g.sample, nil }

@@ -1,0 +1,96 @@
+package op
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"image"
+	"sync/atomic"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+func init() {
+	component.RegisterOp("memorize", "Reads the whole dataset into memory in one pass: every sample with all its items, decoded.",
+		func(ctx context.Context, env *component.Env, p Memorize, in component.Samples) (component.Samples, error) {
+			return p.Apply(ctx, env, in)
+		}).Scans = true
+}
+
+// Memorize reads a dataset into memory.
+type Memorize struct {
+	Bytes int `param:"bytes" doc:"how many bytes of memory the decoded values may take; more is an error" default:"1073741824"`
+}
+
+// Check refuses a negative number.
+func (m Memorize) Check() error { return notNegative("bytes", m.Bytes) }
+
+// Apply implements the operator. A dry run reads nothing.
+func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
+	if larder.IsDry(ctx) {
+		return in, nil
+	}
+	env.Tally.Total.Store(int64(in.Len()))
+	samples := make([]dataset.Sample, in.Len())
+	most := int64(cmp.Or(m.Bytes, 1<<30))
+	var total atomic.Int64
+	err := dataset.Parallel(ctx, len(samples), env.Workers, func(ctx context.Context, i int) (err error) {
+		if samples[i], err = in.At(ctx, i); err != nil {
+			return err
+		}
+		bytes, err := readAll(ctx, samples[i])
+		if err != nil {
+			return &dataset.SampleError{Node: env.Node, Index: i, Err: err}
+		}
+		done := env.Tally.Done.Add(1)
+		if got := total.Add(bytes); got > most {
+			return fmt.Errorf("%d of %d samples take %d bytes of memory, more than the %d allowed: raise bytes, drop items that are not needed, or give the node before a cache instead", done, len(samples), got, most)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dataset.List(samples...), nil
+}
+
+// readAll reads every item of a sample and returns about how much memory the
+// values take.
+func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
+	for _, k := range s.Keys() {
+		v, err := s.Value(ctx, k)
+		if err != nil {
+			return 0, err
+		}
+		bytes += sizeOf(v)
+	}
+	return bytes, nil
+}
+
+// sizeOf is about how many bytes of memory a decoded value takes.
+func sizeOf(v any) int64 {
+	const header = 64
+	n := int64(header)
+	switch v := v.(type) {
+	case string:
+		n += int64(len(v))
+	case []byte:
+		n += int64(len(v))
+	case *array.Array:
+		n += int64(len(v.Data))
+	case image.Image:
+		n += 4 * int64(v.Bounds().Dx()) * int64(v.Bounds().Dy())
+	case map[string]any:
+		for k, e := range v {
+			n += int64(len(k)) + sizeOf(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += sizeOf(e)
+		}
+	}
+	return n
+}
