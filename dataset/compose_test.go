@@ -169,7 +169,9 @@ func TestComposeErrors(t *testing.T) {
 	var tally dataset.Tally
 	fail, err := dataset.NewMaker(dataset.MakerFunc{
 		Name: "fail", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"},
-		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return dataset.Sample{}, fmt.Errorf("boom") },
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			return dataset.Sample{}, fmt.Errorf("boom")
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

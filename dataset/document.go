@@ -60,11 +60,11 @@ func (d document) fillNew(target reflect.Value, v any, path string) error {
 
 func misfit(target reflect.Value, v any, path string) error {
 	text := described(v)
-	switch v.(type) {
+	switch v := v.(type) {
 	case bool, int64, float64:
 		text = fmt.Sprint(v)
 	case string:
-		text = strconv.Quote(v.(string))
+		text = strconv.Quote(v)
 	}
 	return at(path, fmt.Errorf("%s does not fit a field of type %s", text, target.Type()))
 }

@@ -115,6 +115,13 @@ func (m *Making) actionOf(inputs []key.Input) (*key.Action, error) {
 	return a.WithInputs(inputs), nil
 }
 
+// same reports whether the execution is the same for every sample that has the
+// same shared items.
+func (m *Making) same() bool {
+	r := m.maker.Random()
+	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(m.in.fields, func(f Field) bool { return !f.Shared })
+}
+
 // kind says how an item's bytes are read: two decoders of one format may give
 // two values.
 func kind(ctx context.Context, it *Item) (string, error) {

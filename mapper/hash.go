@@ -2,7 +2,17 @@ package mapper
 
 import (
 	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha3"
+	"crypto/sha512"
+	"encoding/hex"
 	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -10,23 +20,37 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("hash", "Makes an item with the digest of the values of others: equal values give equal digests however they are encoded.",
+	component.RegisterMapper("hash", "Makes an item with a digest of the values of others: equal values give equal digests however they are encoded.",
 		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// Hash makes a text item with the digest of the names and values of other
-// items, in the canonical encoding of package key.
+// Hash makes a text item with the digest, in hexadecimal digits, of the names
+// and values of other items, in the canonical encoding of package key. Neither
+// the order of items nor that of fields in a document matters; of an image it
+// is the pixels.
 type Hash struct {
-	Items []string `param:"items" doc:"items to take in; all if not given"`
-	Into  string   `param:"into" doc:"the item to make" default:"hash"`
+	Items     []string `param:"items" doc:"items to take in; all if not given"`
+	Into      string   `param:"into" doc:"the item to make" default:"hash"`
+	Algorithm string   `param:"algorithm" doc:"how the digest is made; md5 and sha1 do not withstand an attack" default:"sha256" enum:"md5|sha1|sha224|sha256|sha384|sha512|sha3-256|sha3-512"`
+}
+
+var algorithms = map[string]func() hash.Hash{
+	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+	"sha3-256": func() hash.Hash { return sha3.New256() }, "sha3-512": func() hash.Hash { return sha3.New512() },
 }
 
 // Maker returns the mapper.
 func (m Hash) Maker() (dataset.Maker, error) {
+	into, algorithm := first(m.Into, "hash"), first(m.Algorithm, "sha256")
+	newHash, ok := algorithms[algorithm]
+	if !ok {
+		names := slices.Sorted(maps.Keys(algorithms))
+		return nil, fmt.Errorf("there is no algorithm %q; there are %s", m.Algorithm, strings.Join(names, ", "))
+	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "hash", Code: key.Version("1"),
-		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "all", Value: m.Items == nil}},
-		In:     m.Items, Out: []string{m.Into},
+		Name: "hash", Code: key.Version("2"),
+		Params: []key.Param{{Name: "into", Value: into}, {Name: "all", Value: m.Items == nil}, {Name: "algorithm", Value: algorithm}},
+		In:     m.Items, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			values := make(map[string]any, s.Len())
 			for _, k := range s.Keys() {
@@ -36,11 +60,13 @@ func (m Hash) Maker() (dataset.Maker, error) {
 				}
 				values[k] = v
 			}
-			d, err := key.Of(values)
+			b, err := key.Encode(nil, values)
 			if err != nil {
 				return dataset.Sample{}, fmt.Errorf("hash: %w", err)
 			}
-			return oneItem(m.Into, "txt", d.String()), nil
+			h := newHash()
+			h.Write(b)
+			return oneItem(into, "txt", hex.EncodeToString(h.Sum(nil))), nil
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -17,31 +18,58 @@ func init() {
 		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// ImageResize scales an image. Filters that blend (bilinear, catmull-rom) take
-// in every pixel of the original, so that shrinking does not alias.
+// ImageResize scales an image. Filters that blend take in every pixel of the
+// original, so that shrinking does not alias; their results are grey where the
+// image is, with 16 bits where it has them, and else RGB or RGBA with 8 bits.
+// With the filter nearest pixels stay what they are, as in [ImageCrop]: that is
+// what masks need.
 type ImageResize struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
 	Into   string `param:"into" doc:"the item to make; the image itself if not given"`
 	Width  int    `param:"width" doc:"columns of the result; 0 to keep the shape"`
 	Height int    `param:"height" doc:"rows of the result; 0 to keep the shape"`
-	Filter string `param:"filter" doc:"how pixels are blended" default:"bilinear" enum:"nearest|bilinear|catmull-rom"`
+	Filter string `param:"filter" doc:"how pixels are blended: box, bilinear, catmull-rom (which is bicubic) and lanczos take in 1, 2, 4 and 6 pixels, nearest takes one as it is" default:"bilinear" enum:"nearest|box|bilinear|catmull-rom|lanczos"`
 	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// maxSide bounds the result: larger is a mistake and would eat memory.
-const maxSide = 1 << 16
+// blends are the filters that blend.
+var blends = map[string]draw.Scaler{
+	"box":         &draw.Kernel{Support: 0.5, At: func(float64) float64 { return 1 }},
+	"bilinear":    draw.BiLinear,
+	"catmull-rom": draw.CatmullRom,
+	"lanczos":     &draw.Kernel{Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
+}
+
+func sinc(t float64) float64 {
+	if t == 0 {
+		return 1
+	}
+	return math.Sin(math.Pi*t) / (math.Pi * t)
+}
+
+// Check refuses sizes that are no sizes.
+func (m ImageResize) Check() error {
+	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
+		return fmt.Errorf("width and height must be between 0 and %d", maxSide)
+	}
+	if m.Width == 0 && m.Height == 0 {
+		return errors.New("width or height must be given")
+	}
+	return nil
+}
 
 // Maker returns the mapper.
 func (m ImageResize) Maker() (dataset.Maker, error) {
-	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
-		return nil, fmt.Errorf("width and height must be between 0 and %d", maxSide)
+	if err := m.Check(); err != nil {
+		return nil, err
 	}
-	if m.Width == 0 && m.Height == 0 {
-		return nil, errors.New("width or height must be given")
-	}
+	m.Item, m.Filter, m.Format = first(m.Item, "image"), first(m.Filter, "bilinear"), first(m.Format, "png")
 	into := first(m.Into, m.Item)
+	if _, ok := blends[m.Filter]; !ok && m.Filter != "nearest" {
+		return nil, fmt.Errorf("there is no filter %q", m.Filter)
+	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-resize", Code: key.Version("1"),
+		Name: "image-resize", Code: key.Version("2"),
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
 			{Name: "filter", Value: m.Filter}, {Name: "format", Value: m.Format},
@@ -73,17 +101,19 @@ func (m ImageResize) scale(img image.Image) (image.Image, error) {
 	if h == 0 {
 		h = max(1, (b.Dy()*w+b.Dx()/2)/b.Dx())
 	}
-	if w > maxSide || h > maxSide {
-		return nil, fmt.Errorf("the result would be %d x %d pixels; at most %d a side", w, h, maxSide)
+	if err := checkSize(w, h); err != nil {
+		return nil, err
+	}
+	if m.Filter == "nearest" {
+		return rasterOf(img).nearest(w, h), nil
 	}
 	r := image.Rect(0, 0, w, h)
 	dst := canvas(img, r)
-	filters := map[string]draw.Scaler{"nearest": draw.NearestNeighbor, "bilinear": draw.BiLinear, "catmull-rom": draw.CatmullRom}
-	filters[m.Filter].Scale(dst, r, img, b, draw.Src, nil)
+	blends[m.Filter].Scale(dst, r, img, b, draw.Src, nil)
 	return dst, nil
 }
 
-// canvas is an image of the same kind as img: grey stays grey.
+// canvas is the image that img is blended into: grey stays grey.
 func canvas(img image.Image, r image.Rectangle) draw.Image {
 	switch img.(type) {
 	case *image.Gray:

@@ -29,6 +29,7 @@ type ImageStats struct {
 
 // Maker returns the mapper.
 func (m ImageStats) Maker() (dataset.Maker, error) {
+	m.Item, m.Into, m.Format = first(m.Item, "image"), first(m.Into, "stats"), first(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "image-stats", Code: key.Version("1"),
 		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "format", Value: m.Format}},

@@ -1,9 +1,12 @@
 // Package mapper holds the mappers that come with Larder. Each is a component
 // of its name; its parameter struct makes the same mapper in Go.
+//
+// There is none that caches items: an item is read once as long as its sample
+// lives, in whatever way samples are made from each other.
 package mapper
 
 import (
-	"context"
+	"fmt"
 	"slices"
 
 	"github.com/larder-data/larder/component"
@@ -11,42 +14,25 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("rename", "Gives items other names, all at once, so that names can be swapped.",
-		func(_ *component.Env, p Rename) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("keep-keys", "Passes on only the named items.",
-		func(_ *component.Env, p KeepKeys) (dataset.Mapper, error) { return p, nil })
-	component.RegisterMapper("drop-keys", "Passes on all but the named items.",
-		func(_ *component.Env, p DropKeys) (dataset.Mapper, error) { return p, nil })
+	component.RegisterMapper("compose", "Applies several mappers, one after another, as one node: only what is left in the end is computed and kept.",
+		func(env *component.Env, p Compose) (dataset.Mapper, error) { return p.Mapper(env) })
 }
 
-// Rename gives items other names. It reads nothing.
-type Rename struct {
-	Names map[string]string `param:"names,required" doc:"old name to new name; names that are not there are ignored"`
+// Compose applies mappers one after another. See [dataset.Compose].
+type Compose struct {
+	Steps []component.Step `param:"steps,required" doc:"mappers with their parameters, the first one first: {map: NAME, with: {...}}"`
 }
 
-// Map implements dataset.Mapper.
-func (m Rename) Map(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
-	return s.Rename(m.Names)
-}
-
-// KeepKeys passes on only the named items. It reads nothing.
-type KeepKeys struct {
-	Keys []string `param:"keys,required" doc:"items to pass on; those that are not there are ignored"`
-}
-
-// Map implements dataset.Mapper.
-func (m KeepKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
-	return s.Only(m.Keys...), nil
-}
-
-// DropKeys passes on all but the named items. It reads nothing.
-type DropKeys struct {
-	Keys []string `param:"keys,required" doc:"items to drop; those that are not there are ignored"`
-}
-
-// Map implements dataset.Mapper.
-func (m DropKeys) Map(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
-	return s.Without(m.Keys...), nil
+// Mapper returns the mapper.
+func (m Compose) Mapper(env *component.Env) (dataset.Mapper, error) {
+	steps := make([]dataset.Mapper, len(m.Steps))
+	for i, s := range m.Steps {
+		var err error
+		if steps[i], err = s.Mapper(env); err != nil {
+			return nil, fmt.Errorf("step %d, %s: %w", i, s.Component.Name, err)
+		}
+	}
+	return dataset.Compose(steps...)
 }
 
 // oneItem is a sample with a single item, what most makers return.

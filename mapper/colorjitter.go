@@ -1,0 +1,284 @@
+package mapper
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"math/rand/v2"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	registerImages[ColorJitter]("color-jitter", "Changes brightness, contrast, saturation and hue of images at random.")
+}
+
+// ColorJitter changes brightness, contrast, saturation and hue by factors drawn
+// evenly from ranges, in an order that is drawn too, as ColorJitter of
+// torchvision does:
+//
+//   - brightness multiplies all colours by the factor;
+//   - contrast moves colours away from the mean grey of the image, or to it;
+//   - saturation moves colours away from their own grey, or to it;
+//   - hue turns colours round the circle of hues by that share of it.
+//
+// A range is a list of two numbers, or one number x for [max(0, 1-x), 1+x]; for
+// hue x from 0 to 0.5 for [-x, x]. Without a range the quality is not changed.
+// Values are rounded once, in the end. Alpha stays; grey images stay grey, and
+// saturation and hue do not change them; 16 bits stay 16. All other images
+// become RGB with 8 bits.
+type ColorJitter struct {
+	Items      []string `param:"items" doc:"the images, which are replaced; all are changed alike" default:"[image]"`
+	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
+	Contrast   any      `param:"contrast" doc:"range of the factor: a number or a list of two"`
+	Saturation any      `param:"saturation" doc:"range of the factor: a number or a list of two"`
+	Hue        any      `param:"hue" doc:"range of the share of the circle: a number or a list of two, from -0.5 to 0.5"`
+	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed       int      `param:"seed" doc:"another seed draws anew" default:"0"`
+	Epoch      int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
+	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+}
+
+// span is the range that a factor is drawn from.
+type span struct{ From, To float64 }
+
+// spans reads the ranges, in the order brightness, contrast, saturation, hue.
+// Those that change nothing are 1 to 1, and 0 to 0 for hue.
+func (m ColorJitter) spans() (s [4]span, err error) {
+	for i, q := range []struct {
+		name  string
+		given any
+	}{{"brightness", m.Brightness}, {"contrast", m.Contrast}, {"saturation", m.Saturation}, {"hue", m.Hue}} {
+		if i == hue {
+			s[i], err = readSpan(q.given, 0, -0.5, 0.5)
+		} else {
+			s[i], err = readSpan(q.given, 1, 0, math.MaxFloat32)
+		}
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", q.name, err)
+		}
+	}
+	return s, nil
+}
+
+// readSpan reads a range round the factor that changes nothing.
+func readSpan(v any, neutral, least, greatest float64) (span, error) {
+	if v == nil {
+		return span{neutral, neutral}, nil
+	}
+	s, ok := span{}, false
+	if x, single := number(v); single {
+		if !(x >= 0) {
+			return s, fmt.Errorf("%v must not be negative; give a list of two numbers for a range", x)
+		}
+		s, ok = span{neutral - x, neutral + x}, true
+		if neutral != 0 {
+			s.From = max(0, s.From)
+		}
+	} else if list, pair := v.([]any); pair && len(list) == 2 {
+		var from, to bool
+		s.From, from = number(list[0])
+		s.To, to = number(list[1])
+		ok = from && to
+	} else if list, pair := v.([]float64); pair && len(list) == 2 {
+		s, ok = span{list[0], list[1]}, true
+	}
+	switch {
+	case !ok:
+		return s, fmt.Errorf("%v is no range; give a number or a list of two", v)
+	case !(s.From <= s.To) || s.From < least || s.To > greatest:
+		return s, fmt.Errorf("%v is a range from %v to %v; it must go up, and lie between %v and %v", v, s.From, s.To, least, greatest)
+	}
+	return s, nil
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// Check refuses what is no range.
+func (m ColorJitter) Check() error {
+	_, err := m.spans()
+	return err
+}
+
+// Maker returns the mapper.
+func (m ColorJitter) Maker() (dataset.Maker, error) {
+	spans, err := m.spans()
+	if err != nil {
+		return nil, err
+	}
+	return images{
+		name: "color-jitter", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
+		params: []key.Param{{Name: "brightness", Value: spans[brightness]}, {Name: "contrast", Value: spans[contrast]}, {Name: "saturation", Value: spans[saturation]}, {Name: "hue", Value: spans[hue]}},
+		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+			order := random.Perm(len(spans))
+			var factors [4]float64
+			for i, s := range spans { // always all, so that one range does not change the draws of another
+				factors[i] = s.From + random.Float64()*(s.To-s.From)
+			}
+			return each(func(img image.Image) image.Image { return jitter(img, order, factors) })(all, nil)
+		},
+	}.maker()
+}
+
+// The qualities, as indices.
+const (
+	brightness = iota
+	contrast
+	saturation
+	hue
+)
+
+// rgb is a colour from 0 to 1 a channel.
+type rgb [3]float64
+
+// grey is how bright a colour is, by the weights of ITU-R 601.
+func (c rgb) grey() float64 { return 0.299*c[0] + 0.587*c[1] + 0.114*c[2] }
+
+// towards moves c so that it is at distance factor from grey, where c itself is
+// at 1.
+func (c rgb) towards(grey, factor float64) rgb {
+	for i := range c {
+		c[i] = clamp(grey + (c[i]-grey)*factor)
+	}
+	return c
+}
+
+func clamp(v float64) float64 { return min(1, max(0, v)) }
+
+// jitter changes the qualities in an order by factors.
+func jitter(img image.Image, order []int, factors [4]float64) image.Image {
+	p := pixelsOf(img)
+	for _, q := range order {
+		f := factors[q]
+		switch {
+		case q == brightness && f != 1:
+			p.change(func(c rgb) rgb { return c.towards(0, f) })
+		case q == contrast && f != 1:
+			mean := p.mean()
+			p.change(func(c rgb) rgb { return c.towards(mean, f) })
+		case q == saturation && f != 1 && !p.grey:
+			p.change(func(c rgb) rgb { return c.towards(c.grey(), f) })
+		case q == hue && f != 0 && !p.grey:
+			p.change(func(c rgb) rgb { return c.turn(f) })
+		}
+	}
+	return p.image()
+}
+
+// turn turns a colour round the circle of hues of the HSV model, by a share of
+// it. Its value and its saturation stay.
+func (c rgb) turn(share float64) rgb {
+	v, low := max(c[0], c[1], c[2]), min(c[0], c[1], c[2])
+	d := v - low
+	if d == 0 {
+		return c
+	}
+	var h float64 // in sixths of the circle
+	switch v {
+	case c[0]:
+		h = (c[1] - c[2]) / d
+	case c[1]:
+		h = 2 + (c[2]-c[0])/d
+	default:
+		h = 4 + (c[0]-c[1])/d
+	}
+	h = math.Mod(h+6*share+12, 6)
+	channel := func(offset float64) float64 { // falls from v to low and back, a third of the circle apart
+		k := math.Mod(offset+h, 6)
+		return v - d*clamp(min(k, 4-k))
+	}
+	return rgb{channel(5), channel(3), channel(1)}
+}
+
+// pixels is an image to compute with.
+type pixels struct {
+	rect   image.Rectangle
+	colors []rgb
+	alpha  []uint16
+	grey   bool
+	deep   bool // 16 bits
+}
+
+func pixelsOf(img image.Image) *pixels {
+	b := img.Bounds()
+	n := b.Dx() * b.Dy()
+	p := &pixels{rect: image.Rect(0, 0, b.Dx(), b.Dy()), colors: make([]rgb, 0, n), alpha: make([]uint16, 0, n)}
+	switch img.(type) {
+	case *image.Gray:
+		p.grey = true
+	case *image.Gray16:
+		p.grey, p.deep = true, true
+	case *image.RGBA64, *image.NRGBA64:
+		p.deep = true
+	}
+	r := rasterOf(img)
+	at := r.Bounds().Min
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			c := color.NRGBA64Model.Convert(r.At(at.X+x, at.Y+y)).(color.NRGBA64)
+			p.colors = append(p.colors, rgb{float64(c.R) / 65535, float64(c.G) / 65535, float64(c.B) / 65535})
+			p.alpha = append(p.alpha, c.A)
+		}
+	}
+	return p
+}
+
+func (p *pixels) change(f func(rgb) rgb) {
+	for i, c := range p.colors {
+		p.colors[i] = f(c)
+	}
+}
+
+// mean is the mean grey.
+func (p *pixels) mean() float64 {
+	sum := 0.0
+	for _, c := range p.colors {
+		sum += c.grey()
+	}
+	return sum / float64(len(p.colors))
+}
+
+func (p *pixels) image() image.Image {
+	switch {
+	case p.grey && p.deep:
+		out := image.NewGray16(p.rect)
+		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray16(x, y, color.Gray16{Y: deep(c[0])}) })
+		return out
+	case p.grey:
+		out := image.NewGray(p.rect)
+		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray(x, y, color.Gray{Y: shallow(c[0])}) })
+		return out
+	case p.deep:
+		out := image.NewNRGBA64(p.rect)
+		p.each(func(x, y int, c rgb, a uint16) {
+			out.SetNRGBA64(x, y, color.NRGBA64{R: deep(c[0]), G: deep(c[1]), B: deep(c[2]), A: a})
+		})
+		return out
+	}
+	out := image.NewNRGBA(p.rect)
+	p.each(func(x, y int, c rgb, a uint16) {
+		out.SetNRGBA(x, y, color.NRGBA{R: shallow(c[0]), G: shallow(c[1]), B: shallow(c[2]), A: uint8(a >> 8)})
+	})
+	return out
+}
+
+func deep(v float64) uint16   { return uint16(v*math.MaxUint16 + 0.5) }
+func shallow(v float64) uint8 { return uint8(v*math.MaxUint8 + 0.5) }
+
+func (p *pixels) each(set func(x, y int, c rgb, alpha uint16)) {
+	for i, c := range p.colors {
+		set(i%p.rect.Dx(), i/p.rect.Dx(), c, p.alpha[i])
+	}
+}

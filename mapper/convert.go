@@ -1,0 +1,79 @@
+package mapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterMapper("convert", "Encodes items in other formats; those that have the format already stay as they are.",
+		func(_ *component.Env, p Convert) (dataset.Mapper, error) { return p.Maker() })
+}
+
+// Convert encodes items in other formats. The bytes of an item that has the
+// extension already, or another extension of the same format, stay as they are.
+type Convert struct {
+	To      map[string]string `param:"to,required" doc:"item to the extension that it gets, such as {image: png}"`
+	Missing string            `param:"missing" doc:"what to do about an item that is not there" default:"ignore" enum:"ignore|error"`
+}
+
+// Check refuses extensions that nothing can be encoded with.
+func (m Convert) Check() error {
+	if len(m.To) == 0 {
+		return errors.New("to must name at least one item")
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.To)) {
+		if err := dataset.CheckExt(m.To[k]); err != nil {
+			return fmt.Errorf("to.%s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// Maker returns the mapper.
+func (m Convert) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	items := slices.Sorted(maps.Keys(m.To))
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "convert", Code: key.Version("1"),
+		Params: []key.Param{{Name: "to", Value: m.To}},
+		Names: func(have []string) (in, out []string) {
+			if m.Missing == "error" {
+				return items, items
+			}
+			there := present(items, have)
+			return there, there
+		},
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			out := dataset.Sample{}
+			for f := range s.Fields() {
+				it, err := dataset.Recode(ctx, f.Item, m.To[f.Key])
+				if err != nil {
+					return out, fmt.Errorf("item %s: %w", f.Key, err)
+				}
+				out = out.WithItem(f.Key, it)
+			}
+			return out, nil
+		},
+	})
+}
+
+// present returns those of the items that are there, and not nil.
+func present(items, have []string) []string {
+	there := []string{}
+	for _, k := range items {
+		if slices.Contains(have, k) {
+			there = append(there, k)
+		}
+	}
+	return there
+}

@@ -1,0 +1,109 @@
+package mapper
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	registerImages[ImageCrop]("image-crop", "Cuts a rectangle out of images.")
+	registerImages[RandomCrop]("random-crop", "Cuts a rectangle of a given size out of images, at a random place.")
+}
+
+// ImageCrop cuts a rectangle out of images. Pixels stay what they are: grey
+// stays grey, 16 bits stay 16, a palette stays. Colours of JPEG files become
+// RGB. A rectangle that is not wholly inside is an error: image-pad makes
+// images larger.
+type ImageCrop struct {
+	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
+	X      int      `param:"x" doc:"columns left out on the left"`
+	Y      int      `param:"y" doc:"rows left out at the top"`
+	Width  int      `param:"width" doc:"columns of the result; 0 for all up to the right border"`
+	Height int      `param:"height" doc:"rows of the result; 0 for all down to the bottom"`
+	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+}
+
+// Check refuses negative numbers.
+func (m ImageCrop) Check() error {
+	if min(m.X, m.Y, m.Width, m.Height) < 0 {
+		return errors.New("x, y, width and height must not be negative")
+	}
+	return nil
+}
+
+// Maker returns the mapper.
+func (m ImageCrop) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return images{
+		name: "image-crop", items: m.Items, format: m.Format,
+		params: []key.Param{{Name: "x", Value: m.X}, {Name: "y", Value: m.Y}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height}},
+		change: func(all []image.Image, _ *rand.Rand) ([]image.Image, error) {
+			out := make([]image.Image, len(all))
+			for i, img := range all {
+				size := img.Bounds().Size()
+				w, h := m.Width, m.Height
+				if w == 0 {
+					w = size.X - m.X
+				}
+				if h == 0 {
+					h = size.Y - m.Y
+				}
+				if w <= 0 || h <= 0 || m.X > size.X-w || m.Y > size.Y-h {
+					return nil, fmt.Errorf("%d x %d pixels from (%d, %d) on are not inside an image of %d x %d", m.Width, m.Height, m.X, m.Y, size.X, size.Y)
+				}
+				out[i] = rasterOf(img).crop(m.X, m.Y, w, h)
+			}
+			return out, nil
+		},
+	}.maker()
+}
+
+// RandomCrop cuts a rectangle out of images, at the same random place of each.
+// They must be of one size, and no smaller than the rectangle. Pixels stay what
+// they are, as in [ImageCrop].
+type RandomCrop struct {
+	Items  []string `param:"items" doc:"the images, which are replaced; all are cut at the same place" default:"[image]"`
+	Width  int      `param:"width,required" doc:"columns of the result"`
+	Height int      `param:"height,required" doc:"rows of the result"`
+	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed   int      `param:"seed" doc:"another seed draws other places" default:"0"`
+	Epoch  int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
+	Per    string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+}
+
+// Check refuses rectangles without pixels.
+func (m RandomCrop) Check() error {
+	if m.Width < 1 || m.Height < 1 {
+		return errors.New("width and height must be at least 1")
+	}
+	return nil
+}
+
+// Maker returns the mapper.
+func (m RandomCrop) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return images{
+		name: "random-crop", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
+		params: []key.Param{{Name: "width", Value: m.Width}, {Name: "height", Value: m.Height}},
+		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+			if err := oneSize(all); err != nil {
+				return nil, err
+			}
+			size := all[0].Bounds().Size()
+			if m.Width > size.X || m.Height > size.Y {
+				return nil, fmt.Errorf("%d x %d pixels cannot be cut out of an image of %d x %d; image-pad makes it larger", m.Width, m.Height, size.X, size.Y)
+			}
+			x, y := random.IntN(size.X-m.Width+1), random.IntN(size.Y-m.Height+1)
+			return each(func(img image.Image) image.Image { return rasterOf(img).crop(x, y, m.Width, m.Height) })(all, nil)
+		},
+	}.maker()
+}

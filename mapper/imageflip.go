@@ -1,0 +1,61 @@
+package mapper
+
+import (
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	registerImages[ImageFlip]("image-flip", "Turns images round, left to right or top to bottom, with a given probability.")
+}
+
+// ImageFlip turns images round, all images of a sample alike. Pixels stay what
+// they are, as in [ImageCrop]. With probabilities of 0 and 1 alone it is not
+// random, and does not depend on seed, epoch and position.
+type ImageFlip struct {
+	Items      []string `param:"items" doc:"the images, which are replaced; all are turned alike" default:"[image]"`
+	Horizontal float64  `param:"horizontal" doc:"probability from 0 to 1 of left and right being exchanged" default:"0.5"`
+	Vertical   float64  `param:"vertical" doc:"probability from 0 to 1 of top and bottom being exchanged" default:"0"`
+	Format     string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+	Seed       int      `param:"seed" doc:"another seed draws anew" default:"0"`
+	Epoch      int      `param:"epoch" doc:"the pass over the data: each draws anew" default:"0"`
+	Per        string   `param:"per" doc:"whether a sample is drawn for by its position in the dataset or by the content of its images" default:"position" enum:"position|content"`
+}
+
+// Check refuses numbers that are no probabilities.
+func (m ImageFlip) Check() error {
+	for name, p := range map[string]float64{"horizontal": m.Horizontal, "vertical": m.Vertical} {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("%s is %v and must be a probability from 0 to 1", name, p)
+		}
+	}
+	return nil
+}
+
+// Maker returns the mapper.
+func (m ImageFlip) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	random := &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)}
+	if certain(m.Horizontal) && certain(m.Vertical) {
+		random = nil
+	}
+	return images{
+		name: "image-flip", items: m.Items, format: m.Format, random: random,
+		params: []key.Param{{Name: "horizontal", Value: m.Horizontal}, {Name: "vertical", Value: m.Vertical}},
+		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+			columns, rows := m.Horizontal == 1, m.Vertical == 1
+			if random != nil { // always both, so that one probability does not change the draws of the other
+				columns, rows = random.Float64() < m.Horizontal, random.Float64() < m.Vertical
+			}
+			return each(func(img image.Image) image.Image { return rasterOf(img).flip(columns, rows) })(all, nil)
+		},
+	}.maker()
+}
+
+func certain(p float64) bool { return p == 0 || p == 1 }

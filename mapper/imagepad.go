@@ -1,0 +1,104 @@
+package mapper
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	registerImages[ImagePad]("image-pad", "Puts a border of one colour round images, or makes them at least so large.")
+}
+
+// ImagePad puts a border round images, of given widths or up to a size. Pixels
+// stay what they are, as in [ImageCrop]: a grey image stays grey, and the
+// border gets the grey of the colour. A palette gets the colour if it has room,
+// or else the image becomes RGBA; so does an opaque image of which the border
+// is not opaque, but for grey, where the border is made opaque.
+type ImagePad struct {
+	Items  []string `param:"items" doc:"the images, which are replaced" default:"[image]"`
+	Left   int      `param:"left" doc:"columns put on the left"`
+	Top    int      `param:"top" doc:"rows put at the top"`
+	Right  int      `param:"right" doc:"columns put on the right"`
+	Bottom int      `param:"bottom" doc:"rows put at the bottom"`
+	Width  int      `param:"width" doc:"columns that the result has at least, in place of left and right; the image is in the middle"`
+	Height int      `param:"height" doc:"rows that the result has at least, in place of top and bottom; the image is in the middle"`
+	Color  string   `param:"color" doc:"colour of the border: #rgb, #rrggbb or #rrggbbaa, the # may be left out" default:"\"#000000\""`
+	Format string   `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
+}
+
+// Check refuses sizes that are no sizes, and colours that are none.
+func (m ImagePad) Check() error {
+	for _, n := range []int{m.Left, m.Top, m.Right, m.Bottom, m.Width, m.Height} {
+		if n < 0 || n > maxSide {
+			return fmt.Errorf("%d is no size; it must be from 0 to %d", n, maxSide)
+		}
+	}
+	if m.Width > 0 && m.Left+m.Right > 0 || m.Height > 0 && m.Top+m.Bottom > 0 {
+		return errors.New("width takes the place of left and right, and height that of top and bottom")
+	}
+	_, err := parseColor(first(m.Color, "#000000"))
+	return err
+}
+
+// Maker returns the mapper.
+func (m ImagePad) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	fill, err := parseColor(first(m.Color, "#000000"))
+	if err != nil {
+		return nil, err
+	}
+	return images{
+		name: "image-pad", items: m.Items, format: m.Format,
+		params: []key.Param{
+			{Name: "left", Value: m.Left}, {Name: "top", Value: m.Top}, {Name: "right", Value: m.Right}, {Name: "bottom", Value: m.Bottom},
+			{Name: "width", Value: m.Width}, {Name: "height", Value: m.Height}, {Name: "color", Value: fill},
+		},
+		change: func(all []image.Image, _ *rand.Rand) ([]image.Image, error) {
+			for _, img := range all {
+				size := img.Bounds().Size()
+				if err := checkSize(max(size.X+m.Left+m.Right, m.Width), max(size.Y+m.Top+m.Bottom, m.Height)); err != nil {
+					return nil, err
+				}
+			}
+			return each(func(img image.Image) image.Image { return m.pad(img, fill) })(all, nil)
+		},
+	}.maker()
+}
+
+func (m ImagePad) pad(img image.Image, fill color.NRGBA) image.Image {
+	left, top, right, bottom := m.Left, m.Top, m.Right, m.Bottom
+	size := img.Bounds().Size()
+	if more := m.Width - size.X; more > 0 {
+		left, right = more/2, more-more/2
+	}
+	if more := m.Height - size.Y; more > 0 {
+		top, bottom = more/2, more-more/2
+	}
+	return rasterOf(img).pad(left, top, right, bottom, fill)
+}
+
+// parseColor reads #rgb, #rrggbb or #rrggbbaa.
+func parseColor(s string) (color.NRGBA, error) {
+	digits := strings.TrimPrefix(s, "#")
+	if len(digits) == 3 {
+		digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+	}
+	b, err := hex.DecodeString(digits)
+	switch {
+	case err == nil && len(b) == 3:
+		return color.NRGBA{b[0], b[1], b[2], 255}, nil
+	case err == nil && len(b) == 4:
+		return color.NRGBA{b[0], b[1], b[2], b[3]}, nil
+	}
+	return color.NRGBA{}, fmt.Errorf("%q is no colour; write it as #rgb, #rrggbb or #rrggbbaa, in quotes", s)
+}

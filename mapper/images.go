@@ -1,0 +1,112 @@
+package mapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// images is what mappers that change images in place have in common: several
+// images of a sample, an image and its mask, are changed alike.
+type images struct {
+	name   string // of the mapper
+	items  []string
+	format string
+	params []key.Param
+	random *dataset.Random
+	// change is given the images in the order of items, none of them empty;
+	// random is nil if the mapper is not random.
+	change func(all []image.Image, random *rand.Rand) ([]image.Image, error)
+}
+
+// maker returns the mapper. By default it changes the item image, and encodes
+// as PNG.
+func (m images) maker() (dataset.Maker, error) {
+	items, format := m.items, first(m.format, "png")
+	if items == nil {
+		items = []string{"image"}
+	}
+	if len(items) == 0 {
+		return nil, errors.New("items must name at least one image")
+	}
+	if err := dataset.CheckExt(format); err != nil {
+		return nil, fmt.Errorf("format: %w", err)
+	}
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: m.name, Code: key.Version("1"), Random: m.random,
+		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
+		In:     items, Out: items,
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			all := make([]image.Image, len(items))
+			for i, k := range items {
+				var err error
+				if all[i], err = imageItem(ctx, s, k); err != nil {
+					return dataset.Sample{}, err
+				}
+				if all[i].Bounds().Empty() {
+					return dataset.Sample{}, fmt.Errorf("item %s is an image without pixels", k)
+				}
+			}
+			var source *rand.Rand
+			if m.random != nil {
+				source = dataset.Rand(ctx)
+			}
+			out, err := m.change(all, source)
+			if err != nil {
+				return dataset.Sample{}, err
+			}
+			var made dataset.Sample
+			for i, k := range items {
+				made = made.WithItem(k, dataset.NewItem(format, out[i]))
+			}
+			return made, nil
+		},
+	})
+}
+
+// each is a change that is made to one image after another.
+func each(change func(image.Image) image.Image) func([]image.Image, *rand.Rand) ([]image.Image, error) {
+	return func(all []image.Image, _ *rand.Rand) ([]image.Image, error) {
+		out := make([]image.Image, len(all))
+		for i, img := range all {
+			out[i] = change(img)
+		}
+		return out, nil
+	}
+}
+
+// The largest images that are made: larger ones are a mistake and would eat
+// memory.
+const (
+	maxSide   = 1 << 16
+	maxPixels = 1 << 28
+)
+
+// checkSize is an error if an image would be too large.
+func checkSize(width, height int) error {
+	if width > maxSide || height > maxSide || width > maxPixels/max(height, 1) {
+		return fmt.Errorf("the result would have %d x %d pixels; at most %d a side and %d in all are made", width, height, maxSide, maxPixels)
+	}
+	return nil
+}
+
+// oneSize is an error unless all images have the same size.
+func oneSize(all []image.Image) error {
+	size := all[0].Bounds().Size()
+	for i, img := range all {
+		if s := img.Bounds().Size(); s != size {
+			return fmt.Errorf("image 0 has %d x %d pixels and image %d has %d x %d: what is cut out of them would not fit together", size.X, size.Y, i, s.X, s.Y)
+		}
+	}
+	return nil
+}
+
+func registerImages[P interface{ Maker() (dataset.Maker, error) }](name, doc string) {
+	component.RegisterMapper(name, doc, func(_ *component.Env, p P) (dataset.Mapper, error) { return p.Maker() })
+}

@@ -1,0 +1,224 @@
+package mapper
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+	"slices"
+)
+
+// raster is an image of a type that holds its pixels one after another, so that
+// they can be moved as bytes and stay what they are.
+type raster struct {
+	image.Image
+	pix    []uint8
+	stride int
+	bytes  int // a pixel
+}
+
+// rasterOf returns img as a raster. Types that hold their pixels otherwise
+// become RGBA, or NRGBA if they may have alpha: YCbCr of JPEG files, and what
+// is not of package image.
+func rasterOf(img image.Image) raster {
+	switch m := img.(type) {
+	case *image.Gray:
+		return raster{m, m.Pix, m.Stride, 1}
+	case *image.Gray16:
+		return raster{m, m.Pix, m.Stride, 2}
+	case *image.Alpha:
+		return raster{m, m.Pix, m.Stride, 1}
+	case *image.Alpha16:
+		return raster{m, m.Pix, m.Stride, 2}
+	case *image.Paletted:
+		return raster{m, m.Pix, m.Stride, 1}
+	case *image.CMYK:
+		return raster{m, m.Pix, m.Stride, 4}
+	case *image.RGBA:
+		return raster{m, m.Pix, m.Stride, 4}
+	case *image.NRGBA:
+		return raster{m, m.Pix, m.Stride, 4}
+	case *image.RGBA64:
+		return raster{m, m.Pix, m.Stride, 8}
+	case *image.NRGBA64:
+		return raster{m, m.Pix, m.Stride, 8}
+	case *image.YCbCr:
+		rgba := image.NewRGBA(m.Rect)
+		draw.Draw(rgba, m.Rect, m, m.Rect.Min, draw.Src)
+		return rasterOf(rgba)
+	}
+	return rasterOf(straight(img))
+}
+
+// straight returns a copy of any image with 8 bits a channel, colours not
+// premultiplied by alpha.
+func straight(img image.Image) *image.NRGBA {
+	b := img.Bounds()
+	out := image.NewNRGBA(b)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			out.SetNRGBA(x, y, color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA))
+		}
+	}
+	return out
+}
+
+// blank is a raster of the same type and another size, with its corner at the
+// origin.
+func (r raster) blank(width, height int) raster {
+	rect := image.Rect(0, 0, width, height)
+	switch m := r.Image.(type) {
+	case *image.Gray:
+		return rasterOf(image.NewGray(rect))
+	case *image.Gray16:
+		return rasterOf(image.NewGray16(rect))
+	case *image.Alpha:
+		return rasterOf(image.NewAlpha(rect))
+	case *image.Alpha16:
+		return rasterOf(image.NewAlpha16(rect))
+	case *image.Paletted:
+		return rasterOf(image.NewPaletted(rect, m.Palette))
+	case *image.CMYK:
+		return rasterOf(image.NewCMYK(rect))
+	case *image.RGBA:
+		return rasterOf(image.NewRGBA(rect))
+	case *image.RGBA64:
+		return rasterOf(image.NewRGBA64(rect))
+	case *image.NRGBA64:
+		return rasterOf(image.NewNRGBA64(rect))
+	}
+	return rasterOf(image.NewNRGBA(rect))
+}
+
+func (r raster) width() int  { return r.Bounds().Dx() }
+func (r raster) height() int { return r.Bounds().Dy() }
+
+// row returns the pixels of row y, counted from the top.
+func (r raster) row(y int) []uint8 {
+	return r.pix[y*r.stride:][:r.width()*r.bytes]
+}
+
+// crop copies a part, whose corner is counted from that of the image.
+func (r raster) crop(x, y, width, height int) image.Image {
+	out := r.blank(width, height)
+	for row := range height {
+		copy(out.row(row), r.row(y + row)[x*r.bytes:])
+	}
+	return out.Image
+}
+
+// flip copies with columns, rows or both the other way round.
+func (r raster) flip(columns, rows bool) image.Image {
+	out := r.blank(r.width(), r.height())
+	for y := range r.height() {
+		from := y
+		if rows {
+			from = r.height() - 1 - y
+		}
+		copy(out.row(y), r.row(from))
+		if columns {
+			reversePixels(out.row(y), r.bytes)
+		}
+	}
+	return out.Image
+}
+
+// reversePixels turns a row round, in place: all bytes, then those of each
+// pixel back.
+func reversePixels(row []uint8, bytes int) {
+	slices.Reverse(row)
+	for pixel := range slices.Chunk(row, bytes) {
+		slices.Reverse(pixel)
+	}
+}
+
+// nearest scales by taking for each pixel the one that lies under its middle.
+func (r raster) nearest(width, height int) image.Image {
+	out := r.blank(width, height)
+	for y := range height {
+		from, to := r.row((2*y+1)*r.height()/(2*height)), out.row(y)
+		for x := range width {
+			at := (2*x + 1) * r.width() / (2 * width)
+			copy(to[x*r.bytes:][:r.bytes], from[at*r.bytes:])
+		}
+	}
+	return out.Image
+}
+
+// pad copies into the middle of a larger image of one colour.
+func (r raster) pad(left, top, right, bottom int, fill color.NRGBA) image.Image {
+	r = r.with(fill)
+	out := r.blank(left+r.width()+right, top+r.height()+bottom)
+	out.fill(fill)
+	for y := range r.height() {
+		copy(out.row(top + y)[left*r.bytes:], r.row(y))
+	}
+	return out.Image
+}
+
+// fill sets all pixels to a colour.
+func (r raster) fill(c color.NRGBA) {
+	switch img := r.Image.(type) {
+	case *image.Gray, *image.Gray16: // of half a colour they would make a darker grey
+		c.A = 255
+		img.(draw.Image).Set(0, 0, c)
+	case *image.NRGBA64: // Set would go through premultiplied values
+		img.SetNRGBA64(0, 0, color.NRGBA64{R: uint16(c.R) * 257, G: uint16(c.G) * 257, B: uint16(c.B) * 257, A: uint16(c.A) * 257})
+	default:
+		img.(draw.Image).Set(0, 0, c)
+	}
+	pixel := slices.Clone(r.pix[:r.bytes])
+	for x := range r.width() {
+		copy(r.pix[x*r.bytes:], pixel)
+	}
+	for y := 1; y < r.height(); y++ {
+		copy(r.row(y), r.row(0))
+	}
+}
+
+// with returns the image as one that can hold a colour: a palette is extended,
+// or given up if it is full; what is opaque by its type or its pixels gets
+// alpha if the colour has it.
+func (r raster) with(c color.NRGBA) raster {
+	if m, ok := r.Image.(*image.Paletted); ok {
+		return withPalette(m, c)
+	}
+	if c.A == 255 {
+		return r
+	}
+	switch m := r.Image.(type) {
+	case *image.RGBA:
+		return rasterOf(straight(m))
+	case *image.CMYK:
+		return rasterOf(straight(m))
+	case *image.RGBA64:
+		return rasterOf(straight64(m))
+	}
+	return r
+}
+
+func withPalette(m *image.Paletted, c color.NRGBA) raster {
+	const full = 256
+	for _, have := range m.Palette {
+		if color.NRGBAModel.Convert(have) == c {
+			return rasterOf(m)
+		}
+	}
+	if len(m.Palette) >= full {
+		return rasterOf(straight(m))
+	}
+	larger := *m
+	larger.Palette = append(slices.Clip(m.Palette), c)
+	return rasterOf(&larger)
+}
+
+// straight64 is straight for 16 bits a channel.
+func straight64(img image.Image) *image.NRGBA64 {
+	b := img.Bounds()
+	out := image.NewNRGBA64(b)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			out.SetNRGBA64(x, y, color.NRGBA64Model.Convert(img.At(x, y)).(color.NRGBA64))
+		}
+	}
+	return out
+}

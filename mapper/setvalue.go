@@ -1,0 +1,86 @@
+package mapper
+
+import (
+	"context"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterMapper("set-value", "Sets an item, or a value inside of a document, to a fixed value.",
+		func(_ *component.Env, p SetValue) (dataset.Mapper, error) { return p.Maker() })
+}
+
+// SetValue sets an item, or a value inside of a document, to a fixed value. An
+// item that is changed inside keeps its format, and one that is shared stays
+// shared. What is missing on the way is made: see [dataset.Sample.Set].
+type SetValue struct {
+	Key    string `param:"key,required" doc:"an item, or a path into one: label, metadata.color, boxes[0].x, boxes.-1"`
+	Value  any    `param:"value,required" doc:"the value: text, number, true, false, null, list or map"`
+	Format string `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
+}
+
+// Check refuses a key that is no path, and a format that is not known.
+func (m SetValue) Check() error {
+	if _, err := dataset.ParsePath(m.Key); err != nil {
+		return err
+	}
+	return dataset.CheckExt(first(m.Format, "json"))
+}
+
+// Maker returns the mapper.
+func (m SetValue) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	path, err := dataset.ParsePath(m.Key)
+	if err != nil {
+		return nil, err
+	}
+	value, format := document(m.Value), first(m.Format, "json")
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "set-value", Code: key.Version("1"),
+		Params: []key.Param{{Name: "key", Value: m.Key}, {Name: "value", Value: value}, {Name: "format", Value: format}},
+		Names: func(have []string) (in, out []string) {
+			if path.Inside() && slices.Contains(have, path.Item) {
+				return []string{path.Item}, []string{path.Item}
+			}
+			return []string{}, []string{path.Item}
+		},
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			if s.Len() > 0 {
+				return s.Set(ctx, m.Key, value)
+			}
+			s, err := s.Set(ctx, m.Key, value)
+			if err != nil {
+				return s, err
+			}
+			v, err := s.Value(ctx, path.Item)
+			return oneItem(path.Item, format, v), err
+		},
+	})
+}
+
+// document turns the value of a parameter into what documents decode to.
+func document(v any) any {
+	switch v := v.(type) {
+	case []component.Entry:
+		m := make(map[string]any, len(v))
+		for _, e := range v {
+			m[e.Key] = document(e.Value)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = document(e)
+		}
+		return list
+	case int:
+		return int64(v)
+	}
+	return v
+}
