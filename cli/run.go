@@ -48,13 +48,18 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
-	if f.workers < 0 {
-		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
-	}
+func (a *app) run(ctx context.Context, file string, f runFlags) error {
 	fl, err := parse(file, f.set)
 	if err != nil {
 		return err
+	}
+	return a.runFlow(ctx, fl, f)
+}
+
+// runFlow runs a flow as the flags say, and shows how it gets on.
+func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error) {
+	if f.workers < 0 {
+		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
 	l, err := a.open()
 	if err != nil {
@@ -96,6 +101,9 @@ func (a *app) run(ctx context.Context, file string, f runFlags) (err error) {
 	}
 	if err := a.writeReport(f.report, report); err != nil {
 		return failure{errors.Join(runErr, err)}
+	}
+	if errors.As(runErr, new(usageError)) {
+		return runErr
 	}
 	if runErr != nil {
 		return failure{runErr}

@@ -229,9 +229,14 @@ func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *
 
 // RegisterSink registers a sink. It is given all outputs of its input.
 func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
+	return register(NewSink(name, doc, write))
+}
+
+// NewSink returns a sink that is not registered, for graphs built in Go.
+func NewSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
 	c := describe[P](Sink, name, doc)
 	c.sink = func(ctx context.Context, env *Env, params any, in Data) error { return write(ctx, env, params.(P), in) }
-	return register(c)
+	return c
 }
 
 var (
