@@ -103,7 +103,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			name:  "names that are no items are passed over, with a warning",
-			files: map[string]string{"data/0_a.txt": "x", "data/-1_a.txt": "", "data/+0_b.txt": "", "data/x.txt": "", "data/0_c": "", "README": "", ".hidden.txt": "", "data/sub/0_d.txt": "", "other/x.txt": ""},
+			files: map[string]string{"data/0_a.txt": "x", "data/-1_a.txt": "", "data/+0_b.txt": "", "data/٣_b.txt": "", "data/0_.txt": "", "data/x.txt": "", "data/0_c": "", "README": "", ".hidden.txt": "", "data/sub/0_d.txt": "", "other/x.txt": ""},
 			want:  []string{"a=x"},
 			warns: "passed over",
 		},
@@ -417,6 +417,9 @@ func TestGroups(t *testing.T) {
 	if got := files(t, path); !maps.Equal(got, want) {
 		t.Errorf("the folder has %q", got)
 	}
+	if _, err := underfolder.Open(path, nil, nil); err == nil || !strings.Contains(err.Error(), "red, blue") {
+		t.Errorf("a folder of datasets opened as one: %v", err)
+	}
 	data.Names, data.Parts = data.Names[:1], data.Parts[:1]
 	if _, err := write(t, path, underfolder.Replace, data); err != nil {
 		t.Fatal(err)
@@ -535,6 +538,91 @@ func TestTwoWritersWithoutTurns(t *testing.T) {
 	}
 	if got := files(t, path); len(got) != 1 {
 		t.Errorf("the folder has %q", got)
+	}
+}
+
+// TestKeysComeBack: keys that are odd but can be names of files.
+func TestKeysComeBack(t *testing.T) {
+	for _, k := range []string{"_", "a_b_", "con", "0_a", "data", "naïve", "a b", "-", "a\xffb", strings.Repeat("k", 240)} {
+		for _, shared := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "out")
+			if _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared))))); err != nil {
+				t.Errorf("key %q: %v", k, err)
+				continue
+			}
+			s, err := open(t, path).At(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, ok := s.Field(k); !ok || f.Shared != shared || s.Len() != 1 {
+				t.Errorf("key %q came back as %q", k, s.Keys())
+			}
+		}
+	}
+	long := strings.Repeat("k", 300)
+	if _, err := write(t, filepath.Join(t.TempDir(), "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(long, "x", false))))); err == nil || !strings.Contains(err.Error(), "at most 255") {
+		t.Errorf("a long key gives %v", err)
+	}
+}
+
+// TestFewFilesOfManySamples: the mark vouches for an index that would otherwise
+// be taken for a mistake.
+func TestFewFilesOfManySamples(t *testing.T) {
+	const n = 5000
+	path := filepath.Join(t.TempDir(), "out")
+	ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		if i < n-1 {
+			return dataset.NewSample(), nil
+		}
+		return dataset.NewSample(text("a", "last", false)), nil
+	})
+	if _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
+		t.Fatal(err)
+	}
+	back := open(t, path)
+	if s, err := back.At(t.Context(), n-1); err != nil || back.Len() != n || s.Len() != 1 {
+		t.Errorf("%d samples, the last has %q, %v", back.Len(), s.Keys(), err)
+	}
+}
+
+func TestEmptyDatasetReplaces(t *testing.T) {
+	path := folder(t, map[string]string{"data/0_a.txt": "old", "s.txt": "old"})
+	if _, err := write(t, path, underfolder.Replace, component.One(dataset.List[dataset.Sample]())); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, path); len(got) != 0 || open(t, path).Len() != 0 {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestDataMayBeALink(t *testing.T) {
+	real := folder(t, map[string]string{"data/0_a.txt": "x"})
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(real, "data"), filepath.Join(dir, "data")); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(t, open(t, dir)); !slices.Equal(got, []string{"a=x"}) {
+		t.Errorf("read %q", got)
+	}
+}
+
+func TestSinkRefusesItsSource(t *testing.T) {
+	from := folder(t, map[string]string{"data/0_a.txt": "x"})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(from, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{from, from + "/inside", filepath.Dir(from), link, link + "/x"} {
+		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles, underfolder.NewFiles} {
+			env := &component.Env{Inputs: []string{from}, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+			err := underfolder.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), env, component.One(open(t, from)))
+			if err == nil || !strings.Contains(err.Error(), "refusing to write") {
+				t.Errorf("%s, %s: %v", path, how, err)
+			}
+		}
+	}
+	if got := files(t, from); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
+		t.Errorf("the source has %q", got)
 	}
 }
 

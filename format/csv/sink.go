@@ -1,0 +1,152 @@
+package csv
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/rows"
+)
+
+func init() {
+	component.RegisterSink("csv", "Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.",
+		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
+			return p.Write(ctx, env, in)
+		})
+}
+
+// Sink says where and how a table is written.
+type Sink struct {
+	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite output.Overwrite  `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Columns   []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
+	Header    bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
+	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
+	Files     map[string]string `param:"files" doc:"item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied"`
+}
+
+// Check refuses parameters that cannot be right.
+func (s Sink) Check() error {
+	_, err := comma(s.Delimiter)
+	return err
+}
+
+// Write writes a dataset. Items must be text, numbers, truth values or null,
+// which is an empty field. Within a text, a line break of two characters is
+// read back as one of one.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
+}
+
+// begin finds out the columns and makes the header.
+func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]byte, rows.RowFunc, error) {
+	keys := s.Columns
+	if keys == nil && ds.Len() > 0 {
+		first, err := ds.At(ctx, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		keys = first.Keys()
+	}
+	names := slices.Clone(keys)
+	for i, k := range keys {
+		if column, ok := s.Files[k]; ok {
+			names[i] = column
+		}
+		if slices.Contains(names[:i], names[i]) {
+			return nil, nil, fmt.Errorf("there would be two columns %q", names[i])
+		}
+	}
+	row := func(ctx context.Context, sample dataset.Sample) ([]byte, error) {
+		return s.row(ctx, path, keys, sample)
+	}
+	if !s.Header || len(names) == 0 {
+		return nil, row, nil
+	}
+	head, err := s.encode(names)
+	return head, row, err
+}
+
+// row makes the row of a sample.
+func (s Sink) row(ctx context.Context, path string, keys []string, sample dataset.Sample) ([]byte, error) {
+	if s.Columns == nil {
+		if err := sameKeys(keys, sample); err != nil {
+			return nil, err
+		}
+	}
+	record := make([]string, len(keys))
+	for i, k := range keys {
+		f, ok := sample.Field(k)
+		if !ok {
+			continue
+		}
+		var err error
+		if s.Files[k] != "" {
+			record[i], err = rows.Name(path, f.Item)
+		} else {
+			record[i], err = text(ctx, f.Item)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", k, err)
+		}
+	}
+	return s.encode(record)
+}
+
+// sameKeys holds a sample to the columns that the first one gave.
+func sameKeys(keys []string, sample dataset.Sample) error {
+	for _, k := range sample.Keys() {
+		if !slices.Contains(keys, k) {
+			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", k, keys)
+		}
+	}
+	if sample.Len() < len(keys) {
+		return fmt.Errorf("there is no item for every column: the first sample has %q and this one %q; say columns: to have empty fields", keys, sample.Keys())
+	}
+	return nil
+}
+
+// text returns what a field holds of an item.
+func text(ctx context.Context, it *dataset.Item) (string, error) {
+	v, err := it.Value(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	}
+	return "", fmt.Errorf("it is a %T, which a field does not hold; drop it, or say files: to name its file", v)
+}
+
+// encode makes one row.
+func (s Sink) encode(record []string) ([]byte, error) {
+	if len(record) == 1 && record[0] == "" {
+		return []byte("\"\"\n"), nil // an empty line would be passed over
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Comma, _ = comma(s.Delimiter) // it was checked
+	if err := w.Write(record); err != nil {
+		return nil, err
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}

@@ -1,0 +1,280 @@
+// Package csv reads and writes tables of comma separated values (RFC 4180, UTF-8):
+// each row is a sample, each column an item.
+package csv
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env.Files)
+		},
+		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+}
+
+// Source names a table to read.
+type Source struct {
+	Path      component.Path    `param:"path,required" doc:"the file"`
+	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them"`
+	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
+	Types     map[string]string `param:"types" doc:"column to type: int, float or bool, where it is not text (string); an empty field of such a column is null"`
+	Files     map[string]string `param:"files" doc:"item to column: columns that hold the path of a file, from the folder of the table, make items of these files"`
+	Outside   bool              `param:"outside" doc:"files may lie outside the folder of the table"`
+}
+
+// Check refuses parameters that cannot be right.
+func (s Source) Check() error {
+	if _, err := comma(s.Delimiter); err != nil {
+		return err
+	}
+	for column, typ := range s.Types {
+		if parsers[typ] == nil {
+			return fmt.Errorf("types: column %s cannot be %q; valid: %s", column, typ, strings.Join(slices.Sorted(maps.Keys(parsers)), ", "))
+		}
+	}
+	if s.Columns != nil {
+		return s.checkColumns(s.Columns)
+	}
+	return nil
+}
+
+// comma returns the character that a delimiter names.
+func comma(delimiter string) (rune, error) {
+	switch delimiter {
+	case "":
+		return ',', nil
+	case "tab":
+		return '\t', nil
+	}
+	r, size := utf8.DecodeRuneInString(delimiter)
+	if size != len(delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n", r) {
+		return 0, fmt.Errorf("delimiter %q must be one character that is no quote or end of line, or tab", delimiter)
+	}
+	return r, nil
+}
+
+// checkColumns refuses names that are no keys, and parameters that name none of
+// them.
+func (s Source) checkColumns(columns []string) error {
+	if len(columns) > maxColumns {
+		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
+	}
+	for i, c := range columns {
+		if c == "" {
+			return fmt.Errorf("column %d has no name", i+1)
+		}
+		if slices.Contains(columns[:i], c) {
+			return fmt.Errorf("there are two columns %q", c)
+		}
+	}
+	named := slices.Sorted(maps.Keys(s.Types))
+	for _, c := range slices.Concat(named, slices.Sorted(maps.Values(s.Files))) {
+		if !slices.Contains(columns, c) {
+			return fmt.Errorf("there is no column %q%s", c, component.Suggest(c, columns))
+		}
+	}
+	return nil
+}
+
+// maxColumns bounds the items of a sample.
+const maxColumns = 10_000
+
+// table is an open table.
+type table struct {
+	Source
+	rows.Index
+	comma   rune
+	columns []string
+	files   rows.Files
+}
+
+// Open goes through the file once to find the rows, at 8 bytes of memory each.
+// Quotes and numbers of fields are checked; the fields are, when their sample
+// is asked for. memo, which may be nil, remembers digests of the files that
+// rows name.
+func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	t := &table{Source: s, columns: s.Columns, files: rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}}
+	t.comma, _ = comma(s.Delimiter) // it was checked
+	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
+		err := t.scan(path, r, add)
+		if at, ok := errors.AsType[*csv.ParseError](err); ok {
+			return rows.At(path, at.Line, at.Column, at.Err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Func(t.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
+		r, err := t.Row(i)
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		return t.sample(r)
+	}), nil
+}
+
+// reader reads rows. The number of their fields is that of the columns, once
+// these are known.
+func (t *table) reader(r io.Reader) *csv.Reader {
+	in := csv.NewReader(r)
+	in.Comma = t.comma
+	in.FieldsPerRecord = len(t.columns)
+	in.ReuseRecord = true
+	return in
+}
+
+// byteOrderMark may start a file.
+const byteOrderMark = "\ufeff"
+
+// scan finds the rows of a file, and the columns unless they were given.
+func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
+	limited := &limited{r: r, left: rows.MaxBytes}
+	var base int64
+	head := make([]byte, len(byteOrderMark))
+	n, err := io.ReadFull(limited, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if string(head[:n]) == byteOrderMark {
+		base, n = int64(n), 0
+	}
+	in := t.reader(io.MultiReader(bytes.NewReader(head[:n]), limited))
+	if t.columns == nil {
+		header, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return errors.New("the table is empty: it must begin with a row of the names of its columns, or these must be given with columns")
+		}
+		if err != nil {
+			return err
+		}
+		t.columns = slices.Clone(header)
+		if err := t.checkColumns(t.columns); err != nil {
+			return err
+		}
+	}
+	for {
+		start := in.InputOffset()
+		limited.left = rows.MaxBytes
+		switch _, err := in.Read(); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLong):
+			return rows.FailAt(path, base+start, 1, 1, err)
+		case err != nil:
+			return err
+		}
+		add(base + start)
+	}
+}
+
+// limited gives so many bytes and then fails: a quote that is not closed must
+// not take all memory.
+type limited struct {
+	r    io.Reader
+	left int
+}
+
+var errLong = fmt.Errorf("a row of more than %d bytes: is a quote not closed before here", rows.MaxBytes)
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLong
+	}
+	n, err := l.r.Read(b[:min(len(b), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// sample makes a sample of a row.
+func (t *table) sample(r rows.Row) (dataset.Sample, error) {
+	in := t.reader(bytes.NewReader(r.Text))
+	record, err := in.Read()
+	if err != nil {
+		return dataset.Sample{}, r.Fail(1, 1, err)
+	}
+	fields := make([]dataset.Field, len(record), len(record)+len(t.Files))
+	for i, text := range record {
+		v, err := t.value(t.columns[i], text)
+		if err != nil {
+			line, column := in.FieldPos(i)
+			return dataset.Sample{}, r.Fail(line, column, fmt.Errorf("column %s: %w", t.columns[i], err))
+		}
+		fields[i] = dataset.Field{Key: t.columns[i], Item: dataset.NewItem("json", v)}
+	}
+	named, err := t.files.Fields(r.Path, func(column string) (string, bool, error) {
+		text := record[slices.Index(t.columns, column)]
+		return text, text != "", nil
+	})
+	if err != nil {
+		return dataset.Sample{}, r.Fail(1, 1, err)
+	}
+	return dataset.NewSample(append(fields, named...)...), nil
+}
+
+// value reads a field as its column's type says.
+func (t *table) value(column, text string) (any, error) {
+	if !utf8.ValidString(text) {
+		return nil, errors.New("this is not UTF-8")
+	}
+	typ := t.Types[column]
+	if typ == "" {
+		typ = "string"
+	}
+	if text == "" && typ != "string" {
+		return nil, nil
+	}
+	return parsers[typ](text)
+}
+
+// parsers read fields of each type.
+var parsers = map[string]func(text string) (any, error){
+	"string": func(text string) (any, error) { return strings.Clone(text), nil },
+	"int": func(text string) (any, error) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, wanted(text, "a whole number", err)
+	},
+	"float": func(text string) (any, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			err = strconv.ErrRange
+		}
+		return f, wanted(text, "a number", err)
+	},
+	"bool": func(text string) (any, error) {
+		b, err := strconv.ParseBool(text)
+		return b, wanted(text, "true or false", err)
+	},
+}
+
+func wanted(text, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	const enough = 40
+	if len(text) > enough {
+		text = text[:enough] + "..."
+	}
+	return fmt.Errorf("%q is not %s", text, what)
+}

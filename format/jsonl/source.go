@@ -1,0 +1,237 @@
+// Package jsonl reads and writes JSON lines: files of text in UTF-8 in which
+// each line is a JSON value, and a sample. Blank lines are passed over.
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env.Files)
+		},
+		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+}
+
+// Source names the lines to read.
+type Source struct {
+	Path    component.Path    `param:"path,required" doc:"a file, or a folder of files, which are read by name"`
+	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
+	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
+	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
+}
+
+// Items says how a line and the items of a sample belong together.
+type Items string
+
+// The ways.
+const (
+	Fields Items = "fields" // an item for each field of an object
+	Record Items = "record" // the one item called record
+)
+
+// recordKey is the item that is a whole line.
+const recordKey = "record"
+
+// Open goes through the files once to find the lines, at 8 bytes of memory
+// each. A line is read, and checked, when its sample is asked for. memo, which
+// may be nil, remembers digests of the files that lines name.
+func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
+	paths, err := filesAt(path)
+	if err != nil {
+		return nil, err
+	}
+	var x rows.Index
+	for _, p := range paths {
+		if err := x.Add(ctx, p, lines); err != nil {
+			return nil, err
+		}
+	}
+	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}
+	return dataset.Func(x.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
+		r, err := x.Row(i)
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		return s.sample(r, files)
+	}), nil
+}
+
+// filesAt returns the file at path, or the files of lines in the folder there.
+func filesAt(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("there is no file or folder %s", path)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		if strings.EqualFold(filepath.Ext(path), ".gz") {
+			return nil, fmt.Errorf("%s is compressed, so that no line can be found without all before it; unpack it first", path)
+		}
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		ext := strings.ToLower(filepath.Ext(e.Name()))
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".jsonl" || ext == ".ndjson") {
+			paths = append(paths, filepath.Join(path, e.Name()))
+		}
+	}
+	if paths == nil {
+		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson", path)
+	}
+	return paths, nil
+}
+
+// byteOrderMark may start a file.
+const byteOrderMark = "\ufeff"
+
+// lines finds the lines that are not blank.
+func lines(r io.Reader, add func(start int64)) error {
+	var offset, start int64
+	chunk := make([]byte, 1<<18)
+	blank := true
+	for {
+		n, err := r.Read(chunk)
+		for b := chunk[:n]; len(b) > 0; {
+			end := bytes.IndexByte(b, '\n') + 1
+			if end == 0 {
+				end = len(b)
+			}
+			if blank && len(bytes.Trim(b[:end], " \t\r\n")) > 0 {
+				blank = false
+				add(start)
+			}
+			offset += int64(end)
+			if b[end-1] == '\n' {
+				start, blank = offset, true
+			}
+			b = b[end:]
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// sample makes a sample of a line.
+func (s Source) sample(r rows.Row, files rows.Files) (dataset.Sample, error) {
+	indent := len(r.Text) - len(bytes.TrimPrefix(r.Text, []byte(byteOrderMark)))
+	text := bytes.TrimRight(r.Text[indent:], " \t\r\n")
+	at := func(i int, err error) error { return r.Fail(1, indent+i+1, err) }
+	if i, err := check(text); err != nil {
+		return dataset.Sample{}, at(i, err)
+	}
+	var fields []dataset.Field
+	var err error
+	if s.Items == Record {
+		fields = []dataset.Field{{Key: recordKey, Item: dataset.NewBytes("json", bytes.TrimLeft(text, " \t\r"))}}
+	} else if fields, err = fieldsOf(text); err != nil {
+		return dataset.Sample{}, at(0, err)
+	}
+	if files.Items != nil {
+		named, err := files.Fields(r.Path, func(field string) (string, bool, error) { return textOf(text, field) })
+		if err != nil {
+			return dataset.Sample{}, at(0, err)
+		}
+		fields = append(fields, named...)
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// check reports where text stops being a JSON value.
+func check(text []byte) (at int, err error) {
+	if !utf8.Valid(text) {
+		return invalidAt(text), errors.New("this is not UTF-8")
+	}
+	err = json.Unmarshal(text, new(json.RawMessage))
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return max(0, int(syntax.Offset)-1), err
+	}
+	return 0, err
+}
+
+// invalidAt returns where b stops being UTF-8.
+func invalidAt(b []byte) (at int) {
+	for at < len(b) {
+		r, size := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// maxFields bounds the items of a sample.
+const maxFields = 10_000
+
+// fieldsOf returns the fields of an object in a valid text, each with its value
+// as it is written there.
+func fieldsOf(text []byte) ([]dataset.Field, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
+	}
+	var fields []dataset.Field
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == k }) {
+			return nil, fmt.Errorf("there are two fields %q", k)
+		}
+		if len(fields) == maxFields {
+			return nil, fmt.Errorf("there are more than %d fields; say items: record to take a line as one item", maxFields)
+		}
+		fields = append(fields, dataset.Field{Key: k.(string), Item: dataset.NewBytes("json", value)})
+	}
+	return fields, nil
+}
+
+// textOf returns a field of an object in a valid text, which must be a text; it
+// is missing also where it is null.
+func textOf(text []byte, field string) (string, bool, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		return "", false, errors.New("an object is needed to name a file")
+	}
+	raw, ok := object[field]
+	if !ok || string(raw) == "null" {
+		return "", false, nil
+	}
+	var name string
+	if err := json.Unmarshal(raw, &name); err != nil {
+		return "", false, errors.New("a path of a file must be a text")
+	}
+	return name, true, nil
+}

@@ -1,0 +1,74 @@
+package rows
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// Files makes items of the files that fields name.
+type Files struct {
+	Items   map[string]string // item to field
+	Outside bool              // files may lie outside the folder of the one that names them
+	Memo    key.Memo          // remembers digests of files; may be nil
+}
+
+// Fields returns the items of a row of the file at path, by name. name returns
+// the text of a field, false if the row does not have it: then it has no such
+// item.
+func (f Files) Fields(path string, name func(field string) (string, bool, error)) ([]dataset.Field, error) {
+	fields := make([]dataset.Field, 0, len(f.Items))
+	for _, k := range slices.Sorted(maps.Keys(f.Items)) {
+		to, ok, err := name(f.Items[k])
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Items[k], err)
+		}
+		if !ok {
+			continue
+		}
+		if to, err = f.resolve(path, to); err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Items[k], err)
+		}
+		fields = append(fields, dataset.Field{Key: k, Item: dataset.File(to, f.Memo)})
+	}
+	return fields, nil
+}
+
+// resolve returns the path of a file that is named in the one at path.
+func (f Files) resolve(path, name string) (string, error) {
+	local := filepath.IsLocal(filepath.FromSlash(name))
+	switch {
+	case name == "":
+		return "", fmt.Errorf("the name of a file is missing")
+	case !local && !f.Outside:
+		return "", fmt.Errorf("%q leads out of the folder %s; say outside: true if it may", name, filepath.Dir(path))
+	case filepath.IsAbs(name):
+		return filepath.Clean(name), nil
+	}
+	return filepath.Join(filepath.Dir(path), filepath.FromSlash(name)), nil
+}
+
+// Name is the reverse: how the file of an item is named in the one at path.
+func Name(path string, it *dataset.Item) (string, error) {
+	file, ok := it.Origin().(*dataset.FileOrigin)
+	if !ok {
+		return "", fmt.Errorf("it lies in no file, so none can be named; write it to a folder first")
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(file.Path())
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(dir, to)
+	if err != nil {
+		return filepath.ToSlash(to), nil //nolint:nilerr // on another volume: by its whole path
+	}
+	return filepath.ToSlash(rel), nil
+}

@@ -1,0 +1,170 @@
+// Package rows is about files of text that hold one sample after another: where
+// each begins, what its fields are, and how such a file is written.
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// MaxBytes bounds a row: a file without ends of lines must not take all memory.
+const MaxBytes = 256 << 20
+
+// An Index says where the rows of files begin. It takes 8 bytes a row, and may
+// be used by many goroutines.
+type Index struct {
+	files []*file
+	ends  []int // ends[k] is the number of rows in files[:k+1]
+}
+
+type file struct {
+	path   string
+	stat   key.FileStat
+	starts []int64 // of rows, and the end of the last one
+}
+
+// Add goes through a file once. scan is given its content and calls add with
+// the offset of each row.
+func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no file %s", path)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	in := &file{path: path, stat: key.StatOf(info)}
+	if err := scan(&reader{ctx, f}, func(start int64) { in.starts = append(in.starts, start) }); err != nil {
+		return err
+	}
+	if err := in.unchanged(f); err != nil {
+		return err
+	}
+	x.files = append(x.files, in)
+	x.ends = append(x.ends, x.Len()+len(in.starts))
+	in.starts = append(slices.Clip(in.starts), info.Size())
+	return nil
+}
+
+// reader ends with its context.
+type reader struct {
+	ctx context.Context
+	f   *os.File
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.f.Read(b)
+}
+
+// unchanged holds a file to what it was when it was gone through: offsets of
+// another content mean nothing.
+func (in *file) unchanged(f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && key.StatOf(info) != in.stat {
+		err = fmt.Errorf("%s: %w", in.path, dataset.ErrChanged)
+	}
+	return err
+}
+
+// Len returns the number of rows.
+func (x *Index) Len() int {
+	if len(x.ends) == 0 {
+		return 0
+	}
+	return x.ends[len(x.ends)-1]
+}
+
+// Row reads row i, which must be in [0, Len()). A file that is not what it was
+// is an error that wraps [dataset.ErrChanged].
+func (x *Index) Row(i int) (Row, error) {
+	k, _ := slices.BinarySearch(x.ends, i+1)
+	in := x.files[k]
+	if k > 0 {
+		i -= x.ends[k-1]
+	}
+	r := Row{Path: in.path, start: in.starts[i]}
+	n := in.starts[i+1] - r.start
+	if n > MaxBytes {
+		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
+	}
+	f, err := os.Open(in.path)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	r.Text = make([]byte, n)
+	if _, err := f.ReadAt(r.Text, r.start); err != nil {
+		return r, fmt.Errorf("read %s: %w", in.path, err)
+	}
+	return r, in.unchanged(f)
+}
+
+// A Row is the text of one sample.
+type Row struct {
+	Path  string // of its file
+	Text  []byte
+	start int64
+}
+
+// Fail says at which line and column of the file something is wrong, given
+// those within the row, from 1. Columns count bytes.
+func (r Row) Fail(line, column int, err error) error {
+	return FailAt(r.Path, r.start, line, column, err)
+}
+
+// FailAt is [Row.Fail] for a row that begins at an offset.
+func FailAt(path string, start int64, line, column int, err error) error {
+	before, cerr := linesBefore(path, start)
+	if cerr != nil {
+		return fmt.Errorf("%s: byte %d: %w", path, start, err)
+	}
+	return At(path, before+line, column, err)
+}
+
+// At says at which line and column of a file something is wrong.
+func At(path string, line, column int, err error) error {
+	return fmt.Errorf("%s:%d:%d: %w", path, line, column, err)
+}
+
+// linesBefore counts the ends of lines before an offset.
+func linesBefore(path string, offset int64) (n int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r := io.LimitReader(f, offset)
+	chunk := make([]byte, 1<<16)
+	for {
+		m, err := r.Read(chunk)
+		for _, c := range chunk[:m] {
+			if c == '\n' {
+				n++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+)
+
+// A Sink writes files of rows.
+type Sink struct {
+	Path      component.Path
+	Overwrite output.Overwrite
+	Ext       string // of the files, where there are several
+	// Begin returns what comes before the rows of a dataset in the file at
+	// path, and what makes a row of a sample. Both end with the end of a
+	// line.
+	Begin func(ctx context.Context, path string, ds component.Samples) (head []byte, row RowFunc, err error)
+}
+
+// A RowFunc makes a row of a sample.
+type RowFunc func(ctx context.Context, s dataset.Sample) ([]byte, error)
+
+// Write writes a dataset to the file Path. Of several each goes to a file of
+// its name in the folder Path. A file appears complete or not at all; one that
+// is there with the same content is left untouched.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	path, err := output.Place(env, s.Path)
+	if err != nil {
+		return err
+	}
+	release, err := output.TakeTurn(ctx, env, path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for i, part := range in.Parts {
+		to := path
+		if in.Names != nil {
+			if !output.SafeName(in.Names[i]) {
+				return fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", in.Names[i])
+			}
+			to = filepath.Join(path, in.Names[i]+"."+s.Ext)
+		}
+		if err := s.file(ctx, env, to, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes one dataset.
+func (s Sink) file(ctx context.Context, env *component.Env, path string, ds component.Samples) error {
+	env.Tally.Total.Add(int64(ds.Len()))
+	n, err := output.WriteFile(ctx, path, s.Overwrite, func(w io.Writer) error {
+		head, row, err := s.Begin(ctx, path, ds)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(head); err != nil {
+			return err
+		}
+		for text, err := range dataset.Stream(ctx, encoded(env.Node, ds, row), env.Workers) {
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+			env.Tally.Done.Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	env.Tally.BytesWritten.Add(n)
+	if n == 0 {
+		env.Tally.FromStore.Add(int64(ds.Len()))
+	} else {
+		env.Tally.Computed.Add(int64(ds.Len()))
+	}
+	return nil
+}
+
+// encoded is the dataset of the rows of ds.
+func encoded(node string, ds component.Samples, row RowFunc) dataset.Dataset[[]byte] {
+	return dataset.Func(ds.Len(), func(ctx context.Context, i int) ([]byte, error) {
+		s, err := ds.At(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		text, err := row(ctx, s)
+		if err != nil {
+			return nil, &dataset.SampleError{Node: node, Index: i, Err: err}
+		}
+		return text, nil
+	})
+}

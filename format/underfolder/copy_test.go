@@ -1,0 +1,246 @@
+package underfolder_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/underfolder"
+)
+
+// writeCopy writes with a copy policy, and returns what was counted and logged.
+func writeCopy(t testing.TB, s underfolder.Sink, ds component.Samples) (*dataset.Tally, string) {
+	t.Helper()
+	var log bytes.Buffer
+	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := s.Write(t.Context(), env, component.One(ds)); err != nil {
+		t.Fatal(err)
+	}
+	return env.Tally, log.String()
+}
+
+func open(t testing.TB, dir string) component.Samples {
+	t.Helper()
+	ds, err := underfolder.Open(dir, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ds
+}
+
+// TestCopyPolicies: under each, what is no image at all is carried, for it is
+// not decoded, and it is the kind of file that was asked for.
+func TestCopyPolicies(t *testing.T) {
+	from := folder(t, map[string]string{"data/0_image.png": "not decoded", "data/0_odd.weird": "bytes", "s.yml": "# a comment\na: 1\n"})
+	for _, c := range []struct {
+		copy         output.Copy
+		same, isLink bool
+	}{
+		{"", false, false}, {output.Reflink, false, false}, {output.HardLink, true, false}, {output.SymbolicLink, true, true},
+	} {
+		t.Run(string(c.copy), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			sink := underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.Replace, Copy: c.copy}
+			writeCopy(t, sink, open(t, from))
+			for name, want := range files(t, from) {
+				out, in := filepath.Join(path, name), filepath.Join(from, name)
+				if b, err := os.ReadFile(out); err != nil || string(b) != want {
+					t.Errorf("%s holds %q, %v", name, b, err)
+				}
+				if output.Linked(out, in) != c.same {
+					t.Errorf("%s is the source's file: %v, want %v", name, !c.same, c.same)
+				}
+				info, err := os.Lstat(out)
+				if err != nil || (info.Mode()&os.ModeSymlink != 0) != c.isLink {
+					t.Errorf("%s is %v, %v", name, info.Mode(), err)
+				}
+			}
+			if tally, _ := writeCopy(t, sink, open(t, from)); tally.Computed.Load() != 0 {
+				t.Error("the same dataset was written again")
+			}
+		})
+	}
+}
+
+// TestLinksBecomeCopies: links that are there do not stay when copies are
+// asked for, or what is written into one would be in the source.
+func TestLinksBecomeCopies(t *testing.T) {
+	from := folder(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
+	for _, link := range []output.Copy{output.HardLink, output.SymbolicLink} {
+		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles} {
+			path := filepath.Join(t.TempDir(), "out")
+			writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: link}, open(t, from))
+			writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: how}, open(t, from))
+			for _, name := range []string{"data/0_a.txt", "s.txt"} {
+				if output.Linked(filepath.Join(path, name), filepath.Join(from, name)) {
+					t.Errorf("%s, %s: %s is still the source's", link, how, name)
+				}
+			}
+			if got := files(t, from); got["data/0_a.txt"] != "x" || got["s.txt"] != "y" {
+				t.Errorf("the source has %q", got)
+			}
+		}
+	}
+}
+
+// TestLinkOnAnotherDevice: a link that cannot be made becomes a copy, and is
+// mentioned once.
+func TestLinkOnAnotherDevice(t *testing.T) {
+	from, err := os.MkdirTemp("/dev/shm", "larder-test-")
+	if err != nil {
+		t.Skip("there is no second file system:", err)
+	}
+	defer os.RemoveAll(from)
+	if err := os.Mkdir(filepath.Join(from, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := os.WriteFile(filepath.Join(from, "data", fmt.Sprintf("%d_a.txt", i)), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "out")
+	if os.Link(filepath.Join(from, "data/0_a.txt"), path) == nil {
+		t.Skip("there is no second file system")
+	}
+	_, log := writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: output.HardLink}, open(t, from))
+	if strings.Count(log, "links cannot be made") != 1 {
+		t.Errorf("the log is %q", log)
+	}
+	if got := files(t, path); len(got) != 3 || got["data/2_a.txt"] != "x" {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	from := folder(t, map[string]string{"data/0_a.json": "{ \"b\": 1,\n \"a\": 2 }", "data/0_odd.weird": "bytes"})
+	path := filepath.Join(t.TempDir(), "out")
+	sink := underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.Replace, Copy: output.Rewrite}
+	writeCopy(t, sink, open(t, from))
+	if got := files(t, path); got["data/0_a.json"] != `{"a":2,"b":1}` || got["data/0_odd.weird"] != "bytes" {
+		t.Errorf("the folder has %q", got)
+	}
+	if tally, _ := writeCopy(t, sink, open(t, from)); tally.Computed.Load() != 0 {
+		t.Error("the same dataset was written again")
+	}
+	bad := folder(t, map[string]string{"data/0_a.webp": "RIFF"})
+	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	var at *dataset.SampleError
+	if err := sink.Write(t.Context(), env, component.One(open(t, bad))); !errors.As(err, &at) {
+		t.Errorf("what cannot be decoded gives %v", err)
+	}
+}
+
+// TestExtensions: the extension that an item has is kept, in lower case where
+// readers go by it.
+func TestExtensions(t *testing.T) {
+	from := folder(t, map[string]string{"data/0_a.JPG": "x", "data/0_b.Weird": "y", "data/0_c.tar.gz": "z"})
+	path := filepath.Join(t.TempDir(), "out")
+	img := dataset.NewItem("jpeg", image.NewGray(image.Rect(0, 0, 1, 1)))
+	s, err := open(t, from).At(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeCopy(t, underfolder.Sink{Path: component.Path(path)}, dataset.List(s.WithItem("d", img)))
+	got := files(t, path)
+	for _, name := range []string{"data/0_a.jpg", "data/0_b.Weird", "data/0_c.gz", "data/0_d.jpeg"} {
+		if _, ok := got[name]; !ok {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+// TestStoppedSinkGoesOn: what was complete when the sink was told to stop, or
+// was killed, is not written again; what was half-written is.
+func TestStoppedSinkGoesOn(t *testing.T) {
+	const n = 20
+	path := filepath.Join(t.TempDir(), "out")
+	run := func(ctx context.Context, at func(i int)) (*dataset.Tally, error) {
+		ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+			at(i)
+			return dataset.NewSample(text("a", fmt.Sprint("value ", i), false), text("s", "shared", true)), nil
+		})
+		env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 1}
+		return env.Tally, underfolder.Sink{Path: component.Path(path)}.Write(ctx, env, component.One(ds))
+	}
+	for range 2 { // stopped twice: the second goes on from the first
+		ctx, stop := context.WithCancel(t.Context())
+		if _, err := run(ctx, func(i int) {
+			if i == 12 {
+				stop()
+			}
+		}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		stop()
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Fatalf("an unfinished dataset is at its place: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".out.larder-*", "data", "03_a.txt"))
+	if err != nil || len(left) != 1 {
+		t.Fatalf("left behind: %q, %v", left, err)
+	}
+	if err := os.WriteFile(left[0], []byte("val"), 0o666); err != nil { // killed half-way
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(left[0]), "07_old.txt"), []byte("of another dataset"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tally, err := run(t.Context(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const damaged, missing = 1, n - 13 // 0 to 12 were complete
+	if again := tally.Computed.Load(); again != damaged+missing {
+		t.Errorf("%d samples were written, want %d", again, damaged+missing)
+	}
+	got := files(t, path)
+	for i := range n {
+		if name := fmt.Sprintf("data/%02d_a.txt", i); got[name] != fmt.Sprint("value ", i) {
+			t.Errorf("%s is %q", name, got[name])
+		}
+	}
+	if len(got) != n+1 {
+		t.Errorf("the folder has %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// TestInPlaceGoesOn: files that are there already are not written again, and
+// what a killed writer left unfinished goes away.
+func TestInPlaceGoesOn(t *testing.T) {
+	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-1-1": "hal"})
+	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
+	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, ds)
+	if tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
+		t.Errorf("%d written, %d not", tally.Computed.Load(), tally.FromStore.Load())
+	}
+	entries, err := os.ReadDir(filepath.Join(path, "data"))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the folder has %v, %v", entries, err)
+	}
+}
+
+// TestInPlaceKeepsTheLength: samples without items of their own are not lost
+// when they are written to a folder that is there.
+func TestInPlaceKeepsTheLength(t *testing.T) {
+	path := folder(t, nil)
+	shared := dataset.NewSample(text("s", "z", true))
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.NewFiles}, dataset.List(shared, shared, shared))
+	if got := show(t, open(t, path)); len(got) != 3 {
+		t.Errorf("came back as %q", got)
+	}
+}
