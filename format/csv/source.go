@@ -119,7 +119,10 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
 		err := t.scan(path, r, add)
 		if at, ok := errors.AsType[*csv.ParseError](err); ok {
-			return rows.At(path, at.Line, at.Column, at.Err)
+			if err = at.Err; at.StartLine < at.Line {
+				err = fmt.Errorf("the row that begins in line %d: %w", at.StartLine, err)
+			}
+			return rows.At(path, at.Line, at.Column, err)
 		}
 		return err
 	})

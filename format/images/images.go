@@ -1,5 +1,5 @@
 // Package images reads folders of image files as datasets: each file is a
-// sample with the one item "image".
+// sample with the item "image".
 package images
 
 import (
@@ -19,7 +19,7 @@ import (
 func init() {
 	component.RegisterSource("images", "Reads a folder of image files, each a sample with the item image, ordered by path.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
-			return Open(ctx, env.Path(p.Path), p.Recursive, env.Files)
+			return p.Open(ctx, env.Path(p.Path), env.Files)
 		},
 		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
 }
@@ -28,6 +28,8 @@ func init() {
 type Source struct {
 	Path      component.Path `param:"path,required" doc:"the folder"`
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
+	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
+	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
 }
 
 // extensions are those of files taken for images, in lower case.
@@ -35,44 +37,43 @@ var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "ti
 
 // Open lists the images in a folder, ordered by the names along their paths;
 // none is read before it is asked for. Hidden files and folders are passed
-// over. memo, which may be nil, remembers digests of files.
-func Open(ctx context.Context, root string, recursive bool, memo key.Memo) (component.Samples, error) {
-	var paths []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case path == root:
-			return nil
-		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
-			return fs.SkipDir
-		case isImage(d):
-			paths = append(paths, path)
-		}
-		return nil
-	})
+// over, and links to folders are not followed. memo, which may be nil,
+// remembers digests of files.
+func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component.Samples, error) {
+	l := &listing{root: root}
+	err := l.add(ctx, "", s.Recursive || s.Label, s.wanted())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", root)
 	}
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(paths, comparePaths)
-	return dataset.Func(len(paths), func(_ context.Context, i int) (dataset.Sample, error) {
-		return dataset.NewSample(dataset.Field{Key: "image", Item: dataset.File(paths[i], memo)}), nil
+	if s.Label {
+		for i := range l.files {
+			if l.label(i) == "" {
+				return nil, fmt.Errorf("%s is in no folder inside %s that could be its label; move it into one", l.path(i), root)
+			}
+		}
+	}
+	return dataset.Func(len(l.files), func(_ context.Context, i int) (dataset.Sample, error) {
+		sample := dataset.NewSample(dataset.Field{Key: "image", Item: dataset.File(l.path(i), memo)})
+		if s.Label {
+			sample = sample.WithItem("label", dataset.NewItem("json", l.label(i)))
+		}
+		return sample, nil
 	}), nil
 }
 
-func isImage(d fs.DirEntry) bool {
-	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(d.Name()), "."))
-	file := d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0
-	return file && !strings.HasPrefix(d.Name(), ".") && slices.Contains(extensions, ext)
-}
-
-// comparePaths orders by path elements, so that a/b comes before a-b/c.
-func comparePaths(a, b string) int {
-	sep := string(filepath.Separator)
-	return slices.Compare(strings.Split(a, sep), strings.Split(b, sep))
+// wanted returns what tells by its name whether a file is read.
+func (s Source) wanted() func(file string) bool {
+	wanted := extensions
+	if s.Ext != nil {
+		wanted = make([]string, len(s.Ext))
+		for i, ext := range s.Ext {
+			wanted[i] = strings.ToLower(strings.TrimPrefix(ext, "."))
+		}
+	}
+	return func(file string) bool {
+		return slices.Contains(wanted, strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")))
+	}
 }

@@ -1,55 +1,140 @@
 package images_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/images"
 )
 
-func TestOpen(t *testing.T) {
+// folder makes a folder of the given files, none of which can be decoded.
+func folder(t testing.TB, names ...string) string {
+	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"b.png", "a.JPG", "note.txt", ".hidden.png", "a/b.png", "a-b/c.gif", ".git/x.png"} {
+	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("not read"), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "folder.png"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for recursive, want := range map[bool][]string{
-		false: {"a.JPG", "b.png"},
-		true:  {"a/b.png", "a-b/c.gif", "a.JPG", "b.png"},
-	} {
-		ds, err := images.Open(t.Context(), dir, recursive, nil)
+	return dir
+}
+
+// paths returns the path of each sample's image, from dir, after its label.
+func paths(t testing.TB, dir string, ds component.Samples) (all []string) {
+	t.Helper()
+	for s, err := range dataset.All(t.Context(), ds) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for s, err := range dataset.All(t.Context(), ds) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			it, err := s.Item("image")
-			if err != nil {
-				t.Fatal(err)
-			}
-			rel, err := filepath.Rel(dir, it.Origin().(*dataset.FileOrigin).Path())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, filepath.ToSlash(rel))
+		it, err := s.Item("image")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("recursive %v: %q, want %q", recursive, got, want)
+		rel, err := filepath.Rel(dir, it.Origin().(*dataset.FileOrigin).Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel = filepath.ToSlash(rel)
+		if label, err := s.Value(t.Context(), "label"); err == nil {
+			rel = label.(string) + ": " + rel
+		}
+		all = append(all, rel)
+	}
+	return all
+}
+
+func TestOpen(t *testing.T) {
+	dir := folder(t, "b.png", "a.JPG", "note.txt", ".hidden.png", "a/b.png", "a-b/c.gif", ".git/x.png", "x.png.txt", "png")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.png"), 0o777), os.Symlink("folder.png", filepath.Join(dir, "link.png")),
+		os.Symlink("b.png", filepath.Join(dir, "c.png")), os.Symlink(".", filepath.Join(dir, "a", "loop"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		source images.Source
+		want   []string
+	}{
+		{images.Source{}, []string{"a.JPG", "b.png", "c.png"}},
+		{images.Source{Recursive: true}, []string{"a/b.png", "a-b/c.gif", "a.JPG", "b.png", "c.png"}},
+		{images.Source{Recursive: true, Ext: []string{".PNG"}}, []string{"a/b.png", "b.png", "c.png"}},
+		{images.Source{Ext: []string{"txt"}}, []string{"note.txt", "x.png.txt"}},
+		{images.Source{Ext: []string{}}, nil},
+	} {
+		ds, err := c.source.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := paths(t, dir, ds); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.source, got, c.want)
 		}
 	}
-	if _, err := images.Open(t.Context(), filepath.Join(dir, "none"), false, nil); err == nil {
+	if _, err := (images.Source{}).Open(t.Context(), filepath.Join(dir, "none"), nil); err == nil {
 		t.Error("a missing folder was opened")
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := (images.Source{}).Open(ended, dir, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestLabel(t *testing.T) {
+	dir := folder(t, "vowels/a.png", "vowels/deep/e.png", "consonants/b.png")
+	source := images.Source{Label: true}
+	ds, err := source.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := paths(t, dir, ds), []string{"consonants: consonants/b.png", "vowels: vowels/a.png", "vowels: vowels/deep/e.png"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "loose.png"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "loose.png") {
+		t.Errorf("an image without a folder gives %v", err)
+	}
+}
+
+// TestOrderIsByPathElements, whatever folders there are.
+func TestOrderIsByPathElements(t *testing.T) {
+	element := rapid.StringMatching(`[a-b\-]{1,2}`)
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var want [][]string
+		for _, elements := range rapid.SliceOfNDistinct(rapid.SliceOfN(element, 1, 3), 0, 8, func(e []string) string { return strings.Join(e, "/") }).Draw(rt, "paths") {
+			elements[len(elements)-1] += ".png"
+			path := filepath.Join(dir, filepath.Join(elements...))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666)); err != nil {
+				rt.Fatal(err)
+			}
+			want = append(want, elements)
+		}
+		slices.SortFunc(want, slices.Compare)
+		ds, err := images.Source{Recursive: true}.Open(t.Context(), dir, nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got := paths(t, dir, ds)
+		if len(got) != len(want) {
+			rt.Fatalf("%q, want %q", got, want)
+		}
+		for i, p := range got {
+			if p != strings.Join(want[i], "/") {
+				rt.Fatalf("%q, want %q", got, want)
+			}
+		}
+	})
 }

@@ -1,0 +1,254 @@
+package csv_test
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/csv"
+	"github.com/larder-data/larder/format/output"
+)
+
+func file(t testing.TB, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// show describes a sample: its keys with their bytes.
+func show(t testing.TB, s dataset.Sample) string {
+	t.Helper()
+	var items []string
+	for f := range s.Fields() {
+		b, err := f.Item.Bytes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, fmt.Sprintf("%s=%s", f.Key, b))
+	}
+	return strings.Join(items, " ")
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		name, content string
+		source        csv.Source
+		want          []string
+	}{
+		{"text", "a,b\nx,1\n,\n", csv.Source{}, []string{`a="x" b="1"`, `a="" b=""`}},
+		{"types", "n,f,b,t\n1,1.5,true,1\n-2,1e3,F,\n,,,\n", csv.Source{Types: map[string]string{"n": "int", "f": "float", "b": "bool", "t": "string"}},
+			[]string{`n=1 f=1.5 b=true t="1"`, `n=-2 f=1000.0 b=false t=""`, `n=null f=null b=null t=""`}},
+		{"quotes and line breaks", "a,b\n\"x\n\"\"y\"\"\n\",\"1,2\"\nz,3\n", csv.Source{}, []string{`a="x\n\"y\"\n" b="1,2"`, `a="z" b="3"`}},
+		{"blank lines and other ends of lines", "a,b\r\n\r\nx,1\r\n\r\n\r\ny,2", csv.Source{}, []string{`a="x" b="1"`, `a="y" b="2"`}},
+		{"a byte order mark", "\ufeffa\nx\n", csv.Source{}, []string{`a="x"`}},
+		{"given columns", "x;1\ny;2\n", csv.Source{Columns: []string{"a", "b"}, Delimiter: ";"}, []string{`a="x" b="1"`, `a="y" b="2"`}},
+		{"tabs", "a\tb\nx,\t1\n", csv.Source{Delimiter: "tab"}, []string{`a="x," b="1"`}},
+		{"no rows", "a,b\n", csv.Source{}, nil},
+		{"nothing, with columns", "", csv.Source{Columns: []string{"a"}}, nil},
+		{"an empty field alone", "a\n\"\"\nx\n", csv.Source{}, []string{`a=""`, `a="x"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds, err := c.source.Open(t.Context(), file(t, c.content), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]string, ds.Len())
+			for i := range got { // backwards: at random
+				s, err := ds.At(t.Context(), ds.Len()-1-i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[ds.Len()-1-i] = show(t, s)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("read %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBadTables(t *testing.T) {
+	for _, c := range []struct {
+		content string
+		source  csv.Source
+		want    string
+	}{
+		{"a,b\nx,1\n\ny\n", csv.Source{}, "x.csv:4:1: wrong number of fields"},
+		{"a,b\nx,1\ny,\"2\nz,3\n", csv.Source{}, "x.csv:4:5: the row that begins in line 3: extraneous or missing \" in quoted-field"},
+		{"a,b\nx\"y,1\n", csv.Source{}, "x.csv:2:2: bare \""},
+		{"", csv.Source{}, "the table is empty"},
+		{"a,a\n", csv.Source{}, `two columns "a"`},
+		{"a,\n", csv.Source{}, "column 2 has no name"},
+		{"age,b\n", csv.Source{Types: map[string]string{"aeg": "int"}}, `there is no column "aeg"; did you mean "age"?`},
+		{"a,b\n", csv.Source{Files: map[string]string{"image": "path"}}, `there is no column "path"`},
+		{"a\n", csv.Source{Types: map[string]string{"a": "number"}}, "valid: bool, float, int, string"},
+		{"a\n", csv.Source{Delimiter: "ab"}, "delimiter"},
+		{"a\n", csv.Source{Delimiter: "\n"}, "delimiter"},
+		{strings.Repeat("a,", 20000) + "\n", csv.Source{}, "columns"},
+	} {
+		if _, err := c.source.Open(t.Context(), file(t, c.content), nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.20q: the error is %v, want %q", c.content, err, c.want)
+		}
+	}
+	if _, err := (csv.Source{}).Open(t.Context(), filepath.Join(t.TempDir(), "none"), nil); err == nil {
+		t.Error("a missing file was opened")
+	}
+}
+
+func TestBadFields(t *testing.T) {
+	content := "t,n,f,b\n\"two\nlines\",1,1,1\n\"a\nb\",x,1,1\nt,1,NaN,1\nt,1,1,maybe\n\xff,1,1,1\n"
+	ds, err := csv.Source{Types: map[string]string{"n": "int", "f": "float", "b": "bool"}}.Open(t.Context(), file(t, content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", `x.csv:5:4: column n: "x" is not a whole number`, `x.csv:6:5: column f: "NaN" is not a number`, `x.csv:7:7: column b: "maybe" is not true or false`, "x.csv:8:1: column t: this is not UTF-8"} {
+		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("sample %d: the error is %v, want %q", i, err, want)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	path := file(t, "path,label\nimg/a.txt,cat\n,none\n../up.txt,dog\n")
+	dir := filepath.Join(filepath.Dir(path), "img")
+	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "a.txt"), []byte("pixels"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := csv.Source{Files: map[string]string{"image": "path"}}.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`path="img/a.txt" label="cat" image=pixels`, `path="" label="none"`} {
+		if s, err := ds.At(t.Context(), i); err != nil || show(t, s) != want {
+			t.Errorf("sample %d: %v, want %q", i, err, want)
+		}
+	}
+	if _, err := ds.At(t.Context(), 2); err == nil || !strings.Contains(err.Error(), ":4:1: field path: \"../up.txt\" leads out") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func write(t testing.TB, s csv.Sink, samples ...dataset.Sample) error {
+	t.Helper()
+	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 3}
+	return s.Write(t.Context(), env, component.One(dataset.List(samples...)))
+}
+
+// sample has documents under the keys a, b, ...
+func sample(values ...any) dataset.Sample {
+	var s dataset.Sample
+	for i, v := range values {
+		s = s.WithItem(string(rune('a'+i)), dataset.NewItem("json", v))
+	}
+	return s
+}
+
+func TestWrite(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		sink    csv.Sink
+		samples []dataset.Sample
+		want    string
+		fails   string
+	}{
+		{"all types", csv.Sink{Header: true}, []dataset.Sample{sample("x,y\n\"", int64(1), 1.5, true, nil), sample("", int64(-1), 1e300, false, nil)}, "a,b,c,d,e\n\"x,y\n\"\"\",1,1.5,true,\n,-1,1e+300,false,\n", ""},
+		{"no header", csv.Sink{}, []dataset.Sample{sample("x")}, "x\n", ""},
+		{"an empty field alone", csv.Sink{}, []dataset.Sample{sample(""), sample("x")}, "\"\"\nx\n", ""},
+		{"no samples", csv.Sink{Header: true}, nil, "", ""},
+		{"no samples but columns", csv.Sink{Header: true, Columns: []string{"a"}}, nil, "a\n", ""},
+		{"chosen columns", csv.Sink{Header: true, Columns: []string{"b", "a"}, Delimiter: "tab"}, []dataset.Sample{sample("x"), sample("y", "z", "w")}, "b\ta\n\tx\nz\ty\n", ""},
+		{"an item too many", csv.Sink{}, []dataset.Sample{sample("x"), sample("x", "y")}, "", "sample 1: item b has no column"},
+		{"an item missing", csv.Sink{}, []dataset.Sample{sample("x", "y"), sample("x")}, "", "sample 1: there is no item for every column"},
+		{"a list", csv.Sink{}, []dataset.Sample{sample([]any{})}, "", "sample 0: item a: it is a []interface {}"},
+		{"an image", csv.Sink{}, []dataset.Sample{dataset.NewSample(dataset.Field{Key: "i", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))})}, "", "sample 0: item i: it is a *image.Gray"},
+		{"two columns of a name", csv.Sink{Files: map[string]string{"a": "b"}}, []dataset.Sample{sample("x", "y")}, "", `two columns "b"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.csv")
+			c.sink.Path = component.Path(path)
+			err := write(t, c.sink, c.samples...)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("the error is %v, want %q", err, c.fails)
+				}
+				if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+				return
+			}
+			if b, rerr := os.ReadFile(path); errors.Join(err, rerr) != nil || string(b) != c.want {
+				t.Errorf("wrote %q, want %q, %v", b, c.want, errors.Join(err, rerr))
+			}
+		})
+	}
+}
+
+// TestWhatWasWrittenComesBack, whatever texts they are.
+func TestWhatWasWrittenComesBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	texts := rapid.Map(rapid.String(), func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") })
+	rapid.Check(t, func(rt *rapid.T) {
+		rows := rapid.SliceOfN(rapid.SliceOfN(texts, 2, 2), 1, 10).Draw(rt, "rows")
+		samples := make([]dataset.Sample, len(rows))
+		for i, row := range rows {
+			samples[i] = sample(row[0], row[1])
+		}
+		delimiter := rapid.SampledFrom([]string{",", ";", "tab", "é"}).Draw(rt, "delimiter")
+		if err := write(t, csv.Sink{Path: component.Path(path), Overwrite: output.Replace, Header: true, Delimiter: delimiter}, samples...); err != nil {
+			rt.Fatal(err)
+		}
+		ds, err := csv.Source{Delimiter: delimiter}.Open(t.Context(), path, nil)
+		if err != nil || ds.Len() != len(rows) {
+			rt.Fatal(ds, err)
+		}
+		for i, row := range rows {
+			s, err := ds.At(t.Context(), i)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for k, key := range []string{"a", "b"} {
+				if v, err := s.Value(t.Context(), key); err != nil || v != row[k] {
+					rt.Fatalf("%q came back as %q, %v", row[k], v, err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzRead: any file whatever is read or refused.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"", "a,b\n1,2\n", "a,b\n\"x\ny\",2\n\n3,4", "\ufeffa\r\n\r\nx", "a\n\"", "a,b\n1\n", "a\n\xff\n"} {
+		f.Add([]byte(seed), ",")
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte, delimiter string) {
+		path := filepath.Join(dir, fmt.Sprint("x", os.Getpid(), ".csv"))
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		ds, err := csv.Source{Delimiter: delimiter, Types: map[string]string{}, Files: map[string]string{}}.Open(t.Context(), path, nil)
+		if err != nil {
+			return
+		}
+		for i := range ds.Len() {
+			if s, err := ds.At(t.Context(), i); err == nil {
+				show(t, s)
+			} else if !strings.HasPrefix(err.Error(), path+":") {
+				t.Errorf("the error does not name the line: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package images
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/format/output"
+)
+
+// listing is the images in a folder, by name only. It takes 16 bytes a file and
+// the length of its name.
+type listing struct {
+	root    string
+	folders []string // from root; the first is root itself, ""
+	files   []name   // in order
+	names   []byte   // of all files, without anything between
+}
+
+// name is a stretch of names.
+type name struct {
+	start  uint64
+	folder uint32
+	length uint16
+}
+
+func (l *listing) text(n name) []byte { return l.names[n.start:][:n.length] }
+
+func (l *listing) path(i int) string {
+	n := l.files[i]
+	return filepath.Join(l.root, l.folders[n.folder], string(l.text(n)))
+}
+
+// label is the first folder on the way from the root to file i, "" if there is
+// none.
+func (l *listing) label(i int) string {
+	first, _, _ := strings.Cut(filepath.ToSlash(l.folders[l.files[i].folder]), "/")
+	return first
+}
+
+// add lists one folder, given from the root, and those in it: entries by name,
+// so that all are ordered by the names along their paths and a/b comes before
+// a-b/c. Hidden ones are passed over.
+func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted func(file string) bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	id := uint32(len(l.folders))
+	l.folders = append(l.folders, folder)
+	dir := filepath.Join(l.root, folder)
+	var files []name
+	var folders []string
+	err := output.EachEntry(dir, func(e fs.DirEntry) {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			if recursive {
+				folders = append(folders, e.Name())
+			}
+		case wanted(e.Name()) && isFile(dir, e):
+			files = append(files, name{uint64(len(l.names)), id, uint16(len(e.Name()))})
+			l.names = append(l.names, e.Name()...)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(files, func(a, b name) int { return bytes.Compare(l.text(a), l.text(b)) })
+	slices.Sort(folders)
+	l.files = slices.Grow(l.files, len(files))
+	for len(files)+len(folders) > 0 {
+		if len(folders) == 0 || len(files) > 0 && cmp.Compare(string(l.text(files[0])), folders[0]) < 0 {
+			l.files, files = append(l.files, files[0]), files[1:]
+			continue
+		}
+		if err := l.add(ctx, filepath.Join(folder, folders[0]), recursive, wanted); err != nil {
+			return err
+		}
+		folders = folders[1:]
+	}
+	return nil
+}
+
+// isFile reports whether an entry is a file, or a link that does not lead to a
+// folder. A link to nothing is an error when it is read.
+func isFile(dir string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	info, err := os.Stat(filepath.Join(dir, e.Name()))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular()
+}
