@@ -42,11 +42,11 @@ func (s *state) adapts() bool {
 	return s.Options.Cache != nil && (s.Options.Cache.Policy == optPolicy || s.Options.Cache.Policy == "auto")
 }
 
-// reading calls read, which may read all samples of the parts, one part after
-// another, having told the caches before them in which order that will be.
-// Where it is not known they choose by what they see.
-func (r *run) reading(parts []component.Samples, read func() error) error {
-	for _, s := range r.states {
+// reading calls read, with which a node may read all samples of the parts, one
+// part after another, having told the caches of the node and of those above in
+// which order that will be. Where it is not known they choose by what they see.
+func (r *run) reading(by *state, parts []component.Samples, read func() error) error {
+	for _, s := range append(r.above(by, func(*state) bool { return false }), by) {
 		for _, c := range s.caches {
 			o, known := readOrder(parts, c)
 			if o == nil {

@@ -69,7 +69,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {
-			return nil, r.failed(s, err)
+			return nil, r.failed(ctx, s, err)
 		}
 	}
 	return p, nil
@@ -272,7 +272,7 @@ func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) (
 		}
 		s, err := part.At(ctx, sample-n)
 		if err != nil {
-			return nil, p.failed(p.state(node), err)
+			return nil, p.failed(ctx, p.state(node), err)
 		}
 		return p.reasons(ctx, s)
 	}

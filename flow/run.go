@@ -103,6 +103,8 @@ type state struct {
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
 	passes   passes
+	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
+	ended    chan struct{}       // closed once what the node does in a run is done
 }
 
 func (f *Flow) newRun(o RunOptions) (*run, error) {
@@ -119,7 +121,11 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint || n.Options.Auto) {
 			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
 		}
-		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint})
+		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, ended: make(chan struct{})}
+		if n.Options.Workers > 0 {
+			s.slots = semaphore.NewWeighted(int64(n.Options.Workers))
+		}
+		r.states = append(r.states, s)
 	}
 	for _, n := range f.Nodes {
 		r.inputs = append(r.inputs, n.Component.Inputs(r.env(n, nil), n.Params)...)
@@ -166,34 +172,6 @@ func (r *run) workers(n *Node) int {
 	return dataset.Workers(r.Workers)
 }
 
-// all builds every node that is needed and does the work of the targets.
-func (r *run) all(ctx context.Context) error {
-	for _, s := range r.states {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		r.events.started(s)
-		if err := r.build(ctx, s); err != nil {
-			return r.failed(s, err)
-		}
-		if s.pinned || (s.target && s.Component.Kind != component.Sink) {
-			if err := r.materialise(ctx, s); err != nil {
-				return r.failed(s, err)
-			}
-		}
-	}
-	return nil
-}
-
-// failed names the node in an error, unless the error does.
-func (r *run) failed(s *state, err error) error {
-	if sample := (*dataset.SampleError)(nil); !errors.As(err, &sample) && !errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("node %s: %w", s.Name, err)
-	}
-	r.events.failed(s, err)
-	return err
-}
-
 // build makes the data that a node puts out, or writes a sink.
 func (r *run) build(ctx context.Context, s *state) error {
 	start := time.Now()
@@ -213,10 +191,10 @@ func (r *run) build(ctx context.Context, s *state) error {
 	case component.Map:
 		err = r.applyMapper(s, env, in)
 	case component.Op:
-		err = r.reading(in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
+		err = r.reading(s, in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
 	case component.Sink:
 		s.samples = count(in)
-		return r.reading(in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
+		return r.reading(s, in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
 	}
 	if err != nil {
 		return err
@@ -263,25 +241,26 @@ func (r *run) applyMapper(s *state, env *component.Env, in component.Data) error
 	if err != nil {
 		return err
 	}
-	maker, _ := m.(dataset.Maker)
-	o := dataset.MapOptions{
-		Larder: r.Larder, Tally: &s.tally,
-		Keep: s.Options.Keep || s.pinned || s.eager && maker != nil && maker.Makes() == nil,
-	}
-	if s.Options.Workers > 0 {
-		o.Slots = semaphore.NewWeighted(int64(s.Options.Workers))
-	}
 	s.data.Names = in.Names
 	for i, part := range in.Parts {
-		o.Node = s.place(in.Names, i)
-		if maker != nil {
-			mf := newManifest(r, s, o.Node)
-			s.manifest = append(s.manifest, mf)
-			o.Kept = mf.note
-		}
-		s.data.Parts = append(s.data.Parts, dataset.Map(part, m, o))
+		s.data.Parts = append(s.data.Parts, dataset.Map(part, m, r.mapping(s, s.place(in.Names, i), m)))
 	}
 	return nil
+}
+
+// mapping says how a node, or one of its outputs, applies a mapper.
+func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptions {
+	maker, ok := m.(dataset.Maker)
+	o := dataset.MapOptions{
+		Node: place, Larder: r.Larder, Tally: &s.tally, Slots: s.slots,
+		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
+	}
+	if ok {
+		mf := newManifest(r, s, place)
+		s.manifest = append(s.manifest, mf)
+		o.Kept = mf.note
+	}
+	return o
 }
 
 // place names one part of a node's data: the node, or one of its outputs.
@@ -297,6 +276,7 @@ func (s *state) place(outputs []string, i int) string {
 // to each.
 func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in component.Data) error {
 	if s.Component.Many || in.Names == nil {
+		env.Mapping = func(m dataset.Mapper) dataset.MapOptions { return r.mapping(s, s.Name, m) }
 		var err error
 		s.data, err = s.Component.Apply(ctx, env, s.Params, in.Parts)
 		return err
@@ -307,6 +287,7 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 	}
 	s.data.Names = in.Names
 	for i, part := range in.Parts {
+		env.Mapping = func(m dataset.Mapper) dataset.MapOptions { return r.mapping(s, s.place(in.Names, i), m) }
 		d, err := s.Component.Apply(ctx, env, s.Params, []component.Samples{part})
 		if err != nil {
 			return fmt.Errorf("output %s: %w", in.Names[i], err)
@@ -339,12 +320,12 @@ func (r *run) remember(ctx context.Context, s *state) error {
 
 // worthCaching says which nodes a cache is put around: those that read or make
 // something. Samples in another order are the samples of the node before.
-func worthCaching(s *state) bool { return s.Component.Kind != component.Op }
+func worthCaching(s *state) bool { return s.Component.Kind != component.Op || s.Component.Maps }
 
 // materialise computes all that makes the node's samples, and keeps what is to
 // be kept.
 func (r *run) materialise(ctx context.Context, s *state) error {
-	err := r.reading(s.data.Parts, func() error { return r.makeAll(ctx, s) })
+	err := r.reading(s, s.data.Parts, func() error { return r.makeAll(ctx, s) })
 	if err == nil {
 		r.settle(s)
 	}
@@ -407,7 +388,7 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 func (s *state) report() NodeReport {
 	t := &s.tally
 	seconds := s.spent
-	if s.Component.Kind == component.Map {
+	if s.Component.Kind == component.Map || s.Component.Maps {
 		seconds = t.Spent()
 	}
 	return NodeReport{

@@ -1,0 +1,148 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// meet is a mapper of two nodes whose samples wait until a sample of each is
+// under way.
+type meet struct {
+	Side int `param:"side"`
+}
+
+var meeting struct {
+	came      [2]chan struct{} // closed when a side has come
+	first     [2]atomic.Bool
+	now, most atomic.Int64 // samples under way
+	fail      atomic.Bool  // side 0 fails once both have come
+}
+
+func init() {
+	component.RegisterMapper("meet", "Waits for its like, for tests.", func(_ *component.Env, p meet) (dataset.Mapper, error) {
+		return dataset.NewMaker(dataset.MakerFunc{
+			Name: "meet", Code: key.Version("1"), In: []string{"metadata"}, Out: []string{"met"},
+			Params: []key.Param{{Name: "side", Value: p.Side}},
+			Func:   func(ctx context.Context, _ dataset.Sample) (dataset.Sample, error) { return p.wait(ctx) },
+		})
+	})
+}
+
+func (m meet) wait(ctx context.Context) (dataset.Sample, error) {
+	now := meeting.now.Add(1)
+	defer meeting.now.Add(-1)
+	for most := meeting.most.Load(); now > most && !meeting.most.CompareAndSwap(most, now); most = meeting.most.Load() {
+	}
+	if meeting.first[m.Side].CompareAndSwap(false, true) {
+		close(meeting.came[m.Side])
+	}
+	select {
+	case <-meeting.came[1-m.Side]:
+	case <-ctx.Done():
+		return dataset.Sample{}, context.Cause(ctx)
+	}
+	if meeting.fail.Load() && m.Side == 0 {
+		return dataset.Sample{}, errors.New("no good")
+	}
+	return dataset.NewSample(dataset.Field{Key: "met", Item: dataset.NewItem("txt", "well")}), nil
+}
+
+const twoBranches = `  left: {map: meet, from: letters, with: {side: 0}, checkpoint: true, workers: 1}
+  right: {map: meet, from: letters, with: {side: 1}, checkpoint: true, workers: 1}
+`
+
+func newMeeting(fail bool) {
+	for side := range 2 {
+		meeting.came[side] = make(chan struct{})
+		meeting.first[side].Store(false)
+	}
+	meeting.now.Store(0)
+	meeting.most.Store(0)
+	meeting.fail.Store(fail)
+}
+
+func TestIndependentNodesRunTogether(t *testing.T) {
+	newMeeting(false)
+	f := letters(t, twoBranches)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // they would wait for ever
+	defer cancel()
+	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"left", "right"} {
+		if n := node(t, r, name); n.Computed != 26 {
+			t.Errorf("%s: %d computed, want 26", name, n.Computed)
+		}
+	}
+}
+
+// TestNodesShareTheWorkers: nodes that run together work on no more samples at
+// once than the run may.
+func TestNodesShareTheWorkers(t *testing.T) {
+	newMeeting(false)
+	for side := range 2 {
+		meeting.first[side].Store(true)
+		close(meeting.came[side]) // nobody waits
+	}
+	f := letters(t, strings.ReplaceAll(twoBranches, ", workers: 1", ""))
+	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if most := meeting.most.Load(); most > 2 {
+		t.Errorf("%d samples were under way at once, and the run has 2 workers", most)
+	}
+}
+
+// TestFailureLeavesTheRest: a node that fails is named, and what the others had
+// done is there for the next run.
+func TestFailureLeavesTheRest(t *testing.T) {
+	newMeeting(true)
+	f := letters(t, twoBranches)
+	l := newLarder(t, memory.New(memory.Options{}))
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2})
+	if err == nil || !strings.HasPrefix(err.Error(), "node left: sample ") || !strings.Contains(err.Error(), "no good") {
+		t.Fatalf("error %v; want one that names the node and the sample", err)
+	}
+	before := node(t, r, "right").Computed
+	if n := node(t, r, "right"); n.Failed != 0 {
+		t.Errorf("right: %d failed, and was only told to stop", n.Failed)
+	}
+	newMeeting(false)
+	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if n := node(t, r, "right"); n.Computed != 26-before {
+		t.Errorf("right: %d computed after %d were, want %d", n.Computed, before, 26-before)
+	}
+}
+
+// TestReadersOfOneCacheTakeTurns: a cache that both sinks read is told the order
+// of each.
+func TestReadersOfOneCacheTakeTurns(t *testing.T) {
+	f := letters(t, `  seen: {map: rest, from: letters, cache: {policy: opt, size: 13}}
+  one: {sink: underfolder, from: seen, with: {path: one}}
+  two: {sink: underfolder, from: seen, with: {path: two}}
+`)
+	r, err := f.Run(t.Context(), flow.RunOptions{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := node(t, r, "seen")
+	if n.Cache.KnownOrders != 2 || n.Cache.UnknownOrders != 0 {
+		t.Errorf("%+v; want two passes of known order", n.Cache)
+	}
+	if n.FromMemory != 13 {
+		t.Errorf("%d from memory, want the 13 that fit", n.FromMemory)
+	}
+}
