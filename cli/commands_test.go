@@ -30,7 +30,7 @@ func TestLint(t *testing.T) {
 func TestComponents(t *testing.T) {
 	b := newBench(t)
 	mustContain(t, "the list", b.larder("components").stdout, "underfolder", "image-stats", "group-by")
-	mustContain(t, "the description", b.larder("components", "repeat").stdout, "times (int, required)", "interleave (bool)")
+	mustContain(t, "the description", b.larder("components", "repeat").stdout, "times (number, required)", "interleave (bool)")
 	if r := b.larder("components", "repaet"); r.status != 2 || !strings.Contains(r.stderr, `"repeat"`) {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}

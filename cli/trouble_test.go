@@ -123,7 +123,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "wrong type",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: repeat, from: a, with: {times: many}}\n",
-			status: 2, says: []string{"flow.yaml:4:42", "times must be a whole number", `"many"`},
+			status: 2, says: []string{"flow.yaml:4:42", "times must be a number", `"many"`},
 		},
 		{
 			name:   "cycle",

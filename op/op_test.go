@@ -3,6 +3,7 @@ package op_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,36 @@ func TestRefused(t *testing.T) {
 	}{
 		{op.Slice{Step: ptr(0)}, "step"},
 		{op.Repeat{Times: -1}, "times"},
+		{op.Repeat{Times: math.NaN()}, "times"},
+		{op.Repeat{Times: math.Inf(1)}, "times"},
+		{op.Pad{Length: -1}, "length is -1"},
+		{op.Sample{N: -1}, "n is -1"},
+		{op.WeightedSample{N: -1, Weight: "1"}, "n is -1"},
+		{op.WeightedSample{Weight: "("}, "expression"},
+		{op.Mix{N: -1}, "n is -1"},
+		{op.Shard{Rank: 2, WorldSize: 2}, "no rank 2 of 2"},
+		{op.Shard{Rank: -1, WorldSize: 2}, "no rank -1"},
+		{op.Shard{}, "no rank 0 of 0"},
+		{op.Shard{WorldSize: 1, Rest: "none"}, `rest cannot be "none"`},
+		{op.CheckLength{}, "min or max"},
+		{op.CheckLength{Min: ptr(3), Max: ptr(2)}, "no number"},
+		{op.CheckLength{Max: ptr(-1)}, "no number"},
+		{op.Interleave{Until: "never"}, "until cannot be"},
+		{op.Zip{Length: "any"}, "length cannot be"},
+		{op.Zip{Clash: "any"}, "clash cannot be"},
+		{op.Zip{Keys: []string{"*", "same"}}, `"same" has no *`},
+		{op.Enumerate{Format: "png"}, "format cannot be"},
+		{op.Memorize{Bytes: -1}, "bytes is -1"},
+		{op.MapIf{}, "step must name a mapper"},
+		{op.MapIf{Step: doubling(t)}, "where, range or probability"},
+		{op.MapIf{Step: doubling(t), Probability: share(1.5)}, "probability is 1.5"},
+		{op.MapIf{Step: doubling(t), Probability: share(math.NaN())}, "probability is NaN"},
+		{op.MapIf{Step: doubling(t), Where: "("}, "expression"},
+		{op.MapIf{Step: doubling(t), Range: "3"}, "must be start:stop"},
+		{op.MapIf{Step: doubling(t), Range: "1:2:3:4"}, "must be start:stop"},
+		{op.MapIf{Step: doubling(t), Range: "a:"}, "not a whole number"},
+		{op.MapIf{Step: doubling(t), Range: "::0"}, "step of a slice"},
+		{op.MapIf{Step: doubling(t), Range: "1:99999999999999999999"}, "not a whole number"},
 		{op.Cycle{N: -1}, "n is -1"},
 		{op.Batch{}, "size"},
 		{op.Chunk{}, "n is 0"},

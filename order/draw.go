@@ -98,6 +98,9 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	if draws < 0 {
 		return nil, fmt.Errorf("order: cannot draw %d times", draws)
 	}
+	if draws == 0 {
+		return Identity(0), nil
+	}
 	m := &mixture{draws: draws, seed: seed, pools: slices.Clone(pools)}
 	sum := 0.0
 	for i, p := range pools {
