@@ -23,6 +23,7 @@ type runFlags struct {
 	progress string
 	traces   string
 	dryRun   bool
+	discard  bool
 	json     bool
 }
 
@@ -43,6 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")
 	c.Flags().StringVar(&f.traces, "trace-orders", "", "record in `folder` in which order the samples of each node are read, for larder simulate")
 	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
+	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
 	return c
@@ -70,7 +72,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 			err = failure{errors.Join(err, cerr)}
 		}
 	}()
-	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Log: a.logger()}
+	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: a.logger()}
 	if f.dryRun {
 		return a.plan(ctx, fl, o, f.json)
 	}

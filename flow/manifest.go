@@ -34,9 +34,10 @@ type use struct {
 }
 
 // manifestName names the manifest of a node, or of one of its outputs.
-func (f *Flow) manifestName(place string) string {
-	return cmp.Or(f.File, filepath.Join(f.Dir, f.Name)) + "#" + place
-}
+func (f *Flow) manifestName(place string) string { return f.id() + "#" + place }
+
+// id names a flow on this machine.
+func (f *Flow) id() string { return cmp.Or(f.File, filepath.Join(f.Dir, f.Name)) }
 
 func newManifest(r *run, s *state, place string) *manifest {
 	return &manifest{name: r.manifestName(place), pinned: s.eager, used: map[int]use{}}

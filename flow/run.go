@@ -21,6 +21,10 @@ type RunOptions struct {
 	Workers int            // samples at once; 0 means one a processor
 	Only    []string       // nodes to run; none means all sinks and checkpoints
 	Log     *slog.Logger   // takes warnings; nil means slog.Default()
+	// Checkpoints is where checkpoints are kept; nil means the larder.
+	Checkpoints Checkpoints
+	// Discard lets go of the checkpoints when the run has ended well.
+	Discard bool
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -53,6 +57,9 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	start := time.Now()
 	stop := r.watch()
 	err = r.all(ctx)
+	if err == nil && o.Discard {
+		err = r.discard(ctx)
+	}
 	if merr := r.saveManifests(context.WithoutCancel(ctx), err == nil); err == nil {
 		err = merr
 	}
@@ -118,7 +125,7 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observers)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
-		if o.Larder == nil && (n.Options.Keep || n.Options.Checkpoint || n.Options.Auto) {
+		if o.Larder == nil && (n.Options.Keep || n.Options.Auto || n.Options.Checkpoint && o.Checkpoints == nil) {
 			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
 		}
 		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, ended: make(chan struct{})}
@@ -297,10 +304,20 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 	return nil
 }
 
+// keepsHere reports whether a node is a checkpoint that is kept in the larder.
+func (r *run) keepsHere(s *state) bool { return s.pinned && r.Checkpoints == nil }
+
 // remember puts around a node's data what its options ask for.
 func (r *run) remember(ctx context.Context, s *state) error {
 	for i, part := range s.data.Parts {
-		if s.pinned || s.Options.Keep {
+		if s.pinned && r.Checkpoints != nil && !larder.IsDry(ctx) {
+			kept, err := r.keepElsewhere(ctx, s, s.place(s.data.Names, i), part)
+			if err != nil {
+				return err
+			}
+			part = kept
+		}
+		if r.keepsHere(s) || s.Options.Keep {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {

@@ -96,7 +96,7 @@ func (r *run) do(ctx context.Context, s *state) error {
 	}
 	r.events.started(s)
 	err := r.build(ctx, s)
-	if err == nil && (s.pinned || s.target && s.Component.Kind != component.Sink) {
+	if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {
 		err = r.materialise(ctx, s)
 	}
 	if err != nil {

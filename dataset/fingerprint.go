@@ -1,0 +1,19 @@
+package dataset
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/key"
+)
+
+// Fingerprint names all samples of a dataset, their items and their order,
+// computing none of them: by content where that is known, and otherwise by the
+// computation that makes it. Equal fingerprints mean equal data.
+func Fingerprint(ctx context.Context, ds Dataset[Sample], workers int) (key.Digest, error) {
+	op, err := key.NewOp("fingerprint", key.Version("1"))
+	if err != nil {
+		return key.Digest{}, err
+	}
+	_, names, err := Scan[any]{Op: op, Workers: workers}.input(ctx, ds, false)
+	return key.DigestOf(names), err
+}

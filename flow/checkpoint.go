@@ -1,0 +1,70 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// Checkpoints is where the samples of checkpoints are kept, if that is not the
+// larder: a folder that other programs read, a data base.
+type Checkpoints interface {
+	// Keep computes the samples of c, unless what it kept before has the
+	// same fingerprint, and returns them as they are read back.
+	Keep(ctx context.Context, c Checkpoint) (component.Samples, error)
+	// Discard forgets what is kept for a node of a flow; it is no error if
+	// nothing is.
+	Discard(ctx context.Context, flow, node string) error
+}
+
+// A Checkpoint is what is to be kept.
+type Checkpoint struct {
+	Flow    string // the file of the flow, or its name
+	Node    string // the node, or NODE.OUTPUT for one output of several
+	Data    component.Samples
+	Workers int // samples at once
+}
+
+// Fingerprint names the samples, without computing them.
+func (c Checkpoint) Fingerprint(ctx context.Context) (key.Digest, error) {
+	return dataset.Fingerprint(ctx, c.Data, c.Workers)
+}
+
+// keepElsewhere hands a part of a node's data over to the run's own Checkpoints.
+func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part component.Samples) (component.Samples, error) {
+	s.tally.Total.Add(int64(part.Len()))
+	counted := dataset.Func(part.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+		s.tally.Done.Add(1)
+		return part.At(ctx, i)
+	})
+	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: counted, Workers: r.workers(s.Node)})
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	if kept.Len() != part.Len() {
+		return nil, fmt.Errorf("checkpoint: %d samples were kept, and %d came back", part.Len(), kept.Len())
+	}
+	return kept, nil
+}
+
+// discard lets go of the checkpoints of a run that has ended well: in the larder
+// they are pinned no more, so they go when it needs the room.
+func (r *run) discard(ctx context.Context) error {
+	for _, s := range r.states {
+		for _, m := range s.manifest {
+			m.pinned = false
+		}
+		if !s.pinned || r.Checkpoints == nil {
+			continue
+		}
+		for i := range s.data.Parts {
+			if err := r.Checkpoints.Discard(ctx, r.id(), s.place(s.data.Names, i)); err != nil {
+				return fmt.Errorf("node %s: discard its checkpoint: %w", s.Name, err)
+			}
+		}
+	}
+	return nil
+}
