@@ -115,9 +115,13 @@ func (m *Making) actionOf(inputs []key.Input) (*key.Action, error) {
 	return a.WithInputs(inputs), nil
 }
 
-// same reports whether the execution is the same for every sample that has the
-// same shared items.
-func (m *Making) same() bool {
+// same reports whether the item that is made under a key is the same for every
+// sample that has the same shared items.
+func (m *Making) same(name string) bool {
+	if apart(m.maker) {
+		f, _ := m.in.Field(name)
+		return f.Shared
+	}
 	r := m.maker.Random()
 	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(m.in.fields, func(f Field) bool { return !f.Shared })
 }

@@ -32,7 +32,8 @@ type MapOptions struct {
 // A [Maker] that says what it makes runs only when an item that it makes is
 // asked for; the others are passed on untouched. What takes the place of
 // a shared item stays shared if it is the same for all samples: if nothing but
-// shared items is read for it, and no draw depends on the position.
+// shared items is read for it (see also [MakerFunc]), and no draw depends on the
+// position.
 func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	if o.Tally == nil {
 		o.Tally = new(Tally)
@@ -107,7 +108,7 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	made := make([]Field, len(makes))
 	for k, name := range makes {
 		was, _ := s.Field(name)
-		made[k] = Field{Key: name, Item: ItemFrom(&product{m, name}), Shared: was.Shared && m.same()}
+		made[k] = Field{Key: name, Item: ItemFrom(&product{m, name}), Shared: was.Shared && m.same(name)}
 	}
 	return s.With(made...), nil
 }

@@ -51,6 +51,9 @@ type MakerFunc struct {
 	// items are read and made, in place of In and Out. Where none is made, Func
 	// is not run.
 	Names func(have []string) (in, out []string)
+	// Apart says that each item made is made of the item whose place it takes,
+	// and of no other: it then stays shared if that is.
+	Apart bool
 	// Random, if it is not nil, says that Func draws random numbers. It is part
 	// of the identity, as the parameters seed, epoch and "per content".
 	Random *Random
@@ -88,6 +91,12 @@ func (m *maker) Makes() []string { return m.f.Out }
 func (m *maker) Random() *Random { return m.f.Random }
 
 func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) { return m.f.Func(ctx, in) }
+
+// apart reports whether m makes each item of the one whose place it takes.
+func apart(m Maker) bool {
+	f, ok := m.(*maker)
+	return ok && f.f.Apart && f.f.Random == nil
+}
 
 // names returns what a maker reads and makes of a sample.
 func names(m Maker, s Sample) (reads, makes []string) {

@@ -144,7 +144,7 @@ const (
 type rgb [3]float64
 
 // grey is how bright a colour is, by the weights of ITU-R 601.
-func (c rgb) grey() float64 { return 0.299*c[0] + 0.587*c[1] + 0.114*c[2] }
+func (c rgb) grey() float64 { return (299*c[0] + 587*c[1] + 114*c[2]) / 1000 }
 
 // towards moves c so that it is at distance factor from grey, where c itself is
 // at 1.

@@ -1,4 +1,24 @@
 package mapper
 
-// Measure is what image-stats computes, for tests.
+import (
+	"image"
+	"image/color"
+)
+
 var Measure = measure
+
+func Crop(img image.Image, x, y, w, h int) image.Image { return rasterOf(img).crop(x, y, w, h) }
+
+func Flip(img image.Image, columns, rows bool) image.Image { return rasterOf(img).flip(columns, rows) }
+
+func Nearest(img image.Image, w, h int) image.Image { return rasterOf(img).nearest(w, h) }
+
+func Pad(img image.Image, left, top, right, bottom int, fill color.NRGBA) image.Image {
+	return rasterOf(img).pad(left, top, right, bottom, fill)
+}
+
+// Jitter changes an image by factors for brightness, contrast, saturation and
+// hue, in an order.
+func Jitter(img image.Image, order []int, factors [4]float64) image.Image {
+	return jitter(img, order, factors)
+}

@@ -41,7 +41,7 @@ func (m images) maker() (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: m.name, Code: key.Version("1"), Random: m.random,
 		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
-		In:     items, Out: items,
+		In:     items, Out: items, Apart: true,
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			all := make([]image.Image, len(items))
 			for i, k := range items {
