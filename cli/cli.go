@@ -105,6 +105,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand())
+	root.AddCommand(a.drawCommand())
 	return root
 }
 

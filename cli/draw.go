@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/draw"
+	"github.com/larder-data/larder/flow"
+)
+
+// drawFlags are the flags of larder draw.
+type drawFlags struct {
+	set    variables
+	only   []string
+	output string
+	format string
+	report string
+}
+
+func (a *app) drawCommand() *cobra.Command {
+	var f drawFlags
+	c := &cobra.Command{
+		Use:   "draw FLOW -o FILE.svg|.dot|.mmd",
+		Short: "Draw a flow, with what a run did at each node if its report is given",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return a.draw(args[0], f) },
+	}
+	c.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (- for stdout)")
+	c.Flags().StringVar(&f.format, "format", "", "svg, dot (Graphviz) or mmd (Mermaid) (default: as the file's name ends)")
+	c.Flags().StringVar(&f.report, "report", "", "the report of a run, as larder run --report wrote it to `file`")
+	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and what it needs; may be repeated")
+	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	if err := c.MarkFlagRequired("output"); err != nil {
+		panic(err) // the flag is above
+	}
+	return c
+}
+
+// drawFormats are the ways to write a drawing, by the ends of files' names.
+var drawFormats = map[string]func(*draw.Drawing, io.Writer) error{
+	"svg":     (*draw.Drawing).SVG,
+	"dot":     (*draw.Drawing).DOT,
+	"gv":      (*draw.Drawing).DOT,
+	"mmd":     (*draw.Drawing).Mermaid,
+	"mermaid": (*draw.Drawing).Mermaid,
+}
+
+func (a *app) draw(file string, f drawFlags) error {
+	write, err := f.writer()
+	if err != nil {
+		return usageError{err}
+	}
+	fl, err := parse(file, f.set)
+	if err != nil {
+		return err
+	}
+	for _, name := range f.only {
+		if _, err := fl.Node(name); err != nil {
+			return usageError{err}
+		}
+	}
+	o := draw.Options{Only: f.only}
+	if f.report != "" {
+		if o.Report, err = readReport(f.report, fl); err != nil {
+			return usageError{err}
+		}
+	}
+	d := draw.Of(fl, o)
+	if err := a.writeTo(f.output, func(w io.Writer) error { return write(d, w) }); err != nil {
+		return failure{err}
+	}
+	return nil
+}
+
+// writer is what writes the format asked for.
+func (f drawFlags) writer() (func(*draw.Drawing, io.Writer) error, error) {
+	name := f.format
+	if name == "" && f.output != "-" {
+		name = strings.ToLower(strings.TrimPrefix(filepath.Ext(f.output), "."))
+	}
+	if write, ok := drawFormats[name]; ok {
+		return write, nil
+	}
+	valid := strings.Join(slices.Sorted(maps.Keys(drawFormats)), ", ")
+	if name == "" {
+		return nil, fmt.Errorf("-o %s does not say the format: give --format, one of %s", f.output, valid)
+	}
+	return nil, fmt.Errorf("format %q cannot be drawn; valid: %s", name, valid)
+}
+
+// readReport reads the report of a run of a flow.
+func readReport(file string, fl *flow.Flow) (*flow.Report, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &flow.Report{}
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, fmt.Errorf("report %s: %w", file, err)
+	}
+	if r.Version != 1 {
+		return nil, fmt.Errorf("report %s: version %d is not known; this program reads version 1", file, r.Version)
+	}
+	if r.Flow != fl.Name {
+		return nil, fmt.Errorf("report %s is of flow %s, not %s", file, r.Flow, fl.Name)
+	}
+	return r, nil
+}

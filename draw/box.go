@@ -1,0 +1,156 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// width is how wide the box of a node must be, the texts on it being shortened
+// as they are drawn.
+func (d *Drawing) width(n int) int {
+	node := d.nodes[n]
+	w := max(
+		width(fit(clean(node.Name), nameSize, mostText), nameSize),
+		width(fit(clean(node.Component.Name), smallSize, mostText), smallSize),
+		badgesWidth(node.badges()),
+	)
+	if node.report != nil {
+		samples, hits := node.counted()
+		w = max(w, width(samples, smallSize)+width(hits, smallSize)+padding, sharesWidth(node.shares()))
+	}
+	return max(leastWidth, (w+1)&^1+2*padding)
+}
+
+// height is how high the box of a node must be.
+func (d *Drawing) height(n int) int {
+	var ins int
+	outs := map[string]bool{}
+	for _, e := range d.edges {
+		if e.to == n {
+			ins++
+		}
+		if e.from == n {
+			outs[e.output] = true
+		}
+	}
+	h := boxHeight
+	if d.report != nil {
+		h += panelHeight
+	}
+	return max(h, max(ins, len(outs))*socketGap+padding)
+}
+
+// share is a part of the samples that a node was asked for, by what became of
+// them.
+type share struct {
+	color color
+	word  string
+	n     int64
+}
+
+// shares are the parts that there are.
+func (n node) shares() (all []share) {
+	if n.report == nil {
+		return nil
+	}
+	for _, s := range []share{
+		{failed, "failed", n.report.Failed},
+		{computed, "computed", n.report.Computed},
+		{memory, "memory", n.report.FromMemory},
+		{store, "store", n.report.FromStore},
+	} {
+		if s.n > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (s share) text() string { return short(s.n) + " " + s.word }
+
+// sharesWidth is how wide the texts of shares are, each behind a dot.
+func sharesWidth(all []share) (w int) {
+	for _, s := range all {
+		w += dotWidth + width(s.text(), smallSize)
+	}
+	return w
+}
+
+const dotWidth = 14
+
+// counted says how many samples a node put out, and how many of those it
+// handed out were not computed; hits is "" if it handed out none.
+func (n node) counted() (samples, hits string) {
+	got := float64(max(n.report.FromMemory, 0)) + float64(max(n.report.FromStore, 0))
+	if all := got + float64(max(n.report.Computed, 0)); all > 0 {
+		hits = fmt.Sprintf("%.0f%% hits", math.Floor(100*got/all))
+	}
+	return plural(n.report.Samples, "sample"), hits
+}
+
+func plural(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return short(n) + " " + word + "s"
+}
+
+// short writes a number with at most three digits that count.
+func short(n int64) string {
+	f := float64(n)
+	for _, unit := range []string{"", "k", "M", "G", "T", "P"} {
+		if math.Abs(f) < 999.5 {
+			if unit == "" {
+				return fmt.Sprint(n)
+			}
+			return fmt.Sprintf("%.3g%s", f, unit)
+		}
+		f /= 1000
+	}
+	return fmt.Sprintf("%.3gE", f)
+}
+
+// badge marks what a node remembers.
+type badge struct {
+	icon icon
+	text string // "" for none
+}
+
+func (n node) badges() (all []badge) {
+	if n.pinned() {
+		b := badge{icon: pin}
+		if n.Options.Auto {
+			b.text = "auto"
+		}
+		all = append(all, b)
+	}
+	if n.kept() {
+		all = append(all, badge{icon: disk})
+	}
+	if n.cached() {
+		all = append(all, badge{icon: chip, text: fit(clean(cmp.Or(n.Options.Cache.Policy, "cache")), badgeText, labelMost)})
+	}
+	return all
+}
+
+const (
+	badgeHeight = 20
+	badgeText   = 11 // size of letters
+	iconSize    = 12
+)
+
+func (b badge) width() int {
+	w := iconSize + 10
+	if b.text != "" {
+		w += width(b.text, badgeText) + 4
+	}
+	return w
+}
+
+func badgesWidth(all []badge) (w int) {
+	for _, b := range all {
+		w += b.width() + 4
+	}
+	return w
+}

@@ -1,0 +1,85 @@
+package draw
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// DOT writes the drawing in the language of Graphviz.
+func (d *Drawing) DOT(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %s {\n", quote(d.name))
+	b.WriteString("  rankdir=LR\n")
+	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontcolor=%q, penwidth=0]\n", onFill.light)
+	fmt.Fprintf(&b, "  edge [fontname=\"Helvetica\", fontsize=11, color=%q]\n", wire.light)
+	for i, n := range d.nodes {
+		outline := ""
+		if n.failed() {
+			outline = fmt.Sprintf(", penwidth=4, color=%q", failed.light)
+		}
+		fmt.Fprintf(&b, "  n%d [label=%s, fillcolor=%q%s, tooltip=%s]\n",
+			i, quote(strings.Join(n.lines(), "\n")), colorOf(n.Component.Kind).light, outline, quote(n.title()))
+	}
+	for _, e := range d.edges {
+		var attributes []string
+		if e.several {
+			attributes = append(attributes, "penwidth=4")
+		}
+		if e.output != "" {
+			attributes = append(attributes, "label="+quote(clean(e.output)))
+		}
+		fmt.Fprintf(&b, "  n%d -> n%d", e.from, e.to)
+		if attributes != nil {
+			fmt.Fprintf(&b, " [%s]", strings.Join(attributes, ", "))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// quote writes a text as a string of DOT, in which Graphviz takes & for the
+// start of an entity and \ for that of a sequence.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`).Replace(s) + `"`
+}
+
+// lines are the texts of a node: what the picture shows as text, icons and
+// bars.
+func (n node) lines() []string {
+	lines := []string{clean(n.Name), clean(n.Component.Name)}
+	var marks []string
+	for _, b := range n.badges() {
+		marks = append(marks, b.words())
+	}
+	if marks != nil {
+		lines = append(lines, strings.Join(marks, ", "))
+	}
+	if n.report == nil {
+		return lines
+	}
+	samples, hits := n.counted()
+	if hits != "" {
+		samples += ", " + hits
+	}
+	lines = append(lines, samples)
+	var texts []string
+	for _, s := range n.shares() {
+		texts = append(texts, s.text())
+	}
+	if texts != nil {
+		lines = append(lines, strings.Join(texts, ", "))
+	}
+	return lines
+}
+
+// words says what a badge's icon does.
+func (b badge) words() string {
+	word := map[icon]string{pin: "checkpoint", disk: "keep", chip: "cache"}[b.icon]
+	if b.text != "" {
+		word += " " + b.text
+	}
+	return word
+}

@@ -1,0 +1,139 @@
+// Package draw makes pictures of flows: SVG, laid out here, and the languages
+// of Graphviz and Mermaid. A flow gives the same bytes each time.
+package draw
+
+import (
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+)
+
+// Options say what is drawn of a flow.
+type Options struct {
+	// Report, if not nil, adds to each node what a run did there. What it says
+	// of nodes that the flow does not have is left out.
+	Report *flow.Report
+	// Only names the nodes to draw, along with all that they are made from;
+	// none means the whole flow. Names that the flow does not have are ignored.
+	Only []string
+}
+
+// A Drawing is a flow ready to be drawn. It may be used by many goroutines.
+type Drawing struct {
+	name   string
+	report *flow.Report // nil for none
+	nodes  []node       // in the order of the file
+	edges  []edge       // in the order of the file: by reader, then by input
+}
+
+// node is a node of a flow, with what is drawn of it.
+type node struct {
+	*flow.Node
+	report *flow.NodeReport // nil for none
+}
+
+// edge is one input of a node.
+type edge struct {
+	from, to int    // indices of nodes
+	input    int    // which of to's inputs
+	output   string // the output that is picked; "" for all
+	several  bool   // it carries several datasets
+}
+
+// Of prepares the drawing of a flow that was parsed or built without error.
+func Of(f *flow.Flow, o Options) *Drawing {
+	d := &Drawing{name: f.Name, report: o.Report}
+	wanted := ancestors(f, o.Only)
+	index := map[*flow.Node]int{}
+	for _, n := range f.Nodes {
+		if wanted[n] {
+			index[n] = len(d.nodes)
+			d.nodes = append(d.nodes, node{Node: n, report: reportOf(o.Report, n.Name)})
+		}
+	}
+	several := map[*flow.Node]bool{}
+	for to, n := range d.nodes {
+		inputs := 0
+		for _, in := range n.From {
+			from, err := f.Node(in.Node)
+			if err != nil {
+				continue
+			}
+			d.edges = append(d.edges, edge{
+				from: index[from], to: to, input: inputs, output: in.Output,
+				several: in.Output == "" && hasOutputs(f, from, several),
+			})
+			inputs++
+		}
+	}
+	return d
+}
+
+// ancestors returns the named nodes and all that they are made from; without
+// names, all nodes.
+func ancestors(f *flow.Flow, names []string) map[*flow.Node]bool {
+	found := map[*flow.Node]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		n, err := f.Node(name)
+		if err != nil || found[n] {
+			return
+		}
+		found[n] = true
+		for _, in := range n.From {
+			visit(in.Node)
+		}
+	}
+	for _, name := range names {
+		visit(name)
+	}
+	for _, n := range f.Nodes {
+		found[n] = found[n] || len(names) == 0
+	}
+	return found
+}
+
+// hasOutputs reports whether a node puts out several datasets: an operator
+// that splits does, and what is applied to each of several. known remembers
+// the answers.
+func hasOutputs(f *flow.Flow, n *flow.Node, known map[*flow.Node]bool) bool {
+	if several, ok := known[n]; ok {
+		return several
+	}
+	known[n] = n.Component.Outs
+	known[n] = known[n] || !n.Component.Many && slices.ContainsFunc(n.From, func(in flow.Input) bool {
+		from, err := f.Node(in.Node)
+		return err == nil && in.Output == "" && hasOutputs(f, from, known)
+	})
+	return known[n]
+}
+
+func reportOf(r *flow.Report, name string) *flow.NodeReport {
+	if r == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.Nodes, func(n flow.NodeReport) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Nodes[i]
+}
+
+// pinned, kept and cached say what a node remembers, where that has an effect:
+// a sink puts out nothing, a source's samples are on disk already, and samples
+// in another order are the samples of the node before.
+
+func (n node) pinned() bool {
+	return (n.Options.Checkpoint || n.Options.Auto) && n.Component.Kind != component.Sink
+}
+
+func (n node) kept() bool {
+	return n.Options.Keep && (n.Component.Kind == component.Map || n.Component.Kind == component.Op)
+}
+
+func (n node) cached() bool {
+	return n.Options.Cache != nil && (n.Component.Kind == component.Source || n.Component.Kind == component.Map)
+}
+
+func (n node) failed() bool { return n.report != nil && n.report.Failed > 0 }

@@ -1,0 +1,302 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// picture says where everything of a drawing is, in pixels.
+type picture struct {
+	boxes         []box   // of each node
+	lines         []line  // of each edge
+	labels        []label // of picked outputs
+	width, height int
+}
+
+type box struct{ x, y, w, h int }
+
+type point struct{ x, y int }
+
+// line is the way of an edge from one point to another: level, but for its
+// bends.
+type line struct {
+	start, end point
+	bends      []bend
+}
+
+// bend is a curve between two layers, level at both ends.
+type bend struct{ from, to point }
+
+// label names the output that edges come from, at the middle of its left end.
+type label struct {
+	point
+	w    int
+	text string
+}
+
+// Sizes in pixels.
+const (
+	nameSize    = 17 // of letters
+	smallSize   = 12
+	boxHeight   = 58 // with name and component
+	panelHeight = 62 // for what a run did
+	leastWidth  = 112
+	mostText    = 210 // longer ones are shortened
+	padding     = 16  // beside texts
+	socketGap   = 24
+	gapWidth    = 64 // between layers, at least
+	labelMost   = 140
+	labelPad    = 6
+	labelLead   = 12 // from the socket to its label
+	partGap     = 48 // between parts that are not connected
+)
+
+// picture lays out the drawing: connected parts below each other, and below
+// them nodes without edges, in rows.
+func (d *Drawing) picture() *picture {
+	p := &picture{boxes: make([]box, len(d.nodes)), lines: make([]line, len(d.edges))}
+	var alone []int
+	for _, part := range d.parts() {
+		if len(part) == 1 {
+			alone = append(alone, part[0])
+		} else {
+			d.layOut(p, part)
+		}
+	}
+	d.layOutAlone(p, alone)
+	return p
+}
+
+// parts splits the nodes into those connected with each other.
+func (d *Drawing) parts() (parts [][]int) {
+	beside := make([][]int, len(d.nodes))
+	for _, e := range d.edges {
+		beside[e.from] = append(beside[e.from], e.to)
+		beside[e.to] = append(beside[e.to], e.from)
+	}
+	seen := make([]bool, len(d.nodes))
+	for n := range d.nodes {
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		part := []int{n}
+		for i := 0; i < len(part); i++ {
+			for _, m := range beside[part[i]] {
+				if !seen[m] {
+					seen[m] = true
+					part = append(part, m)
+				}
+			}
+		}
+		slices.Sort(part)
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// layOut adds connected nodes below what is there.
+func (d *Drawing) layOut(p *picture, nodes []int) {
+	var edges []edge
+	var numbers []int // of the edges in the drawing
+	for i, e := range d.edges {
+		if _, found := slices.BinarySearch(nodes, e.to); found {
+			edges, numbers = append(edges, e), append(numbers, i)
+		}
+	}
+	g := newGraph(nodes, edges, d.height)
+	g.order()
+	g.place()
+	p.below(g)
+	outs := g.outSockets(edges)
+	columns := d.columns(g, edges)
+	for _, layer := range g.layers {
+		for _, v := range layer {
+			if c := columns[v.layer]; !v.passes() {
+				p.boxes[v.node] = box{c.left, v.y - v.height/2, c.right - c.left, v.height}
+			}
+		}
+	}
+	for i, path := range g.paths {
+		p.lines[numbers[i]] = route(path, columns, outs[edges[i].socket()], path[len(path)-1].inSocket(edges[i].input))
+	}
+	p.label(edges, outs)
+	p.width = max(p.width, columns[len(columns)-1].right)
+}
+
+// below moves a graph below what is there, and takes its room.
+func (p *picture) below(g *graph) {
+	top, bottom := math.MaxInt, math.MinInt
+	for _, layer := range g.layers {
+		for _, v := range layer {
+			top, bottom = min(top, v.y-v.height/2), max(bottom, v.y+v.height/2)
+		}
+	}
+	start := 0
+	if p.height > 0 {
+		start = p.height + partGap
+	}
+	for _, layer := range g.layers {
+		for _, v := range layer {
+			v.y += start - top
+		}
+	}
+	p.height = start + bottom - top
+}
+
+// layOutAlone adds nodes without edges below what is there, in rows.
+func (d *Drawing) layOutAlone(p *picture, nodes []int) {
+	if len(nodes) == 0 {
+		return
+	}
+	const gap = nodeGap
+	w, h := 0, 0
+	for _, n := range nodes {
+		w, h = max(w, d.width(n)), max(h, d.height(n))
+	}
+	row := max((p.width+gap)/(w+gap), int(math.Ceil(math.Sqrt(float64(len(nodes))))))
+	start := 0
+	if p.height > 0 {
+		start = p.height + partGap
+	}
+	for i, n := range nodes {
+		b := box{i % row * (w + gap), start + i/row*(h+gap), w, h}
+		p.boxes[n] = b
+		p.width, p.height = max(p.width, b.x+b.w), max(p.height, b.y+b.h)
+	}
+}
+
+// column is where a layer is from left to right. Up to level nothing bends.
+type column struct{ left, right, level int }
+
+// columns places the layers of a graph side by side.
+func (d *Drawing) columns(g *graph, edges []edge) []column {
+	columns := make([]column, len(g.layers))
+	leads := make([]int, len(g.layers)) // room for the labels behind each layer
+	for i, e := range edges {
+		if e.output != "" {
+			layer := g.paths[i][0].layer
+			leads[layer] = max(leads[layer], labelLead+labelWidth(e.output)+labelPad)
+		}
+	}
+	left := 0
+	for i, layer := range g.layers {
+		w, steepest := 0, 0
+		for _, v := range layer {
+			if !v.passes() {
+				w = max(w, d.width(v.node))
+			}
+			for _, s := range v.out {
+				steepest = max(steepest, s.to.y-v.y, v.y-s.to.y)
+			}
+		}
+		columns[i] = column{left, left + w, left + w + leads[i]}
+		left = columns[i].level + gapWidth + min(steepest/6, gapWidth)
+	}
+	return columns
+}
+
+// socket is where edges leave a node.
+type socket struct {
+	node   int
+	output string
+}
+
+func (e edge) socket() socket { return socket{e.from, e.output} }
+
+// outSockets gives each output that is read its y: from the top down in the
+// order in which edges arrive in the next layer.
+func (g *graph) outSockets(edges []edge) map[socket]int {
+	type out struct {
+		socket
+		first *segment // the topmost
+	}
+	from := map[*vertex][]out{}
+	var nodes []*vertex
+	for i, e := range edges {
+		v, next := g.paths[i][0], g.paths[i][1]
+		if from[v] == nil {
+			nodes = append(nodes, v)
+		}
+		s := segmentOf(v, next, e.input)
+		at := slices.IndexFunc(from[v], func(o out) bool { return o.output == e.output })
+		switch {
+		case at < 0:
+			from[v] = append(from[v], out{e.socket(), s})
+		case from[v][at].first.after(s):
+			from[v][at].first = s
+		}
+	}
+	ys := map[socket]int{}
+	for _, v := range nodes {
+		outs := from[v]
+		slices.SortStableFunc(outs, func(a, b out) int {
+			return cmp.Or(a.first.to.place-b.first.to.place, a.first.socket-b.first.socket)
+		})
+		for i, o := range outs {
+			ys[o.socket] = v.y + spread(i, len(outs))
+		}
+	}
+	return ys
+}
+
+// segmentOf returns the segment from v to next, of several that to the given
+// input.
+func segmentOf(v, next *vertex, input int) *segment {
+	for _, s := range v.out {
+		if s.to == next && (next.passes() || s.socket == input) {
+			return s
+		}
+	}
+	return nil
+}
+
+// inSocket is the y of an input of a node.
+func (v *vertex) inSocket(i int) int { return v.y + spread(i, len(v.in)) }
+
+// spread is how far from the middle the i-th of n sockets is.
+func spread(i, n int) int { return (2*i + 1 - n) * socketGap / 2 }
+
+// route leads a line along a path.
+func route(path []*vertex, columns []column, from, to int) line {
+	first, last := path[0], path[len(path)-1]
+	l := line{
+		start: point{columns[first.layer].right, from},
+		end:   point{columns[last.layer].left, to},
+	}
+	y := from
+	for _, v := range path[1:] {
+		next := v.y
+		if v == last {
+			next = to
+		}
+		if next != y {
+			l.bends = append(l.bends, bend{
+				point{columns[v.layer-1].level, y}, point{columns[v.layer].left, next},
+			})
+		}
+		y = next
+	}
+	return l
+}
+
+func labelWidth(output string) int {
+	return width(fit(clean(output), smallSize, labelMost), smallSize) + 2*labelPad
+}
+
+// label adds a label for each output that is picked.
+func (p *picture) label(edges []edge, outs map[socket]int) {
+	seen := map[socket]bool{}
+	for _, e := range edges {
+		s := e.socket()
+		if e.output == "" || seen[s] {
+			continue
+		}
+		seen[s] = true
+		b := p.boxes[e.from]
+		p.labels = append(p.labels, label{
+			point{b.x + b.w + labelLead, outs[s]}, labelWidth(e.output), e.output,
+		})
+	}
+}
