@@ -1,0 +1,56 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/larder-data/larder/dataset"
+)
+
+// Of returns the component that something given in Go stands for, and its
+// parameters:
+//
+//   - the parameter struct of a registered component stands for that;
+//   - [Samples] are a source;
+//   - a [dataset.Mapper] is a mapper;
+//   - a func(context.Context, []Samples) (Data, error) is an operator on any
+//     number of datasets;
+//   - a func(context.Context, Data) error is a sink.
+//
+// Components made here have no parameters and are not registered.
+func Of(what any) (c *Component, params any, err error) {
+	if c := registeredFor(reflect.TypeOf(what)); c != nil {
+		return c, what, nil
+	}
+	c = &Component{Name: fmt.Sprintf("%T", what), Type: reflect.TypeFor[struct{}]()}
+	switch what := what.(type) {
+	case Samples:
+		c.Kind = Source
+		c.source = func(context.Context, *Env, any) (Samples, error) { return what, nil }
+	case dataset.Mapper:
+		c.Kind = Map
+		c.mapper = func(*Env, any) (dataset.Mapper, error) { return what, nil }
+	case func(context.Context, []Samples) (Data, error):
+		c.Kind, c.Many, c.Outs = Op, true, true
+		c.op = func(ctx context.Context, _ *Env, _ any, in []Samples) (Data, error) { return what(ctx, in) }
+	case func(context.Context, Data) error:
+		c.Kind = Sink
+		c.sink = func(ctx context.Context, _ *Env, _ any, in Data) error { return what(ctx, in) }
+	default:
+		return nil, nil, fmt.Errorf("%T is no component: give the parameters of a registered one, a dataset, a mapper, or a function on datasets", what)
+	}
+	return c, struct{}{}, nil
+}
+
+// registeredFor returns the component whose parameters have a type.
+func registeredFor(t reflect.Type) *Component {
+	for _, kind := range Kinds() {
+		for _, c := range All(kind) {
+			if c.Type == t && t.Name() != "" {
+				return c
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package flow
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+)
+
+// A Builder makes a flow in Go:
+//
+//	b := flow.NewBuilder("letters", ".")
+//	letters := b.Add("letters", underfolder.Source{Path: "data"})
+//	stats := b.Add("stats", mapper.ImageStats{}, letters).With(flow.Options{Checkpoint: true})
+//	parts := b.Add("parts", op.Chunk{N: 2}, stats)
+//	b.Add("out", underfolder.Sink{Path: "out"}, parts.Output("0"))
+//	f, err := b.Flow()
+//
+// Whatever is wrong comes out of [Builder.Flow]. A Builder is for one goroutine.
+type Builder struct {
+	name, dir string
+	problems  *problems
+	nodes     []*Node
+}
+
+// NewBuilder starts a flow. Relative paths start at dir.
+func NewBuilder(name, dir string) *Builder {
+	return &Builder{name: name, dir: dir, problems: &problems{file: name}}
+}
+
+// An Edge is what a node puts out, as an input for others: all of its datasets,
+// or one of them.
+type Edge struct {
+	node   *Node
+	output string
+}
+
+// Add adds a node. What it is, is told by the parameters of a registered
+// component, of which those that are zero take their defaults, or by anything
+// else that [component.Of] knows: a dataset, a mapper, a function. A node
+// without a name is called after its component.
+func (b *Builder) Add(name string, what any, from ...Edge) Edge {
+	n := &Node{Name: name}
+	for _, e := range from {
+		n.From = append(n.From, Input{Node: e.node.Name, Output: e.output})
+	}
+	var err error
+	if n.Component, n.Params, err = component.Of(what); err != nil {
+		b.problems.add(0, 0, fmt.Sprintf("node %s: %v", name, err))
+		return Edge{node: n}
+	}
+	switch {
+	case name == "":
+		n.Name = b.freeName(n.Component)
+	case !nodeName.MatchString(name):
+		b.problems.add(0, 0, fmt.Sprintf("%q cannot name a node: letters, digits, _ and - only", name))
+	}
+	b.fill(n)
+	b.nodes = append(b.nodes, n)
+	return Edge{node: n}
+}
+
+// With sets the options of the node, and returns the same edge.
+func (e Edge) With(o Options) Edge {
+	e.node.Options = o
+	return e
+}
+
+// Output is the dataset called name among those that the node puts out.
+func (e Edge) Output(name string) Edge { return Edge{node: e.node, output: name} }
+
+// Flow checks the flow. The Builder is not to be used any more.
+func (b *Builder) Flow() (*Flow, error) {
+	if err := b.problems.err(); err != nil {
+		return nil, err
+	}
+	return New(b.name, b.dir, b.nodes...)
+}
+
+// freeName numbers the nodes of a component.
+func (b *Builder) freeName(c *component.Component) string {
+	base := c.Name
+	if !nodeName.MatchString(base) {
+		base = string(c.Kind)
+	}
+	for i := 1; ; i++ {
+		name := fmt.Sprintf("%s-%d", base, i)
+		if !slices.ContainsFunc(b.nodes, func(n *Node) bool { return n.Name == name }) {
+			return name
+		}
+	}
+}
+
+// fill gives parameters that are zero their defaults, and checks all as those
+// of a file are.
+func (b *Builder) fill(n *Node) {
+	v := reflect.New(n.Component.Type).Elem()
+	v.Set(reflect.ValueOf(n.Params))
+	p := &parser{problems: &problems{}}
+	for _, param := range n.Component.Params {
+		f := v.Field(param.Field)
+		if f.IsZero() {
+			p.setDefault(param, f)
+		}
+		if param.Required && f.IsZero() && !isNumber(f.Kind()) {
+			p.add(0, 0, fmt.Sprintf("needs the parameter %s: %s", param.Name, param.Doc))
+		}
+		if param.Enum != nil && f.Kind() == reflect.String && !slices.Contains(param.Enum, f.String()) {
+			p.add(0, 0, fmt.Sprintf("%s cannot be %q; valid: %v", param.Name, f.String(), param.Enum))
+		}
+	}
+	n.Params = v.Interface()
+	if c, ok := n.Params.(interface{ Check() error }); ok && len(p.list) == 0 {
+		if err := c.Check(); err != nil {
+			p.add(0, 0, err.Error())
+		}
+	}
+	for _, e := range p.list {
+		b.problems.add(0, 0, fmt.Sprintf("node %s: %s", n.Name, e.Msg))
+	}
+}
+
+// isNumber reports whether zero may be meant.
+func isNumber(k reflect.Kind) bool {
+	return k == reflect.Int || k == reflect.Int64 || k == reflect.Float64 || k == reflect.Bool
+}
