@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/underfolder"
 	"github.com/larder-data/larder/op"
 )
 
@@ -81,13 +82,14 @@ func TestOrdersConform(t *testing.T) {
 		{"", "clone", op.Clone{}, 4, span(0, 4)},
 		{"nothing", "clone", op.Clone{}, 0, nil},
 
-		{"equal", "pad", op.Pad{Length: 3, With: -1}, 3, span(0, 3)},
-		{"longer, with the last, where -1 of a slice was another sample", "pad", op.Pad{Length: 5, With: -1}, 3, []int{0, 1, 2, 2, 2}},
-		{"longer, with the first", "pad", op.Pad{Length: 5}, 3, []int{0, 1, 2, 0, 0}},
-		{"longer, with one in between", "pad", op.Pad{Length: 5, With: -2}, 3, []int{0, 1, 2, 1, 1}},
-		{"shorter, which went without a word", "pad", op.Pad{Length: 2, With: -1, Truncate: true}, 3, []int{0, 1}},
-		{"to nothing", "pad", op.Pad{Length: 0, With: -1, Truncate: true}, 3, nil},
-		{"nothing to nothing", "pad", op.Pad{Length: 0, With: -1}, 0, nil},
+		{"equal", "pad", op.Pad{Length: 3}, 3, span(0, 3)},
+		{"longer, with the last, where -1 of a slice was another sample", "pad", op.Pad{Length: 5}, 3, []int{0, 1, 2, 2, 2}},
+		{"longer, with the first", "pad", op.Pad{Length: 5, With: ptr(0)}, 3, []int{0, 1, 2, 0, 0}},
+		{"longer, with the last, said so", "pad", op.Pad{Length: 5, With: ptr(-1)}, 3, []int{0, 1, 2, 2, 2}},
+		{"longer, with one in between", "pad", op.Pad{Length: 5, With: ptr(-2)}, 3, []int{0, 1, 2, 1, 1}},
+		{"shorter, which went without a word", "pad", op.Pad{Length: 2, Truncate: true}, 3, []int{0, 1}},
+		{"to nothing", "pad", op.Pad{Length: 0, Truncate: true}, 3, nil},
+		{"nothing to nothing", "pad", op.Pad{Length: 0}, 0, nil},
 
 		{"first", "shard", op.Shard{Rank: 0, WorldSize: 3}, 8, []int{0, 3, 6}},
 		{"last", "shard", op.Shard{Rank: 2, WorldSize: 3}, 8, []int{2, 5}},
@@ -112,7 +114,7 @@ func TestOrdersConform(t *testing.T) {
 // of the dataset below.
 func TestPadOfASlice(t *testing.T) {
 	sliced := apply(t, "slice", op.Slice{Start: ptr(2), Stop: ptr(5)}, numbers(10)).Parts[0]
-	if got, want := contents(t, apply(t, "pad", op.Pad{Length: 5, With: -1}, sliced).Parts[0]), []int{2, 3, 4, 4, 4}; !slices.Equal(got, want) {
+	if got, want := contents(t, apply(t, "pad", op.Pad{Length: 5}, sliced).Parts[0]), []int{2, 3, 4, 4, 4}; !slices.Equal(got, want) {
 		t.Errorf("padded as %v, want %v", got, want)
 	}
 	if got, want := contents(t, apply(t, "index", op.Index{Indices: []int{-1}}, sliced).Parts[0]), []int{4}; !slices.Equal(got, want) {
@@ -181,10 +183,10 @@ func TestRefusedOfADataset(t *testing.T) {
 		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements, and there are 15"}, // was 12, 3
 		{"split", op.Split{Sizes: []any{int64(12)}}, one(15), "leave the rest"},
 		{"cycle", op.Cycle{N: 1}, one(0), "empty"},
-		{"pad", op.Pad{Length: 1, With: -1}, one(0), "outside of 0"},
-		{"pad", op.Pad{Length: 2, With: -1}, one(3), "truncate: true"},
-		{"pad", op.Pad{Length: 5, With: 3}, one(3), "3 is outside of 3"},
-		{"pad", op.Pad{Length: 5, With: -4}, one(3), "-4 is outside of 3"},
+		{"pad", op.Pad{Length: 1}, one(0), "outside of 0"},
+		{"pad", op.Pad{Length: 2}, one(3), "truncate: true"},
+		{"pad", op.Pad{Length: 5, With: ptr(3)}, one(3), "3 is outside of 3"},
+		{"pad", op.Pad{Length: 5, With: ptr(-4)}, one(3), "-4 is outside of 3"},
 		{"index", op.Index{Indices: []int{0, 3}}, one(3), "indices[1]: 3 is outside of 3"},
 		{"index", op.Index{Indices: []int{-4}, Negate: true}, one(3), "-4 is outside"},
 		{"repeat", op.Repeat{Times: 1e18}, one(100), "too many"},
@@ -331,6 +333,28 @@ func TestLettersAreSorted(t *testing.T) {
 		if got := spelled(t, apply(t, "sort", c.sort, alphabet()).Parts[0]); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.sort, got, c.want)
 		}
+	}
+}
+
+// TestExampleLetters goes through the dataset that comes with the examples.
+func TestExampleLetters(t *testing.T) {
+	ds, err := underfolder.Open("../examples/letters/data", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"blue": "cfgjmnqtux", "green": "bdikprwy", "orange": "elsz", "red": "ahov"}
+	d := apply(t, "group-by", op.GroupBy{By: "metadata.color"}, ds)
+	for i, color := range d.Names {
+		if got := spelled(t, d.Parts[i]); got != want[color] {
+			t.Errorf("%s are %q, want %q", color, got, want[color])
+		}
+	}
+	sorted := apply(t, "sort", op.Sort{By: "[metadata.color, metadata.letter]"}, ds).Parts[0]
+	if got := spelled(t, sorted); got != "cfgjmnqtuxbdikprwyelszahov" {
+		t.Errorf("sorted as %s", got)
+	}
+	if len(d.Names) != len(want) {
+		t.Errorf("groups are %q", d.Names)
 	}
 }
 

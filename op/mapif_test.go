@@ -17,8 +17,6 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/op"
 	"github.com/larder-data/larder/store/memory"
-
-	_ "github.com/larder-data/larder/format/underfolder"
 )
 
 // runs counts how often the mapper test-double ran.
@@ -233,7 +231,7 @@ func TestCacheOfMapIf(t *testing.T) {
 func TestPartsAreJoinedInAFlow(t *testing.T) {
 	f := numbersFlow(t, `
   parts: {op: split, from: in, with: {sizes: {a: 0.3, b: null}}}
-  some: {op: map-if, from: parts, with: {step: {map: test-double}, range: ":1"}}
+  some: {op: map-if, from: parts, with: {step: {map: test-double}, range: 0:1}}
   all: {op: cat, from: some}
   turns: {op: interleave, from: [some.b, some.a], with: {until: shortest}}
 `)
@@ -252,5 +250,34 @@ func TestPartsAreJoinedInAFlow(t *testing.T) {
 	}
 	if s, err := d.Parts[0].At(t.Context(), 3); err != nil || !slices.Contains(s.Keys(), "double") {
 		t.Errorf("the first sample of the second part has %q, %v", s.Keys(), err)
+	}
+}
+
+// TestFullPassesAreKept: what an expression is for each sample is not worked out
+// again by the next run.
+func TestFullPassesAreKept(t *testing.T) {
+	f := numbersFlow(t, `
+  drawn: {op: weighted-sample, from: in, with: {n: 20, weight: 'meta.n == 3 ? 1.5 : 0'}}
+  kept: {op: filter, from: drawn, with: {where: meta.n == 3, keep-length: true}}
+`)
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, want := range []int64{10, 0} {
+		r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Only: []string{"kept"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn := r.Nodes[1]; drawn.Computed != want || drawn.Samples != 20 {
+			t.Errorf("run %d: %+v", run, drawn)
+		}
+	}
+	d, err := f.Open(t.Context(), "kept", flow.RunOptions{Larder: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, d.Parts[0]); !slices.Equal(got, slices.Repeat([]int{3}, 20)) {
+		t.Errorf("drawn were %v", got)
 	}
 }

@@ -87,11 +87,14 @@ func drawStep(t *rapid.T, n int) step {
 		p := op.Index{Indices: rapid.SliceOfN(position, 0, 8).Draw(t, "indices"), Negate: rapid.Bool().Draw(t, "negate")}
 		return step{"index", p, func(in []int) []int { return indexModel(in, p) }}
 	case k == 6 && n > 0:
-		p := op.Pad{Length: small.Draw(t, "length"), With: position.Draw(t, "with"), Truncate: true}
+		p := op.Pad{Length: small.Draw(t, "length"), With: rapid.Ptr(position, true).Draw(t, "with"), Truncate: true}
 		return step{"pad", p, func(in []int) []int {
-			out := slices.Clone(in)
+			out, with := slices.Clone(in), in[len(in)-1]
+			if p.With != nil {
+				with = wrapped(in, *p.With)
+			}
 			for len(out) < p.Length {
-				out = append(out, wrapped(in, p.With))
+				out = append(out, with)
 			}
 			return out[:p.Length]
 		}}

@@ -128,6 +128,10 @@ func TestShuffleIsSeeded(t *testing.T) {
 		return contents(t, apply(t, "shuffle", op.Shuffle{Seed: seed}, numbers(26)).Parts[0])
 	}
 	a, b := shuffled(1), shuffled(2)
+	epoch := contents(t, apply(t, "shuffle", op.Shuffle{Seed: 1, Epoch: 1}, numbers(26)).Parts[0])
+	if slices.Equal(a, epoch) {
+		t.Errorf("two epochs have one order, %v", a)
+	}
 	if !slices.Equal(a, shuffled(1)) || slices.Equal(a, b) || slices.IsSorted(a) {
 		t.Errorf("seed 1 gives %v and seed 2 gives %v", a, b)
 	}

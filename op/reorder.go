@@ -104,7 +104,7 @@ func (x Index) Order(n int) (order.Order, error) {
 // Pad makes a dataset longer.
 type Pad struct {
 	Length   int  `param:"length,required" doc:"how many samples to pass on"`
-	With     int  `param:"with" doc:"position of the sample to pad with; negative counts from the end, so -1 is the last" default:"-1"`
+	With     *int `param:"with" doc:"position of the sample to pad with; negative counts from the end, and without it is -1, the last" default:"-1"`
 	Truncate bool `param:"truncate" doc:"cut a dataset that is longer, which is an error otherwise"`
 }
 
@@ -113,13 +113,17 @@ func (p Pad) Check() error { return notNegative("length", p.Length) }
 
 // Order returns n samples padded.
 func (p Pad) Order(n int) (order.Order, error) {
-	if n <= p.Length {
-		return order.Pad(n, p.Length, p.With)
+	if n > p.Length && p.Truncate {
+		return order.Slice(n, nil, &p.Length, nil)
 	}
-	if !p.Truncate {
+	if n > p.Length {
 		return nil, fmt.Errorf("the dataset has %d samples and is longer than %d; to cut it, set truncate: true", n, p.Length)
 	}
-	return order.Slice(n, nil, &p.Length, nil)
+	with := -1
+	if p.With != nil {
+		with = *p.With
+	}
+	return order.Pad(n, p.Length, with)
 }
 
 // Shuffle passes on samples in a random order.

@@ -447,3 +447,33 @@ func BenchmarkShuffle(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkOrders(b *testing.B) {
+	const n = 1_000_000
+	must := func(o Order, err error) Order {
+		if err != nil {
+			b.Fatal(err)
+		}
+		return o
+	}
+	pools := make([]Pool, 1000)
+	for i := range pools {
+		pools[i] = Pool{N: n, Weight: float64(i)}
+	}
+	for name, o := range map[string]Order{
+		"each":       must(RepeatEach(n, 2.5)),
+		"pad":        must(Pad(n, 2*n, -1)),
+		"except":     must(Except(n, all(must(Shard(n, 0, 3))))),
+		"interleave": Interleave(Identity(n), Identity(n/2), Identity(n/4)),
+		"mix":        must(Mix(n, 1, pools...)),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				o.At(i)
+				i = (i + 7919) % o.Len()
+			}
+		})
+	}
+}
