@@ -43,7 +43,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	a := &app{stdout: stdout, stderr: stderr}
 	root := a.command()
-	root.SetArgs(args)
+	root.SetArgs(withNames(root, args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
@@ -104,8 +104,8 @@ share, and handed back only while it is still right.`,
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
+	root.AddCommand(a.opCommand(), a.mapCommand())
 	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand())
-	root.AddCommand(a.drawCommand())
 	return root
 }
 

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+)
+
+const placesHelp = `
+PATH is a dataset in the format FORMAT, or underfolder where none is named.
+k=v are more parameters of the format, such as overwrite=replace; larder
+components FORMAT lists them. A comma in a path is written twice; a path with a
+colon after FORMAT:. Paths start at the current folder.
+
+Parameters that are lists take a flag for each element; maps take NAME=VALUE, a
+flag for each entry; what can be nested is written in YAML. What stands after --
+are elements of the first parameter, if it is a list.`
+
+func (a *app) opCommand() *cobra.Command {
+	return a.componentCommands(component.Op, "Apply one operator to datasets", `
+Reads datasets, applies one operator and writes the result. Operators that join
+several datasets take -i several times.
+
+Of an operator with several outputs, one -o takes all: each is written to a
+folder of its name inside. Or each output has its own: -o.NAME PATH for the
+output NAME, or several -o in the order of the outputs. More outputs than -o are
+an error then, and nothing is written.
+`+placesHelp)
+}
+
+func (a *app) mapCommand() *cobra.Command {
+	return a.componentCommands(component.Map, "Apply one mapper to each sample of a dataset", `
+Reads a dataset, applies one mapper to each sample and writes the result.
+`+placesHelp)
+}
+
+// componentCommands returns a command with one more for each component of a
+// kind.
+func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.Command {
+	c := &cobra.Command{
+		Use:                string(kind) + " NAME -i [FORMAT:]PATH[,k=v]... -o [FORMAT:]PATH[,k=v]... [flags]",
+		Short:              short,
+		Long:               short + ".\n" + long,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true}, // the name matters more
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			_, err := component.Find(kind, args[0])
+			return usageError{err}
+		},
+	}
+	for _, one := range component.All(kind) {
+		c.AddCommand(a.componentCommand(one))
+	}
+	return c
+}
+
+// componentRun is what the flags of one component's command say.
+type componentRun struct {
+	component *component.Component
+	in, out   places
+	args      []flow.Arg
+	keep      bool
+	run       runFlags
+}
+
+func (a *app) componentCommand(one *component.Component) *cobra.Command {
+	r := &componentRun{
+		component: one,
+		in:        places{kind: component.Source, flag: "-i"},
+		out:       places{kind: component.Sink, flag: "-o"},
+	}
+	summary, _, _ := strings.Cut(one.Doc, ". ")
+	c := &cobra.Command{
+		Use:         one.Name + " -i [FORMAT:]PATH[,k=v]... -o [FORMAT:]PATH[,k=v]... [flags]",
+		Short:       strings.TrimSuffix(summary, "."),
+		Long:        fmt.Sprintf("%s\n\nlarder %s --help says how datasets and parameters are written.", one.Doc, one.Kind),
+		Annotations: map[string]string{takesNames: "-i and -o"},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.rest(c, args); err != nil {
+				return usageError{err}
+			}
+			fl, err := r.flow()
+			if err != nil {
+				return usageError{err}
+			}
+			return a.runFlow(c.Context(), fl, r.run)
+		},
+	}
+	r.flags(c)
+	return c
+}
+
+// flags gives a command its flags: those of a run, and one for each parameter.
+func (r *componentRun) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.SortFlags = false
+	f.VarP(&r.in, "input", "i", "a dataset to read; may be repeated, or given a name: -i.NAME")
+	f.VarP(&r.out, "output", "o", "where to write; may be repeated, or given a name: -o.NAME")
+	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "cache", "cache-size", "help"}
+	for _, p := range r.component.Params {
+		name := p.Name
+		if slices.Contains(names, name) {
+			name = "with-" + name
+		}
+		names = append(names, name)
+		r.flag(c, name, p)
+	}
+	f.IntVar(&r.run.workers, "workers", 0, "samples at once (default: the number of processors)")
+	f.BoolVar(&r.keep, "keep", false, "keep each computed sample for later runs")
+	f.StringVar(&r.run.report, "report", "", "write the report as JSON to `file` (- for stdout)")
+	f.StringVar(&r.run.events, "events", "", "append events as JSON lines to `file`")
+	f.StringVar(&r.run.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
+	f.BoolVar(&r.run.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
+	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if unknown := (interface{ GetSpecifiedName() string })(nil); errors.As(err, &unknown) {
+			return usageError{fmt.Errorf("%s %s: %w%s", r.component.Kind, r.component.Name, err, component.Suggest(unknown.GetSpecifiedName(), names))}
+		}
+		return usageError{err}
+	})
+}
+
+// flag gives a command the flag of a parameter.
+func (r *componentRun) flag(c *cobra.Command, name string, p component.Param) {
+	f := c.Flags().VarPF(&paramFlag{name, p, r}, name, "", p.Doc+flagNotes(p))
+	f.DefValue = p.Default
+	if p.TypeName() == "bool" {
+		f.NoOptDefVal = "true"
+	}
+	if p.Enum != nil {
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(p.Enum, cobra.ShellCompDirectiveNoFileComp)) // fails for no flag, or two
+	}
+}
+
+func flagNotes(p component.Param) (notes string) {
+	if p.Required {
+		notes += ", required"
+	}
+	if k := p.Type.Kind(); k == reflect.Slice || k == reflect.Map {
+		notes += ", may be repeated"
+	}
+	if p.Enum != nil {
+		notes += ", one of " + strings.Join(p.Enum, " ")
+	}
+	if notes == "" {
+		return ""
+	}
+	return " (" + notes[2:] + ")"
+}
+
+// paramFlag is the flag of a parameter, which takes texts.
+type paramFlag struct {
+	name  string
+	param component.Param
+	run   *componentRun
+}
+
+// Set implements pflag.Value.
+func (f *paramFlag) Set(text string) error {
+	f.run.args = append(f.run.args, flow.Arg{Name: f.param.Name, Text: text, Flag: "--" + f.name})
+	return nil
+}
+
+// Type implements pflag.Value.
+func (f *paramFlag) Type() string {
+	name := f.param.TypeName()
+	if element, ok := strings.CutPrefix(name, "list of "); ok {
+		return element
+	}
+	if element, ok := strings.CutPrefix(name, "map of "); ok {
+		return "NAME=" + element
+	}
+	return name
+}
+
+func (*paramFlag) String() string { return "" }
+
+// rest takes what is no flag: what stands after -- is for the first parameter,
+// if that is a list.
+func (r *componentRun) rest(c *cobra.Command, args []string) error {
+	dash := c.ArgsLenAtDash()
+	if dash < 0 {
+		dash = len(args)
+	}
+	if dash > 0 {
+		return fmt.Errorf("%s %s: what is %q? a dataset to read is given with -i", r.component.Kind, r.component.Name, args[0])
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	if p := r.component.Params; len(p) == 0 || p[0].Type.Kind() != reflect.Slice {
+		return fmt.Errorf("%s %s takes nothing after --", r.component.Kind, r.component.Name)
+	}
+	for _, text := range args {
+		r.args = append(r.args, flow.Arg{Name: r.component.Params[0].Name, Text: text, Flag: "-- " + text})
+	}
+	return nil
+}
+
+// flow builds the graph: what is read, the component, what is written.
+func (r *componentRun) flow() (*flow.Flow, error) {
+	c := r.component
+	params, err := flow.Params(c, r.args)
+	if err = errors.Join(err, r.in.read(), r.out.read()); err == nil {
+		err = errors.Join(r.in.checkInputs(c), r.out.checkOutputs(c))
+	}
+	if err != nil {
+		return nil, err
+	}
+	middle := &flow.Node{Name: c.Name, Component: c, Params: params, Options: flow.Options{Keep: r.keep}}
+	var nodes []*flow.Node
+	for i, in := range r.in.list {
+		n := &flow.Node{Name: r.in.nodeName(i), Component: in.component, Params: in.params}
+		nodes = append(nodes, n)
+		middle.From = append(middle.From, flow.Input{Node: n.Name})
+	}
+	out := &flow.Node{Name: "out", From: []flow.Input{{Node: middle.Name}}}
+	out.Component, out.Params = r.out.sink()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return flow.New(c.Name, dir, append(nodes, middle, out)...)
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+)
+
+// sink returns the sink that writes to the places of all -o, and its
+// parameters. A single one without a name is given all there is: a format that
+// holds several datasets writes each to a folder inside. Several take one
+// output each, and none may be left over.
+func (p *places) sink() (*component.Component, any) {
+	if len(p.list) == 1 && p.list[0].name == "" {
+		return p.list[0].component, p.list[0].params
+	}
+	return component.NewSink("outputs", "Writes each output to a place of its own.",
+		func(ctx context.Context, env *component.Env, _ struct{}, in component.Data) error {
+			parts, err := p.outputs(in)
+			if err != nil {
+				return usageError{err}
+			}
+			for i, o := range p.list {
+				if err := o.component.Write(ctx, env, o.params, parts[i]); err != nil {
+					return fmt.Errorf("%s: %w", o.flag, err)
+				}
+			}
+			return nil
+		}), struct{}{}
+}
+
+// outputs finds what each -o is to be given.
+func (p *places) outputs(in component.Data) ([]component.Data, error) {
+	parts := make([]component.Data, len(p.list))
+	left := slices.Clone(in.Names)
+	for i, o := range p.list {
+		name := o.name
+		switch {
+		case name != "":
+		case i < len(in.Names):
+			name = in.Names[i]
+		default:
+			return nil, fmt.Errorf("%s: there are more -o than outputs (%s); nothing was written", o.flag, list(in.Names))
+		}
+		part, err := in.Output(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, list(in.Names))
+		}
+		parts[i] = part
+		left = slices.DeleteFunc(left, func(l string) bool { return l == name })
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written", list(in.Names), list(left))
+	}
+	return parts, nil
+}
+
+// maxListed bounds how many names of outputs an error lists.
+const maxListed = 20
+
+func list(names []string) string {
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkOutputs refuses places that cannot fit what a component puts out, as far as
+// that is known before it has run.
+func (p *places) checkOutputs(c *component.Component) error {
+	if len(p.list) == 0 {
+		return fmt.Errorf("%s %s: where is the result to be written? give -o PATH", c.Kind, c.Name)
+	}
+	if !c.Outs && len(p.list) > 1 {
+		return fmt.Errorf("%s %s has one output, and there are %d -o", c.Kind, c.Name, len(p.list))
+	}
+	if !c.Outs && p.list[0].name != "" {
+		return fmt.Errorf("%s %s has one output without a name: write -o, not -o.%s", c.Kind, c.Name, p.list[0].name)
+	}
+	seen := map[string]string{}
+	for _, o := range p.list {
+		path, err := filepath.Abs(o.path)
+		if err != nil {
+			return err
+		}
+		if other, ok := seen[path]; ok {
+			return fmt.Errorf("%s and %s are the same place", other, o.flag)
+		}
+		seen[path] = o.flag
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+)
+
+// defaultFormat is what a place is when it names no format.
+const defaultFormat = "underfolder"
+
+// A place is where a dataset is read or written, as -i or -o gives it:
+// [FORMAT:]PATH[,k=v]...
+type place struct {
+	flag      string // as the user wrote it
+	name      string // of -i.NAME or -o.NAME, or ""
+	path      string
+	component *component.Component // a source or a sink
+	params    any
+}
+
+// places are the values of -i or -o, given any number of times.
+type places struct {
+	kind  component.Kind
+	flag  string   // -i or -o
+	texts []string // as given
+	list  []place  // what they mean
+}
+
+// Set implements pflag.Value.
+func (p *places) Set(text string) error {
+	p.texts = append(p.texts, text)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*places) Type() string { return "[FORMAT:]PATH[,k=v]..." }
+
+func (*places) String() string { return "" }
+
+// nameMark begins a value that came with a name; no argument of a program can
+// hold it.
+const nameMark = "\x00"
+
+var namedFlag = regexp.MustCompile(`^(-[io]|--(?:input|output))\.([^./=][^=]*)(=)?`)
+
+var inputName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+
+// takesNames marks commands whose -i and -o may have names.
+const takesNames = "takes names"
+
+// withNames rewrites -i.NAME PLACE and -o.NAME PLACE, which a flag cannot be, so
+// that the name comes with the value.
+func withNames(root *cobra.Command, args []string) (out []string) {
+	if c, _, err := root.Find(args); err != nil || c.Annotations[takesNames] == "" {
+		return args
+	}
+	for i := 0; i < len(args); i++ {
+		m := namedFlag.FindStringSubmatch(args[i])
+		switch {
+		case args[i] == "--":
+			return append(out, args[i:]...)
+		case m == nil:
+			out = append(out, args[i])
+		case m[3] == "=":
+			out = append(out, m[1], nameMark+m[2]+nameMark+args[i][len(m[0]):])
+		default:
+			text := "" // which is refused
+			if i++; i < len(args) {
+				text = args[i]
+			}
+			out = append(out, m[1], nameMark+m[2]+nameMark+text)
+		}
+	}
+	return out
+}
+
+// read finds out what the texts mean.
+func (p *places) read() error {
+	for _, text := range p.texts {
+		at := place{flag: p.flag}
+		if rest, ok := strings.CutPrefix(text, nameMark); ok {
+			at.name, text, _ = strings.Cut(rest, nameMark)
+			at.flag += "." + at.name
+		}
+		at.flag += " " + text
+		if err := p.checkName(at.name); err != nil {
+			return fmt.Errorf("%s: %w", at.flag, err)
+		}
+		if err := at.read(p.kind, text); err != nil {
+			return fmt.Errorf("%s: %w", at.flag, err)
+		}
+		p.list = append(p.list, at)
+	}
+	return nil
+}
+
+// checkName refuses a name that does not go with those before.
+func (p *places) checkName(name string) error {
+	switch {
+	case len(p.list) > 0 && (p.list[0].name == "") != (name == ""):
+		return fmt.Errorf("either every %s has a name or none has", p.flag)
+	case p.kind == component.Source && !inputName.MatchString(name):
+		return fmt.Errorf("%q cannot name an input: letters, digits, _ and - only", name)
+	case name != "" && slices.ContainsFunc(p.list, func(other place) bool { return other.name == name }):
+		return errors.New("the name is given twice")
+	}
+	return nil
+}
+
+// read reads [FORMAT:]PATH[,k=v]..., in which a comma of a path or value is
+// doubled.
+func (p *place) read(kind component.Kind, text string) (err error) {
+	parts := splitCommas(text)
+	if p.component, p.path, err = splitFormat(kind, parts[0]); err != nil {
+		return err
+	}
+	args := []flow.Arg{{Name: "path", Text: p.path, Flag: "path"}}
+	for _, part := range parts[1:] {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return fmt.Errorf("%q is not of the form k=v; a comma in a path is written twice", part)
+		}
+		args = append(args, flow.Arg{Name: name, Text: value, Flag: part})
+	}
+	p.params, err = flow.Params(p.component, args)
+	return err
+}
+
+// splitCommas splits at commas; two of them stand for one that does not split.
+func splitCommas(text string) []string {
+	parts := []string{""}
+	last := &parts[0]
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] != ',':
+			*last += text[i : i+1]
+		case strings.HasPrefix(text[i:], ",,"):
+			*last += ","
+			i++
+		default:
+			parts = append(parts, "")
+			last = &parts[len(parts)-1]
+		}
+	}
+	return parts
+}
+
+// splitFormat reads [FORMAT:]PATH. What stands before the first colon is a format if
+// there is one of that name, and otherwise part of a path that must be there.
+func splitFormat(kind component.Kind, text string) (*component.Component, string, error) {
+	formats := formats(kind)
+	if name, path, ok := strings.Cut(text, ":"); ok {
+		if slices.Contains(formats, name) {
+			c, err := component.Find(kind, name)
+			return c, path, errors.Join(err, notEmpty(path))
+		}
+		if _, err := os.Lstat(text); err != nil && !strings.ContainsRune(name, filepath.Separator) {
+			return nil, "", fmt.Errorf("there is no %s format %q (for a path with a colon, write %s:%s)%s", kind, name, defaultFormat, text, component.Suggest(name, formats))
+		}
+	}
+	c, err := component.Find(kind, defaultFormat)
+	return c, text, errors.Join(err, notEmpty(text))
+}
+
+func notEmpty(path string) error {
+	if path == "" {
+		return errors.New("the path is empty")
+	}
+	return nil
+}
+
+// formats lists the sources or sinks that have a path.
+func formats(kind component.Kind) (names []string) {
+	for _, c := range component.All(kind) {
+		if slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "path" }) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// checkInputs refuses places that are too few or too many to be read.
+func (p *places) checkInputs(c *component.Component) error {
+	switch n := len(p.list); {
+	case n == 0:
+		return fmt.Errorf("%s %s: what is to be read? give -i PATH", c.Kind, c.Name)
+	case n > 1 && !c.Many:
+		return fmt.Errorf("%s %s reads one dataset, and there are %d -i; join them first with op cat or op zip", c.Kind, c.Name, n)
+	}
+	return nil
+}
+
+// nodeName names the node that reads the place number i.
+func (p *places) nodeName(i int) string {
+	switch {
+	case p.list[i].name != "":
+		return "in-" + p.list[i].name
+	case len(p.list) > 1:
+		return fmt.Sprintf("in-%d", i)
+	default:
+		return "in"
+	}
+}
