@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
@@ -233,8 +232,8 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	if err != nil {
 		return content{}, err
 	}
-	if _, known := codec.ByExtension(ext); known {
-		ext = strings.ToLower(ext) // other readers know it only so
+	if lower := strings.ToLower(ext); dataset.CheckExt(lower) == nil {
+		ext = lower // other readers know it only so
 	}
 	if !output.SafeName(ext) {
 		return content{}, fmt.Errorf("extension %q cannot be part of a file's name", ext)

@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
+)
+
+// A Violation is one thing that is not as a schema says.
+type Violation struct {
+	Sample  int    `json:"sample"`
+	Item    string `json:"item,omitempty"` // "" is the sample itself
+	Path    string `json:"path,omitempty"` // in a document, as a JSON pointer
+	Message string `json:"message"`
+}
+
+func (v Violation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "sample %d: ", v.Sample)
+	if v.Item != "" {
+		fmt.Fprintf(&b, "item %s: ", v.Item)
+	}
+	if v.Path != "" {
+		fmt.Fprintf(&b, "%s: ", v.Path)
+	}
+	return b.String() + v.Message
+}
+
+// Check returns what is not as the schema says in the sample at a position, by
+// item. What cannot be read or decoded is a violation; the error is that of
+// ctx alone.
+func (s *Schema) Check(ctx context.Context, index int, sample dataset.Sample) ([]Violation, error) {
+	var all []Violation
+	for _, k := range slices.Sorted(maps.Keys(s.Items)) {
+		c := checker{item: k, index: index}
+		if f, ok := sample.Field(k); ok {
+			c.field(ctx, s.Items[k], f)
+		} else if !s.Items[k].Optional {
+			c.add("", "it is missing")
+		}
+		all = append(all, c.found...)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	for _, k := range sample.Keys() {
+		if s.Closed && s.Items[k] == nil {
+			all = append(all, Violation{Sample: index, Item: k, Message: "it is not in the schema, which is closed"})
+		}
+	}
+	slices.SortStableFunc(all, compare)
+	return all, nil
+}
+
+// compare orders violations by sample, then item; those of one item are in
+// order.
+func compare(a, b Violation) int {
+	if a.Sample != b.Sample {
+		return a.Sample - b.Sample
+	}
+	return strings.Compare(a.Item, b.Item)
+}
+
+// checker looks at one item of one sample.
+type checker struct {
+	item  string
+	index int
+	found []Violation
+}
+
+func (c *checker) add(path, format string, args ...any) {
+	c.found = append(c.found, Violation{c.index, c.item, path, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
+	if want.Shared != nil && *want.Shared != f.Shared {
+		c.add("", "shared is %v, want %v", f.Shared, *want.Shared)
+	}
+	if want.Kind == "" && want.Ext == nil {
+		return
+	}
+	ext, err := f.Item.Ext(ctx)
+	if err != nil {
+		c.add("", "%v", err)
+		return
+	}
+	if want.Ext != nil && !slices.Contains(want.Ext, strings.ToLower(ext)) {
+		c.add("", "its extension is %q, want %s", ext, anyOf(want.Ext))
+	}
+	if want.Kind == "" {
+		return
+	}
+	v, err := f.Item.Value(ctx)
+	if err != nil {
+		c.add("", "%v", err)
+		return
+	}
+	if kind := kindOf(ext, v); kind != want.Kind {
+		c.add("", "it is of kind %s, want %s", kind, want.Kind)
+		return
+	}
+	switch v := v.(type) {
+	case image.Image:
+		c.image(want, v)
+	case *array.Array:
+		c.array(want, v)
+	}
+	if want.compiled != nil {
+		c.document(want.compiled.Validate(plain(v)))
+	}
+}
+
+// kindOf returns the kind of a value that was read under an extension.
+func kindOf(ext string, v any) Kind {
+	c, known := codec.ByExtension(ext)
+	switch v.(type) {
+	case image.Image:
+		return Image
+	case *array.Array:
+		return Array
+	}
+	switch {
+	case !known, c.Name == codec.Raw.Name:
+		return Bytes
+	case c.Name == "json", c.Name == "yaml":
+		return Document
+	case c.Name == "txt":
+		return Text
+	}
+	return Other
+}
+
+func (c *checker) image(want *Item, img image.Image) {
+	b := img.Bounds()
+	if !want.Width.holds(b.Dx()) {
+		c.add("", "its width is %d, want %s", b.Dx(), want.Width)
+	}
+	if !want.Height.holds(b.Dy()) {
+		c.add("", "its height is %d, want %s", b.Dy(), want.Height)
+	}
+	if n := channels(img); want.Channels != nil && !slices.Contains(want.Channels, n) {
+		c.add("", "it has %d channels, want %s", n, anyOf(want.Channels))
+	}
+}
+
+// channels returns what the type of an image stores: 1 of grey, 3 of colour, 4
+// with alpha. Types that may or may not have alpha are looked into.
+func channels(img image.Image) int {
+	switch img := img.(type) {
+	case *image.Gray, *image.Gray16:
+		return 1
+	case *image.YCbCr, *image.CMYK:
+		return 3
+	case *image.NRGBA, *image.NRGBA64, *image.NYCbCrA:
+		return 4
+	case interface{ Opaque() bool }:
+		if img.Opaque() {
+			return 3
+		}
+	}
+	return 4
+}
+
+func (c *checker) array(want *Item, a *array.Array) {
+	if want.DType != nil && !slices.Contains(want.DType, a.DType.String()) {
+		c.add("", "its type of elements is %v, want %s", a.DType, anyOf(want.DType))
+	}
+	if want.Shape == nil {
+		return
+	}
+	fits := len(a.Shape) == len(want.Shape)
+	for i := 0; fits && i < len(a.Shape); i++ {
+		fits = want.Shape[i] == Any || int(want.Shape[i]) == a.Shape[i]
+	}
+	if !fits {
+		c.add("", "its shape is %v, want %v", a.Shape, want.Shape)
+	}
+}
+
+// plain is a document as JSON has it: bytes, which YAML knows, are a text.
+func plain(v any) any {
+	switch v := v.(type) {
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plain(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = plain(e)
+		}
+		return out
+	}
+	return v
+}
+
+// maxOfDocument bounds what is said of one document.
+const maxOfDocument = 20
+
+// document notes what a JSON Schema found.
+func (c *checker) document(err error) {
+	if err == nil {
+		return
+	}
+	failed, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		c.add("", "%v", err)
+		return
+	}
+	c.causes(failed)
+}
+
+func (c *checker) causes(e *jsonschema.ValidationError) {
+	if len(c.found) >= maxOfDocument {
+		return
+	}
+	if len(e.Causes) > 0 {
+		for _, cause := range e.Causes {
+			c.causes(cause)
+		}
+		return
+	}
+	var path strings.Builder
+	for _, name := range e.InstanceLocation {
+		path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+	}
+	c.add(path.String(), "%s", e.BasicOutput().Error)
+}
+
+// anyOf lists what is allowed.
+func anyOf[T any](list []T) string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = fmt.Sprint(e)
+	}
+	return strings.Join(texts, " or ")
+}

@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterMapper("validate", "Passes on samples that are as a schema says; any other is an error that names the sample and what is wrong.",
+		func(env *component.Env, p Guard) (dataset.Mapper, error) {
+			file := env.Path(p.Schema)
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("schema: %w", err)
+			}
+			return NewGuard(file, content)
+		})
+}
+
+// Guard names the schema that samples must fulfil.
+type Guard struct {
+	Schema component.Path `param:"schema,required" doc:"a YAML file, as larder validate --infer writes it"`
+}
+
+// NewGuard returns a mapper that passes on samples that are as the schema in
+// the content of a YAML file says. Where results are kept, so is that a sample
+// was found to be right.
+func NewGuard(file string, content []byte) (dataset.Maker, error) {
+	s, err := Parse(file, content)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "validate", Code: key.Version("1"), Params: []key.Param{{Name: "schema", Value: string(content)}},
+		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
+			found, err := s.Check(ctx, 0, in)
+			if err != nil || len(found) == 0 {
+				return in, err
+			}
+			return dataset.Sample{}, describe(found)
+		},
+	})
+}
+
+// describe says what is wrong with one sample; which one that is its error
+// says.
+func describe(found []Violation) error {
+	const few = 5
+	texts := make([]string, 0, few+1)
+	for _, v := range found[:min(few, len(found))] {
+		_, text, _ := strings.Cut(v.String(), ": ")
+		texts = append(texts, text)
+	}
+	if len(found) > few {
+		texts = append(texts, fmt.Sprintf("and %d more", len(found)-few))
+	}
+	return errors.New("not as the schema says: " + strings.Join(texts, "; "))
+}

@@ -1,0 +1,227 @@
+// Package schema says what samples must look like: which items they have, of
+// which kind, size and form. A schema is a YAML file:
+//
+//	version: 1
+//	closed: true                      # items that are not named are violations
+//	items:
+//	  image:
+//	    kind: image                   # image, array, document, text or bytes
+//	    ext: [jpeg, png]
+//	    width: {min: 16, max: 4096}   # pixels
+//	    height: {min: 16}
+//	    channels: [3]                 # 1 grey, 3 colour, 4 with alpha
+//	  points:
+//	    optional: true
+//	    kind: array
+//	    dtype: [float32]
+//	    shape: [any, 2]
+//	  metadata:
+//	    kind: document
+//	    shared: false
+//	    schema: {type: object, required: [color]}   # JSON Schema
+//
+// Whatever is left out is not asked for, and an item is read only as far as its
+// schema asks.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/array"
+)
+
+// A Schema says what each sample must look like. It is made by [Parse] or
+// [Infer] and may be used by many goroutines.
+type Schema struct {
+	Version int              `yaml:"version"` // 1
+	Closed  bool             `yaml:"closed,omitempty"`
+	Items   map[string]*Item `yaml:"items"`
+}
+
+// An Item says what one item of each sample must look like.
+type Item struct {
+	Kind     Kind     `yaml:"kind,omitempty"`
+	Optional bool     `yaml:"optional,omitempty"` // samples may lack it
+	Shared   *bool    `yaml:"shared,omitempty"`   // nil: either
+	Ext      []string `yaml:"ext,omitempty,flow"` // any of these, in any case
+	Width    *Range   `yaml:"width,omitempty,flow"`
+	Height   *Range   `yaml:"height,omitempty,flow"`
+	Channels []int    `yaml:"channels,omitempty,flow"` // any of these
+	DType    []string `yaml:"dtype,omitempty,flow"`    // any of these
+	Shape    []Dim    `yaml:"shape,omitempty,flow"`
+	Schema   any      `yaml:"schema,omitempty"` // of a document
+
+	compiled *jsonschema.Schema
+}
+
+// A Kind is what the value of an item is.
+type Kind string
+
+// The kinds. The zero value is any.
+const (
+	Image    Kind = "image"
+	Array    Kind = "array"
+	Document Kind = "document" // JSON or YAML
+	Text     Kind = "text"
+	Bytes    Kind = "bytes" // of a format that is not known
+	Other    Kind = "other" // of any other format
+)
+
+var kinds = []Kind{Image, Array, Document, Text, Bytes, Other}
+
+// A Range is from Min to Max, both included; a Max of 0 is no bound.
+type Range struct {
+	Min int `yaml:"min,omitempty"`
+	Max int `yaml:"max,omitempty"`
+}
+
+func (r *Range) holds(n int) bool { return r == nil || n >= r.Min && (r.Max == 0 || n <= r.Max) }
+
+func (r *Range) String() string {
+	if r.Max == 0 {
+		return fmt.Sprintf("at least %d", r.Min)
+	}
+	return fmt.Sprintf("from %d to %d", r.Min, r.Max)
+}
+
+// A Dim is the length of an array along one dimension, or [Any].
+type Dim int
+
+// Any length along a dimension.
+const Any Dim = -1
+
+const anyWord = "any"
+
+func (d Dim) String() string {
+	if d == Any {
+		return anyWord
+	}
+	return strconv.Itoa(int(d))
+}
+
+// UnmarshalYAML reads a length or the word any.
+func (d *Dim) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == anyWord {
+		*d = Any
+		return nil
+	}
+	length, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil || length < 0 {
+		return fmt.Errorf("line %d: %q is no length: write a whole number from 0, or any", n.Line, n.Value)
+	}
+	*d = Dim(length)
+	return nil
+}
+
+// MarshalYAML is the reverse of UnmarshalYAML.
+func (d Dim) MarshalYAML() (any, error) {
+	if d == Any {
+		return anyWord, nil
+	}
+	return int(d), nil
+}
+
+// Parse reads a schema from the content of a YAML file, whose name is for
+// errors.
+func Parse(file string, content []byte) (*Schema, error) {
+	s := &Schema{}
+	if err := yaml.Load(content, s, yaml.WithKnownFields()); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if err := s.compile(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// YAML returns the schema as the content of a file that [Parse] reads.
+func (s *Schema) YAML() ([]byte, error) { return yaml.Dump(s) }
+
+// compile checks a schema and gets its JSON Schemas ready.
+func (s *Schema) compile() error {
+	if s.Version != 1 {
+		return fmt.Errorf("version is %d; this program reads schemas that begin with version: 1", s.Version)
+	}
+	for k, it := range s.Items {
+		if it == nil {
+			s.Items[k] = &Item{}
+			continue
+		}
+		if err := it.compile(); err != nil {
+			return fmt.Errorf("item %s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func (it *Item) compile() (err error) {
+	if it.Kind != "" && !slices.Contains(kinds, it.Kind) {
+		return fmt.Errorf("kind cannot be %q; valid: %v", it.Kind, kinds)
+	}
+	for of, asked := range map[Kind]bool{
+		Image:    it.Width != nil || it.Height != nil || it.Channels != nil,
+		Array:    it.DType != nil || it.Shape != nil,
+		Document: it.Schema != nil,
+	} {
+		if asked && it.Kind != of {
+			return fmt.Errorf("what it says of an %s needs kind: %s", of, of)
+		}
+	}
+	for _, r := range []*Range{it.Width, it.Height} {
+		if r != nil && (r.Min < 0 || r.Max < 0 || r.Max > 0 && r.Max < r.Min) {
+			return fmt.Errorf("nothing is %s pixels", r)
+		}
+	}
+	for _, name := range it.DType {
+		if _, err := array.ParseDType(name); err != nil {
+			return err
+		}
+	}
+	for i, ext := range it.Ext {
+		it.Ext[i] = strings.ToLower(strings.TrimPrefix(ext, "."))
+	}
+	if it.Schema != nil {
+		it.compiled, err = compileJSON(it.Schema)
+	}
+	return err
+}
+
+// compileJSON gets a JSON Schema, given as plain values, ready.
+func compileJSON(schema any) (*jsonschema.Schema, error) {
+	b, err := json.Marshal(schema)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	const here = "larder:///schema"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothingOutside{})
+	c.AssertFormat()
+	if err := c.AddResource(here, doc); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := c.Compile(here)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return compiled, nil
+}
+
+// nothingOutside keeps a schema from having files and networks read.
+type nothingOutside struct{}
+
+func (nothingOutside) Load(url string) (any, error) {
+	return nil, errors.New("a schema cannot refer to " + url + ", which is outside of it")
+}

@@ -1,0 +1,76 @@
+package schema
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/larder-data/larder/dataset"
+)
+
+// Options say how much of a dataset is gone through. The zero value is all of
+// it, with as many workers as there are processors.
+type Options struct {
+	Workers int // samples at once
+	First   int // only so many samples; 0 is all
+	Limit   int // violations listed; 0 is 100
+}
+
+func (o Options) samples(ds dataset.Dataset[dataset.Sample]) int {
+	if o.First > 0 {
+		return min(o.First, ds.Len())
+	}
+	return ds.Len()
+}
+
+// A Report says what was found in a dataset.
+type Report struct {
+	Samples    int         `json:"samples"`    // that were checked
+	Bad        int         `json:"bad"`        // that have violations
+	Violations int         `json:"violations"` // in all
+	List       []Violation `json:"list"`       // the first ones, by sample, then item
+}
+
+// Validate checks the samples of a dataset. A sample that cannot be made is a
+// violation; the error is that of ctx alone.
+func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (*Report, error) {
+	if o.Limit <= 0 {
+		o.Limit = 100
+	}
+	r := &Report{Samples: o.samples(ds), List: []Violation{}}
+	var mu sync.Mutex
+	err := dataset.Parallel(ctx, r.Samples, o.Workers, func(ctx context.Context, i int) error {
+		found, err := s.checkAt(ctx, ds, i)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.Bad++
+		r.Violations += len(found)
+		r.List = append(r.List, found...)
+		if len(r.List) > 2*o.Limit {
+			r.cut(o.Limit)
+		}
+		return nil
+	})
+	r.cut(o.Limit)
+	return r, err
+}
+
+// cut leaves the first ones.
+func (r *Report) cut(limit int) {
+	slices.SortStableFunc(r.List, compare)
+	r.List = r.List[:min(limit, len(r.List))]
+}
+
+func (s *Schema) checkAt(ctx context.Context, ds dataset.Dataset[dataset.Sample], i int) ([]Violation, error) {
+	sample, err := ds.At(ctx, i)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return []Violation{{Sample: i, Message: err.Error()}}, nil
+	}
+	return s.Check(ctx, i, sample)
+}
