@@ -2,11 +2,15 @@ package draw
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder/component"
 )
 
 // Texts and what must be told apart are readable on light and on dark pages,
@@ -83,4 +87,37 @@ func TestFit(t *testing.T) {
 			t.Fatalf("%q became %q", s, got)
 		}
 	})
+}
+
+func TestParamsInTitles(t *testing.T) {
+	type all struct {
+		Times   int                `param:"times"`
+		Seed    *int               `param:"seed"`
+		Missing *int               `param:"missing"`
+		Into    string             `param:"into" default:"stats"`
+		Sizes   map[string]float64 `param:"sizes"`
+		Items   []string           `param:"items"`
+		Any     any                `param:"any"`
+		Mapper  component.Step     `param:"mapper"`
+		Long    string             `param:"long"`
+	}
+	c := &component.Component{Type: reflect.TypeFor[all]()}
+	for i := range c.Type.NumField() {
+		f := c.Type.Field(i)
+		c.Params = append(c.Params, component.Param{Name: f.Tag.Get("param"), Default: f.Tag.Get("default"), Field: i})
+	}
+	seed := 0
+	mapper, _ := rename()
+	got := params(c, all{
+		Times: 3, Seed: &seed, Into: "stats", Sizes: map[string]float64{"train": 0.8, "test": 0.2}, Items: []string{"b", "a"},
+		Any:    []component.Entry{{Key: "z", Value: nil}, {Key: "a", Value: []any{int64(1), true}}},
+		Mapper: component.Step{Component: mapper}, Long: strings.Repeat("word ", 100),
+	})
+	want := []string{"  times: 3", "  seed: 0", "  sizes: {test: 0.2, train: 0.8}", "  items: [b, a]", "  any: {z: null, a: [1, true]}", "  mapper: rename"}
+	if len(got) != len(want)+1 || !slices.Equal(got[:len(want)], want) {
+		t.Errorf("%q, want %q and one more", got, want)
+	}
+	if last := got[len(got)-1]; len(last) > 200 || !strings.Contains(last, "…") {
+		t.Errorf("a long value is not shortened: %q", last)
+	}
 }

@@ -37,7 +37,7 @@ func (d *Drawing) SVG(w io.Writer) error {
 	}
 	width, height := inner+2*margin, s.top+p.height+legend+margin
 	s.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="%s" role="img">`, width, height, width, height, fonts)
-	s.add(`<title>%s</title>`, escape("flow "+d.name))
+	s.add(`<title>%s</title>`, escape(clean("flow "+d.name)))
 	s.add(`<style>%s</style>`, darkStyle())
 	s.add(`<rect width="%d" height="%d" rx="%d" %s/>`, width, height, radius, fill(paper))
 	s.header(d, inner)
