@@ -31,8 +31,8 @@ func (a *app) gcCommand() *cobra.Command {
 		Short: "Remove what was not used for long, and what is over the size of the cache",
 		Long: `Remove what was not used for long, and what is over the size of the cache.
 
-First, the manifests of flow files that are gone are released: what they pin is
-pinned no more. Then go the records of the given nodes and those older than the
+First, the manifests of flow files that are gone, and of checkpoints that a flow
+file does not have any more, are released: what they pin is pinned no more. Then go the records of the given nodes and those older than the
 given age (with both, the records of these nodes that are old), and last, least
 recently used first, what is over the size. Without --max-size that is the size
 of the cache. Pinned records stay.`,
@@ -50,7 +50,7 @@ of the cache. Pinned records stay.`,
 }
 
 func (a *app) gc(ctx context.Context, f gcFlags) error {
-	w := inventory.Waste{Pinned: f.pinned, DryRun: f.dryRun}
+	w := inventory.Waste{Pinned: f.pinned, DryRun: f.dryRun, Pins: pins}
 	if f.maxSize != "" {
 		n, err := flow.ParseBytes(f.maxSize)
 		if err != nil || n == 0 {
@@ -77,11 +77,18 @@ func (a *app) gc(ctx context.Context, f gcFlags) error {
 			return inventoryError(err)
 		}
 		for _, name := range removed.Manifests {
-			fmt.Fprintf(a.stderr, "%s: %s, its flow file is gone\n", printable(name), ifElse(f.dryRun, "would be released", "released"))
+			fmt.Fprintf(a.stderr, "%s: %s, its flow file or checkpoint is gone\n", printable(name), ifElse(f.dryRun, "would be released", "released"))
 		}
 		writeRemoved(a.stderr, removed, f.dryRun)
 		return nil
 	})
+}
+
+// pins reports whether a node of a flow file pins anything. A file that cannot
+// be read now may be right again later.
+func pins(file, node string) bool {
+	f, err := parse(file, nil)
+	return err != nil || f.Pins(node)
 }
 
 // missing is the error of asking for names where there is no cache.

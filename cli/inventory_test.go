@@ -426,8 +426,37 @@ func TestInventoryOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = b.larder("gc", "--node", "image-stats", "--dry-run")
-	mustContain(t, "gc --dry-run", r.stderr, "flow.yaml#stats: would be released, its flow file is gone\n", "26 records", "nothing was removed")
+	mustContain(t, "gc --dry-run", r.stderr, "flow.yaml#stats: would be released, its flow file or checkpoint is gone\n", "26 records", "nothing was removed")
 	r = b.larder("gc", "--node", "image-stats")
-	mustContain(t, "gc", r.stderr, "flow.yaml#stats: released, its flow file is gone\n", "image-stats: 26 records", " removed, ")
+	mustContain(t, "gc", r.stderr, "flow.yaml#stats: released, its flow file or checkpoint is gone\n", "image-stats: 26 records", " removed, ")
 	mustContain(t, "gc", b.larder("gc").stderr, "0 records (0 B) removed, 0 B freed on disk\n")
+}
+
+// TestGCReleasesCheckpointsThatAreNoMore: a checkpoint that the flow file had
+// once is released, those that it has stay pinned.
+func TestGCReleasesCheckpointsThatAreNoMore(t *testing.T) {
+	b := newBench(t)
+	const two = `version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  stats: {map: image-stats, from: letters, checkpoint: true}
+  small: {map: image-resize, from: letters, with: {width: 8}, checkpoint: true}
+  kept: {map: hash, from: letters, with: {items: [image]}, keep: true}
+  out: {sink: underfolder, from: kept, with: {path: out, overwrite: replace}}
+`
+	b.write("flow.yaml", two)
+	b.run()
+	if r := b.larder("gc", "--node", "image-resize"); !strings.HasPrefix(r.stderr, "0 records") {
+		t.Errorf("a checkpoint that is there was released: %s", r.stderr)
+	}
+	b.write("flow.yaml", strings.Replace(two, "with: {width: 8}, checkpoint: true", "with: {width: 8}", 1))
+	r := b.larder("gc", "--node", "image-resize")
+	mustContain(t, "gc", r.stderr, "flow.yaml#small: released, its flow file or checkpoint is gone\n", "image-resize: 26 records")
+	if strings.Contains(r.stderr, "#stats") || strings.Contains(r.stderr, "#kept") {
+		t.Errorf("others were released too: %s", r.stderr)
+	}
+	b.write("flow.yaml", "version: 1\nnodes: {")
+	if r := b.larder("gc", "--node", "image-stats"); !strings.HasPrefix(r.stderr, "0 records") {
+		t.Errorf("a checkpoint of a file that cannot be read now was released: %s", r.stderr)
+	}
 }

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -67,4 +68,30 @@ func (r *run) discard(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reachCheckpoint returns the nodes whose results end up in a checkpoint.
+func (f *Flow) reachCheckpoint() map[*Node]bool {
+	reach := map[*Node]bool{}
+	for _, n := range slices.Backward(f.order) {
+		if n.Options.Checkpoint || n.Options.Auto {
+			reach[n] = true
+		}
+		for _, in := range n.From {
+			if from, err := f.Node(in.Node); err == nil && reach[n] {
+				reach[from] = true
+			}
+		}
+	}
+	return reach
+}
+
+// Pins reports whether results of a node are pinned for a checkpoint.
+func (f *Flow) Pins(node string) bool {
+	for n := range f.reachCheckpoint() {
+		if n.Name == node {
+			return true
+		}
+	}
+	return false
 }

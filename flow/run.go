@@ -140,22 +140,6 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 	return r, nil
 }
 
-// reachCheckpoint returns the nodes whose results end up in a checkpoint.
-func (f *Flow) reachCheckpoint() map[*Node]bool {
-	reach := map[*Node]bool{}
-	for _, n := range slices.Backward(f.order) {
-		if n.Options.Checkpoint || n.Options.Auto {
-			reach[n] = true
-		}
-		for _, in := range n.From {
-			if from, err := f.Node(in.Node); err == nil && reach[n] {
-				reach[from] = true
-			}
-		}
-	}
-	return reach
-}
-
 func (r *run) state(name string) *state {
 	return r.states[slices.IndexFunc(r.states, func(s *state) bool { return s.Name == name })]
 }

@@ -24,18 +24,22 @@ type Waste struct {
 	Nodes Selection
 	// Pinned removes pinned records too.
 	Pinned bool
+	// Pins, if not nil, says whether a node of a flow file that is there pins
+	// anything: what it pinned before is released if it does not.
+	Pins func(file, node string) bool
 	// DryRun removes nothing, and says what would be.
 	DryRun bool
 }
 
 // Collect removes waste. First it forgets the manifests of flow files that are
-// gone, so that what they pin is pinned no more.
+// gone, and of nodes that pin nothing any more, so that what they pinned is
+// pinned no more.
 func Collect(ctx context.Context, s store.Store, w Waste) (Removed, error) {
 	rm, err := newRemover(ctx, s, w.DryRun)
 	if err != nil {
 		return Removed{}, err
 	}
-	released, err := abandoned(ctx, s)
+	released, err := abandoned(ctx, s, w.Pins)
 	if err != nil {
 		return Removed{}, err
 	}

@@ -47,35 +47,40 @@ func Manifests(ctx context.Context, s store.Store) (names []string, err error) {
 	return names, nil
 }
 
-// abandoned returns the names of manifests whose flow file is gone, in order.
-func abandoned(ctx context.Context, s store.Store) (names []string, err error) {
-	all, err := Manifests(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range all {
-		if file, ok := flowFile(name); ok {
-			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-				names = append(names, name)
-			}
+// abandoned returns the names of manifests whose flow file is gone, and of those
+// of which pins says that their node pins nothing any more, in order.
+func abandoned(ctx context.Context, s store.Store, pins func(file, node string) bool) (names []string, err error) {
+	for m, err := range s.Manifests(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("inventory: %w", err)
+		}
+		file, node, ok := flowFile(m.Name)
+		if !ok {
+			continue
+		}
+		_, err := os.Stat(file)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && m.Pinned && pins != nil && !pins(file, node) {
+			names = append(names, m.Name)
 		}
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
-// flowFile returns the flow file in the name of a manifest, which is its
-// absolute path, "#" and a node. A flow that was built in Go names its manifests
+// flowFile returns the flow file and the node in the name of a manifest, which
+// is an absolute path, "#" and a node or one of its outputs. A flow that was built in Go names its manifests
 // alike by a path that never was a file: only what is called YAML is taken for
 // one, so that pins are rather kept than lost.
-func flowFile(manifest string) (file string, ok bool) {
+func flowFile(manifest string) (file, node string, ok bool) {
 	i := strings.LastIndexByte(manifest, '#')
 	if i < 0 {
-		return "", false
+		return "", "", false
 	}
 	file = manifest[:i]
+	node, _, _ = strings.Cut(manifest[i+1:], ".")
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".yaml", ".yml":
-		return file, filepath.IsAbs(file)
+		return file, node, filepath.IsAbs(file)
 	}
-	return "", false
+	return "", "", false
 }
