@@ -106,6 +106,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand())
 	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand())
+	root.AddCommand(a.drawCommand())
 	return root
 }
 
