@@ -102,12 +102,12 @@ func (c *chain) Map(ctx context.Context, in Sample) (Sample, error) {
 type composed struct {
 	mapped
 	steps Dataset[Sample]
-	own   []*mapped // of the steps that are makers
-	ops   sync.Map  // recipe -> *key.Op
+	own   map[*mapped]string // of the steps that are makers: what identifies them
+	ops   sync.Map           // recipe -> *key.Op
 }
 
 func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
-	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds}
+	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds, own: map[*mapped]string{}}
 	for _, s := range c.steps {
 		inner := MapOptions{Node: o.Node}
 		if m, ok := s.(Maker); ok && m.Makes() == nil {
@@ -115,7 +115,7 @@ func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
 		}
 		d.steps = Map(d.steps, s, inner)
 		if m, ok := d.steps.(*mapped); ok {
-			d.own = append(d.own, m)
+			d.own[m] = m.maker.Op().Key().String()
 		}
 	}
 	return d
@@ -169,7 +169,10 @@ type recipe struct {
 // made returns the product that an item is, if a step makes it.
 func (r *recipe) made(it *Item) (*product, bool) {
 	p, ok := it.origin.(*product)
-	return p, ok && slices.Contains(r.node.own, p.making.node)
+	if ok {
+		_, ok = r.node.own[p.making.node]
+	}
+	return p, ok
 }
 
 // product notes how something is made, and returns its name.
@@ -181,7 +184,7 @@ func (r *recipe) execution(m *Making) int {
 	if i := slices.Index(r.makings, m); i >= 0 {
 		return i
 	}
-	line := m.maker.Op().Key().String()
+	line := r.node.own[m.node]
 	if random := m.maker.Random(); random != nil && random.perPosition() {
 		r.positional = true
 		line += " by position"
@@ -221,7 +224,8 @@ func (r *recipe) identity() (*key.Op, error) {
 	if op, ok := r.node.ops.Load(text); ok {
 		return op.(*key.Op), nil
 	}
-	params := []key.Param{{Name: "recipe", Value: text}}
+	// Steps read each other's items by codecs, of which nothing else tells.
+	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: anyCodec()}}
 	for i, m := range r.makings { // the recipe has all of it; this is for those who read explanations
 		for _, p := range m.maker.Op().Action().Parts() {
 			name := strings.TrimSpace(fmt.Sprintf("step %d %s %s", i, p.Kind, p.Name))

@@ -212,10 +212,13 @@ type pixels struct {
 }
 
 func pixelsOf(img image.Image) *pixels {
-	b := img.Bounds()
-	n := b.Dx() * b.Dy()
-	p := &pixels{rect: image.Rect(0, 0, b.Dx(), b.Dy()), colors: make([]rgb, 0, n), alpha: make([]uint16, 0, n)}
-	switch img.(type) {
+	r := rasterOf(img)
+	if m, ok := r.Image.(*image.RGBA); ok && m.Opaque() { // then nothing is multiplied
+		r = rasterOf(&image.NRGBA{Pix: m.Pix, Stride: m.Stride, Rect: m.Rect})
+	}
+	n := r.width() * r.height()
+	p := &pixels{rect: image.Rect(0, 0, r.width(), r.height()), colors: make([]rgb, 0, n), alpha: make([]uint16, 0, n)}
+	switch r.Image.(type) {
 	case *image.Gray:
 		p.grey = true
 	case *image.Gray16:
@@ -223,16 +226,36 @@ func pixelsOf(img image.Image) *pixels {
 	case *image.RGBA64, *image.NRGBA64:
 		p.deep = true
 	}
-	r := rasterOf(img)
-	at := r.Bounds().Min
-	for y := range b.Dy() {
-		for x := range b.Dx() {
-			c := color.NRGBA64Model.Convert(r.At(at.X+x, at.Y+y)).(color.NRGBA64)
-			p.colors = append(p.colors, rgb{float64(c.R) / 65535, float64(c.G) / 65535, float64(c.B) / 65535})
-			p.alpha = append(p.alpha, c.A)
+	p.read(r)
+	return p
+}
+
+// read takes in an image. The types that decoders make most are not asked for
+// each pixel.
+func (p *pixels) read(r raster) {
+	add := func(red, green, blue, alpha uint8) {
+		p.colors = append(p.colors, rgb{float64(red) / math.MaxUint8, float64(green) / math.MaxUint8, float64(blue) / math.MaxUint8})
+		p.alpha = append(p.alpha, uint16(alpha)*257)
+	}
+	for y := range r.height() {
+		row := r.row(y)
+		switch m := r.Image.(type) {
+		case *image.Gray:
+			for _, v := range row {
+				add(v, v, v, math.MaxUint8)
+			}
+		case *image.NRGBA:
+			for i := 0; i < len(row); i += 4 {
+				add(row[i], row[i+1], row[i+2], row[i+3])
+			}
+		default:
+			for x := range r.width() {
+				c := color.NRGBA64Model.Convert(m.At(m.Bounds().Min.X+x, m.Bounds().Min.Y+y)).(color.NRGBA64)
+				p.colors = append(p.colors, rgb{float64(c.R) / math.MaxUint16, float64(c.G) / math.MaxUint16, float64(c.B) / math.MaxUint16})
+				p.alpha = append(p.alpha, c.A)
+			}
 		}
 	}
-	return p
 }
 
 func (p *pixels) change(f func(rgb) rgb) {
