@@ -26,7 +26,11 @@ func (e *events) observe(ev Event) {
 // event describes the state of a node now.
 func (s *state) event(kind EventKind) Event {
 	done, total := s.progress()
-	return Event{Time: time.Now(), Event: kind, Node: s.Name, Kind: s.Component.Kind, Done: done, Total: total}
+	t := &s.tally
+	return Event{
+		Time: time.Now(), Event: kind, Node: s.Name, Kind: s.Component.Kind, Done: done, Total: total,
+		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
+	}
 }
 
 // progress is how many samples the node has handled, and of how many if that
