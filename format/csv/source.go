@@ -246,7 +246,7 @@ func (t *table) value(column, text string) (any, error) {
 		typ = "string"
 	}
 	if text == "" && typ != "string" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // null is a value
 	}
 	return parsers[typ](text)
 }

@@ -109,10 +109,7 @@ func TestLabel(t *testing.T) {
 func TestOrderIsByPathElements(t *testing.T) {
 	element := rapid.StringMatching(`[a-b\-]{1,2}`)
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "")
-		if err != nil {
-			rt.Fatal(err)
-		}
+		dir := t.TempDir()
 		var want [][]string
 		for _, elements := range rapid.SliceOfNDistinct(rapid.SliceOfN(element, 1, 3), 0, 8, func(e []string) string { return strings.Join(e, "/") }).Draw(rt, "paths") {
 			elements[len(elements)-1] += ".png"

@@ -72,7 +72,7 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 }
 
 func already(path string) error {
-	return fmt.Errorf("%s is already there; remove it, or say overwrite: replace", path)
+	return fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
 }
 
 func same(ctx context.Context, a, b string) bool {
@@ -92,11 +92,11 @@ func Publish(from, path string, replace bool) error {
 	case err == nil:
 		return os.Remove(from)
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s is already there: %w", path, fs.ErrExist)
+		return already(path)
 	}
 	// A file system without links: what follows is two steps.
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is already there: %w", path, fs.ErrExist)
+		return already(path)
 	}
 	return os.Rename(from, path)
 }

@@ -63,7 +63,7 @@ func TakeStale(path string) ([]Stale, error) {
 func (s Stale) Remove() error { return errors.Join(os.RemoveAll(s.Path), s.lock.Close()) }
 
 // Leave leaves it to the next writer.
-func (s Stale) Leave() error { return s.lock.Close() }
+func (s Stale) Leave() { s.lock.Close() }
 
 // EachEntry calls f for every entry of a folder, in the order in which the
 // system gives them, without holding them all.

@@ -96,7 +96,7 @@ func TestLinksBecomeCopies(t *testing.T) {
 // TestLinkOnAnotherDevice: a link that cannot be made becomes a copy, and is
 // mentioned once.
 func TestLinkOnAnotherDevice(t *testing.T) {
-	from, err := os.MkdirTemp("/dev/shm", "larder-test-")
+	from, err := os.MkdirTemp("/dev/shm", "larder-test-") //nolint:usetesting // on another file system
 	if err != nil {
 		t.Skip("there is no second file system:", err)
 	}

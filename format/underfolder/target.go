@@ -85,7 +85,7 @@ func (t *target) close(ctx context.Context) {
 		if keep {
 			s.Leave()
 		} else {
-			s.Remove() // best effort: the next writer removes it too
+			_ = s.Remove() // else the next writer removes it
 		}
 	}
 	if !keep {

@@ -1,0 +1,155 @@
+package output_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/larder-data/larder/format/output"
+)
+
+func TestSafeName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "a.b": true, "a b": true, "ä": true, "": false, ".": false, "..": false, ".a": false,
+		"a/b": false, "/a": false, `a\b`: false, "a\x00": false, "../a": false,
+	} {
+		if got := output.SafeName(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestInside(t *testing.T) {
+	for _, c := range []struct {
+		dir, path string
+		want      bool
+	}{
+		{"/a/b", "/a/b", true}, {"/a/b", "/a/b/c", true}, {"/a/b", "/a", false}, {"/a/b", "/a/bc", false}, {"/", "/a", true}, {"/a/b", "/a/..b", false},
+	} {
+		if got := output.Inside(c.dir, c.path); got != c.want {
+			t.Errorf("%s in %s: %v", c.path, c.dir, got)
+		}
+	}
+}
+
+// content returns the content of all files in a folder.
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += fmt.Sprintf("%s=%s ", e.Name(), b)
+	}
+	return all
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	write := func(how output.Overwrite, text string, fail error) (int64, error) {
+		return output.WriteFile(t.Context(), path, how, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return errors.Join(err, fail)
+		})
+	}
+	// What a killed writer left.
+	if err := os.WriteFile(filepath.Join(dir, ".x.larder-123"), []byte("hal"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	boom := errors.New("boom")
+	for _, c := range []struct {
+		how  output.Overwrite
+		text string
+		fail error
+		n    int64
+		err  error
+		want string
+	}{
+		{output.Forbid, "one", boom, 0, boom, ""},
+		{output.Forbid, "one", nil, 3, nil, "x=one "},
+		{output.Forbid, "two", nil, 0, fs.ErrExist, "x=one "},
+		{output.Replace, "two", boom, 0, boom, "x=one "},
+		{output.Replace, "three", nil, 5, nil, "x=three "},
+		{output.Replace, "three", nil, 0, nil, "x=three "},
+	} {
+		n, err := write(c.how, c.text, c.fail)
+		if n != c.n || !errors.Is(err, c.err) {
+			t.Errorf("%s %q: %d bytes, error %v; want %d, %v", c.how, c.text, n, err, c.n, c.err)
+		}
+		if got := content(t, dir); got != c.want {
+			t.Errorf("%s %q: the folder has %q, want %q", c.how, c.text, got, c.want)
+		}
+	}
+}
+
+// TestWriteFileMeetsAnother: a file that appeared while this one was written is
+// not replaced unasked.
+func TestWriteFileMeetsAnother(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	_, err := output.WriteFile(t.Context(), path, output.Forbid, func(io.Writer) error {
+		return os.WriteFile(path, []byte("theirs"), 0o666)
+	})
+	if got := content(t, dir); !errors.Is(err, fs.ErrExist) || got != "x=theirs " {
+		t.Errorf("the folder has %q, error %v", got, err)
+	}
+}
+
+func TestStaleIsOnlyOfTheDead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	for _, name := range []string{".x.larder-1", ".x.larder-2", ".x.larder-3-old", ".x.larder-", ".x.larder-4a", ".y.larder-5", "x.larder-6"} {
+		if err := os.Mkdir(filepath.Join(filepath.Dir(path), name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alive, err := output.Lock(filepath.Join(filepath.Dir(path), ".x.larder-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Close()
+	stale, err := output.TakeStale(path)
+	if err != nil || len(stale) != 2 {
+		t.Fatalf("%v, %v", stale, err)
+	}
+	if again, err := output.TakeStale(path); err != nil || len(again) != 0 {
+		t.Errorf("taken twice: %v, %v", again, err)
+	}
+	for _, s := range stale {
+		if name := filepath.Base(s.Path); name != ".x.larder-1" && name != ".x.larder-3-old" {
+			t.Errorf("took %s", name)
+		}
+		s.Leave()
+	}
+}
+
+func TestCopyDoesNotOverwrite(t *testing.T) {
+	dir := t.TempDir()
+	src, dst := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for _, name := range []string{src, dst} {
+		if err := os.WriteFile(name, []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []output.Copy{output.Reflink, output.HardLink, output.SymbolicLink} {
+		if _, _, err := c.File(dst, src); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+	if b, err := os.ReadFile(dst); err != nil || string(b) != dst {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+	if _, _, err := output.Reflink.File(filepath.Join(dir, "c"), dir); err == nil {
+		t.Error("a folder was copied")
+	}
+}
