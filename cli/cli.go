@@ -21,7 +21,9 @@ import (
 	"github.com/larder-data/larder/flow"
 
 	// The components that come with Larder.
+	_ "github.com/larder-data/larder/format/csv"
 	_ "github.com/larder-data/larder/format/images"
+	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/mapper"
 	_ "github.com/larder-data/larder/op"
@@ -105,7 +107,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand())
-	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand())
+	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
 	root.AddCommand(a.drawCommand())
 	return root
 }

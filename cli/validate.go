@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/schema"
+)
+
+// validateFlags are the flags of larder validate.
+type validateFlags struct {
+	set    variables
+	schema string
+	infer  bool
+	json   bool
+	schema.Options
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	var f validateFlags
+	c := &cobra.Command{
+		Use:   "validate [FORMAT:]PATH[,k=v]... | FLOW NODE",
+		Short: "Check the samples of a dataset, or of a node, against a schema",
+		Long: `Checks the samples of a dataset, or of what a node of a flow puts out, against a
+schema: a YAML file that says which items there are, of which kind, size and
+form. What is wrong is listed by sample, item and place, and the exit status is 1.
+
+With --infer, prints the schema that the samples of a dataset have in common.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.validate(c.Context(), args, f)
+		},
+	}
+	c.Flags().StringVar(&f.schema, "schema", "", "the schema, a YAML `file`")
+	c.Flags().BoolVar(&f.infer, "infer", false, "print the schema that the samples have in common")
+	c.Flags().IntVar(&f.First, "first", 0, "look at the first `n` samples only")
+	c.Flags().IntVar(&f.Limit, "limit", 100, "list at most `n` of what is wrong")
+	c.Flags().IntVar(&f.Workers, "workers", 0, "samples at once (default: the number of processors)")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	c.MarkFlagsMutuallyExclusive("schema", "infer")
+	c.MarkFlagsOneRequired("schema", "infer")
+	return c
+}
+
+func (a *app) validate(ctx context.Context, args []string, f validateFlags) (err error) {
+	if f.First < 0 || f.Workers < 0 || f.Limit < 1 {
+		return usageError{errors.New("--first and --workers must not be negative, and --limit must be 1 at least")}
+	}
+	var s *schema.Schema
+	if !f.infer {
+		content, err := os.ReadFile(f.schema)
+		if err != nil {
+			return usageError{err}
+		}
+		if s, err = schema.Parse(f.schema, content); err != nil {
+			return usageError{err}
+		}
+	}
+	fl, node, err := sourceOrFlow(args, f.set)
+	if err != nil {
+		return usageError{err}
+	}
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := l.Close(); cerr != nil {
+			err = failure{errors.Join(err, cerr)}
+		}
+	}()
+	data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Workers: f.Workers, Log: a.logger()})
+	if errors.Is(err, flow.ErrRequest) {
+		return usageError{err}
+	}
+	if err != nil {
+		return failure{err}
+	}
+	ds, err := data.Single()
+	if err != nil {
+		return usageError{err}
+	}
+	if f.infer {
+		return a.writeInferred(ctx, ds, f)
+	}
+	report, err := s.Validate(ctx, ds, f.Options)
+	if err != nil {
+		return failure{err}
+	}
+	return a.writeViolations(report, f.json)
+}
+
+// sourceOrFlow returns a flow and the node that is meant: for a dataset, a flow
+// that only reads it.
+func sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
+	if len(args) == 2 {
+		fl, err := parse(args[0], set)
+		return fl, args[1], err
+	}
+	var at place
+	if err := at.read(component.Source, args[0]); err != nil {
+		return nil, "", err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	const node = "dataset"
+	fl, err := flow.New("validate", dir, &flow.Node{Name: node, Component: at.component, Params: at.params})
+	return fl, node, err
+}
+
+// openNode opens what NODE or NODE.OUTPUT puts out.
+func openNode(ctx context.Context, fl *flow.Flow, name string, o flow.RunOptions) (component.Data, error) {
+	node, output, one := strings.Cut(name, ".")
+	data, err := fl.Open(ctx, node, o)
+	if err == nil && one {
+		data, err = data.Output(output)
+	}
+	return data, err
+}
+
+func (a *app) writeInferred(ctx context.Context, ds component.Samples, f validateFlags) error {
+	s, err := schema.Infer(ctx, ds, f.Options)
+	if err != nil {
+		return failure{err}
+	}
+	b, err := s.YAML()
+	if err != nil {
+		return failure{err}
+	}
+	_, err = a.stdout.Write(b)
+	return written(err)
+}
+
+func (a *app) writeViolations(r *schema.Report, asJSON bool) error {
+	if asJSON {
+		if err := writeJSON(a.stdout, r); err != nil {
+			return err
+		}
+	} else {
+		b := bufio.NewWriter(a.stdout)
+		for _, v := range r.List {
+			fmt.Fprintln(b, printable(v.String()))
+		}
+		if err := b.Flush(); err != nil {
+			return failure{err}
+		}
+	}
+	if r.Violations == 0 {
+		fmt.Fprintf(a.stderr, "%d %s, nothing wrong\n", r.Samples, plural(int64(r.Samples), "sample"))
+		return nil
+	}
+	more := ""
+	if hidden := r.Violations - len(r.List); hidden > 0 {
+		more = fmt.Sprintf("; %d more are not listed", hidden)
+	}
+	return failure{fmt.Errorf("%d of %d samples are not as the schema says%s", r.Bad, r.Samples, more)}
+}
