@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
@@ -31,7 +32,9 @@ func (c Copy) File(dst, src string) (n int64, asked bool, err error) {
 	case HardLink:
 		err = os.Link(Resolve(src), dst)
 	case SymbolicLink:
-		err = os.Symlink(Resolve(src), dst)
+		if src, err = filepath.Abs(Resolve(src)); err == nil {
+			err = os.Symlink(src, dst)
+		}
 	default:
 		n, err = copyFile(dst, src)
 		return n, true, err

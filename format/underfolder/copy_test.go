@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -242,5 +243,46 @@ func TestInPlaceKeepsTheLength(t *testing.T) {
 	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.NewFiles}, dataset.List(shared, shared, shared))
 	if got := show(t, open(t, path)); len(got) != 3 {
 		t.Errorf("came back as %q", got)
+	}
+}
+
+// TestInPlaceSharedItemCounts: a shared item is not hidden by files of the same
+// key that samples there have.
+func TestInPlaceSharedItemCounts(t *testing.T) {
+	path := folder(t, map[string]string{"data/0_s.txt": "old", "data/1_s.txt": "old", "data/2_s.txt": "old"})
+	shared := dataset.NewSample(text("s", "new", true))
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, dataset.List(shared, shared))
+	if got := show(t, open(t, path)); !slices.Equal(got, []string{"s=new", "s=new", "s=old"}) {
+		t.Errorf("came back as %q", got)
+	}
+}
+
+// TestFilesInTheTarget: files are not written over that items are read from,
+// also where no source said so.
+func TestFilesInTheTarget(t *testing.T) {
+	path := folder(t, map[string]string{"data/0_a.txt": "x"})
+	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "b", Item: dataset.File(filepath.Join(path, "data", "0_a.txt"), nil)}))
+	for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles} {
+		if _, err := write(t, path, how, component.One(ds)); err == nil || !strings.Contains(err.Error(), "refusing to write") {
+			t.Errorf("%s: %v", how, err)
+		}
+		if got := files(t, path); len(got) != 1 {
+			t.Errorf("%s: the folder has %q", how, got)
+		}
+	}
+}
+
+// TestLinkToARelativePath leads where it should.
+func TestLinkToARelativePath(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("a.txt", []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "deep", "out")
+	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.File("a.txt", nil)}))
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: output.SymbolicLink}, ds)
+	if got := files(t, path); got["data/0_a.txt"] != "x" {
+		t.Errorf("the folder has %q", got)
 	}
 }

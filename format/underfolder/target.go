@@ -27,6 +27,7 @@ type target struct {
 	samples      atomic.Int64
 	lock         io.Closer // on dir: says that its writer is alive
 	complete     bool
+	warned       sync.Once // that links cannot be made
 
 	mu     sync.Mutex
 	reused []string // files of path that are as they should be

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -29,11 +28,10 @@ type writer struct {
 	copy  output.Copy
 	width int
 	there map[string]string // in place: files that are there, by name without extension
-	last  atomic.Int64      // the last sample with an item of its own, from 1
-
-	warned sync.Once // that links are not possible
+	owned map[string]bool   // in place: keys that samples there have of their own
 
 	mu     sync.Mutex
+	last   int // the last sample with an item of its own, from 1
 	shared map[string]*sharing
 }
 
@@ -61,7 +59,7 @@ func newWriter(env *component.Env, into *target, group string, ds component.Samp
 // lookThere finds out which files are there already, and names new ones alike:
 // an index in two widths would be the same sample twice.
 func (w *writer) lookThere() error {
-	w.there = map[string]string{}
+	w.there, w.owned = map[string]string{}, map[string]bool{}
 	root := filepath.Join(w.into.path, w.group)
 	widths := map[int]bool{}
 	data := filepath.Join(root, dataFolder)
@@ -76,9 +74,10 @@ func (w *writer) lookThere() error {
 				return
 			}
 			stem, _, _ := strings.Cut(e.Name(), ".")
-			digits, _, _ := strings.Cut(stem, "_")
+			digits, k, _ := strings.Cut(stem, "_")
 			if _, ok := parseIndex(digits); ok {
 				widths[len(digits)] = true
+				w.owned[k] = true
 			}
 			w.there[filepath.Join(dataFolder, stem)] = filepath.Join(dataFolder, e.Name())
 		})
@@ -131,7 +130,7 @@ func (w *writer) mark() error {
 	switch {
 	case w.into.inPlace():
 		old, err := readMark(dir)
-		if old.Samples >= m.Samples || err != nil && w.last.Load() == int64(m.Samples) {
+		if old.Samples >= m.Samples || err != nil && w.last == m.Samples {
 			return nil // the files say it: this is not our folder to mark
 		}
 		m.Groups = old.Groups
@@ -181,8 +180,9 @@ func checkKey(k string) error {
 
 // own is the name of a sample's file, without extension.
 func (w *writer) own(i int, k string) string {
-	for have := w.last.Load(); have <= int64(i) && !w.last.CompareAndSwap(have, int64(i)+1); have = w.last.Load() {
-	}
+	w.mu.Lock()
+	w.last = max(w.last, i+1)
+	w.mu.Unlock()
 	return filepath.Join(dataFolder, fmt.Sprintf("%0*d_%s", w.width, i, k))
 }
 
@@ -242,6 +242,8 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	switch {
 	case !ok:
+	case output.Inside(w.into.path, file.Path()):
+		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there", w.into.path, file.Path())
 	case w.copy != output.Rewrite:
 		c.source = file.Path()
 	default:
@@ -275,7 +277,7 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 		n, asked, err := w.copy.File(path, c.source)
 		w.env.Tally.BytesWritten.Add(n)
 		if !asked {
-			w.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
+			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
 		}
 		return err
 	}
@@ -314,12 +316,13 @@ func (w *writer) noteShared(ctx context.Context, i int, f dataset.Field) (own bo
 	return false, nil
 }
 
-// writeShared writes shared items to the root if every sample has the same,
-// and otherwise to the samples that have them: none is lost and none is gained.
+// writeShared writes shared items to the root if every sample has the same and
+// none has a file there already that would count instead, and otherwise to the
+// samples that have them: none is lost and none is gained.
 func (w *writer) writeShared(ctx context.Context) error {
 	for _, k := range slices.Sorted(maps.Keys(w.shared)) {
 		s := w.shared[k]
-		if len(s.samples) == w.ds.Len() {
+		if len(s.samples) == w.ds.Len() && !w.owned[k] {
 			if _, err := w.item(ctx, k, s.item); err != nil {
 				return fmt.Errorf("shared item %s: %w", k, err)
 			}
