@@ -106,7 +106,7 @@ share, and handed back only while it is still right.`,
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
-	root.AddCommand(a.opCommand(), a.mapCommand())
+	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
 	root.AddCommand(a.drawCommand())
 	return root

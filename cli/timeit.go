@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+)
+
+// timeitFlags are the flags of larder timeit.
+type timeitFlags struct {
+	in      places
+	set     variables
+	runs    int
+	samples int
+	json    bool
+}
+
+func (a *app) timeitCommand() *cobra.Command {
+	f := timeitFlags{in: places{kind: component.Source, flag: "-i"}}
+	c := &cobra.Command{
+		Use:   "timeit FLOW NODE | timeit -i [FORMAT:]PATH[,k=v]...",
+		Short: "Measure how long the samples of a node take",
+		Long: `Reads samples of a node of a flow, or of a dataset, one after another with all
+their items decoded, and says how long each sample and each item took. Opening
+the node comes first: it lists sources, applies operators and computes the
+checkpoints on the way.
+
+The first pass is cold: it starts with an empty cache, which is removed in the
+end. Those after it are warm: what the node keeps, on disk or in memory, is
+there. With --cache DIR that cache is used as it is, and may make the first pass
+warm, too. Of the files themselves the system may hold copies in memory.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 && len(f.in.texts) != 1 || len(args) > 0 && len(f.in.texts) > 0 {
+				return usageError{errors.New("give a flow file and a node, or -i with a dataset")}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.runs < 1 || f.samples < 1 {
+				return usageError{errors.New("--runs and --samples must be at least 1")}
+			}
+			fl, node, err := f.flow(args)
+			if err != nil {
+				return usageError{err}
+			}
+			return a.timeit(c.Context(), fl, node, f)
+		},
+	}
+	c.Flags().VarP(&f.in, "input", "i", "the dataset to read")
+	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().IntVar(&f.runs, "runs", 3, "passes over the samples; the first is cold")
+	c.Flags().IntVar(&f.samples, "samples", 1000, "samples in a pass, from the first on")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// flow returns the flow and the name of the node, or of one of its outputs.
+func (f *timeitFlags) flow(args []string) (*flow.Flow, string, error) {
+	if len(args) == 2 {
+		fl, err := parse(args[0], f.set)
+		return fl, args[1], err
+	}
+	if err := f.in.read(); err != nil {
+		return nil, "", err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	in := f.in.list[0]
+	fl, err := flow.New("timeit", dir, &flow.Node{Name: "in", Component: in.component, Params: in.params})
+	return fl, "in", err
+}
+
+func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFlags) error {
+	if a.cache == "" {
+		dir, err := os.MkdirTemp("", "larder-timeit-")
+		if err != nil {
+			return failure{err}
+		}
+		defer os.RemoveAll(dir)
+		a.cache = dir
+	}
+	l, err := a.open()
+	if err != nil {
+		return err
+	}
+	timings, err := f.measure(ctx, fl, node, flow.RunOptions{Larder: l, Log: a.logger()})
+	if cerr := l.Close(); cerr != nil {
+		err = failure{errors.Join(err, cerr)}
+	}
+	if errors.As(err, new(usageError)) {
+		return err
+	}
+	if err != nil {
+		return flowError(err)
+	}
+	if !f.json {
+		return writeTimings(a.stdout, timings)
+	}
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(timings)
+}
+
+// measure opens the node and goes through its samples.
+func (f *timeitFlags) measure(ctx context.Context, fl *flow.Flow, place string, o flow.RunOptions) ([]*timing, error) {
+	node, output, _ := strings.Cut(place, ".")
+	cold, warm := &pass{Name: "cold"}, &pass{Name: "warm"}
+	start := time.Now()
+	data, err := fl.Open(ctx, node, o)
+	if err != nil {
+		return nil, err
+	}
+	cold.of("opening").add(start)
+	if output != "" {
+		if data, err = data.Output(output); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	for i := range f.runs {
+		p := warm
+		if i == 0 {
+			p = cold
+		}
+		if err := p.read(ctx, data.Parts, f.samples); err != nil {
+			return nil, err
+		}
+	}
+	var all []*timing
+	for _, c := range cold.timings {
+		all = append(all, c)
+		if i := warm.find(c.What); i >= 0 {
+			all = append(all, warm.timings[i])
+		}
+	}
+	for _, t := range all {
+		t.sum()
+	}
+	return all, nil
+}
+
+// pass is what one or several passes over the samples took.
+type pass struct {
+	Name    string
+	timings []*timing // of the samples, then of each item
+}
+
+// timing is how long one thing took, each time.
+type timing struct {
+	What   string  `json:"what"` // opening, sample, or an item
+	Pass   string  `json:"pass"` // cold or warm
+	Count  int     `json:"count"`
+	Rate   float64 `json:"per_second"`
+	Median float64 `json:"median_seconds"`
+	P95    float64 `json:"p95_seconds"`
+
+	times []time.Duration
+}
+
+// read goes once through the first samples of the parts.
+func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) error {
+	for _, part := range parts {
+		for i := range min(part.Len(), limit) {
+			start := time.Now()
+			s, err := part.At(ctx, i)
+			if err != nil {
+				return fmt.Errorf("sample %d: %w", i, err)
+			}
+			samples := p.of("sample")
+			for field := range s.Fields() {
+				start := time.Now()
+				if _, err := field.Item.Value(ctx); err != nil {
+					return fmt.Errorf("sample %d, item %s: %w", i, field.Key, err)
+				}
+				p.of("item " + field.Key).add(start)
+			}
+			samples.add(start)
+		}
+		limit -= min(part.Len(), limit)
+	}
+	return nil
+}
+
+// of returns the timing of one thing.
+func (p *pass) of(what string) *timing {
+	i := p.find(what)
+	if i < 0 {
+		i = len(p.timings)
+		p.timings = append(p.timings, &timing{What: what, Pass: p.Name})
+	}
+	return p.timings[i]
+}
+
+func (p *pass) find(what string) int {
+	return slices.IndexFunc(p.timings, func(t *timing) bool { return t.What == what })
+}
+
+func (t *timing) add(start time.Time) { t.times = append(t.times, time.Since(start)) }
+
+// sum sums up the times.
+func (t *timing) sum() {
+	slices.Sort(t.times)
+	t.Count = len(t.times)
+	t.Median, t.P95 = t.percentile(50), t.percentile(95)
+	var total time.Duration
+	for _, d := range t.times {
+		total += d
+	}
+	if total > 0 {
+		t.Rate = float64(t.Count) / total.Seconds()
+	}
+}
+
+// percentile returns the least time, in seconds, that p per cent did not
+// exceed.
+func (t *timing) percentile(p float64) float64 {
+	n := int(math.Ceil(p / 100 * float64(len(t.times))))
+	return t.times[max(n, 1)-1].Seconds()
+}
+
+func writeTimings(w io.Writer, all []*timing) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "what\tpass\tcount\ta second\tmedian\t95 %\t")
+	for _, one := range all {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.0f\t%s\t%s\t\n", one.What, one.Pass, one.Count, one.Rate, brief(one.Median), brief(one.P95))
+	}
+	return t.Flush()
+}
+
+// brief shows a time that may be very short.
+func brief(s float64) string {
+	if s < 1e-6 {
+		return fmt.Sprintf("%.0fns", s*1e9)
+	}
+	return seconds(s)
+}
