@@ -72,8 +72,8 @@ func (e Edge) Output(name string) Edge { return Edge{node: e.node, output: name}
 
 // Flow checks the flow. The Builder is not to be used any more.
 func (b *Builder) Flow() (*Flow, error) {
-	if err := b.problems.err(); err != nil {
-		return nil, err
+	if errs := b.problems.sorted(); errs != nil {
+		return nil, errs
 	}
 	return New(b.name, b.dir, b.nodes...)
 }

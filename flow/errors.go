@@ -94,17 +94,18 @@ func (p *problems) add(line, column int, msg string) {
 		return
 	}
 	e := &Error{File: p.file, Line: line, Column: column, Msg: msg}
+	same := func(other *Error) bool { return other.Line == line && other.Column == column && other.Msg == msg }
+	if line > 0 && slices.ContainsFunc(p.list, same) {
+		return // a node that becomes several is read several times
+	}
 	if line >= 1 && line <= len(p.lines) {
 		e.Excerpt = strings.TrimRight(p.lines[line-1], "\r")
 	}
 	p.list = append(p.list, e)
 }
 
-// err returns what was collected, by line, or nil.
-func (p *problems) err() error {
-	if len(p.list) == 0 {
-		return nil
-	}
+// sorted returns what was collected, by line.
+func (p *problems) sorted() Errors {
 	slices.SortStableFunc(p.list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,19 +13,33 @@ import (
 // A Flow is a checked graph of nodes.
 type Flow struct {
 	Name  string
-	File  string // absolute; "" if built in Go
-	Dir   string // where relative paths start
+	File  string   // absolute; "" if built in Go
+	Files []string // File and those that it includes
+	Dir   string   // where relative paths start
 	Nodes []*Node
 
 	problems *problems
-	order    []*Node // every node after those that it reads
+	included []*problems // of the files that are included
+	order    []*Node     // every node after those that it reads
 }
 
 // New checks a graph built in Go. Relative paths start at dir.
 func New(name, dir string, nodes ...*Node) (*Flow, error) {
 	f := &Flow{Name: name, Dir: dir, Nodes: nodes, problems: &problems{file: name}}
 	f.check()
-	return f, f.problems.err()
+	return f, f.err()
+}
+
+// err returns what is wrong, file by file, or nil.
+func (f *Flow) err() error {
+	all := f.problems.sorted()
+	for _, p := range f.included {
+		all = append(all, p.sorted()...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 // Node returns the node called name, or an error with the nearest names.
@@ -50,9 +66,10 @@ func (f *Flow) check() {
 		}
 		f.checkInputs(n)
 		f.checkOptions(n)
+		f.checkVariants(i)
 	}
 	f.sort()
-	if len(f.problems.list) == 0 {
+	if f.err() == nil {
 		f.checkMappers()
 	}
 }
@@ -64,7 +81,7 @@ func (f *Flow) wrong(n *Node, format string, args ...any) {
 
 func (f *Flow) wrongAt(n *Node, in Input, format string, args ...any) {
 	if in.pos != nil {
-		f.problems.at(in.pos, format, args...)
+		n.file.at(in.pos, format, args...)
 		return
 	}
 	f.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
@@ -120,6 +137,17 @@ func (f *Flow) checkOptions(n *Node) {
 	}
 }
 
+// checkVariants refuses variants of a sink that would write over one another.
+func (f *Flow) checkVariants(i int) {
+	n := f.Nodes[i]
+	for _, m := range f.Nodes[:i] {
+		if n.Component.Kind == component.Sink && m.Base == n.Base && n.Base != "" && reflect.DeepEqual(n.Params, m.Params) {
+			f.wrong(n, "nodes %s and %s write the same: use the variable of the sweep in the parameters of the sink", m.Name, n.Name)
+			return
+		}
+	}
+}
+
 // sort puts every node after those that it reads, and otherwise in the order
 // of the file. A cycle is noted.
 func (f *Flow) sort() {
@@ -158,7 +186,7 @@ func (f *Flow) checkMappers() {
 		if n.Component.Kind != component.Map {
 			continue
 		}
-		env := &component.Env{Node: n.Name, Dir: f.Dir}
+		env := &component.Env{Node: n.Name, Dir: n.dir(f)}
 		if _, err := n.Component.Mapper(env, n.Params); err != nil {
 			f.wrongAt(n, Input{pos: n.with}, "%s: %v", n.Component.Name, err)
 		}
@@ -182,15 +210,32 @@ func (f *Flow) needed(targets []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(f.order), func(n *Node) bool { return !need[n] })
 }
 
+// dir is where relative paths of a node start.
+func (n *Node) dir(f *Flow) string { return cmp.Or(n.Dir, f.Dir) }
+
+// variants returns the nodes that a node of the file became by a sweep.
+func (f *Flow) variants(base string) (all []*Node) {
+	for _, n := range f.Nodes {
+		if n.Base == base && n.Name != base {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 // targets returns the nodes called only, or else all sinks and checkpoints.
 func (f *Flow) targets(only []string) ([]*Node, error) {
 	var targets []*Node
 	for _, name := range only {
-		n, err := f.Node(name)
-		if err != nil {
-			return nil, err
+		variants := f.variants(name)
+		if variants == nil {
+			n, err := f.Node(name)
+			if err != nil {
+				return nil, err
+			}
+			variants = []*Node{n}
 		}
-		targets = append(targets, n)
+		targets = append(targets, variants...)
 	}
 	if len(only) > 0 {
 		return targets, nil

@@ -147,7 +147,7 @@ func (r *run) state(name string) *state {
 // env is what a component of the node may use.
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
-		Node: n.Name, Dir: r.Dir, Larder: r.Larder, Tally: tally, Inputs: r.inputs,
+		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.inputs,
 		Workers: r.workers(n), Log: r.Log.With("node", n.Name),
 	}
 	if r.Larder != nil {

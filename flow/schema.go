@@ -20,10 +20,20 @@ func Schema() object {
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title":   "Larder flow", "type": "object", "additionalProperties": false,
-		"required": []string{"version", "nodes"},
+		"required": []string{"version"},
+		"anyOf":    []any{object{"required": []string{"nodes"}}, object{"required": []string{"include"}}},
+		"$defs":    object{"switch": switchSchema()},
 		"properties": object{
-			"version":  object{"const": 1},
-			"vars":     object{"type": "object"},
+			"version": object{"const": 1},
+			"vars":    object{"type": "object"},
+			"sweep": object{
+				"type": "object", "description": "variables that take several values: what uses them, or reads what does, becomes a node for each",
+				"additionalProperties": object{"type": "array", "minItems": 1, "items": object{"type": []string{"string", "number", "boolean"}}},
+			},
+			"include": object{
+				"description": "flow files whose nodes belong to this flow; their variables take the values that they have here",
+				"anyOf":       []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}},
+			},
 			"defaults": object{"type": "object", "additionalProperties": false, "properties": optionProperties()},
 			"nodes": object{
 				"type": "object", "propertyNames": object{"pattern": nodeName.String()},
@@ -120,12 +130,20 @@ func paramSchema(p component.Param) object {
 	return s
 }
 
-// orVariable allows a variable in the place of a value.
+// orVariable allows a variable or a switch in the place of a value.
 func orVariable(s object) object {
-	if s["type"] == "string" || len(s) == 0 {
+	if len(s) == 0 {
 		return s
 	}
-	return object{"anyOf": []any{s, object{"type": "string", "pattern": `^\$\{[^}]*\}$`}}}
+	return object{"anyOf": []any{s, object{"type": "string", "pattern": `^\$\{[^}]*\}$`}, object{"$ref": "#/$defs/switch"}}}
+}
+
+func switchSchema() object {
+	return object{
+		"description": "one of several values, by the value of a variable",
+		"type":        "object", "additionalProperties": false, "required": []string{"switch", "cases"},
+		"properties": object{"switch": object{}, "cases": object{"type": "object"}, "default": object{}},
+	}
 }
 
 func typeSchema(t reflect.Type) object {

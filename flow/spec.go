@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,8 @@ import (
 // A Node is one node of a flow.
 type Node struct {
 	Name      string
+	Base      string // what the file calls it: Name without the values of a sweep
+	Dir       string // where its relative paths start; "" for the flow's folder
 	Component *component.Component
 	Params    any // a value of Component.Type
 	From      []Input
@@ -23,6 +26,7 @@ type Node struct {
 
 	pos  *yaml.Node // where the node's name stands; nil if built in Go
 	with *yaml.Node // where its parameters stand
+	file *problems  // of the file that has it; nil if built in Go
 }
 
 // An Input names what a node reads: all outputs of a node, or one of them.
@@ -60,38 +64,59 @@ type Options struct {
 type parser struct {
 	*problems
 	vars     map[string]*yaml.Node
+	outer    map[string]*yaml.Node // values that are given from outside
+	sweeps   []sweep
 	defaults Options
+	raw      []*rawNode
 	nodes    []*Node
+
+	dir      string      // of the file
+	chain    []string    // the files that include one another, this one last
+	files    *[]string   // all that were read
+	included []*problems // of the files that this one includes
 }
 
 var (
-	topFields  = []string{"version", "vars", "defaults", "nodes"}
+	topFields  = []string{"version", "vars", "sweep", "include", "defaults", "nodes"}
 	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers"}
 	optFields  = []string{"keep", "checkpoint", "cache", "workers"}
 	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 )
 
-// Parse reads a flow file. vars override the file's own variables: each value
+// Parse reads a flow file. vars override the variables of the file: each value
 // is a YAML scalar. Whatever is wrong comes back as Errors, and nothing has
-// been read or run but the file itself.
+// been read or run but the file itself and those that it includes.
 func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
-	p := &parser{problems: newProblems(file, content), vars: map[string]*yaml.Node{}}
-	if root := document(content, p.problems); root != nil && len(p.list) == 0 {
-		p.top(root, vars)
-	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
 	abs, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
 	}
-	f := &Flow{
-		Name: flowName(file), File: abs, Dir: filepath.Dir(abs),
-		Nodes: p.nodes, problems: p.problems,
+	p := &parser{
+		problems: newProblems(file, content), vars: map[string]*yaml.Node{}, outer: values(vars),
+		dir: filepath.Dir(abs), chain: []string{abs}, files: &[]string{abs},
 	}
+	p.read(content)
+	p.checkSet(vars)
+	f := &Flow{
+		Name: flowName(file), File: abs, Files: *p.files, Dir: p.dir,
+		problems: p.problems, included: p.included,
+	}
+	if f.err() == nil {
+		p.expandNodes()
+	}
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	f.Nodes = p.nodes
 	f.check()
-	return f, p.err()
+	return f, f.err()
+}
+
+// read reads a document as far as its raw nodes.
+func (p *parser) read(content []byte) {
+	if root := document(content, p.problems); root != nil && len(p.list) == 0 {
+		p.top(root)
+	}
 }
 
 // flowName is what a flow is called in reports: its file's name, or that of
@@ -108,10 +133,9 @@ func flowName(file string) string {
 	return name
 }
 
-func (p *parser) top(root *yaml.Node, vars map[string]string) {
-	fields := p.fields(root, "a flow")
+func (p *parser) top(root *yaml.Node) {
 	byName := map[string]field{}
-	for _, f := range fields {
+	for _, f := range p.fields(root, "a flow") {
 		if !slices.Contains(topFields, f.key.Value) {
 			p.unknown(f.key, "a flow", topFields)
 		}
@@ -123,44 +147,75 @@ func (p *parser) top(root *yaml.Node, vars map[string]string) {
 		p.at(v.value, "version %s is not known; this program reads version 1", v.value.Value)
 	}
 	if v, ok := byName["vars"]; ok {
-		for _, f := range p.fields(v.value, "vars") {
-			if variable.MatchString(f.value.Value) {
-				p.at(f.value, "a variable cannot be made of others")
-			}
-			p.vars[f.key.Value] = f.value
-		}
+		p.readVars(v.value)
 	}
-	p.override(root, vars)
+	if v, ok := byName["sweep"]; ok {
+		p.sweeps = p.sweep(v.value)
+	}
+	if v, ok := byName["include"]; ok {
+		p.include(v.value)
+	}
 	if d, ok := byName["defaults"]; ok {
 		p.defaults = p.options(p.fields(p.expand(d.value), "defaults"), Options{}, "defaults", optFields)
 	}
-	if n, ok := byName["nodes"]; ok {
-		for _, f := range p.fields(n.value, "nodes") {
-			p.node(f)
-		}
-	} else {
+	n, ok := byName["nodes"]
+	if _, includes := byName["include"]; !ok && !includes {
 		p.at(root, "a flow must have nodes")
+	}
+	if ok {
+		for _, f := range p.fields(n.value, "nodes") {
+			p.raw = append(p.raw, &rawNode{field: f, parser: p})
+		}
 	}
 }
 
-// override replaces variables by those given from outside.
-func (p *parser) override(root *yaml.Node, vars map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		if _, ok := p.vars[name]; !ok {
-			p.at(root, "the flow has no variable %q to set%s", name, component.Suggest(name, slices.Collect(maps.Keys(p.vars))))
-			continue
+// readVars reads the variables of a file, of which those given from outside
+// take that value.
+func (p *parser) readVars(n *yaml.Node) {
+	for _, f := range p.fields(n, "vars") {
+		if variable.MatchString(f.value.Value) {
+			p.at(f.value, "a variable cannot be made of others")
 		}
+		p.vars[f.key.Value] = f.value
+		if v, ok := p.outer[f.key.Value]; ok {
+			p.vars[f.key.Value] = v
+		}
+	}
+}
+
+// values reads values given from outside: each is a scalar, and a text where it
+// is no other.
+func values(vars map[string]string) map[string]*yaml.Node {
+	all := map[string]*yaml.Node{}
+	for name, text := range vars {
 		var n yaml.Node
-		if err := yaml.Load([]byte(vars[name]), &n); err != nil || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.ScalarNode {
-			n = yaml.Node{Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: vars[name]}}}
+		if err := yaml.Load([]byte(text), &n); err != nil || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.ScalarNode {
+			n = yaml.Node{Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}}
 		}
-		p.vars[name] = n.Content[0]
+		all[name] = n.Content[0]
+	}
+	return all
+}
+
+// checkSet refuses values for variables that there are not.
+func (p *parser) checkSet(vars map[string]string) {
+	valid := slices.Collect(maps.Keys(p.vars))
+	for _, s := range p.sweeps {
+		valid = append(valid, s.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !slices.Contains(valid, name) {
+			p.add(1, 1, fmt.Sprintf("the flow has no variable %q to set%s", name, component.Suggest(name, valid)))
+		}
 	}
 }
 
 // node reads one node.
-func (p *parser) node(f field) {
-	n := &Node{Name: f.key.Value, pos: f.key}
+func (p *parser) node(f field) (n *Node, ok bool) {
+	n = &Node{Name: f.key.Value, pos: f.key, file: p.problems}
+	if len(p.chain) > 1 {
+		n.Dir = p.dir
+	}
 	if !nodeName.MatchString(n.Name) {
 		p.at(f.key, "%q cannot name a node: letters, digits, _ and - only", n.Name)
 	}
@@ -182,10 +237,10 @@ func (p *parser) node(f field) {
 		if !slices.ContainsFunc(fields, func(f field) bool { return slices.Contains(nodeFields[:4], f.key.Value) }) {
 			p.at(f.key, "node %s must say what it is: source, map, op or sink", n.Name)
 		}
-		return
+		return nil, false
 	}
 	n.Params = p.params(n.Component, n.with, with)
-	p.nodes = append(p.nodes, n)
+	return n, true
 }
 
 func (p *parser) component(n *Node, f field) {

@@ -12,12 +12,16 @@ import (
 // variable matches ${name}, and $${ which stands for ${ itself.
 var variable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
 
-// expand returns n with the variables in its scalars replaced. A scalar that
-// is one variable and nothing else takes the variable's own value and type;
-// within a text, a variable's text is put in.
+// expand returns n with the variables in its scalars replaced, and each switch
+// by the case that holds. A scalar that is one variable and nothing else takes
+// the variable's own value and type; within a text, a variable's text is put
+// in.
 func (p *parser) expand(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.ScalarNode {
 		return p.expandScalar(n)
+	}
+	if isSwitch(n) {
+		return p.expandSwitch(n)
 	}
 	clone := *n
 	clone.Content = make([]*yaml.Node, len(n.Content))
@@ -25,6 +29,43 @@ func (p *parser) expand(n *yaml.Node) *yaml.Node {
 		clone.Content[i] = p.expand(c)
 	}
 	return &clone
+}
+
+// isSwitch reports whether n is {switch: VALUE, cases: {VALUE: ...}}, with a
+// default or without one.
+func isSwitch(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode || len(n.Content) != 4 && len(n.Content) != 6 {
+		return false
+	}
+	found := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		found[n.Content[i].Value] = true
+	}
+	return found["switch"] && found["cases"] && (found["default"] || len(n.Content) == 4)
+}
+
+func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
+	parts := map[string]*yaml.Node{}
+	for i := 0; i < len(n.Content); i += 2 {
+		parts[n.Content[i].Value] = n.Content[i+1]
+	}
+	value := p.expand(parts["switch"])
+	if value.Kind != yaml.ScalarNode {
+		p.at(parts["switch"], "switch must be on a text, a number or a truth value, not %s", kindName(value))
+		return n
+	}
+	var names []string
+	for _, f := range p.fields(parts["cases"], "cases") {
+		if f.key.Value == value.Value {
+			return p.expand(f.value)
+		}
+		names = append(names, f.key.Value)
+	}
+	if d, ok := parts["default"]; ok {
+		return p.expand(d)
+	}
+	p.at(parts["switch"], "there is no case %q, and no default%s", value.Value, component.Suggest(value.Value, names))
+	return n
 }
 
 func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {

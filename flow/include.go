@@ -1,0 +1,104 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Bounds of what a flow file may include.
+const (
+	maxFiles    = 256
+	maxFileSize = 16 << 20
+)
+
+// include reads the flow files listed in n. Their nodes become nodes of the
+// flow, with the defaults of their own file and with paths that start at its
+// folder; their variables take the values that this file gives them.
+func (p *parser) include(n *yaml.Node) {
+	n = p.expand(n)
+	if n.Kind == yaml.ScalarNode {
+		p.includeFile(n)
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		p.at(n, "include must be a file, or a list of files, not %s", kindName(n))
+		return
+	}
+	for _, e := range n.Content {
+		if e.Kind != yaml.ScalarNode {
+			p.at(e, "include must list files, not %s", kindName(e))
+			continue
+		}
+		p.includeFile(e)
+	}
+}
+
+func (p *parser) includeFile(n *yaml.Node) {
+	file := n.Value
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.dir, file)
+	}
+	if i := slices.Index(p.chain, file); i >= 0 {
+		p.at(n, "%s includes itself: %s", n.Value, strings.Join(append(slices.Clone(p.chain[i:]), file), " -> "))
+		return
+	}
+	if len(*p.files) >= maxFiles {
+		p.at(n, "more than %d files are included", maxFiles)
+		return
+	}
+	content, err := readFlow(file)
+	if err != nil {
+		p.at(n, "%v", err)
+		return
+	}
+	*p.files = append(*p.files, file)
+	outer := maps.Clone(p.outer)
+	maps.Copy(outer, p.vars)
+	q := &parser{
+		problems: newProblems(shown(p.file, n.Value), content), vars: map[string]*yaml.Node{}, outer: outer,
+		dir: filepath.Dir(file), chain: append(slices.Clone(p.chain), file), files: p.files,
+	}
+	q.read(content)
+	p.absorb(q)
+}
+
+// readFlow reads a file that is to be included.
+func readFlow(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", file)
+	case info.Size() > maxFileSize:
+		return nil, fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
+	}
+	return os.ReadFile(file)
+}
+
+// shown is what an included file is called in errors: as one would name it who
+// named the including file.
+func shown(including, included string) string {
+	if filepath.IsAbs(included) {
+		return included
+	}
+	return filepath.Join(filepath.Dir(including), included)
+}
+
+// absorb takes over what an included file has.
+func (p *parser) absorb(q *parser) {
+	p.included = append(p.included, q.problems)
+	p.included = append(p.included, q.included...)
+	p.raw = append(p.raw, q.raw...)
+	for name, v := range q.vars {
+		if _, ok := p.vars[name]; !ok {
+			p.vars[name] = v
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package flow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// A sweep is a variable that takes several values, one after another.
+type sweep struct {
+	name   string
+	values []*yaml.Node
+}
+
+// maxVariants bounds how many nodes one node can become.
+const maxVariants = 10_000
+
+// rawNode is a node of a file before its variables are put in.
+type rawNode struct {
+	field
+	*parser // of its file
+
+	sweeps []bool // which sweeps it depends on, by itself or by what it reads
+}
+
+func (r *rawNode) name() string { return r.key.Value }
+
+// sweep reads the variables that take several values.
+func (p *parser) sweep(n *yaml.Node) (all []sweep) {
+	if len(p.chain) > 1 {
+		p.at(n, "sweep belongs in the file that is run, not in one that is included")
+		return nil
+	}
+	for _, f := range p.fields(n, "sweep") {
+		s := sweep{name: f.key.Value}
+		if _, ok := p.vars[s.name]; ok {
+			p.at(f.key, "%q is in vars and in sweep: it has one value or several", s.name)
+		}
+		if f.value.Kind != yaml.SequenceNode || len(f.value.Content) == 0 {
+			p.at(f.value, "sweep %s must be a list of values, not %s", s.name, kindName(f.value))
+			continue
+		}
+		for _, v := range f.value.Content {
+			if v.Kind != yaml.ScalarNode {
+				p.at(v, "a value of sweep %s must be a text or a number, not %s", s.name, kindName(v))
+				continue
+			}
+			s.values = append(s.values, v)
+		}
+		if v, ok := p.outer[s.name]; ok {
+			s.values = []*yaml.Node{v}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// nodes turns raw nodes into nodes. One that depends on a sweep becomes a node
+// for each of its values, and so does what reads it; the others are shared.
+func (p *parser) expandNodes() {
+	p.findSweeps()
+	for _, r := range p.raw {
+		variants := []choice{{}}
+		for i, s := range p.sweeps {
+			if !r.sweeps[i] {
+				continue
+			}
+			if len(variants)*len(s.values) > maxVariants {
+				r.at(r.key, "node %s would become more than %d nodes", r.name(), maxVariants)
+				return
+			}
+			var next []choice
+			for _, c := range variants {
+				for _, value := range s.values {
+					next = append(next, append(slices.Clone(c), assignment{i, s.name, value}))
+				}
+			}
+			variants = next
+		}
+		for _, c := range variants {
+			p.variantOf(r, c)
+		}
+	}
+}
+
+// findSweeps finds out on which sweeps each raw node depends.
+func (p *parser) findSweeps() {
+	byName := map[string]*rawNode{}
+	for _, r := range p.raw {
+		byName[r.name()] = r
+		r.sweeps = make([]bool, len(p.sweeps))
+		for i, s := range p.sweeps {
+			r.sweeps[i] = mentions(r.value, s.name)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, r := range p.raw {
+			for _, name := range inputNames(r.value) {
+				from, ok := byName[name]
+				for i := range r.sweeps {
+					if ok && from.sweeps[i] && !r.sweeps[i] {
+						r.sweeps[i], changed = true, true
+					}
+				}
+			}
+		}
+	}
+}
+
+// mentions reports whether a variable is used in n.
+func mentions(n *yaml.Node, name string) bool {
+	for _, m := range variable.FindAllStringSubmatch(n.Value, -1) {
+		if m[1] == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, name) })
+}
+
+// inputNames returns the names of the nodes that a raw node reads.
+func inputNames(n *yaml.Node) (names []string) {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "from" {
+			names = scalars(n.Content[i+1])
+		}
+	}
+	for i, name := range names {
+		names[i], _, _ = strings.Cut(name, ".")
+	}
+	return names
+}
+
+// scalars returns the scalars in a list or the values of a mapping, however
+// deep.
+func scalars(n *yaml.Node) (all []string) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return []string{n.Value}
+	case yaml.MappingNode:
+		for i := 1; i < len(n.Content); i += 2 {
+			all = append(all, scalars(n.Content[i])...)
+		}
+	default:
+		for _, c := range n.Content {
+			all = append(all, scalars(c)...)
+		}
+	}
+	return all
+}
+
+// A choice gives each sweep that a node depends on one of its values.
+type choice []assignment
+
+type assignment struct {
+	sweep int
+	name  string
+	value *yaml.Node
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9_+-]`)
+
+// suffix is what a node's name has after it under this choice.
+func (c choice) suffix(sweeps []bool) string {
+	var parts []string
+	for _, a := range c {
+		if sweeps[a.sweep] {
+			parts = append(parts, a.name+"="+notInName.ReplaceAllString(a.value.Value, "_"))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "@" + strings.Join(parts, ",")
+}
+
+// variantOf makes one variant of a raw node.
+func (p *parser) variantOf(r *rawNode, c choice) {
+	for _, a := range c {
+		r.vars[a.name] = a.value
+		defer delete(r.vars, a.name)
+	}
+	n, ok := r.node(r.field)
+	if !ok {
+		return
+	}
+	n.Base = n.Name
+	n.Name += c.suffix(r.sweeps)
+	for i, in := range n.From {
+		at := slices.IndexFunc(p.raw, func(from *rawNode) bool { return from.name() == in.Node })
+		if at >= 0 {
+			n.From[i].Node += c.suffix(p.raw[at].sweeps)
+		}
+	}
+	p.nodes = append(p.nodes, n)
+}
