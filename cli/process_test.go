@@ -104,7 +104,13 @@ func (b *bench) larder(args ...string) result {
 // run runs the folder's flow, which must succeed.
 func (b *bench) run(args ...string) result {
 	b.t.Helper()
-	r := b.larder(append([]string{"run", "flow.yaml", "--report", "-"}, args...)...)
+	return b.runFlow("flow.yaml", args...)
+}
+
+// runFlow runs a flow, which must succeed.
+func (b *bench) runFlow(file string, args ...string) result {
+	b.t.Helper()
+	r := b.larder(append([]string{"run", file, "--report", "-"}, args...)...)
 	if r.status != 0 {
 		b.t.Fatalf("status %d\n%s", r.status, r.stderr)
 	}
