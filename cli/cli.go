@@ -129,6 +129,15 @@ func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	return l, nil
 }
 
+// cacheDir is the cache folder, "" if it cannot be told.
+func (a *app) cacheDir() string {
+	if a.cache != "" {
+		return a.cache
+	}
+	dir, _ := larder.DefaultDir()
+	return dir
+}
+
 // maxBytes is the bound of the cache in the terms of larder.Options.
 func (a *app) maxBytes() (int64, error) {
 	size := cmp.Or(a.cacheSize, os.Getenv("LARDER_CACHE_SIZE"))

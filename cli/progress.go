@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -17,31 +19,39 @@ import (
 // display shows people how a run gets on.
 type display interface {
 	observe(flow.Event)
-	// logger returns the logger to use while the display is open.
-	logger(*slog.Logger) *slog.Logger
+	// log is where everything else that people are to read goes, before and
+	// after close.
+	log() io.Writer
+	// close may be called more than once.
 	close()
 }
 
-func newDisplay(mode string, w io.Writer) (display, error) {
-	switch mode {
-	case "none":
-		return silent{}, nil
-	case "plain":
+// newDisplay shows what t tracks. The display is closed at the latest when ctx
+// ends, if it has the whole terminal.
+func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (display, error) {
+	terminal, ok := w.(*os.File)
+	ok = ok && term.IsTerminal(int(terminal.Fd())) && os.Getenv("TERM") != "dumb"
+	switch {
+	case mode == "none":
+		return silent{w}, nil
+	case mode == "full" && ok:
+		return newScreen(ctx, terminal, t), nil
+	case mode == "auto" && ok:
+		return newBars(w), nil
+	case mode == "full":
+		fmt.Fprintln(w, "stderr is not a terminal that can be drawn on: lines instead")
 		return newLines(w), nil
-	case "auto":
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			return newBars(w), nil
-		}
+	case mode == "plain" || mode == "auto":
 		return newLines(w), nil
 	}
-	return nil, fmt.Errorf("--progress %q: must be auto, plain or none", mode)
+	return nil, fmt.Errorf("--progress %q: must be auto, full, plain or none", mode)
 }
 
-type silent struct{}
+type silent struct{ w io.Writer }
 
-func (silent) observe(flow.Event)                 {}
-func (silent) logger(l *slog.Logger) *slog.Logger { return l }
-func (silent) close()                             {}
+func (silent) observe(flow.Event) {}
+func (s silent) log() io.Writer   { return s.w }
+func (silent) close()             {}
 
 // lines writes a line when a node starts on known work, and every few seconds
 // while it lasts.
@@ -57,8 +67,8 @@ func newLines(w io.Writer) *lines {
 	return &lines{w: w, last: map[string]time.Time{}, done: map[string]bool{}}
 }
 
-func (l *lines) logger(log *slog.Logger) *slog.Logger { return log }
-func (l *lines) close()                               {}
+func (l *lines) log() io.Writer { return l.w }
+func (l *lines) close()         {}
 
 func (l *lines) observe(e flow.Event) {
 	switch {
@@ -74,45 +84,74 @@ func (l *lines) observe(e flow.Event) {
 	}
 }
 
-// bars shows a bar for each node that goes through a known number of samples.
+// bars shows a bar for each node that goes through a known number of samples,
+// and a count for each other one that hands out samples.
 type bars struct {
-	p   *mpb.Progress
-	all map[string]*mpb.Bar
+	w    io.Writer
+	p    *mpb.Progress
+	all  map[string]*bar
+	once sync.Once
+}
+
+// bar is what is shown of a node.
+type bar struct {
+	*mpb.Bar
+	total int64 // 0 for a count
 }
 
 func newBars(w io.Writer) *bars {
-	return &bars{p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), all: map[string]*mpb.Bar{}}
+	return &bars{w: w, p: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40)), all: map[string]*bar{}}
 }
 
-// logger writes above the bars, so that they are not torn.
-func (b *bars) logger(*slog.Logger) *slog.Logger {
-	a := app{stderr: b.p}
-	return a.logger()
+// log writes above the bars, so that they are not torn.
+func (b *bars) log() io.Writer { return (*barsLog)(b) }
+
+type barsLog bars
+
+func (b *barsLog) Write(p []byte) (int, error) {
+	n, err := b.p.Write(p)
+	if errors.Is(err, mpb.ErrDone) {
+		return b.w.Write(p)
+	}
+	return n, err
 }
 
 func (b *bars) observe(e flow.Event) {
-	if e.Total == 0 {
+	have := b.all[e.Node]
+	switch {
+	case e.Total == 0 && e.Done == 0:
 		return
+	case have != nil && have.total == 0 && e.Total > 0: // it got to know
+		have.Abort(true)
+		have = nil
 	}
-	bar, ok := b.all[e.Node]
-	if !ok {
-		bar = b.p.AddBar(e.Total,
-			mpb.PrependDecorators(decor.Name(e.Node, decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
-			mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Elapsed(decor.ET_STYLE_GO, decor.WC{W: 6})))
-		b.all[e.Node] = bar
+	if have == nil {
+		have = b.add(e)
+		b.all[e.Node] = have
 	}
-	bar.SetTotal(e.Total, false)
-	bar.SetCurrent(e.Done)
-	if e.Event == flow.NodeDone || e.Done == e.Total {
-		bar.SetTotal(e.Total, e.Done == e.Total)
+	over := e.Done == e.Total || e.Total == 0 && e.Event == flow.NodeDone
+	have.SetTotal(max(e.Total, e.Done), false)
+	have.SetCurrent(e.Done)
+	have.SetTotal(max(e.Total, e.Done), over)
+}
+
+func (b *bars) add(e flow.Event) *bar {
+	style, counts, percent := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace), decor.Percentage(decor.WC{W: 5})
+	if e.Total == 0 {
+		style, counts, percent = mpb.NopStyle(), decor.CurrentNoUnit("%d", decor.WCSyncSpace), decor.Name("", decor.WC{W: 5})
 	}
+	return &bar{b.p.New(e.Total, style,
+		mpb.PrependDecorators(decor.Name(e.Node, decor.WCSyncSpaceR), counts),
+		mpb.AppendDecorators(percent, decor.Elapsed(decor.ET_STYLE_GO, decor.WC{W: 6}))), e.Total}
 }
 
 func (b *bars) close() {
-	for _, bar := range b.all {
-		if !bar.Completed() {
-			bar.Abort(false)
+	b.once.Do(func() {
+		for _, bar := range b.all {
+			if !bar.Completed() {
+				bar.Abort(false)
+			}
 		}
-	}
-	b.p.Wait()
+		b.p.Wait()
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +44,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")
 	c.Flags().StringVar(&f.traces, "trace-orders", "", "record in `folder` in which order the samples of each node are read, for larder simulate")
-	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
+	c.Flags().StringVar(&f.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere, the whole terminal, lines, or nothing")
 	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
@@ -63,7 +64,17 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
-	l, err := a.open()
+	if f.dryRun {
+		f.progress = "none"
+	}
+	display, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.cacheDir(), time.Now()))
+	if err != nil {
+		return usageError{err}
+	}
+	defer display.close()
+	shown := *a
+	shown.stderr = display.log()
+	l, err := shown.open()
 	if err != nil {
 		return err
 	}
@@ -72,20 +83,15 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 			err = failure{errors.Join(err, cerr)}
 		}
 	}()
-	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: a.logger()}
+	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger()}
 	if f.dryRun {
 		return a.plan(ctx, fl, o, f.json)
-	}
-	display, err := newDisplay(f.progress, a.stderr)
-	if err != nil {
-		return usageError{err}
 	}
 	events, err := openEvents(f.events)
 	if err != nil {
 		return usageError{err}
 	}
 	defer func() { err = errors.Join(err, events.close()) }()
-	o.Log = display.logger(o.Log)
 	traces, err := openTraces(f.traces)
 	if err != nil {
 		return usageError{err}

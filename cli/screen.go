@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// What a terminal is told, as xterm has it and all others after it. On the
+// other screen lines are cut at the edge, in case one is wider than was thought.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	clearScreen = "\x1b[2J"
+	home        = "\x1b[1;1H"
+)
+
+// redrawInterval keeps the screen to ten drawings a second. The size of the
+// terminal is looked at as often, which tells of every change of it.
+const redrawInterval = 100 * time.Millisecond
+
+// screen shows a run on the whole of a terminal, on its other screen, so that
+// what was there before is there again afterwards. Warnings that came meanwhile
+// are then written below it.
+type screen struct {
+	w     io.Writer
+	size  func() (width, height int)
+	color bool
+	guard *guard
+
+	mu      sync.Mutex // of the fields below; never held while writing to the terminal
+	tracker *tracker
+	closed  bool
+
+	shown         []string // what is on the screen
+	width, height int
+
+	once       sync.Once
+	quit, done chan struct{}
+}
+
+// newScreen takes the terminal until close is called or ctx ends.
+func newScreen(ctx context.Context, f *os.File, t *tracker) *screen {
+	s := &screen{
+		w: f, tracker: t, color: os.Getenv("NO_COLOR") == "", guard: newGuard(f),
+		size: func() (int, int) {
+			w, h, err := term.GetSize(int(f.Fd()))
+			if err != nil || w <= 0 || h <= 0 {
+				return 80, 24
+			}
+			return w, h
+		},
+	}
+	s.open(ctx)
+	return s
+}
+
+func (s *screen) open(ctx context.Context) {
+	s.quit, s.done = make(chan struct{}), make(chan struct{})
+	fmt.Fprint(s.w, enterScreen)
+	go func() {
+		defer close(s.done)
+		tick := time.NewTicker(redrawInterval)
+		defer tick.Stop()
+		for {
+			s.draw(time.Now())
+			select {
+			case <-tick.C:
+			case <-s.quit:
+				return
+			}
+		}
+	}()
+	// At the first Ctrl-C: the second one ends the program at once.
+	context.AfterFunc(ctx, s.close)
+}
+
+func (s *screen) observe(e flow.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tracker.observe(e)
+}
+
+// log takes what would go to the terminal: lines for people.
+func (s *screen) log() io.Writer { return (*screenLog)(s) }
+
+type screenLog screen
+
+func (s *screenLog) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.w.Write(p)
+	}
+	s.tracker.note(string(p))
+	return len(p), nil
+}
+
+// draw writes the lines that changed.
+func (s *screen) draw(now time.Time) {
+	width, height := s.size()
+	s.mu.Lock()
+	lines := s.tracker.lines(now, width, height, s.color)
+	s.mu.Unlock()
+	var b strings.Builder
+	if width != s.width || height != s.height {
+		b.WriteString(clearScreen)
+		s.width, s.height, s.shown = width, height, nil
+	}
+	for i := range max(len(lines), len(s.shown)) {
+		var line, before string
+		if i < len(lines) {
+			line = lines[i]
+		}
+		if i < len(s.shown) {
+			before = s.shown[i]
+		}
+		if line != before {
+			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K%s", i+1, line)
+		}
+	}
+	s.shown = lines
+	if b.Len() > 0 {
+		fmt.Fprint(s.w, b.String()+home)
+	}
+}
+
+// close gives the terminal back. It may be called more than once.
+func (s *screen) close() {
+	s.once.Do(func() {
+		close(s.quit)
+		<-s.done
+		fmt.Fprint(s.w, leaveScreen)
+		s.guard.release()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.closed = true
+		if s.tracker.left > 0 {
+			fmt.Fprintf(s.w, "(%d lines before these are left out)\n", s.tracker.left)
+		}
+		for _, note := range s.tracker.notes {
+			fmt.Fprintln(s.w, printable(note))
+		}
+	})
+}
+
+// A guard is a small process that gives the terminal back if this one dies of
+// something that it cannot catch, such as a panic in any goroutine or being
+// killed. Of a panic it repeats what is said, which otherwise would be gone with
+// the other screen.
+type guard struct {
+	pipe io.WriteCloser
+	cmd  *exec.Cmd
+}
+
+// guardScript reads to its end what this process writes, which is "end" if all
+// is well. Ctrl-C reaches the guard too, and must not end it before this one.
+const guardScript = `trap '' INT QUIT TERM HUP; said=$(cat); [ "$said" = end ] || printf '%s%s\n' "$0" "$said" >&2`
+
+// newGuard returns nil where there cannot be one.
+func newGuard(terminal *os.File) *guard {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", guardScript, leaveScreen)
+	cmd.Stdin, cmd.Stderr = r, terminal
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return nil
+	}
+	_ = debug.SetCrashOutput(w, debug.CrashOptions{})
+	return &guard{w, cmd}
+}
+
+func (g *guard) release() {
+	if g == nil {
+		return
+	}
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+	fmt.Fprint(g.pipe, "end")
+	g.pipe.Close()
+	_ = g.cmd.Wait() // it has nothing to say
+}
