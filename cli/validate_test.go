@@ -2,11 +2,27 @@ package cli_test
 
 import (
 	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/larder-data/larder/schema"
 )
+
+// The case of the mapper validate among those of TestEveryComponent.
+func init() {
+	schema, err := filepath.Abs("testdata/letters-schema.yaml") // it runs in another folder
+	if err != nil {
+		panic(err)
+	}
+	mappers["validate"] = oneComponent{line: "--schema '" + schema + "'", check: func(in, out written) {
+		out.has(alphabet)
+		if got, want := out.files("data/*"), in.files("data/*"); !slices.Equal(got, want) {
+			out.Errorf("wrote %q, want %q", got, want)
+		}
+	}}
+}
 
 func TestValidate(t *testing.T) {
 	b := newBench(t)
