@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// program is the example as users have it: built, in a folder of its own.
+type program struct {
+	*testing.T
+	dir string
+}
+
+func build(t *testing.T) program {
+	t.Helper()
+	p := program{t, t.TempDir()}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(p.dir, "weather"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"flow.yaml", "july.txt"} {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.write(name, string(content))
+	}
+	return p
+}
+
+func (p program) write(name, content string) {
+	p.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o666); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p program) read(name string) string {
+	p.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(b)
+}
+
+// weather runs the program, holds its status to one, and returns what it wrote.
+func (p program) weather(status int, args ...string) (stdout, stderr string) {
+	p.Helper()
+	c := exec.CommandContext(p.Context(), filepath.Join(p.dir, "weather"), args...)
+	c.Dir = p.dir
+	c.Env = append(os.Environ(), "LARDER_CACHE="+filepath.Join(p.dir, "cache"))
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	if got := c.ProcessState.ExitCode(); got != status {
+		p.Fatalf("weather %q: status %d, want %d (%v)\n%s", args, got, status, err, &errs)
+	}
+	return out.String(), errs.String()
+}
+
+// both runs the flow and returns what it says of the mapper's node.
+func (p program) both() flow.NodeReport {
+	p.Helper()
+	out, _ := p.weather(0, "run", "flow.yaml", "--report", "-")
+	var r flow.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		p.Fatal(err)
+	}
+	return r.Nodes[1]
+}
+
+func TestExtension(t *testing.T) {
+	p := build(t)
+	if n := p.both(); n.Computed != 10 || n.FromMemory == 0 {
+		t.Errorf("%d converted, %d from memory; want 10, for two of the 11 days are as warm, and every second read", n.Computed, n.FromMemory)
+	}
+	lines := strings.Split(strings.TrimSpace(p.read("out/table.txt")), "\n")
+	if len(lines) != 22 || lines[0] != "2024-07-01\t22.5 C\t72.50 F" || lines[1] != lines[0] || !strings.HasPrefix(lines[2], "2024-07-04\t") {
+		t.Errorf("the table:\n%s", strings.Join(lines, "\n"))
+	}
+	if n := p.both(); n.Computed != 0 {
+		t.Errorf("%d converted again", n.Computed)
+	}
+	p.write("july.txt", strings.Replace(p.read("july.txt"), "22.5 C", "-40 C", 1))
+	if n := p.both(); n.Computed != 1 || !strings.HasPrefix(p.read("out/table.txt"), "2024-07-01\t-40 C\t-40.00 F\n") {
+		t.Errorf("%d converted after one changed", n.Computed)
+	}
+}
+
+func TestExtensionIsInEveryCommand(t *testing.T) {
+	p := build(t)
+	p.weather(0, "op", "every", "--n", "10", "-i", "station:july.txt", "-o", "table:out/tens.txt")
+	if got := p.read("out/tens.txt"); strings.Count(got, "\n") != 4 || !strings.Contains(got, "2024-07-11\t") {
+		t.Errorf("every tenth day:\n%s", got)
+	}
+	p.weather(0, "map", "fahrenheit", "--digits", "0", "-i", "station:july.txt", "-o", "folder")
+	if got := p.read("folder/data/00_reading.celsius") + ", " + p.read("folder/data/00_fahrenheit.txt"); got != "22.5 C, 72 F" {
+		t.Errorf("the first day is %s", got)
+	}
+	for _, name := range []string{"station", "fahrenheit", "every", "table"} {
+		if out, _ := p.weather(0, "components", name); !strings.Contains(out, name) {
+			t.Errorf("components %s: %s", name, out)
+		}
+		if out, _ := p.weather(0, "schema"); !strings.Contains(out, `"const": "`+name+`"`) {
+			t.Errorf("the schema does not know %s", name)
+		}
+	}
+	for want, args := range map[string][]string{
+		"n is 0 and must be at least 1":            {"op", "every", "--n", "0", "-i", "station:july.txt", "-o", "table:x.txt"},
+		`unknown flag: --dgits; did you mean "dig`: {"map", "fahrenheit", "--dgits", "1"},
+	} {
+		if _, stderr := p.weather(2, args...); !strings.Contains(stderr, want) {
+			t.Errorf("weather %q says %s", args, stderr)
+		}
+	}
+	p.write("july.txt", "2024-07-01 warm\n")
+	if _, stderr := p.weather(1, "run", "flow.yaml"); !strings.Contains(stderr, `"warm" is not a temperature such as 21.5 C`) {
+		t.Errorf("a reading that is none: %s", stderr)
+	}
+	p.write("july.txt", "2024-07-01 20 C\n")
+	if _, stderr := p.weather(1, "op", "every", "--n", "1", "-i", "station:july.txt", "-o", "table:july.txt,overwrite=replace"); !strings.Contains(stderr, "never written over its own input") {
+		t.Errorf("the sink onto the source: %s", stderr)
+	}
+}
