@@ -119,7 +119,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.BoolVar(&r.keep, "keep", false, "keep each computed sample for later runs")
 	f.StringVar(&r.run.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	f.StringVar(&r.run.events, "events", "", "append events as JSON lines to `file`")
-	f.StringVar(&r.run.progress, "progress", "auto", "auto, plain or none: bars on a terminal, lines elsewhere, or nothing")
+	f.StringVar(&r.run.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere, the whole terminal, lines, or nothing")
 	f.BoolVar(&r.run.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/order"
 )
 
 // must runs a command line that must succeed.
@@ -26,6 +28,18 @@ func (b *bench) at(name string) written {
 	return open(b.t, b.path(name))
 }
 
+// upTo has a parameter that is called as a flag of every command is.
+type upTo struct {
+	Workers int `param:"workers,required" doc:"how many samples to pass on"`
+}
+
+func init() {
+	component.RegisterOrder("test-workers", "Passes on the first samples.", func(p upTo, n int) (order.Order, error) {
+		return order.Slice(n, nil, &p.Workers, nil)
+	})
+	operators["test-workers"] = oneComponent{line: "--workers 1 --with-workers 4", check: all("abcd")}
+}
+
 func TestPlaces(t *testing.T) {
 	b := newBench(t)
 	t.Run("an absolute path", func(*testing.T) {
@@ -35,6 +49,12 @@ func TestPlaces(t *testing.T) {
 	t.Run("long flags, in any order", func(*testing.T) {
 		b.must("--cache-size 1GiB op slice --output=long --input data --stop=-23")
 		b.at("long").has("abc")
+	})
+	t.Run("another cache", func(*testing.T) {
+		b.must("op sort --by metadata.letter -i data -o x --cache other --dry-run")
+		if _, err := os.Stat(b.path("other")); err != nil {
+			t.Error(err)
+		}
 	})
 	t.Run("a format", func(*testing.T) {
 		b.must("op slice --stop 3 -i images:data/data -o underfolder:images")
@@ -61,6 +81,16 @@ func TestPlaces(t *testing.T) {
 		b.at("back").has("cba")
 		b.must("op reverse -i underfolder:a,,b:c,, -o ./back:2")
 		b.at("back:2").has("cba")
+	})
+	t.Run("other formats", func(*testing.T) {
+		b.must("map keep-keys -i abs -o jsonl:abc.jsonl,overwrite=replace -- metadata")
+		b.must("op reverse -i jsonl:abc.jsonl -o lines")
+		b.at("lines").has("cba")
+		b.write("table.csv", "letter;n\nx;1\ny;2\n")
+		b.must("op reverse -i csv:table.csv,delimiter=;,types=n=int -o csv:back.csv,columns=n,columns=letter,header=false")
+		if got := string(readFile(t, b.path("back.csv"))); got != "2,y\n1,x\n" {
+			t.Errorf("wrote %q", got)
+		}
 	})
 	t.Run("names of inputs", func(*testing.T) {
 		r := b.must("op cat -i.left=abs -i.right back -o named --report -")

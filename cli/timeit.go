@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -21,7 +19,7 @@ import (
 
 // timeitFlags are the flags of larder timeit.
 type timeitFlags struct {
-	in      places
+	in      string
 	set     variables
 	runs    int
 	samples int
@@ -29,7 +27,7 @@ type timeitFlags struct {
 }
 
 func (a *app) timeitCommand() *cobra.Command {
-	f := timeitFlags{in: places{kind: component.Source, flag: "-i"}}
+	var f timeitFlags
 	c := &cobra.Command{
 		Use:   "timeit FLOW NODE | timeit -i [FORMAT:]PATH[,k=v]...",
 		Short: "Measure how long the samples of a node take",
@@ -43,8 +41,8 @@ end. Those after it are warm: what the node keeps, on disk or in memory, is
 there. With --cache DIR that cache is used as it is, and may make the first pass
 warm, too. Of the files themselves the system may hold copies in memory.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 && len(f.in.texts) != 1 || len(args) > 0 && len(f.in.texts) > 0 {
-				return usageError{errors.New("give a flow file and a node, or -i with a dataset")}
+			if len(args) != 2 && f.in == "" || len(args) > 0 && f.in != "" {
+				return errors.New("give a flow file and a node, or -i with a dataset")
 			}
 			return nil
 		},
@@ -52,37 +50,22 @@ warm, too. Of the files themselves the system may hold copies in memory.`,
 			if f.runs < 1 || f.samples < 1 {
 				return usageError{errors.New("--runs and --samples must be at least 1")}
 			}
-			fl, node, err := f.flow(args)
+			if f.in != "" {
+				args = []string{f.in}
+			}
+			fl, node, err := sourceOrFlow(args, f.set)
 			if err != nil {
 				return usageError{err}
 			}
 			return a.timeit(c.Context(), fl, node, f)
 		},
 	}
-	c.Flags().VarP(&f.in, "input", "i", "the dataset to read")
+	c.Flags().StringVarP(&f.in, "input", "i", "", "the `dataset` to read: [FORMAT:]PATH[,k=v]...")
 	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
 	c.Flags().IntVar(&f.runs, "runs", 3, "passes over the samples; the first is cold")
 	c.Flags().IntVar(&f.samples, "samples", 1000, "samples in a pass, from the first on")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
-}
-
-// flow returns the flow and the name of the node, or of one of its outputs.
-func (f *timeitFlags) flow(args []string) (*flow.Flow, string, error) {
-	if len(args) == 2 {
-		fl, err := parse(args[0], f.set)
-		return fl, args[1], err
-	}
-	if err := f.in.read(); err != nil {
-		return nil, "", err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, "", err
-	}
-	in := f.in.list[0]
-	fl, err := flow.New("timeit", dir, &flow.Node{Name: "in", Component: in.component, Params: in.params})
-	return fl, "in", err
 }
 
 func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFlags) error {
@@ -111,26 +94,18 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 	if !f.json {
 		return writeTimings(a.stdout, timings)
 	}
-	e := json.NewEncoder(a.stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(timings)
+	return writeJSON(a.stdout, timings)
 }
 
 // measure opens the node and goes through its samples.
-func (f *timeitFlags) measure(ctx context.Context, fl *flow.Flow, place string, o flow.RunOptions) ([]*timing, error) {
-	node, output, _ := strings.Cut(place, ".")
+func (f timeitFlags) measure(ctx context.Context, fl *flow.Flow, node string, o flow.RunOptions) ([]*timing, error) {
 	cold, warm := &pass{Name: "cold"}, &pass{Name: "warm"}
 	start := time.Now()
-	data, err := fl.Open(ctx, node, o)
+	data, err := openNode(ctx, fl, node, o)
 	if err != nil {
 		return nil, err
 	}
 	cold.of("opening").add(start)
-	if output != "" {
-		if data, err = data.Output(output); err != nil {
-			return nil, usageError{err}
-		}
-	}
 	for i := range f.runs {
 		p := warm
 		if i == 0 {

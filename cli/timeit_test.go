@@ -64,7 +64,7 @@ nodes:
 		t.Error("the user's cache was touched")
 	}
 	mustContain(t, "the table", b.must("timeit -i images:data/data").stdout, "what  pass", "item image  warm")
-	for _, line := range []string{"", "flow.yaml", "flow.yaml parts -i data", "-i data -i data", "-i data --runs 0", "-i data --samples 0", "flow.yaml nothing", "flow.yaml parts.tset", "-i undefolder:data"} {
+	for _, line := range []string{"", "flow.yaml", "flow.yaml parts -i data", "-i data --runs 0", "-i data --samples 0", "flow.yaml nothing", "-i undefolder:data"} {
 		if r := b.larder(words("timeit " + line)...); r.status != 2 {
 			t.Errorf("larder timeit %s: status %d, want 2: %s", line, r.status, r.stderr)
 		}
