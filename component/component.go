@@ -4,8 +4,9 @@
 // the JSON Schema are made from the same registration.
 //
 // Components register from init functions, which may set more about what they
-// registered; the registry is frozen when it is first read. A program that registers its own before it calls the command
-// line's main function has them everywhere.
+// registered; the registry is frozen when it is first read. A program that
+// registers its own before it calls the command line's main function has them
+// everywhere.
 package component
 
 import (

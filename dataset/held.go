@@ -10,8 +10,8 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// held estimates the bytes of memory that a decoded value takes.
-func held(v any) int64 {
+// BytesHeld is about how many bytes of memory a decoded value takes.
+func BytesHeld(v any) int64 {
 	const word = 16
 	switch v := v.(type) {
 	case string:
@@ -21,23 +21,46 @@ func held(v any) int64 {
 	case *array.Array:
 		return 64 + int64(len(v.Data))
 	case image.Image:
-		b := v.Bounds()
-		return 64 + 4*int64(b.Dx())*int64(b.Dy())
+		return 64 + pixelBytes(v)
 	case map[string]any:
 		n := int64(48)
 		for k, e := range v {
-			n += 2*word + int64(len(k)) + held(e)
+			n += 2*word + int64(len(k)) + BytesHeld(e)
 		}
 		return n
 	case []any:
 		n := int64(24)
 		for _, e := range v {
-			n += word + held(e)
+			n += word + BytesHeld(e)
 		}
 		return n
 	default:
 		return 64
 	}
+}
+
+// pixelBytes is how many bytes the pixels of an image take.
+func pixelBytes(img image.Image) int64 {
+	switch img := img.(type) {
+	case *image.Gray:
+		return int64(cap(img.Pix))
+	case *image.Gray16:
+		return int64(cap(img.Pix))
+	case *image.RGBA:
+		return int64(cap(img.Pix))
+	case *image.NRGBA:
+		return int64(cap(img.Pix))
+	case *image.RGBA64:
+		return int64(cap(img.Pix))
+	case *image.NRGBA64:
+		return int64(cap(img.Pix))
+	case *image.Paletted:
+		return int64(cap(img.Pix) + 16*len(img.Palette))
+	case *image.YCbCr:
+		return int64(cap(img.Y) + cap(img.Cb) + cap(img.Cr))
+	}
+	b := img.Bounds()
+	return 4 * int64(b.Dx()) * int64(b.Dy())
 }
 
 // exact reports whether v, encoded under an extension and decoded again, is

@@ -98,7 +98,7 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 		}
 		it.value, it.read = v, true
 		for _, f := range it.grown {
-			f(held(v))
+			f(BytesHeld(v))
 		}
 		it.grown = nil
 	}()
@@ -141,7 +141,7 @@ func (it *Item) watch(f func(bytes int64)) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if it.read {
-		f(held(it.value))
+		f(BytesHeld(it.value))
 		return
 	}
 	it.grown = append(it.grown, f)

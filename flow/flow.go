@@ -179,18 +179,34 @@ func (f *Flow) sort() {
 	}
 }
 
-// checkMappers makes every mapper once, so that wrong parameters show before
-// anything runs.
+// checkMappers makes every mapper once, those that operators apply too, so that
+// wrong parameters show before anything runs.
 func (f *Flow) checkMappers() {
 	for _, n := range f.Nodes {
-		if n.Component.Kind != component.Map {
-			continue
-		}
 		env := &component.Env{Node: n.Name, Dir: n.dir(f)}
-		if _, err := n.Component.Mapper(env, n.Params); err != nil {
-			f.wrongAt(n, Input{pos: n.with}, "%s: %v", n.Component.Name, err)
+		for _, s := range n.steps() {
+			if _, err := s.Mapper(env); err != nil {
+				f.wrongAt(n, Input{pos: n.with}, "%s: %v", s.Component.Name, err)
+			}
 		}
 	}
+}
+
+// steps lists the mappers of a node: itself, or those among its parameters.
+func (n *Node) steps() (all []component.Step) {
+	if n.Component.Kind == component.Map {
+		return []component.Step{{Component: n.Component, Params: n.Params}}
+	}
+	v := reflect.ValueOf(n.Params)
+	for _, p := range n.Component.Params {
+		switch s := v.Field(p.Field).Interface().(type) {
+		case component.Step:
+			all = append(all, s)
+		case []component.Step:
+			all = append(all, s...)
+		}
+	}
+	return all
 }
 
 // needed returns the nodes that must be built for the given targets, in order.

@@ -224,6 +224,9 @@ func TestWrongLanguage(t *testing.T) {
 			"b.yaml:2:8: sweep belongs in the file that is run"},
 		"an error in a node that becomes several": {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [1, 2]}\nnodes:\n  letters: {source: underfolder, with: {path: \"${a}\", pth: 1}}\n"},
 			`flow.yaml:4:55: source underfolder has no field "pth"`},
+		"a wrong mapper of an operator": {map[string]string{"flow.yaml": "version: 1\nnodes:\n" + source +
+			"  x: {op: map-if, from: letters, with: {range: \":3\", step: {map: exec, with: {command: [sh], items: [image], into: [x], code: [nope.sh]}}}}\n"},
+			"flow.yaml:4:34: exec: "},
 		"too many variants": {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [" + strings.Repeat("1, ", 200) + "], b: [" + strings.Repeat("1, ", 200) + "]}\nnodes:\n" +
 			"  letters: {source: underfolder, with: {path: \"${a}${b}\"}}\n"}, "would become more than 10000 nodes"},
 	} {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"image"
 	"sync/atomic"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 )
@@ -65,32 +63,7 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		bytes += sizeOf(v)
+		bytes += dataset.BytesHeld(v)
 	}
 	return bytes, nil
-}
-
-// sizeOf is about how many bytes of memory a decoded value takes.
-func sizeOf(v any) int64 {
-	const header = 64
-	n := int64(header)
-	switch v := v.(type) {
-	case string:
-		n += int64(len(v))
-	case []byte:
-		n += int64(len(v))
-	case *array.Array:
-		n += int64(len(v.Data))
-	case image.Image:
-		n += 4 * int64(v.Bounds().Dx()) * int64(v.Bounds().Dy())
-	case map[string]any:
-		for k, e := range v {
-			n += int64(len(k)) + sizeOf(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += sizeOf(e)
-		}
-	}
-	return n
 }
