@@ -1,0 +1,127 @@
+// Command run measures Larder beside other software and writes
+// docs/benchmarks.md with its charts. It is run in the folder bench:
+//
+//	go run ./run                     all rows, at full size
+//	go run ./run --quick             small sizes, two runs, results in .work
+//	go run ./run --rows hit,store    these rows; the other figures stay
+//	go run ./run --render-only       writes the document anew from results.json
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/larder-data/larder/bench/work"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// scratch is where quick results and the command go; it is not committed.
+const scratch = ".work"
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 2 && args[0] == "job" {
+		return work.Main(ctx, args[1]) // this process is a contestant
+	}
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	quick := flags.Bool("quick", false, "small sizes and two runs, to see whether everything works")
+	renderOnly := flags.Bool("render-only", false, "measure nothing; write the document from what was measured")
+	only := flags.String("rows", "", "measure these rows, separated by commas")
+	runs := flags.Int("runs", 0, "runs of each contestant (default 5, quick 2)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if _, err := os.Stat("python/contest.py"); err != nil {
+		return errors.New("run me in the folder bench")
+	}
+	if err := os.MkdirAll(scratch, 0o777); err != nil {
+		return err
+	}
+	results, docs := "results.json", filepath.Join("..", "docs")
+	if *quick {
+		results, docs = filepath.Join(scratch, "results.json"), scratch
+	}
+	all := Results{}
+	if *renderOnly || *only != "" {
+		if err := all.read(results); err != nil && (*renderOnly || !errors.Is(err, os.ErrNotExist)) {
+			return err
+		}
+	}
+	if !*renderOnly {
+		m := measurer{quick: *quick, runs: *runs}
+		if m.runs == 0 {
+			m.runs = map[bool]int{false: 5, true: 2}[*quick]
+		}
+		if err := m.measure(ctx, &all, *only); err != nil {
+			return err
+		}
+		if err := all.write(results); err != nil {
+			return err
+		}
+	}
+	return render(docs, all)
+}
+
+// measure runs the chosen rows, one after the other, and replaces their results.
+func (m *measurer) measure(ctx context.Context, all *Results, only string) (err error) {
+	if m.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if m.python, m.pythonErr = python(ctx); m.pythonErr != nil {
+		fmt.Fprintln(os.Stderr, "bench: no Python contestants:", m.pythonErr)
+	}
+	if err := m.buildCommand(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: no command larder:", err)
+	}
+	if m.dir, err = os.MkdirTemp("", "larder-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
+	all.Machine, all.Versions, all.Quick, all.Runs = machine(m.dir), versions(ctx, m.python), m.quick, m.runs
+	if all.Seconds == nil {
+		all.Seconds = map[string]float64{}
+	}
+	for _, r := range rows {
+		if only != "" && !strings.Contains(","+only+",", ","+r.Name+",") {
+			continue
+		}
+		begin := time.Now()
+		samples, err := m.row(ctx, r)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", r.Name, err)
+		}
+		all.replace(r.Name, samples)
+		all.Seconds[r.Name] = time.Since(begin).Seconds()
+		fmt.Fprintf(os.Stderr, "%-12s %6.1f s\n", r.Name, all.Seconds[r.Name])
+	}
+	return nil
+}
+
+// buildCommand builds the command larder for the contestants that run it.
+func (m *measurer) buildCommand(ctx context.Context) error {
+	path, err := filepath.Abs(filepath.Join(scratch, "larder"))
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, "go", "build", "-C", "..", "-o", path, "./cmd/larder")
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return os.Setenv("LARDER_BENCH_COMMAND", path)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/larder-data/larder/bench/work"
+)
+
+// Results are all figures, with what they were measured on. They are kept in
+// results.json, from which the document can be written again.
+type Results struct {
+	Machine  Machine            `json:"machine"`
+	Versions map[string]string  `json:"versions"`
+	Quick    bool               `json:"quick,omitempty"`
+	Runs     int                `json:"runs"`
+	Seconds  map[string]float64 `json:"seconds"` // that the rows took
+	Samples  []Sample           `json:"samples"`
+}
+
+// A Sample is one run of one contestant.
+type Sample struct {
+	Row        string       `json:"row"`
+	Contestant string       `json:"contestant"`
+	N          int          `json:"n"`
+	Run        int          `json:"run"`
+	Figures    work.Figures `json:"figures,omitempty"`
+	Error      string       `json:"error,omitempty"`
+}
+
+func (r *Results) read(file string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, r)
+}
+
+// write writes a sample a line, so that a change can be read.
+func (r *Results) write(file string) error {
+	samples := r.Samples
+	head := *r
+	head.Samples = nil
+	b, err := json.MarshalIndent(head, "", "  ")
+	if err != nil {
+		return err
+	}
+	b = slices.Concat(b[:len(b)-len("null\n}")], []byte("[\n"))
+	for i, s := range samples {
+		line, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		b = slices.Concat(b, []byte("    "), line)
+		if i < len(samples)-1 {
+			b = append(b, ',')
+		}
+		b = append(b, '\n')
+	}
+	return os.WriteFile(file, append(b, "  ]\n}\n"...), 0o666)
+}
+
+// replace puts new samples in the place of a row's old ones.
+func (r *Results) replace(row string, samples []Sample) {
+	r.Samples = append(slices.DeleteFunc(r.Samples, func(s Sample) bool { return s.Row == row }), samples...)
+}
+
+// A Spread is a figure over all runs.
+type Spread struct{ Median, Min, Max float64 }
+
+// of returns a figure of a contestant at a size; size 0 is any. ok is false if
+// it was not measured.
+func (r *Results) of(row, contestant string, n int, figure string) (s Spread, ok bool) {
+	var all []float64
+	for _, s := range r.Samples {
+		if s.Row != row || s.Contestant != contestant || n != 0 && s.N != n {
+			continue
+		}
+		if v, ok := s.Figures[figure]; ok {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return s, false
+	}
+	slices.Sort(all)
+	return Spread{(all[(len(all)-1)/2] + all[len(all)/2]) / 2, all[0], all[len(all)-1]}, true
+}
+
+// failure returns why a contestant has no figures, or "".
+func (r *Results) failure(row, contestant string) string {
+	for _, s := range r.Samples {
+		if s.Row == row && s.Contestant == contestant && s.Error != "" {
+			return s.Error
+		}
+	}
+	return ""
+}
+
+// sizes lists the sizes at which a contestant was measured.
+func (r *Results) sizes(row, contestant string) (list []int) {
+	for _, s := range r.Samples {
+		if s.Row == row && cmp.Or(contestant, s.Contestant) == s.Contestant && !slices.Contains(list, s.N) {
+			list = append(list, s.N)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// exponent fits y = a x^b by least squares of the logarithms, and returns b.
+func exponent(x, y []float64) float64 {
+	var sx, sy, sxx, sxy float64
+	n := float64(len(x))
+	for i := range x {
+		lx, ly := math.Log(x[i]), math.Log(y[i])
+		sx, sy, sxx, sxy = sx+lx, sy+ly, sxx+lx*lx, sxy+lx*ly
+	}
+	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}

@@ -1,0 +1,102 @@
+// Package work holds what the contestants that are written in Go do. Each job is
+// one contestant of one row, done once in a process of its own.
+package work
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Job says what to do. It is handed to the process as JSON.
+type Job struct {
+	Row        string  `json:"row"`
+	Contestant string  `json:"contestant"`
+	Phase      string  `json:"phase"`   // "" in rows without phases
+	Dir        string  `json:"dir"`     // folder that the phases of one run share, empty at first
+	Data       string  `json:"data"`    // input made for all contestants, if the row has any
+	N          int     `json:"n"`       // how many keys, values, nodes or samples
+	Bytes      int     `json:"bytes"`   // size of a value
+	Seconds    float64 `json:"seconds"` // how long to repeat what is quick
+}
+
+// Figures are what came out, under the names that the row's columns use: seconds,
+// bytes and counts.
+type Figures map[string]float64
+
+// contests are the functions by row.
+var contests = map[string]func(context.Context, Job) (Figures, error){
+	"hit": hit, "result": result, "argument": argument, "key": keys, "chain": chain,
+	"stampede": stampede, "store": storeRow, "store-sync": storeRow, "incremental": incremental,
+	"policies": policies, "letters": letters, "memory": memory, "records": storeRow, "samples": samples,
+}
+
+// Main does the job and prints its figures, or what went wrong, as JSON.
+func Main(ctx context.Context, job string) error {
+	var j Job
+	if err := json.Unmarshal([]byte(job), &j); err != nil {
+		return err
+	}
+	contest, ok := contests[j.Row]
+	if !ok {
+		return fmt.Errorf("there is no row %q", j.Row)
+	}
+	f, err := contest(ctx, j)
+	if err != nil {
+		return json.NewEncoder(os.Stdout).Encode(map[string]string{"error": err.Error()})
+	}
+	return json.NewEncoder(os.Stdout).Encode(f)
+}
+
+// ready says that all is prepared, and waits for the word to begin: so several
+// processes begin together.
+func ready() {
+	fmt.Println("ready")
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+}
+
+var errUnknown = errors.New("the row has no such contestant in Go")
+
+// seconds is the time since a moment.
+func seconds(since time.Time) float64 { return time.Since(since).Seconds() }
+
+// repeat calls f, which does n things, for the job's time and at least once, and
+// returns the seconds that one thing took.
+func (j Job) repeat(n int, f func() error) (float64, error) {
+	begin, times := time.Now(), 0
+	for times == 0 || seconds(begin) < j.Seconds {
+		if err := f(); err != nil {
+			return 0, err
+		}
+		times++
+	}
+	return seconds(begin) / float64(times*n), nil
+}
+
+// rss returns the bytes of this process that are its own, and those mapped from
+// files.
+func rss() (anon, mapped float64) {
+	runtime.GC()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0
+	}
+	for line := range strings.Lines(string(status)) {
+		name, rest, _ := strings.Cut(line, ":")
+		n, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+		switch name {
+		case "RssAnon":
+			anon = n * 1024
+		case "RssFile":
+			mapped = n * 1024
+		}
+	}
+	return anon, mapped
+}
