@@ -54,8 +54,10 @@ func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.
 			if len(args) == 0 {
 				return c.Help()
 			}
-			_, err := component.Find(kind, args[0])
-			return usageError{err}
+			if _, err := component.Find(kind, args[0]); err != nil {
+				return usageError{err}
+			}
+			return usageError{fmt.Errorf("%s comes before what it is given: larder %s %s ...", args[0], kind, args[0])}
 		},
 	}
 	for _, one := range component.All(kind) {
