@@ -50,13 +50,16 @@ func text(b *bytes.Buffer, x, y float64, anchor, style, s string) {
 }
 
 // scale is a logarithmic axis.
-type scale struct{ least, most float64 } // logarithms of the ends
+type scale struct{ base, least, most float64 } // least and most are logarithms
 
-// scaleOf covers whole powers of ten around values.
-func scaleOf(values []float64) scale {
-	s := scale{math.Inf(1), math.Inf(-1)}
+// scaleOf covers whole powers around values: of ten, or of four for bytes.
+func scaleOf(k Kind, values []float64) scale {
+	s := scale{10, math.Inf(1), math.Inf(-1)}
+	if k == Bytes {
+		s.base = 4
+	}
 	for _, v := range values {
-		s.least, s.most = min(s.least, math.Floor(math.Log10(v)+1e-9)), max(s.most, math.Ceil(math.Log10(v)-1e-9))
+		s.least, s.most = min(s.least, math.Floor(s.log(v)+1e-9)), max(s.most, math.Ceil(s.log(v)-1e-9))
 	}
 	if s.least >= s.most {
 		s.most = s.least + 1
@@ -64,12 +67,14 @@ func scaleOf(values []float64) scale {
 	return s
 }
 
+func (s scale) log(v float64) float64 { return math.Log(v) / math.Log(s.base) }
+
 // at returns where a value is, between 0 and 1.
-func (s scale) at(v float64) float64 { return (math.Log10(v) - s.least) / (s.most - s.least) }
+func (s scale) at(v float64) float64 { return (s.log(v) - s.least) / (s.most - s.least) }
 
 func (s scale) ticks() (list []float64) {
-	for e := s.least; e <= s.most; e++ {
-		list = append(list, math.Pow(10, e))
+	for e := math.Ceil(s.least); e <= s.most; e++ {
+		list = append(list, math.Pow(s.base, e))
 	}
 	return list
 }
@@ -88,13 +93,13 @@ func bars(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 	if len(all) == 0 {
 		return y
 	}
-	sc := scaleOf(ends)
+	sc := scaleOf(col.Kind, ends)
 	sc.least -= 0.2 // so that the shortest bar is seen
 	x := func(v float64) float64 { return labels + plot*sc.at(v) }
 	text(b, 8, float64(y+16), "start", ` font-weight="bold"`, row.Title+": "+col.Title+" (logarithmic)")
 	y += panel - 8
 	bottom := y + line*len(all)
-	for _, t := range (scale{math.Ceil(sc.least), sc.most}).ticks() {
+	for _, t := range sc.ticks() {
 		fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#ddd"/>`+"\n", x(t), y, x(t), bottom+4)
 		text(b, x(t), float64(bottom+16), "middle", ` fill="#666" font-size="10"`, col.Kind.write(t))
 	}
@@ -123,8 +128,8 @@ func curves(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 	if len(ys) == 0 {
 		return y
 	}
-	across, up := scaleOf(xs), scaleOf(ys)
-	const width = labels + plot - left - 60
+	across, up := scaleOf(Count, xs), scaleOf(col.Kind, ys)
+	const width = labels + plot - left - 110
 	text(b, 8, float64(y+16), "start", ` font-weight="bold"`, row.Title+": "+col.Title+" (both axes logarithmic)")
 	y += panel - 4
 	x := func(v float64) float64 { return left + width*across.at(v) }

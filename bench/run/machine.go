@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 )
 
 // Machine says what the figures were measured on.
@@ -20,19 +19,21 @@ type Machine struct {
 	OS         string `json:"os"`
 	Go         string `json:"go"`
 	FileSystem string `json:"file_system"` // of the folder for temporary files
-	Load       string `json:"load"`        // average over 1, 5 and 15 minutes before
-	Date       string `json:"date"`
 }
 
 func machine(dir string) Machine {
 	kernel := strings.TrimSpace(content("/proc/sys/kernel/osrelease"))
-	load := strings.Fields(content("/proc/loadavg"))
 	return Machine{
 		CPU: field("/proc/cpuinfo", "model name"), Processors: runtime.NumCPU(), Memory: memory(),
 		OS: strings.Trim(field("/etc/os-release", "PRETTY_NAME"), `"`) + ", Linux " + kernel,
 		Go: runtime.Version(), FileSystem: fileSystem(dir),
-		Load: strings.Join(load[:min(3, len(load))], " "), Date: time.Now().UTC().Format("2006-01-02 15:04 MST"),
 	}
+}
+
+// load is what else the machine is doing.
+func load() string {
+	averages := strings.Fields(content("/proc/loadavg"))
+	return strings.Join(averages[:min(3, len(averages))], " ")
 }
 
 func memory() string {

@@ -24,8 +24,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	err := run(ctx, os.Args[1:])
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string) error {
 	quick := flags.Bool("quick", false, "small sizes and two runs, to see whether everything works")
 	renderOnly := flags.Bool("render-only", false, "measure nothing; write the document from what was measured")
 	only := flags.String("rows", "", "measure these rows, separated by commas")
+	large := flags.Bool("large", false, "measure growth of Larder up to ten million records")
 	runs := flags.Int("runs", 0, "runs of each contestant (default 5, quick 2)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -64,22 +65,20 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if !*renderOnly {
-		m := measurer{quick: *quick, runs: *runs}
+		m := measurer{quick: *quick, large: *large, runs: *runs}
 		if m.runs == 0 {
 			m.runs = map[bool]int{false: 5, true: 2}[*quick]
 		}
-		if err := m.measure(ctx, &all, *only); err != nil {
-			return err
-		}
-		if err := all.write(results); err != nil {
+		if err := m.measure(ctx, &all, *only, results); err != nil {
 			return err
 		}
 	}
 	return render(docs, all)
 }
 
-// measure runs the chosen rows, one after the other, and replaces their results.
-func (m *measurer) measure(ctx context.Context, all *Results, only string) (err error) {
+// measure runs the chosen rows, one after the other, and replaces their results in
+// the file after each.
+func (m *measurer) measure(ctx context.Context, all *Results, only, file string) (err error) {
 	if m.self, err = os.Executable(); err != nil {
 		return err
 	}
@@ -94,21 +93,26 @@ func (m *measurer) measure(ctx context.Context, all *Results, only string) (err 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
 	all.Machine, all.Versions, all.Quick, all.Runs = machine(m.dir), versions(ctx, m.python), m.quick, m.runs
-	if all.Seconds == nil {
-		all.Seconds = map[string]float64{}
+	if all.Rows == nil {
+		all.Rows = map[string]Session{}
 	}
 	for _, r := range rows {
 		if only != "" && !strings.Contains(","+only+",", ","+r.Name+",") {
 			continue
 		}
 		begin := time.Now()
+		session := Session{Date: begin.UTC().Format("2006-01-02 15:04 MST"), Load: load()}
 		samples, err := m.row(ctx, r)
 		if err != nil {
 			return fmt.Errorf("row %s: %w", r.Name, err)
 		}
 		all.replace(r.Name, samples)
-		all.Seconds[r.Name] = time.Since(begin).Seconds()
-		fmt.Fprintf(os.Stderr, "%-12s %6.1f s\n", r.Name, all.Seconds[r.Name])
+		session.Seconds = time.Since(begin).Seconds()
+		all.Rows[r.Name] = session
+		fmt.Fprintf(os.Stderr, "%-12s %6.1f s\n", r.Name, session.Seconds)
+		if err := all.write(file); err != nil {
+			return err
+		}
 	}
 	return nil
 }

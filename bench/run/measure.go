@@ -26,6 +26,7 @@ const timeout = 5 * time.Minute
 // measurer runs contestants.
 type measurer struct {
 	quick     bool
+	large     bool
 	runs      int
 	self      string // this program
 	python    string // the interpreter
@@ -44,7 +45,7 @@ func (m *measurer) row(ctx context.Context, r Row) (samples []Sample, err error)
 	}
 	failed := map[string]bool{}
 	for run := range m.runs {
-		for _, size := range r.sizes(m.quick) {
+		for _, size := range r.sizes(m.quick, m.large) {
 			for _, c := range r.Contestants {
 				name := fmt.Sprint(c.Name, size)
 				if c.Not != "" || failed[name] || c.Most > 0 && size > c.Most {

@@ -20,13 +20,14 @@ func render(dir string, r Results) error {
 		if len(r.sizes(row.Name, "")) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", row.Title, row.Work)
+		session := r.Rows[row.Name]
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nMeasured on %s, in %s; load before (1, 5, 15 minutes): %s.\n\n", row.Title, row.Work, session.Date, span(session.Seconds), session.Load)
 		if row.Sizes != nil {
 			growth(&b, r, row)
 		} else {
 			table(&b, r, row)
-			better(&b, r, row)
 		}
+		better(&b, r, row)
 		chart := "bench-" + row.Name + ".svg"
 		fmt.Fprintf(&b, "\n![%s](%s)\n", row.Title, chart)
 		if err := os.WriteFile(filepath.Join(dir, chart), draw(r, row), 0o666); err != nil {
@@ -39,8 +40,8 @@ func render(dir string, r Results) error {
 func head(b *bytes.Buffer, r Results) {
 	m := r.Machine
 	total := 0.0
-	for _, s := range r.Seconds {
-		total += s
+	for _, s := range r.Rows {
+		total += s.Seconds
 	}
 	fmt.Fprintf(b, `# Benchmarks
 
@@ -57,14 +58,12 @@ Larder beside other software on the same work. Each figure is the median of %d r
 | Temporary files on | %s |
 | Go | %s |
 | Python | %s |
-| Load before (1, 5, 15 min) | %s |
-| Date | %s |
 
 The time of a process's start and of its imports is never included, but for the command `+"`larder run`"+`. The page cache is warm throughout. Where software in Python is measured, part of the difference is the language: read those rows as what a program in that language pays.
 PyTorch's DataLoader keeps no results, so no row is about it.
 
 Versions: %s.
-`, r.Runs, span(total), m.CPU, m.Processors, m.Memory, m.OS, m.FileSystem, m.Go, r.Versions["Python"], m.Load, m.Date, versionList(r.Versions))
+`, r.Runs, span(total), m.CPU, m.Processors, m.Memory, m.OS, m.FileSystem, m.Go, r.Versions["Python"], versionList(r.Versions))
 }
 
 // span writes minutes where there are some.
@@ -79,7 +78,7 @@ func versionList(v map[string]string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if name != "Python" {
-			list = append(list, name+" "+v[name])
+			list = append(list, strings.TrimPrefix(name, "github.com/")+" "+v[name])
 		}
 	}
 	return strings.Join(list, ", ")
@@ -126,9 +125,19 @@ func figure(r Results, row Row, contestant string, n int, col Column) string {
 	return middle
 }
 
-// better lists where others are better than Larder.
+// better lists where others are better than Larder, at the largest size that the
+// others were measured at.
 func better(b *bytes.Buffer, r Results, row Row) {
 	var list []string
+	n, at := 0, ""
+	if row.Sizes != nil {
+		for _, c := range row.Contestants {
+			if sizes := r.sizes(row.Name, c.Name); c.Name != row.Main && len(sizes) > 0 {
+				n = max(n, sizes[len(sizes)-1])
+			}
+		}
+		at = " at " + grouped(n)
+	}
 	for _, c := range row.Contestants {
 		if strings.HasPrefix(strings.ToLower(c.Name), "larder") || c.N > 0 {
 			continue
@@ -136,8 +145,8 @@ func better(b *bytes.Buffer, r Results, row Row) {
 		var in []string
 		why := row.Why[c.Name]
 		for _, col := range row.Columns {
-			ours, ok := r.of(row.Name, row.Main, 0, col.Figure)
-			theirs, measured := r.of(row.Name, c.Name, 0, col.Figure)
+			ours, ok := r.of(row.Name, row.Main, n, col.Figure)
+			theirs, measured := r.of(row.Name, c.Name, n, col.Figure)
 			if !ok || !measured || !ahead(theirs.Median, ours.Median, col.More) {
 				continue
 			}
@@ -154,7 +163,7 @@ func better(b *bytes.Buffer, r Results, row Row) {
 		list = append(list, line+".")
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(b, "\nBetter than %s by more than 5 %%:\n\n%s\n", row.Main, strings.Join(list, "\n"))
+		fmt.Fprintf(b, "\nBetter than %s by more than 5 %%%s:\n\n%s\n", row.Main, at, strings.Join(list, "\n"))
 	}
 }
 

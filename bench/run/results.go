@@ -17,8 +17,15 @@ type Results struct {
 	Versions map[string]string  `json:"versions"`
 	Quick    bool               `json:"quick,omitempty"`
 	Runs     int                `json:"runs"`
-	Seconds  map[string]float64 `json:"seconds"` // that the rows took
+	Rows     map[string]Session `json:"rows"`
 	Samples  []Sample           `json:"samples"`
+}
+
+// A Session says when a row was measured.
+type Session struct {
+	Date    string  `json:"date"`
+	Load    string  `json:"load"` // average over 1, 5 and 15 minutes, beforehand
+	Seconds float64 `json:"seconds"`
 }
 
 // A Sample is one run of one contestant.

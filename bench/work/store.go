@@ -64,7 +64,7 @@ func openStore(ctx context.Context, contestant, dir string, sync bool) (kept, er
 		db, err := pebble.Open(dir, &pebble.Options{Logger: quiet{}})
 		return pebbleStore{db, map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[sync]}, err
 	case "SQLite":
-		return openSQLite(dir, sync, batch)
+		return openSQLite(ctx, dir, sync, batch)
 	}
 	return nil, errUnknown
 }
@@ -187,6 +187,7 @@ func (s pebbleStore) get(k name, see func([]byte) error) error {
 }
 
 type sqliteStore struct {
+	ctx     context.Context
 	db      *sql.DB
 	put1    *sql.Stmt
 	get1    *sql.Stmt
@@ -196,7 +197,7 @@ type sqliteStore struct {
 	pending int
 }
 
-func openSQLite(dir string, sync bool, batch int) (kept, error) {
+func openSQLite(ctx context.Context, dir string, sync bool, batch int) (kept, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -209,29 +210,29 @@ func openSQLite(dir string, sync bool, batch int) (kept, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	s := &sqliteStore{db: db, batch: batch}
-	if _, err = db.Exec("CREATE TABLE IF NOT EXISTS v (k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID"); err != nil {
+	s := &sqliteStore{ctx: ctx, db: db, batch: batch}
+	if _, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS v (k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID"); err != nil {
 		return nil, err
 	}
-	if s.put1, err = db.Prepare("INSERT INTO v VALUES (?, ?)"); err != nil {
+	if s.put1, err = db.PrepareContext(ctx, "INSERT INTO v VALUES (?, ?)"); err != nil {
 		return nil, err
 	}
-	s.get1, err = db.Prepare("SELECT v FROM v WHERE k = ?")
+	s.get1, err = db.PrepareContext(ctx, "SELECT v FROM v WHERE k = ?")
 	return s, err
 }
 
 func (s *sqliteStore) put(k name, v []byte) (err error) {
 	if s.batch == 1 {
-		_, err := s.put1.Exec(k[:], v)
+		_, err := s.put1.ExecContext(s.ctx, k[:], v)
 		return err
 	}
 	if s.tx == nil {
-		if s.tx, err = s.db.Begin(); err != nil {
+		if s.tx, err = s.db.BeginTx(s.ctx, nil); err != nil {
 			return err
 		}
-		s.inTx = s.tx.Stmt(s.put1)
+		s.inTx = s.tx.StmtContext(s.ctx, s.put1)
 	}
-	if _, err := s.inTx.Exec(k[:], v); err != nil {
+	if _, err := s.inTx.ExecContext(s.ctx, k[:], v); err != nil {
 		return err
 	}
 	if s.pending++; s.pending < s.batch {
@@ -251,7 +252,7 @@ func (s *sqliteStore) commit() error {
 
 func (s *sqliteStore) get(k name, see func([]byte) error) error {
 	var v sql.RawBytes
-	rows, err := s.get1.Query(k[:])
+	rows, err := s.get1.QueryContext(s.ctx, k[:])
 	if err != nil {
 		return err
 	}

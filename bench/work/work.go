@@ -58,7 +58,7 @@ func Main(ctx context.Context, job string) error {
 // ready says that all is prepared, and waits for the word to begin: so several
 // processes begin together.
 func ready() {
-	fmt.Println("ready")
+	_, _ = fmt.Fprintln(os.Stdout, "ready")
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 

@@ -1,0 +1,13 @@
+.PHONY: bench test lint
+
+# Measures Larder beside other software and writes docs/benchmarks.md: half an
+# hour on two cores. BENCH=--quick tries everything in three minutes.
+bench:
+	cd bench && go run ./run $(BENCH)
+
+test:
+	go test ./...
+	cd bench && go test ./...
+
+lint:
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/bench/work"
+)
+
+func TestExponent(t *testing.T) {
+	x := []float64{1e3, 1e4, 1e5, 1e6}
+	for _, want := range []float64{0, 0.5, 1, 2} {
+		var y []float64
+		for _, v := range x {
+			y = append(y, 3*math.Pow(v, want))
+		}
+		if got := exponent(x, y); math.Abs(got-want) > 1e-9 {
+			t.Errorf("exponent %v, want %v", got, want)
+		}
+	}
+}
+
+func TestFiguresAreWritten(t *testing.T) {
+	for _, c := range []struct {
+		kind Kind
+		v    float64
+		want string
+	}{
+		{Time, 81e-9, "81.0 ns"}, {Time, 999.6e-9, "1.00 µs"}, {Time, 12.34e-3, "12.3 ms"}, {Time, 250, "250 s"},
+		{Bytes, 153, "153 B"}, {Bytes, 64 << 20, "64.0 MiB"}, {Count, 671088, "671 088"}, {Part, 0.509, "50.9 %"}, {Time, 0, "0 ns"},
+	} {
+		if got := c.kind.write(c.v); got != c.want {
+			t.Errorf("%v is written %q, want %q", c.v, got, c.want)
+		}
+	}
+}
+
+func TestMedianAndRange(t *testing.T) {
+	var r Results
+	for _, v := range []float64{5, 1, 3, 9} {
+		r.Samples = append(r.Samples, Sample{Row: "hit", Contestant: "x", Figures: work.Figures{"warm": v}})
+	}
+	if s, ok := r.of("hit", "x", 0, "warm"); !ok || s != (Spread{4, 1, 9}) {
+		t.Errorf("%v %v", s, ok)
+	}
+}
+
+// Every contestant of a measured row is in its table: with figures, with the
+// error that it ended in, or with why it was not run.
+func TestNobodyIsLeftOut(t *testing.T) {
+	dir, r := t.TempDir(), Results{Runs: 1}
+	for _, row := range rows {
+		for i, c := range row.Contestants {
+			s := Sample{Row: row.Name, Contestant: c.Name, N: 1, Figures: work.Figures{}}
+			for _, col := range row.Columns {
+				s.Figures[col.Figure] = float64(i + 1)
+			}
+			if i == 1 {
+				s.Error = "it broke"
+			}
+			if c.Not == "" {
+				r.Samples = append(r.Samples, s)
+			}
+		}
+	}
+	if err := render(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "benchmarks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), "\n## ")
+	for i, section := range strings.Split(rest, "\n## ") {
+		for _, c := range rows[i].Contestants {
+			if !strings.Contains(section, "| "+c.Name+" |") && !strings.Contains(section, "| **"+c.Name+"** |") {
+				t.Errorf("%s: no line for %s", rows[i].Title, c.Name)
+			}
+		}
+	}
+}
+
+// Each contestant in Go does its job at the smallest size.
+func TestContestantsInGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some hundred processes")
+	}
+	m := measurer{quick: true, runs: 1, self: os.Args[0], dir: t.TempDir()}
+	for _, r := range rows {
+		if r.Name == "letters" { // needs the command larder
+			continue
+		}
+		var inGo []Contestant
+		for _, c := range r.Contestants {
+			if !c.Python {
+				inGo = append(inGo, c)
+			}
+		}
+		r.Contestants, r.Quick = inGo, min(r.Quick, 20)
+		samples, err := m.row(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range samples {
+			if s.Error != "" {
+				t.Errorf("%s: %s: %s", r.Name, s.Contestant, s.Error)
+			}
+		}
+	}
+}
+
+// TestMain has this program stand in for the runner where it is started for a job.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "job" {
+		if err := work.Main(context.Background(), os.Args[2]); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
