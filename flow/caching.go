@@ -49,9 +49,6 @@ func (r *run) reading(by *state, parts []component.Samples, read func() error) e
 	for _, s := range append(r.above(by, func(*state) bool { return false }), by) {
 		for _, c := range s.caches {
 			o, known := readOrder(parts, c)
-			if o == nil {
-				continue // these parts do not read it
-			}
 			before := c.Reads()
 			if known {
 				c.Expect(o)
@@ -76,19 +73,18 @@ func (p *passes) count(took, known bool) {
 	}
 }
 
-// readOrder is the order in which c is read when the parts are read. It is nil
-// if none of them comes from c alone.
+// readOrder is the order in which c is read when the parts are read, if that is
+// known of all of them.
 func readOrder(parts []component.Samples, c *dataset.CachedDataset) (o order.Order, known bool) {
 	var orders []order.Order
 	for _, part := range parts {
-		if o, ok := dataset.ReadOrder(part, c); ok {
-			orders = append(orders, o)
+		o, ok := dataset.ReadOrder(part, c)
+		if !ok {
+			return nil, false
 		}
+		orders = append(orders, o)
 	}
-	if len(orders) == 0 {
-		return nil, false
-	}
-	return order.Concat(orders...), len(orders) == len(parts)
+	return order.Concat(orders...), len(orders) > 0
 }
 
 func (s *state) cacheReport() *CacheReport {

@@ -374,6 +374,44 @@ func TestCacheKnowsTheOrder(t *testing.T) {
 	}
 }
 
+// TestOrdersThroughOperators: what a cache is told is the order in which it is
+// read; with the rule that cannot be beaten, it then hits as often as can be.
+func TestOrdersThroughOperators(t *testing.T) {
+	const seen = "  seen: {map: rest, from: letters, cache: {policy: opt, size: 13}}\n"
+	for name, c := range map[string]struct {
+		nodes          string
+		hits           int64
+		known, unknown int
+	}{
+		"enumerate and map-if": {"  twice: {op: repeat, from: seen, with: {times: 2}}\n  e: {op: enumerate, from: twice}\n" +
+			"  last: {op: map-if, from: e, with: {range: '::2', step: {map: drop-keys, with: {keys: [image]}}}}\n", 13, 1, 0},
+		"cat of itself and itself backwards": {"  back: {op: reverse, from: seen}\n  last: {op: cat, from: [seen, back]}\n", 13, 1, 0},
+		"repeat of a cat": {"  some: {op: slice, from: seen, with: {stop: 13}}\n  all: {op: cat, from: [some, seen]}\n" +
+			"  last: {op: repeat, from: all, with: {times: 2}}\n", 13 + 13 + 13, 1, 0},
+		"zip of itself and itself backwards": {"  bare: {map: keep-keys, from: seen, with: {keys: [metadata]}}\n  turned: {op: reverse, from: bare}\n" +
+			"  other: {map: rename, from: turned, with: {names: {metadata: second}}}\n  last: {op: zip, from: [bare, other]}\n", 13, 1, 0},
+		"zip that looks at what clashes": {"  bare: {map: keep-keys, from: seen, with: {keys: [metadata]}}\n  turned: {op: reverse, from: bare}\n" +
+			"  other: {map: rename, from: turned, with: {names: {metadata: second}}}\n" +
+			"  last: {op: zip, from: [bare, other], with: {clash: first}}\n", -1, 0, 1},
+		"shuffled": {"  last: {op: shuffle, from: seen, with: {seed: 1}}\n", 0, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := letters(t, seen+c.nodes+"  out: {sink: underfolder, from: last, with: {path: out}}\n")
+			r, err := f.Run(t.Context(), flow.RunOptions{Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := node(t, r, "seen")
+			if n.Cache.KnownOrders != c.known || n.Cache.UnknownOrders != c.unknown {
+				t.Errorf("the report says %+v, want %d known and %d unknown", n.Cache, c.known, c.unknown)
+			}
+			if c.hits >= 0 && n.FromMemory != c.hits {
+				t.Errorf("%d from memory, want %d", n.FromMemory, c.hits)
+			}
+		})
+	}
+}
+
 func TestTraceOfReads(t *testing.T) {
 	f := letters(t, `
   three: {op: slice, from: letters, with: {stop: 3}}

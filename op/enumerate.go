@@ -30,11 +30,7 @@ func (e Enumerate) Check() error { return oneOf("format", e.Format, "", "json", 
 // Apply implements the operator.
 func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Samples {
 	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
-	return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
-		s, err := in.At(ctx, i)
-		if err != nil {
-			return s, err
-		}
+	return dataset.Each(in, func(_ context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
 		if _, taken := s.Field(into); taken {
 			err := fmt.Errorf("there is an item %s already; set into to another name", into)
 			return s, &dataset.SampleError{Node: env.Node, Index: i, Err: err}

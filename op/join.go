@@ -150,11 +150,7 @@ func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Sample
 
 // renamed is ds with every key put in place of the * of a format.
 func renamed(ds component.Samples, format string) component.Samples {
-	return dataset.Func(ds.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
-		s, err := ds.At(ctx, i)
-		if err != nil {
-			return s, err
-		}
+	return dataset.Each(ds, func(_ context.Context, _ int, s dataset.Sample) (dataset.Sample, error) {
 		names := make(map[string]string, s.Len())
 		for _, k := range s.Keys() {
 			names[k] = strings.ReplaceAll(format, "*", k)

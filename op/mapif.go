@@ -93,11 +93,7 @@ func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Sample
 		}
 	}
 	options := env.MapOptions(step)
-	return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
-		s, err := in.At(ctx, i)
-		if err != nil {
-			return s, err
-		}
+	return dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
 		hold, err := c.hold(ctx, i, s)
 		if err != nil || !hold {
 			return s, err

@@ -78,10 +78,9 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 		return nil, err
 	}
 	if f.KeepLength {
-		return dataset.Func(in.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
-			s, err := in.At(ctx, i)
-			if err != nil || passed[i] != f.Negate {
-				return s, err
+		return dataset.Each(in, func(_ context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
+			if passed[i] != f.Negate {
+				return s, nil
 			}
 			return sharedOnly(s), nil
 		}), nil
