@@ -57,7 +57,7 @@ func (a *app) componentCommands(kind component.Kind, short, long string) *cobra.
 			if _, err := component.Find(kind, args[0]); err != nil {
 				return usageError{err}
 			}
-			return usageError{fmt.Errorf("%s comes before what it is given: larder %s %s ...", args[0], kind, args[0])}
+			return usageError{fmt.Errorf("the name comes before all that it is given: larder %s %s", kind, args[0])}
 		},
 	}
 	for _, one := range component.All(kind) {

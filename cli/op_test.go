@@ -148,7 +148,7 @@ func TestWrongComponentArguments(t *testing.T) {
 	b := newBench(t)
 	for line, want := range map[string]string{
 		"op repaet -i data -o new":                                    `there is no op "repaet"; did you mean "repeat"?`,
-		"op -- repeat":                                                "repeat comes before what it is given: larder op repeat",
+		"op -- repeat":                                                "the name comes before all that it is given: larder op repeat",
 		"map hsah":                                                    `there is no map "hsah"; did you mean "hash"?`,
 		"op repeat --tims 2 -i data -o new":                           `op repeat: unknown flag: --tims; did you mean "times"?`,
 		"op repeat --times":                                           "flag needs an argument: --times",
