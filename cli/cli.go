@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -179,24 +178,3 @@ func parse(file string, set map[string]string) (*flow.Flow, error) {
 	}
 	return f, nil
 }
-
-// variables are the values of --set K=V, given any number of times.
-type variables map[string]string
-
-// Set implements pflag.Value.
-func (v *variables) Set(s string) error {
-	name, value, ok := strings.Cut(s, "=")
-	if !ok || name == "" {
-		return fmt.Errorf("%q is not of the form K=V", s)
-	}
-	if *v == nil {
-		*v = variables{}
-	}
-	(*v)[name] = value
-	return nil
-}
-
-// Type implements pflag.Value.
-func (*variables) Type() string { return "K=V" }
-
-func (v *variables) String() string { return "" }

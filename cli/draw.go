@@ -37,7 +37,7 @@ func (a *app) drawCommand() *cobra.Command {
 	c.Flags().StringVar(&f.format, "format", "", "svg, dot (Graphviz) or mmd (Mermaid) (default: as the file's name ends)")
 	c.Flags().StringVar(&f.report, "report", "", "the report of a run, as larder run --report wrote it to `file`")
 	c.Flags().StringArrayVar(&f.only, "only", nil, "draw this `node` and what it needs; may be repeated")
-	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	f.set.flags(c)
 	if err := c.MarkFlagRequired("output"); err != nil {
 		panic(err) // the flag is above
 	}

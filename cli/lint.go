@@ -27,7 +27,7 @@ func (a *app) lintCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	set.flags(c)
 	return c
 }
 

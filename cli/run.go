@@ -38,7 +38,7 @@ func (a *app) runCommand() *cobra.Command {
 			return a.run(c.Context(), args[0], f)
 		},
 	}
-	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	f.set.flags(c)
 	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node` and what it needs; may be repeated")
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")

@@ -61,7 +61,7 @@ warm, too. Of the files themselves the system may hold copies in memory.`,
 		},
 	}
 	c.Flags().StringVarP(&f.in, "input", "i", "", "the `dataset` to read: [FORMAT:]PATH[,k=v]...")
-	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	f.set.flags(c)
 	c.Flags().IntVar(&f.runs, "runs", 3, "passes over the samples; the first is cold")
 	c.Flags().IntVar(&f.samples, "samples", 1000, "samples in a pass, from the first on")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

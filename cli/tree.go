@@ -35,7 +35,7 @@ func (a *app) treeCommand() *cobra.Command {
 			return write(t)
 		},
 	}
-	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	set.flags(c)
 	c.Flags().StringVar(&format, "format", format, "text, dot or mermaid")
 	return c
 }

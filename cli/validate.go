@@ -45,7 +45,7 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 	c.Flags().IntVar(&f.Limit, "limit", 100, "list at most `n` of what is wrong")
 	c.Flags().IntVar(&f.Workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().Var(&f.set, "set", "set variable `K=V` of the flow; may be repeated")
+	f.set.flags(c)
 	c.MarkFlagsMutuallyExclusive("schema", "infer")
 	c.MarkFlagsOneRequired("schema", "infer")
 	return c

@@ -44,7 +44,7 @@ keys and results of its package variables of type lazy.Value.`,
 			return a.verify(c.Context(), args[0], set, sample)
 		},
 	}
-	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	set.flags(c)
 	c.Flags().Float64Var(&sample, "sample", 1, "`part` of the kept results to compute again")
 	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in `folder`")
 	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the folder)")

@@ -44,7 +44,7 @@ declaration by declaration.`,
 			return a.whyFlow(c.Context(), args[0], args[1], sample, set)
 		},
 	}
-	c.Flags().Var(&set, "set", "set variable `K=V` of the flow; may be repeated")
+	set.flags(c)
 	return c
 }
 

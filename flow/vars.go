@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/larder-data/larder/component"
 	"go.yaml.in/yaml/v4"
@@ -11,6 +12,29 @@ import (
 
 // variable matches ${name}, and $${ which stands for ${ itself.
 var variable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
+
+// ParseVars reads a file of variables: a mapping of names to scalars, as [Parse]
+// takes them.
+func ParseVars(file string, content []byte) (map[string]string, error) {
+	p := newProblems(file, content)
+	vars := map[string]string{}
+	if root := document(content, p); root != nil && len(p.list) == 0 {
+		for _, f := range p.fields(root, "the variables") {
+			if f.value.Kind != yaml.ScalarNode {
+				p.at(f.value, "%s must be a text, a number or a truth value, not %s", f.key.Value, kindName(f.value))
+				continue
+			}
+			vars[f.key.Value] = f.value.Value
+			if f.value.ShortTag() == "!!str" { // it stays a text, whatever it looks like
+				vars[f.key.Value] = strconv.Quote(f.value.Value)
+			}
+		}
+	}
+	if errs := p.sorted(); errs != nil {
+		return nil, errs
+	}
+	return vars, nil
+}
 
 // expand returns n with the variables in its scalars replaced, and each switch
 // by the case that holds. A scalar that is one variable and nothing else takes
