@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -95,9 +96,13 @@ func (d Data) Single() (Samples, error) {
 	return nil, fmt.Errorf("one dataset is needed here, and the input has %d outputs: name one of %v", len(d.Parts), d.Names)
 }
 
-// Output returns the output called name.
+// Output returns the output called name, or if none is called so, the one with
+// that number, counted from 0.
 func (d Data) Output(name string) (Data, error) {
 	if i := slices.Index(d.Names, name); i >= 0 {
+		return One(d.Parts[i]), nil
+	}
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(d.Names) {
 		return One(d.Parts[i]), nil
 	}
 	if d.Names == nil {

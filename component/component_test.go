@@ -1,6 +1,10 @@
 package component
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/larder-data/larder/dataset"
+)
 
 func TestSuggest(t *testing.T) {
 	valid := []string{"repeat", "reverse", "with", "sp"}
@@ -46,6 +50,25 @@ func TestEditDistance(t *testing.T) {
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}} {
 		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	parts := []Samples{dataset.List(dataset.Sample{}), dataset.List[dataset.Sample]()}
+	for _, c := range []struct {
+		names []string
+		name  string
+		want  int // which part; -1 for an error
+	}{
+		{[]string{"train", "test"}, "train", 0}, {[]string{"train", "test"}, "test", 1},
+		{[]string{"train", "test"}, "0", 0}, {[]string{"train", "test"}, "1", 1},
+		{[]string{"1", "0"}, "1", 0}, // a name goes before a number
+		{[]string{"train", "test"}, "2", -1}, {[]string{"train", "test"}, "-1", -1}, {[]string{"train", "test"}, "tset", -1},
+	} {
+		d, err := Data{Parts: parts, Names: c.names}.Output(c.name)
+		if (err != nil) != (c.want < 0) || err == nil && d.Parts[0].Len() != parts[c.want].Len() {
+			t.Errorf("%q of %q: %v, %v", c.name, c.names, d, err)
 		}
 	}
 }
