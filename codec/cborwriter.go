@@ -48,7 +48,7 @@ type visit struct {
 
 // maxRecursive bounds the bytes of values of recursive types: parts that are
 // shared many times over are written many times over.
-const maxRecursive = 1 << 31
+const maxRecursive = 1<<31 - 1
 
 // errContainsItself is the error for values without end.
 var errContainsItself = errors.New("codec: a value that contains itself cannot be kept; refer to its parts by name or index")

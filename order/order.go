@@ -124,7 +124,7 @@ func Repeat(n int, times float64) (Order, error) {
 
 // repeated is n*times positions.
 func repeated(n int, times float64) (int, error) {
-	if !(times >= 0) || times > 1<<62 {
+	if !(times >= 0) || times > maxPositions {
 		return 0, fmt.Errorf("order: cannot repeat %v times", times)
 	}
 	whole, part := math.Modf(times)
@@ -133,7 +133,7 @@ func repeated(n int, times float64) (int, error) {
 		return 0, err
 	}
 	more := int(math.Round(part * float64(n)))
-	if more > 1<<62-total {
+	if more > maxPositions-total {
 		return 0, fmt.Errorf("order: %v times %d positions are too many", times, n)
 	}
 	return total + more, nil
@@ -221,10 +221,13 @@ func OncePerPass(o Order) bool {
 	return false
 }
 
+// maxPositions is more than any order can have.
+const maxPositions = math.MaxInt >> 1
+
 // product is a*b, or an error if an int does not hold it.
 func product(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
-	if high != 0 || low > 1<<62 {
+	if high != 0 || low > maxPositions {
 		return 0, fmt.Errorf("order: %d times %d positions are too many", b, a)
 	}
 	return int(low), nil
