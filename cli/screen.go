@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,9 @@ const (
 // terminal is looked at as often, which tells of every change of it.
 const redrawInterval = 100 * time.Millisecond
 
+// maxSaid is how many warnings are remembered.
+const maxSaid = 100
+
 // screen shows a run on the whole of a terminal, on its other screen, so that
 // what was there before is there again afterwards. Warnings that came meanwhile
 // are then written below it.
@@ -40,6 +44,8 @@ type screen struct {
 
 	mu      sync.Mutex // of the fields below; never held while writing to the terminal
 	tracker *tracker
+	said    []string // to be written at the end
+	left    int      // how much more was said before
 	closed  bool
 
 	shown         []string // what is on the screen
@@ -103,6 +109,11 @@ func (s *screenLog) Write(p []byte) (int, error) {
 		return s.w.Write(p)
 	}
 	s.tracker.note(string(p))
+	s.said = append(s.said, string(p))
+	if over := len(s.said) - maxSaid; over > 0 {
+		s.said = slices.Delete(s.said, 0, over)
+		s.left += over
+	}
 	return len(p), nil
 }
 
@@ -145,12 +156,10 @@ func (s *screen) close() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.closed = true
-		if s.tracker.left > 0 {
-			fmt.Fprintf(s.w, "(%d lines before these are left out)\n", s.tracker.left)
+		if s.left > 0 {
+			fmt.Fprintf(s.w, "(%d warnings before these are left out)\n", s.left)
 		}
-		for _, note := range s.tracker.notes {
-			fmt.Fprintln(s.w, printable(note))
-		}
+		fmt.Fprint(s.w, strings.Join(s.said, ""))
 	})
 }
 

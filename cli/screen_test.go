@@ -101,46 +101,46 @@ func TestPictures(t *testing.T) {
 	}{
 		{"nothing yet, some nodes", []string{"small", "aside"}, func(*tracker) {}, 0, 90, 20, `
 letters  0 of 4 nodes done  0s  cache /home/ada/.cache/larder
-node     state                                samples  rate  left  computed  memory  store
-letters  waiting                                    .     .     .         .       .      .
-stats    waiting                                    .     .     .         .       .      .
-small    waiting                                    .     .     .         .       .      .
-aside    waiting                                    .     .     .         .       .      .
+node     state                          samples      rate    left  computed  memory  store
+letters  waiting                              .         .       .         .       .      .
+stats    waiting                              .         .       .         .       .      .
+small    waiting                              .         .       .         .       .      .
+aside    waiting                              .         .       .         .       .      .
 `},
 		{"a checkpoint", nil, whileStats, 13, 100, 20, `
 letters  0 of 7 nodes done  13s  cache /home/ada/.cache/larder
-node     state                                         samples   rate  left  computed  memory  store
-letters  running                                             .      .     .         .       .      .
-stats    running  [=======                       ]  6500/26000  500/s   39s       500       .   6000
-small    waiting                                             .      .     .         .       .      .
-many     waiting                                             .      .     .         .       .      .
-colors   waiting                                             .      .     .         .       .      .
-out      waiting                                             .      .     .         .       .      .
-table    waiting                                             .      .     .         .       .      .
+node     state                                    samples      rate    left  computed  memory  store
+letters  running                                        .         .       .         .       .      .
+stats    running  [======                   ]  6500/26000     500/s     39s       500       .   6000
+small    waiting                                        .         .       .         .       .      .
+many     waiting                                        .         .       .         .       .      .
+colors   waiting                                        .         .       .         .       .      .
+out      waiting                                        .         .       .         .       .      .
+table    waiting                                        .         .       .         .       .      .
 `},
 		{"two at once and a warning", nil, whileColors, 30, 100, 20, `
 letters  2 of 7 nodes done  30s  cache /home/ada/.cache/larder
-node     state                                         samples   rate  left  computed  memory  store
-letters  done                                                .      .     .         .       .      .
-stats    done     [=============================]  26000/26000      .     .     20000       .   6000
-small    running                                          1234  123/s     .      1200      34      .
-many     running                                             .      .     .         .       .      .
-colors   running                                             .      .     .         .       .      .
-out      waiting                                             .      .     .         .       .      .
-table    running  [                             ]     14/26000  1.4/s  5h9m         .       .      .
+node     state                                    samples      rate    left  computed  memory  store
+letters  done                                           .         .       .         .       .      .
+stats    done     [========================]  26000/26000         .       .     20000       .   6000
+small    running                                     1234     123/s       .      1200      34      .
+many     running                                        .         .       .         .       .      .
+colors   running                                        .         .       .         .       .      .
+out      waiting                                        .         .       .         .       .      .
+table    running  [                        ]     14/26000     1.4/s    5h9m         .       .      .
 
 level=WARN msg="an item is both shared and a sample's own" item=a
 `},
 		{"failed", nil, whileOut, 31, 100, 20, `
 letters  3 of 7 nodes done  31s  cache /home/ada/.cache/larder
-node     state                                          samples  rate  left  computed  memory  store
-letters  done                                                 .     .     .         .       .      .
-stats    done     [=============================]   26000/26000     .     .     20000       .   6000
-small    waiting                                           1234     .     .      1200      34      .
-many     waiting                                              .     .     .         .       .      .
-colors   waiting                                              .     .     .         .       .      .
-out      failed   [                             ]  1000/2600000     .     .         .       .      .
-table    done     [=============================]   26000/26000     .     .         .       .      .
+node     state                                    samples      rate    left  computed  memory  store
+letters  done                                           .         .       .         .       .      .
+stats    done     [=======================]   26000/26000         .       .     20000       .   6000
+small    waiting                                     1234         .       .      1200      34      .
+many     waiting                                        .         .       .         .       .      .
+colors   waiting                                        .         .       .         .       .      .
+out      failed   [                       ]  1000/2600000         .       .         .       .      .
+table    done     [=======================]   26000/26000         .       .         .       .      .
 
 level=WARN msg="an item is both shared and a sample's own" item=a
 node out: no space
@@ -148,22 +148,22 @@ left on ?[31mdevice
 `},
 		{"few rows", nil, whileColors, 30, 60, 6, `
 letters  2 of 7 nodes done  30s  cache …me/ada/.cache/larder
-node    state                 samples   rate  left  computed
-small   running                  1234  123/s     .      1200
-many    running                     .      .     .         .
-colors  running                     .      .     .         .
+node    state                      samples      rate    left
+small   running                       1234     123/s       .
+many    running                          .         .       .
+colors  running                          .         .       .
 and 1 running, 1 waiting, 2 done
 `},
 		{"long", nil, whileColors, 3600, 60, 20, `
 letters  2 of 7 nodes done  1h0m  cache …e/ada/.cache/larder
-node     state                       samples      rate  left
-letters  done                              .         .     .
-stats    done     [===========]  26000/26000         .     .
-small    running                        1234  20.7/min     .
-many     running                           .         .     .
-colors   running                           .         .     .
-out      waiting                           .         .     .
-table    running  [           ]     14/26000    14.1/h  long
+node     state                     samples      rate    left
+letters  done                            .         .       .
+stats    done     [=========]  26000/26000         .       .
+small    running                      1234  20.7/min       .
+many     running                         .         .       .
+colors   running                         .         .       .
+out      waiting                         .         .       .
+table    running  [         ]     14/26000    14.1/h    long
 
 level=WARN msg="an item is both shared and a sample's own" …
 `},
@@ -317,10 +317,16 @@ func (l *lockedTerminal) lines() []string {
 	return l.t.lines()
 }
 
+func (l *lockedTerminal) size() (int, int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.t.width, l.t.height
+}
+
 func onTerminal(ctx context.Context, tr *tracker, width, height int) (*screen, *lockedTerminal) {
 	l := &lockedTerminal{t: newTerminal(width, height)}
 	fmt.Fprint(l, "$ larder run\n")
-	s := &screen{w: l, tracker: tr, color: true, size: func() (int, int) { return l.t.width, l.t.height }}
+	s := &screen{w: l, tracker: tr, color: true, size: l.size}
 	s.open(ctx)
 	return s, l
 }
@@ -381,7 +387,9 @@ func TestScreenOfAnotherSize(t *testing.T) {
 			l.mu.Unlock()
 			<-time.After(redrawInterval)
 			synctest.Wait()
+			s.mu.Lock()
 			want := tr.lines(time.Now(), size[0], size[1], false)
+			s.mu.Unlock()
 			if got := l.lines(); !slices.Equal(got, want) {
 				t.Errorf("at %v the screen shows\n%s", size, strings.Join(got, "\n"))
 			}
@@ -410,16 +418,15 @@ func TestScreenEndsWithTheContext(t *testing.T) {
 }
 
 func TestManyWarnings(t *testing.T) {
-	tr := testTracker(t)
-	for i := range 1000 {
-		tr.note(fmt.Sprintf("warning %d\n", i))
-	}
 	var b bytes.Buffer
-	s := &screen{w: &b, tracker: tr, size: func() (int, int) { return 80, 24 }}
+	s := &screen{w: &b, tracker: testTracker(t), size: func() (int, int) { return 80, 24 }}
 	s.open(t.Context())
+	for i := range 1000 {
+		fmt.Fprintf(s.log(), "warning %d\n", i)
+	}
 	s.close()
 	_, after, _ := strings.Cut(b.String(), leaveScreen)
-	if !strings.HasPrefix(after, "(900 lines before these are left out)\nwarning 900\n") || strings.Count(after, "\n") != 101 {
+	if !strings.HasPrefix(after, "(900 warnings before these are left out)\nwarning 900\n") || strings.Count(after, "\n") != 101 {
 		t.Errorf("afterwards: %s", after)
 	}
 }

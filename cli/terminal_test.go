@@ -15,6 +15,7 @@ type terminal struct {
 	cutting       bool // what goes over the edge
 	unknown       []string
 	width, height int
+	rest          string // of what was written: the beginning of something
 }
 
 type grid struct {
@@ -43,19 +44,24 @@ func (t *terminal) grid() *grid {
 	return &t.main
 }
 
-// Write implements io.Writer. An escape sequence must not be cut by its end.
+// Write implements io.Writer.
 func (t *terminal) Write(p []byte) (int, error) {
-	for s := string(p); s != ""; {
-		if rest, ok := strings.CutPrefix(s, "\x1b["); ok {
-			end := strings.IndexFunc(rest, func(r rune) bool { return r >= '@' && r <= '~' })
-			t.control(rest[:end], rest[end])
-			s = rest[end+1:]
+	s := t.rest + string(p)
+	for s != "" && utf8.FullRuneInString(s) {
+		if s[0] != 0x1b {
+			r, size := utf8.DecodeRuneInString(s)
+			t.put(r)
+			s = s[size:]
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s)
-		t.put(r)
-		s = s[size:]
+		end := 2 + strings.IndexFunc(s[min(2, len(s)):], func(r rune) bool { return r >= '@' && r <= '~' })
+		if end < 2 {
+			break
+		}
+		t.control(s[2:end], s[end])
+		s = s[end+1:]
 	}
+	t.rest = s
 	return len(p), nil
 }
 
@@ -101,8 +107,13 @@ func (t *terminal) control(args string, what byte) {
 		t.cutting = what == 'l'
 	case "2J":
 		g.cells = t.blank()
-	case "K":
+	case "K", "J":
 		clear(g.cells[g.row][min(g.col, t.width-1):])
+		for _, row := range g.cells[g.row+1:] {
+			if what == 'J' {
+				clear(row)
+			}
+		}
 	default:
 		row, col, ok := strings.Cut(args, ";")
 		switch {
@@ -110,6 +121,9 @@ func (t *terminal) control(args string, what byte) {
 			g.row, _ = strconv.Atoi(row)
 			g.col, _ = strconv.Atoi(col)
 			g.row, g.col = min(g.row, t.height)-1, min(g.col, t.width)-1
+		case what == 'A':
+			up, _ := strconv.Atoi(args)
+			g.row = max(0, g.row-max(1, up))
 		case what != 'm':
 			t.unknown = append(t.unknown, args+string(what))
 		}

@@ -17,8 +17,7 @@ type tracker struct {
 	flow, cache string
 	start       time.Time
 	nodes       []*tracked // those that the run needs, in the order of the flow
-	notes       []string   // the last warnings and errors, a line each
-	left        int        // how many more there were before
+	notes       []string   // the last lines of warnings and errors
 }
 
 // tracked is what a tracker knows of a node.
@@ -43,8 +42,8 @@ type mark struct {
 // store at first does not make the rest look quick for longer than this.
 const rateWindow = 10 * time.Second
 
-// maxNotes is how many warnings are remembered.
-const maxNotes = 100
+// maxNotes is how many lines of warnings are shown at most.
+const maxNotes = 5
 
 func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tracker {
 	t := &tracker{flow: f.Name, cache: cache, start: start}
@@ -108,10 +107,7 @@ func (t *tracker) note(text string) {
 	for line := range strings.Lines(text) {
 		t.notes = append(t.notes, strings.TrimRight(line, "\r\n"))
 	}
-	if over := len(t.notes) - maxNotes; over > 0 {
-		t.notes = slices.Delete(t.notes, 0, over)
-		t.left += over
-	}
+	t.notes = t.notes[max(0, len(t.notes)-maxNotes):]
 }
 
 // phase says what a node is about.
@@ -199,7 +195,7 @@ func (t *tracker) lines(now time.Time, width, height int, color bool) []string {
 	lines := []string{t.header(now, width)}
 	rows := height - len(lines)
 	notes := t.notes
-	if most := min(5, height/5); height < 10 {
+	if most := min(maxNotes, height/5); height < 10 {
 		notes = nil // the nodes need the room; notes are seen at the end
 	} else if len(notes) > most {
 		notes = notes[len(notes)-most:]
@@ -236,15 +232,16 @@ func (t *tracker) header(now time.Time, width int) string {
 type column struct {
 	title string
 	rank  int
+	least int // columns; what changes all the time must not move the rest
 	right bool
 	text  func(n *tracked, now time.Time) string
 }
 
 var columns = []column{
-	{"node", 0, false, func(n *tracked, _ time.Time) string { return printable(n.name) }},
-	{"state", 1, false, func(n *tracked, _ time.Time) string { return n.phase.String() }},
-	{"", 4, false, nil}, // the bar
-	{"samples", 2, true, func(n *tracked, _ time.Time) string {
+	{"node", 0, 0, false, func(n *tracked, _ time.Time) string { return printable(n.name) }},
+	{"state", 1, 7, false, func(n *tracked, _ time.Time) string { return n.phase.String() }},
+	{"", 4, leastBar, false, nil}, // the bar
+	{"samples", 2, 0, true, func(n *tracked, _ time.Time) string {
 		switch e := n.last; {
 		case e.Total > 0:
 			return fmt.Sprintf("%d/%d", e.Done, e.Total)
@@ -252,21 +249,21 @@ var columns = []column{
 			return count(e.Done)
 		}
 	}},
-	{"rate", 5, true, func(n *tracked, now time.Time) string {
+	{"rate", 5, 8, true, func(n *tracked, now time.Time) string {
 		if r := n.rate(now); n.phase == running && r > 0 {
 			return perTime(r)
 		}
 		return "."
 	}},
-	{"left", 3, true, func(n *tracked, now time.Time) string {
+	{"left", 3, 6, true, func(n *tracked, now time.Time) string {
 		if r := n.rate(now); n.phase == running && n.last.Total > 0 && r > 0 {
 			return clock(time.Duration(float64(n.last.Total-n.last.Done) / r * float64(time.Second)))
 		}
 		return "."
 	}},
-	{"computed", 6, true, func(n *tracked, _ time.Time) string { return count(n.last.Computed) }},
-	{"memory", 8, true, func(n *tracked, _ time.Time) string { return count(n.last.FromMemory) }},
-	{"store", 7, true, func(n *tracked, _ time.Time) string { return count(n.last.FromStore) }},
+	{"computed", 6, 0, true, func(n *tracked, _ time.Time) string { return count(n.last.Computed) }},
+	{"memory", 8, 0, true, func(n *tracked, _ time.Time) string { return count(n.last.FromMemory) }},
+	{"store", 7, 0, true, func(n *tracked, _ time.Time) string { return count(n.last.FromStore) }},
 }
 
 const (
@@ -337,10 +334,7 @@ func (t *tracker) shown(height int) (nodes []*tracked, more string) {
 func fit(nodes []*tracked, now time.Time, width int) (shown []column, widths []int) {
 	total := -gap
 	for _, c := range columns {
-		w := textWidth(c.title)
-		if c.text == nil {
-			w = leastBar
-		}
+		w := max(c.least, textWidth(c.title))
 		for _, n := range nodes {
 			if c.text != nil {
 				w = max(w, textWidth(c.text(n, now)))
