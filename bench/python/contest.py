@@ -273,7 +273,7 @@ def incremental(job):
     folder, images = job["dir"] + "/cache", job["data"]
     names = sorted(os.listdir(images))
     contents = lambda: (open(f"{images}/{n}", "rb").read() for n in names)
-    tool = job["contestant"].split()[0]
+    tool = job["contestant"].split(",")[0]
     if tool == "joblib":
         f = use_joblib(folder, work.measure_bytes)
         run = lambda: [f(c) for c in contents()]
@@ -289,7 +289,7 @@ def incremental(job):
 
         s = redun_scheduler(job["dir"])
         run = lambda: s.run([stats(File(f"{images}/{n}")) for n in names])
-    else:
+    elif tool == "datasets":
         import datasets
 
         datasets.disable_progress_bars()

@@ -5,6 +5,9 @@
 //	go run ./run --quick             small sizes, two runs, results in .work
 //	go run ./run --rows hit,store    these rows; the other figures stay
 //	go run ./run --render-only       writes the document anew from results.json
+//
+// With BENCH_PROFILE=FOLDER in the environment, each job in Go leaves a CPU
+// profile there.
 package main
 
 import (

@@ -46,7 +46,7 @@ func (m *measurer) row(ctx context.Context, r Row) (samples []Sample, err error)
 	failed := map[string]bool{}
 	for run := range m.runs {
 		for _, size := range r.sizes(m.quick, m.large) {
-			for _, c := range r.Contestants {
+			for _, c := range r.turn(run * len(r.Contestants) / m.runs) {
 				name := fmt.Sprint(c.Name, size)
 				if c.Not != "" || failed[name] || c.Most > 0 && size > c.Most {
 					continue

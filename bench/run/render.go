@@ -47,7 +47,7 @@ func head(b *bytes.Buffer, r Results) {
 
 <!-- Written by make bench (bench/run). Do not edit: change bench/run/rows.go and run it again, or cd bench && go run ./run --render-only. -->
 
-Larder beside other software on the same work. Each figure is the median of %d runs, with the least and the greatest in brackets; the contestants of a table take turns (A B C A B C), each run in a new process and a new folder, and what was written before is flushed first.
+Larder beside other software on the same work. Each figure is the median of %d runs, with the least and the greatest in brackets; the contestants of a table take turns (A B C, B C A, ...), each run in a new process and a new folder, and what was written before is flushed first.
 `+"`make bench`"+` measures all of it again, in %s here, and writes this page and its charts from `+"`bench/results.json`"+`.
 
 | | |
@@ -142,23 +142,24 @@ func better(b *bytes.Buffer, r Results, row Row) {
 		if strings.HasPrefix(strings.ToLower(c.Name), "larder") || c.N > 0 {
 			continue
 		}
-		var in []string
-		why := row.Why[c.Name]
+		var in, why []string
 		for _, col := range row.Columns {
 			ours, ok := r.of(row.Name, row.Main, n, col.Figure)
 			theirs, measured := r.of(row.Name, c.Name, n, col.Figure)
 			if !ok || !measured || !ahead(theirs.Median, ours.Median, col.More) {
 				continue
 			}
+			if s := cmp.Or(row.Why[c.Name+": "+col.Title], row.Why["all: "+col.Title], row.Why[c.Name]); s != "" && !slices.Contains(why, s) {
+				why = append(why, s)
+			}
 			in = append(in, fmt.Sprintf("%s (%s, Larder %s)", col.Title, col.Kind.write(theirs.Median), col.Kind.write(ours.Median)))
-			why = cmp.Or(row.Why[c.Name+": "+col.Title], row.Why["all: "+col.Title], why)
 		}
 		if len(in) == 0 {
 			continue
 		}
 		line := fmt.Sprintf("- %s: %s", c.Name, strings.Join(in, ", "))
-		if why != "" {
-			line += ": " + why
+		if len(why) > 0 {
+			line += ". Why: " + strings.Join(why, ". And ")
 		}
 		list = append(list, line+".")
 	}

@@ -85,6 +85,12 @@ func (r Row) sizes(quick, large bool) []int {
 	return r.Sizes
 }
 
+// turn returns the contestants in turn, beginning with another one each run: so
+// nobody always follows the same.
+func (r Row) turn(first int) []Contestant {
+	return slices.Concat(r.Contestants[first:], r.Contestants[:first])
+}
+
 func (r Row) phases() []string {
 	if r.Phases == nil {
 		return []string{""}
@@ -152,7 +158,18 @@ var storeColumns = []Column{
 const (
 	whyInProcess = "it keeps values in the memory of one process and names them by Go's own `==`; Larder names a call by SHA-256 of its arguments, so that other processes and later runs find it"
 	whyMapped    = "it maps the file and checks nothing; Larder checks the payload on every read"
+	whyNamed     = "Larder also names the payload by its SHA-256, a fifth of its time, and makes folders for the file; the rest is writing"
+	whyOneHash   = "it hashes once; Larder takes a digest of the argument and then one of the action, and the two are two fifths of its time"
+	whyNoCopy    = "it hands out the page of its mapped file, unchecked; Larder reads each record with a system call, which is over half of its time, and checks it"
+	whyNoIndex   = "it reads the root of a tree and finds the rest as it goes; Larder reads the indexes of all packs into a hash table, which is all of its time to open"
+	whyNoTable   = "it keeps nothing for each value; Larder's hash table of all records has some 80 bytes for each"
 )
+
+// whyStores says why stores that are trees in a file are better than Larder's.
+var whyStores = map[string]string{
+	"all: open and first get": whyNoIndex, "all: memory of its own": whyNoTable, "all: memory when open": whyNoTable,
+	"bbolt, 1000 a transaction: get": whyNoCopy,
+}
 
 var rows = []Row{
 	{
@@ -167,7 +184,7 @@ var rows = []Row{
 		Work: "A function that returns 262 144 float32: a NumPy array, a `*array.Array` or a `[]float32`. As above with 8 arguments; the caller reads one value of each page of 4 KiB.",
 		Contestants: all(inGo("Larder, on disk, array", "Larder, on disk, slice", "Larder, in memory, array", "Larder, in memory, slice"),
 			inPython("evalcache", "diskcache", "joblib", "joblib, mmap_mode r", "cachew", "redun")),
-		Why: map[string]string{"joblib, mmap_mode r": whyMapped},
+		Why: map[string]string{"all: computed and kept": whyNamed, "joblib, mmap_mode r: hit": whyMapped},
 	},
 	{
 		Name: "argument", Title: "An argument of 1 MiB", N: 2, Quick: 1, Phases: coldWarm, Main: "Larder, on disk", Columns: memoColumns,
@@ -181,6 +198,7 @@ var rows = []Row{
 		Columns: []Column{{Figure: "key", Title: "one key", Chart: true}},
 		Contestants: all(inGo("Larder", "encoding/json and SHA-256", "encoding/gob and SHA-256"),
 			inPython("diskcache", "evalcache", "joblib", "redun", "datasets"), not("cachew", "names arguments by str(); it has no step of its own for that")),
+		Why: map[string]string{"encoding/json and SHA-256": whyOneHash},
 	},
 	{
 		Name: "chain", Title: "A chain of 1000 nodes", N: 1000, Quick: 100, Phases: coldWarm, Main: "Larder lazy, on disk",
@@ -208,7 +226,8 @@ var rows = []Row{
 	{
 		Name: "store", Title: "100 000 values of 4 KiB", N: 100_000, Quick: 2000, Bytes: 4096, Phases: []string{"put", "get"}, Main: "Larder", Columns: storeColumns,
 		Work:        "Values that do not compress, under SHA-256 digests. Put: each put is complete when it returns, closing included, time a value. Nobody waits for the medium: Larder as it comes; pebble `NoSync`; badger without `SyncWrites`; SQLite and diskcache in WAL mode with `synchronous=NORMAL`; bbolt with `NoSync`, which may be damaged by a loss of power where the others only lose what was last. Get: a new process opens and gets 100 000 at random; what was put is still in the page cache. Larder checks every value on every read, pebble every block that it reads; the others do not check. Memory is that of the whole process, its runtime with it.",
-		Contestants: all(inGo("Larder", "bbolt", "bbolt, 1000 a transaction", "badger", "pebble", "SQLite", "SQLite, 1000 a transaction"), inPython("diskcache")),
+		Contestants: all(inGo("Larder"), []Contestant{{Name: "bbolt, only 20 000 values", N: 20_000}}, inGo("bbolt, 1000 a transaction", "badger", "pebble", "SQLite", "SQLite, 1000 a transaction"), inPython("diskcache")),
+		Why: whyStores,
 	},
 	{
 		Name: "store-sync", Title: "The same, surviving a loss of power", N: 500, Quick: 20, Bytes: 4096, Phases: []string{"put"}, Main: "Larder", Columns: storeColumns[:1],
@@ -224,7 +243,7 @@ var rows = []Row{
 			{Figure: "cold", Title: "cold", Chart: true},
 		},
 		Contestants: all(inGo("Larder flow, 1 worker", "Larder flow, all processors"), inPython("datasets", "joblib", "diskcache"),
-			[]Contestant{{Name: "redun, only 300 images", Python: true, N: 300, Own: someImages}}),
+			[]Contestant{{Name: "redun, only 100 images", Python: true, N: 100, Own: someImages}}),
 		Data: makeImages, Before: changeImages,
 	},
 	{
@@ -267,6 +286,7 @@ var rows = []Row{
 			{Figure: "disk", Title: "on disk", Kind: Bytes},
 		},
 		Contestants: []Contestant{{Name: "Larder"}, {Name: "badger", Most: 1_000_000}, {Name: "pebble", Most: 1_000_000}, {Name: "SQLite, 1000 a transaction", Most: 1_000_000}},
+		Why: whyStores,
 	},
 	{
 		Name: "samples", Title: "Growth: samples of a dataset", Sizes: []int{1000, 10_000, 100_000, 1_000_000}, Phases: coldWarm, Main: "Larder",
@@ -309,7 +329,7 @@ func imagePath(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf
 // writeImage writes a JPEG of 64 x 64: a gradient with noise.
 func writeImage(path string, seed uint64) error {
 	random := rand.New(rand.NewPCG(seed, 1))
-	base, noise := random.IntN(128), 1+random.IntN(64)
+	base, noise := random.IntN(128), 8+random.IntN(64)
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
 	for y := range 64 {
 		for x := range 64 {

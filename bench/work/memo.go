@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/golang/groupcache"
@@ -179,8 +180,9 @@ func argument(ctx context.Context, j Job) (Figures, error) {
 	}, func(float64) {})
 }
 
-// block is hashed where work is to be done.
-var block = make([]byte, 8<<20)
+// block is hashed where work is to be done. It is made when it is needed, as rows
+// about memory would count it.
+var block = sync.OnceValue(func() []byte { return make([]byte, 8<<20) })
 
 // stampede is the row of several processes that want the same results at once.
 func stampede(ctx context.Context, j Job) (_ Figures, err error) {
@@ -191,7 +193,7 @@ func stampede(ctx context.Context, j Job) (_ Figures, err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
 	call, err := remember(j, l, func(_ context.Context, k int) (int, error) {
 		executions++
-		sum := sha256.Sum256(block)
+		sum := sha256.Sum256(block())
 		return k + int(sum[0]), nil
 	})
 	if err != nil {

@@ -47,6 +47,7 @@ var errMissing = errors.New("what was put is not there")
 // openStore opens a contestant. With sync, each put survives a loss of power.
 func openStore(ctx context.Context, contestant, dir string, sync bool) (kept, error) {
 	tool, _, batched := strings.Cut(contestant, ", 1000 a transaction")
+	tool = strings.TrimSuffix(tool, ", only 20 000 values")
 	batch := 1
 	if batched {
 		batch = 1000

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -48,11 +50,30 @@ func Main(ctx context.Context, job string) error {
 	if !ok {
 		return fmt.Errorf("there is no row %q", j.Row)
 	}
+	stop, err := profile(j)
+	if err != nil {
+		return err
+	}
 	f, err := contest(ctx, j)
+	stop()
 	if err != nil {
 		return json.NewEncoder(os.Stdout).Encode(map[string]string{"error": err.Error()})
 	}
 	return json.NewEncoder(os.Stdout).Encode(f)
+}
+
+// profile starts a CPU profile if the environment's BENCH_PROFILE names a folder
+// for it.
+func profile(j Job) (stop func(), err error) {
+	dir := os.Getenv("BENCH_PROFILE")
+	if dir == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(filepath.Join(dir, strings.ReplaceAll(fmt.Sprintf("%s-%s-%s-%d.prof", j.Row, j.Contestant, j.Phase, j.N), "/", "_")))
+	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
 }
 
 // ready says that all is prepared, and waits for the word to begin: so several
