@@ -33,7 +33,7 @@ type Row struct {
 	// Before is called before each phase.
 	Before func(dir, phase string, run int) error
 	// Why says why a contestant is better than Larder, where a profile shows
-	// it: by its name, or by its name and a column's title.
+	// it: by its name, or by its name (or all) and a column's title.
 	Why map[string]string
 }
 
@@ -227,7 +227,7 @@ var rows = []Row{
 		Name: "store", Title: "100 000 values of 4 KiB", N: 100_000, Quick: 2000, Bytes: 4096, Phases: []string{"put", "get"}, Main: "Larder", Columns: storeColumns,
 		Work:        "Values that do not compress, under SHA-256 digests. Put: each put is complete when it returns, closing included, time a value. Nobody waits for the medium: Larder as it comes; pebble `NoSync`; badger without `SyncWrites`; SQLite and diskcache in WAL mode with `synchronous=NORMAL`; bbolt with `NoSync`, which may be damaged by a loss of power where the others only lose what was last. Get: a new process opens and gets 100 000 at random; what was put is still in the page cache. Larder checks every value on every read, pebble every block that it reads; the others do not check. Memory is that of the whole process, its runtime with it.",
 		Contestants: all(inGo("Larder"), []Contestant{{Name: "bbolt, only 20 000 values", N: 20_000}}, inGo("bbolt, 1000 a transaction", "badger", "pebble", "SQLite", "SQLite, 1000 a transaction"), inPython("diskcache")),
-		Why: whyStores,
+		Why:         whyStores,
 	},
 	{
 		Name: "store-sync", Title: "The same, surviving a loss of power", N: 500, Quick: 20, Bytes: 4096, Phases: []string{"put"}, Main: "Larder", Columns: storeColumns[:1],
@@ -286,7 +286,7 @@ var rows = []Row{
 			{Figure: "disk", Title: "on disk", Kind: Bytes},
 		},
 		Contestants: []Contestant{{Name: "Larder"}, {Name: "badger", Most: 1_000_000}, {Name: "pebble", Most: 1_000_000}, {Name: "SQLite, 1000 a transaction", Most: 1_000_000}},
-		Why: whyStores,
+		Why:         whyStores,
 	},
 	{
 		Name: "samples", Title: "Growth: samples of a dataset", Sizes: []int{1000, 10_000, 100_000, 1_000_000}, Phases: coldWarm, Main: "Larder",
