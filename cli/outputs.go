@@ -46,12 +46,12 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		default:
 			return nil, fmt.Errorf("%s: there are more -o than outputs (%s); nothing was written", o.flag, list(in.Names))
 		}
-		part, err := in.Output(name)
+		at, err := in.Find(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, list(in.Names))
 		}
-		parts[i] = part
-		left = slices.DeleteFunc(left, func(l string) bool { return l == name })
+		parts[i] = component.One(in.Parts[at])
+		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
 	if len(left) > 0 {
 		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written", list(in.Names), list(left))

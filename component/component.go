@@ -99,16 +99,25 @@ func (d Data) Single() (Samples, error) {
 // Output returns the output called name, or if none is called so, the one with
 // that number, counted from 0.
 func (d Data) Output(name string) (Data, error) {
+	i, err := d.Find(name)
+	if err != nil {
+		return Data{}, err
+	}
+	return One(d.Parts[i]), nil
+}
+
+// Find returns which of the parts [Data.Output] returns.
+func (d Data) Find(name string) (int, error) {
+	if d.Names == nil {
+		return 0, fmt.Errorf("the node has a single output; name it without %q", "."+name)
+	}
 	if i := slices.Index(d.Names, name); i >= 0 {
-		return One(d.Parts[i]), nil
+		return i, nil
 	}
 	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(d.Names) {
-		return One(d.Parts[i]), nil
+		return i, nil
 	}
-	if d.Names == nil {
-		return Data{}, fmt.Errorf("the node has a single output; name it without %q", "."+name)
-	}
-	return Data{}, fmt.Errorf("there is no output %q%s", name, Suggest(name, d.Names))
+	return 0, fmt.Errorf("there is no output %q%s", name, Suggest(name, d.Names))
 }
 
 // A Component is one registered thing.
