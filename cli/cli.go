@@ -49,7 +49,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, errReported) {
 		fmt.Fprintln(stderr, "larder: interrupted; what was computed is kept")
 		return exitInterrupted
 	}

@@ -26,6 +26,7 @@ type runFlags struct {
 	dryRun   bool
 	discard  bool
 	json     bool
+	watch    bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -35,6 +36,9 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run the sinks and checkpoints of a flow, or the named nodes",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.watch {
+				return a.watch(c.Context(), args[0], f)
+			}
 			return a.run(c.Context(), args[0], f)
 		},
 	}
@@ -48,6 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
+	c.Flags().BoolVar(&f.watch, "watch", false, "run again whenever the flow file, or what its sources and commands read, has changed, until interrupted; the status is then that of the last run")
 	return c
 }
 

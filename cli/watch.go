@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// A burst of changes is over when there was none for quietTime, and is not
+// waited for any longer than burstTime.
+const (
+	quietTime = 200 * time.Millisecond
+	burstTime = 5 * time.Second
+)
+
+// watch runs a flow, and again whenever its file or anything that it reads has
+// changed, until it is interrupted. Between two runs that is how it ends: the
+// status is then that of the last run.
+func (a *app) watch(ctx context.Context, file string, f runFlags) error {
+	if _, err := os.Stat(file); err != nil {
+		return usageError{err}
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return usageError{err}
+	}
+	say := func(format string, args ...any) {
+		if f.progress != "none" {
+			fmt.Fprintf(a.stderr, format+"\n", args...)
+		}
+	}
+	reads := []string{path}
+	for {
+		// A watcher is for one run: what is there now may be another folder of
+		// the same name than the last time. It looks before the run does, so
+		// that what changes meanwhile leads to another run.
+		w, err := newWatcher()
+		if err != nil {
+			return failure{fmt.Errorf("--watch: %w", err)}
+		}
+		var runErr error
+		reads, runErr = a.runWatched(ctx, w, file, reads, f)
+		if ctx.Err() != nil || reads == nil {
+			w.close()
+			return runErr
+		}
+		if runErr != nil {
+			fmt.Fprintln(a.stderr, "larder:", runErr)
+		}
+		if err := w.problem(); err != nil {
+			fmt.Fprintln(a.stderr, "larder: some changes will not be seen:", err)
+		}
+		say("watching %s and %d %s that it reads; Ctrl-C ends it", printable(filepath.Base(file)), len(reads)-1, plural(int64(len(reads)-1), "path"))
+		again := burst(ctx, w.signal)
+		changes := w.changes(filepath.Dir(path))
+		w.close()
+		if !again {
+			return asReported(runErr)
+		}
+		say("changed: %s", changes)
+	}
+}
+
+// runWatched runs the flow once, and returns what is to be watched after that,
+// the flow file first: nothing if there is no point in another try. before is
+// what was watched the last time.
+func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []string, f runFlags) ([]string, error) {
+	near := filepath.Dir(before[0]) // what is wrong may be mended by any file beside the flow
+	w.look(before, nil, near)
+	fl, err := parse(file, f.set)
+	if errs := (flow.Errors)(nil); errors.As(err, &errs) {
+		for _, e := range errs {
+			if abs, err := filepath.Abs(e.File); err == nil && !slices.Contains(before, abs) {
+				before = append(before, abs)
+			}
+		}
+	}
+	if err != nil {
+		w.look(before, nil, near)
+		return before, err
+	}
+	reads := slices.Clone(fl.Files)
+	own := []string{a.cacheDir(), f.events, f.report, f.traces}
+	for _, n := range fl.Nodes {
+		t := touchesOf(fl, n)
+		reads, own = append(reads, t.reads...), append(own, t.writes...)
+	}
+	slices.Sort(reads[1:])
+	reads = slices.Compact(reads)
+	w.look(reads, own, "")
+	err = a.runFlow(ctx, fl, f)
+	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) {
+		return nil, err // the command line is wrong, not the flow
+	}
+	return reads, err
+}
+
+// asReported is an error with the exit status of err, which has been told.
+func asReported(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case status(err) == exitFailed:
+		return failure{errReported}
+	}
+	return usageError{errReported}
+}
+
+// burst waits for a burst of signals, and until it is over. It returns false if
+// ctx ends before.
+func burst(ctx context.Context, signals <-chan struct{}) bool {
+	select {
+	case <-signals:
+	case <-ctx.Done():
+		return false
+	}
+	end := time.After(burstTime)
+	for {
+		select {
+		case <-signals:
+		case <-time.After(quietTime):
+			return true
+		case <-end:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// A watcher tells of changes of files and of what is in folders, by watching
+// folders only: those that are named with all in them, and those that these lie
+// in, up to the root. So what is replaced under the same name is seen, however
+// many files there are.
+type watcher struct {
+	fs     *fsnotify.Watcher
+	signal chan struct{} // of a change; holds one
+	done   chan struct{}
+
+	mu      sync.Mutex
+	paths   []string
+	own     []string // what the run itself writes
+	near    string   // a folder all of whose files count
+	changed []string
+	err     error
+}
+
+// mostNamed is how many changes are named.
+const mostNamed = 3
+
+func newWatcher() (*watcher, error) {
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{fs: fs, signal: make(chan struct{}, 1), done: make(chan struct{})}
+	go w.listen()
+	return w, nil
+}
+
+func (w *watcher) close() {
+	if err := w.fs.Close(); err == nil {
+		<-w.done
+	}
+}
+
+// listen notes changes until the watcher is closed.
+func (w *watcher) listen() {
+	defer close(w.done)
+	for {
+		select {
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			if e.Op&^fsnotify.Chmod != 0 { // permissions, times and links are no content
+				w.note(e.Name)
+			}
+		case err, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				w.note("") // anything may have changed
+			}
+		}
+	}
+}
+
+// note takes in that something has changed, "" if it is not known what.
+func (w *watcher) note(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if name != "" && !w.counts(name) {
+		return
+	}
+	if !slices.Contains(w.changed, name) && len(w.changed) <= mostNamed {
+		w.changed = append(w.changed, name)
+	}
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}
+
+// counts reports whether a change of this name matters: it is, lies in, or lies
+// around what is looked at. What the run writes does not, unless it is looked at
+// all the same.
+func (w *watcher) counts(name string) bool {
+	if w.near != "" && filepath.Dir(name) == w.near {
+		return true
+	}
+	return slices.ContainsFunc(w.paths, func(path string) bool {
+		if !inside(path, name) && !inside(name, path) {
+			return false
+		}
+		return !slices.ContainsFunc(w.own, func(own string) bool { return !inside(own, path) && wrote(own, name) })
+	})
+}
+
+// wrote reports whether name is what is written as own, or what that is called
+// until it is complete.
+func wrote(own, name string) bool {
+	hidden := filepath.Join(filepath.Dir(own), "."+filepath.Base(own)+".")
+	return inside(own, name) || strings.HasPrefix(name, hidden)
+}
+
+// look sets what is looked at. What the run itself writes is passed over.
+func (w *watcher) look(paths, own []string, near string) {
+	paths, own = withReal(paths), withReal(own)
+	w.mu.Lock()
+	w.paths, w.own, w.near = paths, own, near
+	w.mu.Unlock()
+	for _, p := range paths {
+		w.around(p)
+		w.within(p)
+	}
+}
+
+// withReal returns paths, absolute, and what they are called without links.
+func withReal(paths []string) (all []string) {
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil || p == "" {
+			continue
+		}
+		all = append(all, abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// around watches the folders that a path lies in. Those that may not be read
+// are left out: they seldom change.
+func (w *watcher) around(path string) {
+	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
+		_ = w.fs.Add(dir)
+	}
+}
+
+// within watches a folder and those in it.
+func (w *watcher) within(path string) {
+	err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = w.fs.Add(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // its coming will be seen
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		w.mu.Lock()
+		w.err = cmp.Or(w.err, err)
+		w.mu.Unlock()
+	}
+}
+
+// problem is why some changes will not be seen.
+func (w *watcher) problem() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// changes names what has changed, as seen from a folder.
+func (w *watcher) changes(from string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var names []string
+	for _, name := range w.changed {
+		if rel, err := filepath.Rel(from, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		names = append(names, printable(cmp.Or(name, "more than could be noted")))
+	}
+	if len(names) > mostNamed {
+		names = append(names[:mostNamed], "more")
+	}
+	return strings.Join(names, ", ")
+}
