@@ -125,24 +125,20 @@ func figure(r Results, row Row, contestant string, n int, col Column) string {
 	return middle
 }
 
-// better lists where others are better than Larder, at the largest size that the
-// others were measured at.
+// better lists where others are better than Larder, in rows of growth at the
+// largest size that they were measured at.
 func better(b *bytes.Buffer, r Results, row Row) {
 	var list []string
-	n, at := 0, ""
-	if row.Sizes != nil {
-		for _, c := range row.Contestants {
-			if sizes := r.sizes(row.Name, c.Name); c.Name != row.Main && len(sizes) > 0 {
-				n = max(n, sizes[len(sizes)-1])
-			}
-		}
-		at = " at " + grouped(n)
-	}
 	for _, c := range row.Contestants {
 		if strings.HasPrefix(strings.ToLower(c.Name), "larder") || c.N > 0 {
 			continue
 		}
 		var in, why []string
+		n, at := 0, ""
+		if sizes := r.sizes(row.Name, c.Name); row.Sizes != nil && len(sizes) > 0 {
+			n = sizes[len(sizes)-1]
+			at = ", at " + grouped(n)
+		}
 		for _, col := range row.Columns {
 			ours, ok := r.of(row.Name, row.Main, n, col.Figure)
 			theirs, measured := r.of(row.Name, c.Name, n, col.Figure)
@@ -157,14 +153,14 @@ func better(b *bytes.Buffer, r Results, row Row) {
 		if len(in) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("- %s: %s", c.Name, strings.Join(in, ", "))
+		line := fmt.Sprintf("- %s%s: %s", c.Name, at, strings.Join(in, ", "))
 		if len(why) > 0 {
 			line += ". Why: " + strings.Join(why, ". And ")
 		}
 		list = append(list, line+".")
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(b, "\nBetter than %s by more than 5 %%%s:\n\n%s\n", row.Main, at, strings.Join(list, "\n"))
+		fmt.Fprintf(b, "\nBetter than %s by more than 5 %%:\n\n%s\n", row.Main, strings.Join(list, "\n"))
 	}
 }
 
