@@ -106,7 +106,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
-	root.AddCommand(a.whyCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
+	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
 	root.AddCommand(a.drawCommand())
 	return root
 }

@@ -3,12 +3,12 @@ package cli
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -51,17 +51,11 @@ func wordFiles(env *component.Env, e mapper.Exec) (files []string) {
 	for _, word := range e.Command {
 		path := env.Path(component.Path(word))
 		info, err := os.Stat(path)
-		if word != "" && err == nil && info.Mode().IsRegular() && inside(env.Dir, path) {
+		if word != "" && err == nil && info.Mode().IsRegular() && output.Inside(env.Dir, path) {
 			files = append(files, path)
 		}
 	}
 	return files
-}
-
-// inside reports whether path is dir or lies in it.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // eachComponent visits a component with its parameters, and the mappers among

@@ -16,6 +16,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/format/output"
 )
 
 // A burst of changes is over when there was none for quietTime, and is not
@@ -223,10 +224,10 @@ func (w *watcher) counts(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.paths, func(path string) bool {
-		if !inside(path, name) && !inside(name, path) {
+		if !output.Inside(path, name) && !output.Inside(name, path) {
 			return false
 		}
-		return !slices.ContainsFunc(w.own, func(own string) bool { return !inside(own, path) && wrote(own, name) })
+		return !slices.ContainsFunc(w.own, func(own string) bool { return !output.Inside(own, path) && wrote(own, name) })
 	})
 }
 
@@ -234,7 +235,7 @@ func (w *watcher) counts(name string) bool {
 // until it is complete.
 func wrote(own, name string) bool {
 	hidden := filepath.Join(filepath.Dir(own), "."+filepath.Base(own)+".")
-	return inside(own, name) || strings.HasPrefix(name, hidden)
+	return output.Inside(own, name) || strings.HasPrefix(name, hidden)
 }
 
 // look sets what is looked at. What the run itself writes is passed over.

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// auditVariable is a variable of a flow.
+type auditVariable struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // several for a sweep
+	Given  bool     `json:"given"`  // on the command line, not by the flow
+	Used   []string `json:"used"`   // as in nodes.many.with.times (flow.yaml:15:18)
+}
+
+func (v auditVariable) plainValues() (texts []string) {
+	for _, value := range v.Values {
+		texts = append(texts, plain(value))
+	}
+	return texts
+}
+
+// findVariables lists the variables of flow files, which are right, with the
+// values that they have. Where several files have one the first file's counts.
+func findVariables(files []string, set variables) ([]auditVariable, error) {
+	s := &variableSearch{all: []auditVariable{}}
+	var roots []*yaml.Node
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var root yaml.Node
+		if err := yaml.Load(content, &root); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		roots = append(roots, &root)
+		s.declared(&root, set)
+	}
+	for i, root := range roots {
+		s.uses(root, filepath.Base(files[i]), nil)
+	}
+	return s.all, nil
+}
+
+type variableSearch struct{ all []auditVariable }
+
+// declared adds the variables of a file.
+func (s *variableSearch) declared(root *yaml.Node, set variables) {
+	for name, section := range entries(root) {
+		if name != "vars" && name != "sweep" {
+			continue
+		}
+		for name, value := range entries(section) {
+			if slices.ContainsFunc(s.all, func(v auditVariable) bool { return v.Name == name }) {
+				continue
+			}
+			v := auditVariable{Name: name, Values: []string{value.Value}, Used: []string{}}
+			if value.Kind == yaml.SequenceNode {
+				v.Values = nil
+				for _, e := range value.Content {
+					v.Values = append(v.Values, e.Value)
+				}
+			}
+			if given, ok := set[name]; ok {
+				v.Values, v.Given = []string{scalarText(given)}, true
+			}
+			s.all = append(s.all, v)
+		}
+	}
+}
+
+// scalarText is the text of a value that is given in YAML, as --vars does.
+func scalarText(given string) string {
+	var n yaml.Node
+	if err := yaml.Load([]byte(given), &n); err != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.ScalarNode {
+		return given
+	}
+	return n.Content[0].Value
+}
+
+// entries goes through the names and values of a mapping.
+func entries(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
+	return func(yield func(string, *yaml.Node) bool) {
+		if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
+			n = n.Content[0]
+		}
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i].Value, n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// usedVariable matches ${name}, and $${ which is none.
+var usedVariable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
+
+// uses notes where variables are used in n, which is at a path in a file.
+func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
+	if n.Kind == yaml.MappingNode {
+		for name, value := range entries(n) {
+			s.uses(value, file, append(slices.Clone(path), name))
+		}
+		return
+	}
+	for i, c := range n.Content {
+		if n.Kind == yaml.SequenceNode {
+			s.uses(c, file, append(slices.Clone(path), fmt.Sprint(i)))
+		} else {
+			s.uses(c, file, path)
+		}
+	}
+	for _, m := range usedVariable.FindAllStringSubmatch(n.Value, -1) {
+		i := slices.IndexFunc(s.all, func(v auditVariable) bool { return v.Name == m[1] })
+		use := fmt.Sprintf("%s (%s:%d:%d)", strings.Join(path, "."), file, n.Line, n.Column)
+		if i >= 0 && m[1] != "" && !slices.Contains(s.all[i].Used, use) {
+			s.all[i].Used = append(s.all[i].Used, use)
+		}
+	}
+}
