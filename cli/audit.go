@@ -168,7 +168,8 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 }
 
 func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
-	c := auditCommand{Node: n.Name, Command: e.Command, Code: wordFiles(env, e), Env: []auditEnv{}}
+	files, _ := wordFiles(env, e)
+	c := auditCommand{Node: n.Name, Command: e.Command, Code: files, Env: []auditEnv{}}
 	for _, p := range e.Code {
 		c.Code = append(c.Code, env.Path(p))
 	}

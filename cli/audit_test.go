@@ -140,11 +140,11 @@ nodes:
 }
 
 func TestAuditOfAWrongFlow(t *testing.T) {
-	b := newBench(t)
-	b.write("flow.yaml", strings.Replace(watchedFlow, "table.txt", "weights.bin", 1))
+	b := newAuditBench(t)
+	b.write("flow.yaml", strings.Replace(auditedFlow, "code: [more.yaml]", "code: [weights.bin]", 1))
 	r := b.larder("audit", "flow.yaml")
 	if r.status != 2 || r.stdout != "" {
 		t.Errorf("status %d: %s", r.status, r.stdout)
 	}
-	mustContain(t, "the error", r.stderr, "flow.yaml:5:", "weights.bin")
+	mustContain(t, "the error", r.stderr, "flow.yaml:9:", "weights.bin")
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"reflect"
 	"slices"
@@ -16,6 +18,7 @@ import (
 type touches struct {
 	reads  []string // files and folders, absolute
 	writes []string
+	may    []string // files that would be read if they came to be
 }
 
 // touchesOf finds what a node names by its parameters, and by what its source
@@ -32,7 +35,8 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 			}
 		}
 		if e, ok := params.(mapper.Exec); ok {
-			t.reads = append(t.reads, wordFiles(env, e)...)
+			files, may := wordFiles(env, e)
+			t.reads, t.may = append(t.reads, files...), append(t.may, may...)
 		}
 	})
 	t.reads = append(t.reads, n.Component.Inputs(env, n.Params)...)
@@ -46,16 +50,22 @@ func envOf(f *flow.Flow, n *flow.Node) *component.Env {
 }
 
 // wordFiles lists the files that a command names and whose content is part of
-// its identity: those below the flow's folder.
-func wordFiles(env *component.Env, e mapper.Exec) (files []string) {
+// its identity, which are those below the flow's folder; and what would be among
+// them if it were there.
+func wordFiles(env *component.Env, e mapper.Exec) (files, may []string) {
 	for _, word := range e.Command {
 		path := env.Path(component.Path(word))
-		info, err := os.Stat(path)
-		if word != "" && err == nil && info.Mode().IsRegular() && output.Inside(env.Dir, path) {
+		if word == "" || !output.Inside(env.Dir, path) {
+			continue
+		}
+		switch info, err := os.Stat(path); {
+		case err == nil && info.Mode().IsRegular():
 			files = append(files, path)
+		case errors.Is(err, fs.ErrNotExist):
+			may = append(may, path)
 		}
 	}
-	return files
+	return files, may
 }
 
 // eachComponent visits a component with its parameters, and the mappers among

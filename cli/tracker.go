@@ -17,7 +17,8 @@ type tracker struct {
 	flow, cache string
 	start       time.Time
 	nodes       []*tracked // those that the run needs, in the order of the flow
-	notes       []string   // the last lines of warnings and errors
+	byName      map[string]*tracked
+	notes       []string // the last lines of warnings and errors
 }
 
 // tracked is what a tracker knows of a node.
@@ -46,8 +47,8 @@ const rateWindow = 10 * time.Second
 const maxNotes = 5
 
 func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tracker {
-	t := &tracker{flow: f.Name, cache: cache, start: start}
 	all := map[string]*tracked{}
+	t := &tracker{flow: f.Name, cache: cache, start: start, byName: all}
 	var need func(n *flow.Node) *tracked
 	need = func(n *flow.Node) *tracked {
 		if all[n.Name] == nil {
@@ -80,11 +81,10 @@ func (t *tracker) observe(e flow.Event) {
 	if e.Message != "" && (e.Event == flow.Warning || e.Event == flow.RunError) {
 		t.note(e.Message)
 	}
-	i := slices.IndexFunc(t.nodes, func(n *tracked) bool { return n.name == e.Node })
-	if i < 0 {
+	n, ok := t.byName[e.Node]
+	if !ok {
 		return
 	}
-	n := t.nodes[i]
 	n.last = e
 	switch e.Event {
 	case flow.NodeStarted:

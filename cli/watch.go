@@ -92,15 +92,15 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 		w.look(before, nil, near)
 		return before, err
 	}
-	reads := slices.Clone(fl.Files)
+	reads, may := slices.Clone(fl.Files), []string(nil)
 	own := []string{a.cacheDir(), f.events, f.report, f.traces}
 	for _, n := range fl.Nodes {
 		t := touchesOf(fl, n)
-		reads, own = append(reads, t.reads...), append(own, t.writes...)
+		reads, may, own = append(reads, t.reads...), append(may, t.may...), append(own, t.writes...)
 	}
 	slices.Sort(reads[1:])
 	reads = slices.Compact(reads)
-	w.look(reads, own, "")
+	w.look(slices.Concat(reads, may), own, "")
 	err = a.runFlow(ctx, fl, f)
 	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) {
 		return nil, err // the command line is wrong, not the flow

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli_test
 
 import (
@@ -178,6 +180,12 @@ func TestWatchThroughMistakes(t *testing.T) {
 	w.grow("00_image.jpeg") // the new folder is watched like the old one
 	w.changed("data/data/00_image.jpeg", "ok in", 1)
 
+	if err := os.Remove(w.path("count.sh")); err != nil {
+		t.Fatal(err)
+	}
+	w.changed("count.sh", "failed in", 0)
+	w.write("count.sh", countScript)
+	w.changed("count.sh", "ok in", 0)
 	if err := os.Remove(w.path("count.sh")); err != nil {
 		t.Fatal(err)
 	}
