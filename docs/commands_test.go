@@ -1,0 +1,280 @@
+package docs_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notRun are the commands that are not run here, and why.
+var notRun = map[string]string{
+	"go test ./...": "it is what runs this test",
+}
+
+// written are commands that are written otherwise than they are run here.
+var written = strings.NewReplacer("go run ./cmd/larder ", "larder ")
+
+// programs are what commands may call.
+var programs = []string{"larder", "cat", "cp", "export", "head", "ls", "sed"}
+
+// shown is output on a page that no command on it makes: the first line of it
+// that is telling, and the script that makes it, or why there is none.
+var shown = []struct{ page, line, script, why string }{
+	{
+		page: "README.md", line: "letters: 1 result to compute; nothing was run",
+		script: "printf x >> examples/letters/data/data/03_image.jpeg; larder run examples/letters/flow.yaml --dry-run",
+	},
+	{page: "README.md", line: "hits, %", why: "docs/caching.md shows the same table, and is compared"},
+	{
+		page: "README.md", line: `did you mean "from"?`,
+		script: "sed s/from:.letters/form:\\ letters/ examples/letters/flow.yaml > flow.yaml; larder lint flow.yaml",
+	},
+	{page: "docs/code-identity.md", line: "reaches runtime.GOMAXPROCS", why: "it takes a program with a mistake; package source builds many of them"},
+	{page: "docs/verification.md", line: "is not reproducible", why: "it takes a command that draws at random; larder.TestVerify has one"},
+	{page: "docs/keys.md", line: "func value cannot be keyed", why: "key.ExampleOf_unkeyable prints it"},
+}
+
+// TestPages runs, page by page, what its blocks say, in a folder of its own that
+// has the examples.
+func TestPages(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "larder"), "../cmd/larder")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, p := range pages(t) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t, p, bin)
+			for _, b := range p.blocks {
+				s.do(b)
+			}
+			s.namedCommands()
+		})
+	}
+}
+
+// A sandbox is a user's home with the examples and an empty cache.
+type sandbox struct {
+	*testing.T
+	page   *page
+	home   string
+	path   string // PATH
+	line   int    // of the page
+	output string // of the last command
+	helps  map[string]string
+}
+
+func newSandbox(t *testing.T, p *page, bin string) *sandbox {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sandbox{T: t, page: p, home: home, path: bin + string(os.PathListSeparator) + os.Getenv("PATH"), helps: map[string]string{}}
+	err = fs.WalkDir(os.DirFS("../examples"), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "out":
+			return fs.SkipDir // of whoever ran them in place
+		case d.IsDir():
+			return nil
+		}
+		b, err := os.ReadFile(filepath.Join("../examples", name))
+		write(t, filepath.Join(home, "examples", name), b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *sandbox) errorf(format string, args ...any) {
+	s.Helper()
+	s.Errorf("%s:%d: %s", s.page.name, s.line, fmt.Sprintf(format, args...))
+}
+
+// do does what a block says.
+func (s *sandbox) do(b block) {
+	s.Helper()
+	s.line = b.line
+	switch b.lang {
+	case "console":
+		s.session(b.text)
+	case "indented":
+		s.command(strings.TrimSpace(b.text), "")
+	case "sh":
+		for line := range strings.Lines(b.text) {
+			s.checkForm(strings.TrimSpace(line))
+		}
+		if out, err := s.sh("set -e\n" + b.text); err != nil {
+			s.errorf("%v\n%s", err, out)
+		}
+	case "":
+		s.shown(b.text)
+	case "yaml":
+		s.yaml(b.text)
+	}
+}
+
+// session runs the commands of a session one by one.
+func (s *sandbox) session(text string) {
+	s.Helper()
+	command, want, line := "", "", s.line
+	run := func() {
+		s.Helper()
+		if command != "" {
+			s.command(command, want)
+			s.compare(want)
+		}
+	}
+	for text := range strings.Lines(text) {
+		if next, ok := strings.CutPrefix(text, "$ "); ok {
+			run()
+			command, want, s.line = strings.TrimSpace(next), "", line
+		} else {
+			want += text
+		}
+		line++
+	}
+	run()
+}
+
+// command runs a command, which may fail only if that is to be shown.
+func (s *sandbox) command(command, want string) {
+	s.Helper()
+	if _, ok := notRun[command]; ok || !s.checkForm(command) {
+		return
+	}
+	out, err := s.sh(written.Replace(command))
+	s.output = out
+	if fails := strings.Contains(want, "larder: "); (err != nil) != fails {
+		s.errorf("%s: %v\n%s", command, err, out)
+	}
+}
+
+func (s *sandbox) sh(script string) (string, error) {
+	c := exec.CommandContext(s.Context(), "sh", "-c", script)
+	c.Dir = s.home
+	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "LC_ALL=C"}
+	out, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		s.Fatal(err)
+	}
+	return string(out), err
+}
+
+var (
+	quoted     = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	separator  = regexp.MustCompile(`\|\||&&|[|;]`)
+	assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
+)
+
+// checkForm refuses commands that call what is not known.
+func (s *sandbox) checkForm(command string) bool {
+	s.Helper()
+	plain := quoted.ReplaceAllString(written.Replace(command), "q")
+	for _, part := range separator.Split(plain, -1) {
+		words := slices.DeleteFunc(strings.Fields(part), assignment.MatchString)
+		if len(words) == 0 || words[0] == "" || slices.Contains(programs, words[0]) {
+			continue
+		}
+		s.errorf("%q is a command of unknown form: run it here, or say in notRun why not", command)
+		return false
+	}
+	return true
+}
+
+// shown compares a block without a language.
+func (s *sandbox) shown(want string) {
+	s.Helper()
+	for _, known := range shown {
+		if known.page == s.name() && strings.Contains(want, known.line) {
+			if known.script != "" {
+				s.output, _ = s.sh(known.script) // some show an error
+				s.compare(want)
+			}
+			return
+		}
+	}
+	s.compare(want)
+}
+
+func (s *sandbox) name() string { return filepath.ToSlash(s.page.name) }
+
+var masks = []struct{ what, as string }{
+	{`\d+(\.\d+)?(ns|µs|ms|s)\b`, "TIME"},
+	{`\b\d+(\.\d+)? (B|KiB|MiB|GiB)\b`, "SIZE"},
+	{`\b([dk]1-)?[0-9a-f]{4,}\.\.\.`, "DIGEST"},
+	{`\b[dk]1-[0-9a-f]{4,}`, "DIGEST"},
+	{`[ \t]+`, " "}, // columns are as wide as what is in them
+}
+
+// progress is a line that is printed now and then.
+var progress = regexp.MustCompile(`(?m)^\S+: \d+ of \d+\n`)
+
+// masked is output without what differs each time.
+func masked(s string) string {
+	s = progress.ReplaceAllString(s, "")
+	for _, m := range masks {
+		s = regexp.MustCompile(m.what).ReplaceAllString(s, m.as)
+	}
+	return strings.TrimSpace(s)
+}
+
+// compare compares the output of the last command with what is shown.
+func (s *sandbox) compare(want string) {
+	s.Helper()
+	got := masked(strings.ReplaceAll(s.output, s.home, "/home/you"))
+	pattern := regexp.QuoteMeta(masked(want))
+	pattern = strings.ReplaceAll(pattern, `\.\.\.`, `(?s:.*)`)
+	if !regexp.MustCompile(`\A` + pattern + `\z`).MatchString(got) {
+		s.errorf("the output is\n%s\nand shown is\n%s", s.output, want)
+	}
+}
+
+var inline = regexp.MustCompile("`larder ([^`]+)`")
+
+// namedCommands checks the commands that are named within text: that there is
+// one of the name, with these flags.
+func (s *sandbox) namedCommands() {
+	s.Helper()
+	for _, m := range inline.FindAllStringSubmatch(s.page.prose(), -1) {
+		words := strings.Fields(strings.ReplaceAll(m[1], `\|`, "|"))
+		if words[0] == strings.ToUpper(words[0]) {
+			continue // larder COMMAND
+		}
+		name := words[:1]
+		if len(words) > 1 && (words[0] == "op" || words[0] == "map") && words[1] == strings.ToLower(words[1]) {
+			name = words[:2]
+		}
+		help := s.help(strings.Join(name, " "))
+		for _, word := range words {
+			flag, _, _ := strings.Cut(strings.Trim(word, "[]."), "=")
+			if strings.HasPrefix(flag, "-") && !regexp.MustCompile(`(?m)^ +(-\w, )?`+flag+`\b|^ +`+flag+`, `).MatchString(help) {
+				s.Errorf("%s: `larder %s`: there is no flag %s", s.page.name, m[1], flag)
+			}
+		}
+	}
+}
+
+// help is what a command says of itself.
+func (s *sandbox) help(command string) string {
+	s.Helper()
+	if _, ok := s.helps[command]; !ok {
+		out, err := s.sh("larder " + command + " --help")
+		if first, _, _ := strings.Cut(command, " "); err != nil || !strings.Contains(out, "larder "+first) {
+			s.Errorf("%s: there is no command larder %s: %s", s.page.name, command, out)
+		}
+		s.helps[command] = out
+	}
+	return s.helps[command]
+}

@@ -1,0 +1,135 @@
+// Package docs_test holds what the README and the pages say to the program:
+// commands are run, output is compared, flows are linted, Go is compiled, links
+// lead somewhere, the store is laid out as described.
+//
+// How a page says what is what:
+//
+//   - console: a session. Lines that begin with "$ " are run in the order of the
+//     page; what follows is their output, where a line "..." stands for any
+//     lines, and a "..." in a line for any text. Times, sizes and digests may
+//     differ. A status other than 0 is right only where the output shows an error
+//     of larder.
+//   - sh, and lines indented by four spaces: commands whose output is not shown.
+//   - a block without a language: what the command before it says, or what a
+//     script in the list shown does.
+//   - yaml: a flow, a part of one (it is indented), or a schema. If its first
+//     line is a comment that names a file, it is saved there, for the commands
+//     that follow.
+//   - go: a file if it begins with package; else declarations, or statements of a
+//     function that has ctx and l. A line "..." stands for "if err != nil {
+//     return err }", a body "{ ... }" for one that is left out. What else is
+//     missing is declared in a comment before the block, <!-- go: ... -->, or in
+//     the list declared.
+//   - text: neither.
+package docs_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A page is one file, named from the root of the repository.
+type page struct {
+	name   string
+	text   string
+	blocks []block
+}
+
+// A block is code on a page.
+type block struct {
+	lang    string // as the fence says; "indented" for a line that is
+	text    string
+	line    int    // of its first line of code
+	comment string // the HTML comment before it
+}
+
+// pages reads the README and all pages.
+func pages(t *testing.T) (all []*page) {
+	t.Helper()
+	names, err := filepath.Glob("*.md")
+	if err != nil || len(names) < 10 {
+		t.Fatalf("%d pages: %v", len(names), err)
+	}
+	for _, name := range append([]string{"../README.md"}, names...) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &page{name: filepath.Join("docs", name), text: string(b)}
+		p.read()
+		all = append(all, p)
+	}
+	return all
+}
+
+// read finds the blocks.
+func (p *page) read() {
+	lines := strings.Split(p.text, "\n")
+	comment, above := "", ""
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		switch {
+		case strings.HasPrefix(line, "```"):
+			b := block{lang: strings.TrimPrefix(line, "```"), line: i + 2, comment: comment}
+			end := i + 1 + slices.Index(lines[i+1:], "```")
+			b.text = strings.Join(lines[i+1:end], "\n") + "\n"
+			p.blocks = append(p.blocks, b)
+			i, comment = end, ""
+		case strings.HasPrefix(line, "<!--"):
+			end := i
+			for !strings.HasSuffix(lines[end], "-->") {
+				end++
+			}
+			comment = strings.TrimSuffix(strings.TrimPrefix(strings.Join(lines[i:end+1], "\n"), "<!--"), "-->")
+			i = end
+		case strings.HasPrefix(line, "    ") && (above == "" || strings.HasPrefix(above, "    ")):
+			p.blocks = append(p.blocks, block{lang: "indented", text: strings.TrimSpace(line) + "\n", line: i + 1})
+		case line != "":
+			comment = ""
+		}
+		above = lines[i]
+	}
+}
+
+// prose is the text without its blocks.
+func (p *page) prose() string {
+	var out []string
+	fenced := false
+	for line := range strings.Lines(p.text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		} else if !fenced && !strings.HasPrefix(line, "    ") {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "")
+}
+
+func TestBlocksAreOfAKnownKind(t *testing.T) {
+	known := []string{"", "console", "sh", "indented", "yaml", "go", "text"}
+	for _, p := range pages(t) {
+		for _, b := range p.blocks {
+			if !slices.Contains(known, b.lang) {
+				t.Errorf("%s:%d: a block of %q; there are %q", p.name, b.line, b.lang, known)
+			}
+		}
+	}
+}
+
+// write makes a file, with its folders.
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
+		return
+	}
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,229 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk"
+)
+
+// A layout is a table of the page on the store: where fields are.
+type layout map[string]struct{ at, size int }
+
+var field = regexp.MustCompile("(?m)^\\| (\\d+) \\| (\\d+) \\| `([a-z-]+)`")
+
+// layoutOf reads the table below a heading.
+func layoutOf(t *testing.T, heading string) layout {
+	t.Helper()
+	_, text, ok := strings.Cut(read(t, "store.md"), "# "+heading+"\n")
+	if !ok {
+		t.Fatalf("the page has no heading %q", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n#")
+	all := layout{}
+	for _, m := range field.FindAllStringSubmatch(text, -1) {
+		at, _ := strconv.Atoi(m[1]) // digits
+		size, _ := strconv.Atoi(m[2])
+		all[m[3]] = struct{ at, size int }{at, size}
+	}
+	return all
+}
+
+// bytes returns a field.
+func (l layout) bytes(t *testing.T, b []byte, name string) []byte {
+	t.Helper()
+	f, ok := l[name]
+	if !ok || len(b) < f.at+f.size {
+		t.Fatalf("there is no field %s in %d bytes", name, len(b))
+	}
+	return b[f.at : f.at+f.size]
+}
+
+// number returns a field that is a number.
+func (l layout) number(t *testing.T, b []byte, name string) uint64 {
+	t.Helper()
+	var n [8]byte
+	copy(n[:], l.bytes(t, b, name))
+	return binary.LittleEndian.Uint64(n[:])
+}
+
+// TestStoreIsAsThePageSays writes a small store and reads it by the page alone.
+func TestStoreIsAsThePageSays(t *testing.T) {
+	dir := t.TempDir()
+	large := bytes.Repeat([]byte("blob"), 64<<10)
+	records := fill(t, dir, large)
+	name := only(t, filepath.Join(dir, "packs", "*.pack"))
+	pack := []byte(read(t, name))
+	id, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), ".pack"), 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := layoutOf(t, "Header of a record")
+	at := 0
+	for i, want := range records {
+		b := pack[at:]
+		if got := string(h.bytes(t, b, "magic")); got != "LARDREC\x01" {
+			t.Fatalf("record %d begins with %q", i, got)
+		}
+		header := b[:h["moves"].at+h["moves"].size]
+		if h.number(t, b, "checksum") != xxh3.HashSeed(header[16:], id+uint64(at)) {
+			t.Errorf("record %d: the checksum of the header is another", i)
+		}
+		if got := key.Key(h.bytes(t, b, "key")); got != want.Key {
+			t.Errorf("record %d has the key %s, not %s", i, got, want.Key)
+		}
+		size, rest := int(h.number(t, b, "size")), b[len(header):]
+		switch kind := h.number(t, b, "kind"); {
+		case kind == 0:
+			if got := rest[:size]; !bytes.Equal(got, want.Payload) || h.number(t, b, "payload-checksum") != xxh3.Hash(got) {
+				t.Errorf("record %d holds %q", i, got)
+			}
+			rest = rest[size:]
+		case kind == 1:
+			ref := key.Digest(h.bytes(t, b, "ref"))
+			hex := fmt.Sprintf("%x", ref[1:])
+			if ref != key.DigestOf(large) || size != len(large) || read(t, filepath.Join(dir, "blobs", hex[:2], hex)) != string(large) {
+				t.Errorf("record %d: the blob is another", i)
+			}
+		case kind == 2 && key.Key(h.bytes(t, b, "ref")) == want.Link, kind == 3 && i == len(records)-1:
+		default:
+			t.Errorf("record %d is of kind %d", i, kind)
+		}
+		n := int(h.number(t, b, "provenance-size"))
+		if got := rest[:n]; string(got) != string(want.Provenance) || h.number(t, b, "provenance-checksum") != xxh3.Hash(got) {
+			t.Errorf("record %d has the provenance %q", i, got)
+		}
+		if i < len(records)-1 && (h.number(t, b, "type") != want.Type || h.number(t, b, "cost") != uint64(want.Cost) || h.number(t, b, "created") != uint64(want.Created.UnixNano())) {
+			t.Errorf("record %d: type, cost or time is another", i)
+		}
+		at += (len(b) - len(rest) + n + 7) / 8 * 8
+	}
+	if at != len(pack) {
+		t.Errorf("%d bytes follow the last record", len(pack)-at)
+	}
+	checkManifest(t, dir, records)
+	checkFormat(t, dir)
+	checkIndex(t, dir, name, len(pack), records)
+}
+
+// fill writes a record of each kind, and a manifest.
+func fill(t *testing.T, dir string, large []byte) []store.Record {
+	t.Helper()
+	s := open(t, dir)
+	defer closed(t, s)
+	records := []store.Record{
+		{Payload: []byte("small"), Provenance: []byte("made by hand"), Type: 7},
+		{Payload: large, Provenance: []byte("repeated")},
+		{},
+		{Payload: []byte("gone")},
+	}
+	for i := range records {
+		r := &records[i]
+		r.Key[0], r.Key[32] = 1, byte(i+1)
+		r.Cost, r.Created = time.Duration(i)*time.Second, time.Unix(1_700_000_000, int64(i))
+		if i == 2 {
+			r.Link = records[0].Key
+		}
+		if err := s.Put(context.Background(), *r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := records[len(records)-1].Key
+	if err := s.Delete(context.Background(), last); err != nil {
+		t.Fatal(err)
+	}
+	err := s.PutManifest(context.Background(), store.Manifest{Name: "/flow.yaml#node", Pinned: true, Note: []byte("note"), Keys: []key.Key{records[0].Key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(records, store.Record{Key: last}) // that it is deleted
+}
+
+func open(t *testing.T, dir string) *disk.Store {
+	t.Helper()
+	s, err := disk.Open(disk.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closed(t *testing.T, s *disk.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// only returns the one file that there is.
+func only(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%s: %q, %v", pattern, names, err)
+	}
+	return names[0]
+}
+
+func checkManifest(t *testing.T, dir string, records []store.Record) {
+	t.Helper()
+	b := []byte(read(t, only(t, filepath.Join(dir, "manifests", "*"))))
+	m := layoutOf(t, "A manifest")
+	name, note := int(m.number(t, b, "name-size")), int(m.number(t, b, "note-size"))
+	body := b[m["keys"].at+m["keys"].size:]
+	if string(m.bytes(t, b, "magic")) != "LARDMAN\x01" || m.number(t, b, "checksum") != xxh3.Hash(b[16:]) ||
+		m.number(t, b, "pinned") != 1 || m.number(t, b, "keys") != 1 ||
+		string(body[:name]) != "/flow.yaml#node" || string(body[name:name+note]) != "note" || key.Key(body[name+note:]) != records[0].Key {
+		t.Errorf("the manifest is %q", b)
+	}
+}
+
+func checkFormat(t *testing.T, dir string) {
+	t.Helper()
+	line := "larder store, version 1"
+	if got, want := read(t, filepath.Join(dir, "FORMAT")), fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line)); got != want {
+		t.Errorf("FORMAT is %q, not %q", got, want)
+	}
+}
+
+// checkIndex finishes the pack, as a full one is, has the index made by opening
+// the store, and reads it.
+func checkIndex(t *testing.T, dir, pack string, size int, records []store.Record) {
+	t.Helper()
+	if err := os.Chmod(pack, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, open(t, dir))
+	b := []byte(read(t, only(t, filepath.Join(dir, "packs", "*.idx"))))
+	x, e := layoutOf(t, "An index"), layoutOf(t, "Entry of an index")
+	header := x["entries"].at + x["entries"].size
+	entry := e["moves"].at + e["moves"].size
+	if string(x.bytes(t, b, "magic")) != "LARDIDX\x01" || x.number(t, b, "checksum") != xxh3.Hash(b[16:]) ||
+		x.number(t, b, "covered") != uint64(size) || x.number(t, b, "entries") != uint64(len(records)) || len(b) != header+entry*len(records) {
+		t.Fatalf("the index is %q", b)
+	}
+	at := uint64(0)
+	for i, r := range records {
+		b := b[header+entry*i:]
+		if e.number(t, b, "fingerprint") != xxh3.Hash(r.Key[:]) || 8*e.number(t, b, "offset") != at {
+			t.Errorf("entry %d is of another record", i)
+		}
+		if got, want := e.number(t, b, "read")>>30, []uint64{0, 2, 0, 0, 1}[i]; got != want {
+			t.Errorf("entry %d: the upper bits say %d, not %d", i, got, want)
+		}
+		at += 8 * e.number(t, b, "length")
+	}
+}
