@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,10 +12,12 @@ type events struct {
 	observers []func(Event)
 	states    []*state // started, in order
 	last      map[*state]int64
+	over      map[*state]bool // what the node does itself has ended
+	done      map[*state]bool // and so has all that reads it
 }
 
 func newEvents(observers []func(Event)) *events {
-	return &events{observers: observers, last: map[*state]int64{}}
+	return &events{observers: observers, last: map[*state]int64{}, over: map[*state]bool{}, done: map[*state]bool{}}
 }
 
 func (e *events) observe(ev Event) {
@@ -63,17 +66,40 @@ func (e *events) progress() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.states {
-		if done, _ := s.progress(); done != e.last[s] {
+		if done, _ := s.progress(); done != e.last[s] && !e.done[s] {
 			e.last[s] = done
 			e.observe(s.event(NodeProgress))
 		}
 	}
 }
 
-func (e *events) done() {
+// ended tells of the nodes that are done now that what a node does itself has
+// ended: those all of whose readers have ended too. Until then samples may be
+// made for them.
+func (e *events) ended(s *state) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over[s] = true
+	for _, n := range e.states {
+		unread := !slices.ContainsFunc(n.readers, func(r *state) bool { return !e.over[r] })
+		if e.over[n] && unread {
+			e.tellDone(n)
+		}
+	}
+}
+
+// rest tells of the end of the nodes of which that was not told.
+func (e *events) rest() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.states {
+		e.tellDone(s)
+	}
+}
+
+func (e *events) tellDone(s *state) {
+	if !e.done[s] {
+		e.done[s] = true
 		e.observe(s.event(NodeDone))
 	}
 }
@@ -102,6 +128,6 @@ func (r *run) watch() (stop func()) {
 		close(quit)
 		<-done
 		r.events.progress()
-		r.events.done()
+		r.events.rest()
 	}
 }

@@ -112,6 +112,7 @@ type state struct {
 	passes   passes
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	ended    chan struct{}       // closed once what the node does in a run is done
+	readers  []*state            // nodes that read it
 }
 
 func (f *Flow) newRun(o RunOptions) (*run, error) {
@@ -133,6 +134,12 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 			s.slots = semaphore.NewWeighted(int64(n.Options.Workers))
 		}
 		r.states = append(r.states, s)
+	}
+	for _, s := range r.states {
+		for _, in := range s.From {
+			from := r.state(in.Node)
+			from.readers = append(from.readers, s)
+		}
 	}
 	for _, n := range f.Nodes {
 		r.inputs = append(r.inputs, n.Component.Inputs(r.env(n, nil), n.Params)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/flight"
 )
 
 // all builds every node that is needed and does the work of the targets. A node
@@ -33,6 +34,7 @@ func (r *run) all(ctx context.Context) error {
 			if err := r.do(ctx, s); err != nil {
 				return err
 			}
+			r.events.ended(s)
 			close(s.ended)
 			return nil
 		})
@@ -95,10 +97,13 @@ func (r *run) do(ctx context.Context, s *state) error {
 		ctx = dataset.Bounded(ctx, s.Options.Workers)
 	}
 	r.events.started(s)
-	err := r.build(ctx, s)
-	if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {
-		err = r.materialise(ctx, s)
-	}
+	_, err := flight.Protect(func() (struct{}, error) {
+		err := r.build(ctx, s)
+		if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {
+			err = r.materialise(ctx, s)
+		}
+		return struct{}{}, err
+	})
 	if err != nil {
 		return r.failed(ctx, s, err)
 	}

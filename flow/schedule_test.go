@@ -147,3 +147,40 @@ func TestReadersOfOneCacheTakeTurns(t *testing.T) {
 		t.Errorf("%d from memory, want the 13 that fit", n.FromMemory)
 	}
 }
+
+// TestNodesEndWithTheirReaders: a node is done when nobody can ask it for
+// samples any more, and no later.
+func TestNodesEndWithTheirReaders(t *testing.T) {
+	f := letters(t, `  seen: {map: rest, from: letters}
+  one: {sink: underfolder, from: seen, with: {path: one}}
+  other: {map: hash, from: letters}
+  two: {sink: underfolder, from: other, with: {path: two}}
+`)
+	var order []string
+	_, err := f.Run(t.Context(), flow.RunOptions{Workers: 1, Observers: []func(flow.Event){func(e flow.Event) {
+		if e.Event == flow.NodeDone {
+			order = append(order, e.Node)
+		}
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(order, " "), "seen one letters other two"; got != want {
+		t.Errorf("nodes ended in the order %s, want %s", got, want)
+	}
+}
+
+// TestPanicIsTheErrorOfItsNode: an operator that panics fails, and the program
+// goes on.
+func TestPanicIsTheErrorOfItsNode(t *testing.T) {
+	b := flow.NewBuilder("panics", t.TempDir())
+	in := b.Add("in", dataset.List(dataset.Sample{}))
+	b.Add("bad", func(context.Context, []component.Samples) (component.Data, error) { panic("oh no") }, in)
+	f, err := b.Flow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Run(t.Context(), flow.RunOptions{Only: []string{"bad"}}); err == nil || !strings.Contains(err.Error(), "node bad: ") || !strings.Contains(err.Error(), "oh no") {
+		t.Errorf("error %v, want one that names the node and what it said", err)
+	}
+}
