@@ -66,10 +66,14 @@ func (e *events) progress() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.states {
-		if done, _ := s.progress(); done != e.last[s] && !e.done[s] {
-			e.last[s] = done
-			e.observe(s.event(NodeProgress))
-		}
+		e.tellProgress(s)
+	}
+}
+
+func (e *events) tellProgress(s *state) {
+	if done, _ := s.progress(); done != e.last[s] && !e.done[s] {
+		e.last[s] = done
+		e.observe(s.event(NodeProgress))
 	}
 }
 
@@ -98,6 +102,7 @@ func (e *events) rest() {
 }
 
 func (e *events) tellDone(s *state) {
+	e.tellProgress(s)
 	if !e.done[s] {
 		e.done[s] = true
 		e.observe(s.event(NodeDone))
@@ -127,7 +132,6 @@ func (r *run) watch() (stop func()) {
 	return func() {
 		close(quit)
 		<-done
-		r.events.progress()
 		r.events.rest()
 	}
 }
