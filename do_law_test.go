@@ -1,0 +1,128 @@
+package larder_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// TestDoAmongLarders: those who share a store, as processes do, wait for one
+// computation.
+func TestDoAmongLarders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New(memory.Options{})
+		var runs atomic.Int64
+		var wait sync.WaitGroup
+		for i := range 50 {
+			l := open(t, s)
+			wait.Go(func() {
+				v, err := larder.Do(t.Context(), l, action(t, "f", i%5), func(context.Context) (int, error) {
+					runs.Add(1)
+					time.Sleep(time.Second)
+					return i % 5, nil
+				})
+				if v != i%5 || err != nil {
+					t.Error(v, err)
+				}
+			})
+		}
+		wait.Wait()
+		if runs.Load() != 5 {
+			t.Errorf("%d executions of 5 computations", runs.Load())
+		}
+	})
+}
+
+// TestEarlyCutoffIsNoted: where inputs came out as they once were, the next run
+// finds the value under the first key and does not ask for them.
+func TestEarlyCutoffIsNoted(t *testing.T) {
+	s := memory.New(memory.Options{})
+	op, err := key.NewOp("outer", key.Version("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, resolved := 0, 0
+	for i, want := range []int{1, 1, 2, 2} { // inputs asked for, in all
+		r, err := larder.Call[string]{
+			Action: op.Action(key.Input{Name: "in", Ref: key.Result(action(t, "inner", i/2).Key(), "out")}),
+			Resolve: func(context.Context) ([]key.Input, error) {
+				resolved++
+				return []key.Input{{Name: "in", Ref: key.Content(key.DigestOf([]byte("same")))}}, nil
+			},
+			Compute: func(context.Context) (string, error) { computed++; return "same!", nil },
+		}.Do(t.Context(), open(t, s))
+		if err != nil || r.Value != "same!" || computed != 1 || resolved != want {
+			t.Errorf("run %d: %q, %v after %d executions; inputs were asked for %d times, want %d", i, r.Value, err, computed, resolved, want)
+		}
+	}
+}
+
+// TestMemoryIsBounded: what is beyond MemoryBytes is read from the store.
+func TestMemoryIsBounded(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{}), MemoryBytes: 20_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for i := range 100 {
+			v, err := larder.Do(t.Context(), l, action(t, "f", i), func(context.Context) ([]byte, error) { return make([]byte, 1000+i), nil })
+			if err != nil || len(v) != 1000+i {
+				t.Fatal(len(v), err)
+			}
+		}
+	}
+	if m := l.Metrics(); m.Computed != 100 || m.MemoryHits > 20 || m.StoreHits < 80 {
+		t.Errorf("in 20 000 bytes there is room for some of 100 values of 1000: %+v", m)
+	}
+}
+
+// TestTracesAreBounded: of a computation that has read something else each time
+// the latest ways are known, and no more.
+func TestTracesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	s := memory.New(memory.Options{})
+	mode := filepath.Join(dir, "mode")
+	runs := 0
+	get := func(way int) {
+		t.Helper()
+		write(t, mode, fmt.Sprint(way))
+		l, err := larder.Open(larder.Options{Store: s, MemoryBytes: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := larder.Do(t.Context(), l, newAction(t, "reader", 1), func(ctx context.Context) (string, error) {
+			runs++
+			b, err := larder.ReadFile(ctx, mode)
+			if err != nil {
+				return "", err
+			}
+			_, _ = larder.ReadFile(ctx, filepath.Join(dir, "other"+string(b))) // it is not there
+			return string(b), nil
+		})
+		if err != nil || got != fmt.Sprint(way) {
+			t.Errorf("way %d: %q, %v", way, got, err)
+		}
+	}
+	const ways = 40
+	for way := range ways {
+		get(way)
+	}
+	for way := ways - 10; way < ways; way++ {
+		get(way)
+	}
+	if runs != ways {
+		t.Errorf("%d executions of %d ways, the last ten twice", runs, ways)
+	}
+	if get(0); runs != ways+1 {
+		t.Errorf("the first of %d ways is still known", ways)
+	}
+}

@@ -1,0 +1,176 @@
+//go:build unix
+
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// TestFingerprintIsNoKey: two keys of one fingerprint are told apart.
+func TestFingerprintIsNoKey(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	if err := s.Put(t.Context(), record(1)); err != nil {
+		t.Fatal(err)
+	}
+	s.index.places[fingerprint(storetest.Key(2))] = s.index.places[fingerprint(storetest.Key(1))]
+	if _, err := s.Get(t.Context(), storetest.Key(2)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+	if ok, err := s.Has(t.Context(), storetest.Key(2)); ok || err != nil {
+		t.Errorf("Has: %v, %v", ok, err)
+	}
+	if _, err := s.Provenance(t.Context(), storetest.Key(2)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Provenance: %v", err)
+	}
+	if err := holds(s, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHeaderIsWholeOrNothing changes each byte of a header: the record is as
+// it was, in all that is said of it, or it is not there.
+func TestHeaderIsWholeOrNothing(t *testing.T) {
+	for _, want := range []store.Record{
+		{Key: storetest.Key(1), Type: 7, Cost: time.Hour, Created: time.Unix(1e9, 0), Payload: []byte("value")},
+		{Key: storetest.Key(1), Type: 7, Created: time.Unix(1e9, 0), Link: storetest.Key(2)},
+	} {
+		dir := t.TempDir()
+		s := open(t, Options{Dir: dir})
+		if err := s.Put(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		path := s.writer.pack.path
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		sound, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := 0
+		for at := range headerSize {
+			b := bytes.Clone(sound)
+			b[at] ^= 1 << (at % 8)
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, Options{Dir: dir, ReadOnly: true})
+			got, err := s.Get(t.Context(), want.Key)
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				lost++
+			case err != nil || !reflect.DeepEqual(got, want):
+				t.Errorf("byte %d: got %+v, %v; want %+v or nothing", at, got, err, want)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lost != headerSize {
+			t.Errorf("%d of %d changes went unnoticed", headerSize-lost, headerSize)
+		}
+	}
+}
+
+// TestDamagedIndexCostsNothing: what a damaged index says is not believed, and
+// the pack is read instead.
+func TestDamagedIndexCostsNothing(t *testing.T) {
+	dir := sample(t)
+	indexes, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+indexSuffix))
+	if err != nil || len(indexes) == 0 {
+		t.Fatal(indexes, err)
+	}
+	for at := range indexHeaderSize + entrySize {
+		for _, path := range indexes {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[at%len(b)] ^= 1 << (at % 8)
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := open(t, small(dir)) // writes new ones
+		for i := range sampleRecords {
+			if err := holds(s, i); err != nil {
+				t.Fatalf("byte %d of the indexes: %v", at, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMovedRecordsAreChecked: a record that is moved to another pack gets a new
+// checksum there, so a damaged one must not be moved.
+func TestMovedRecordsAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Dir: dir})
+	for i := range 10 {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := s.writer.pack.path
+	for i := range 8 {
+		if err := s.Delete(t.Context(), storetest.Key(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[bytes.Index(b, storetest.Payload(8, 1000))+500] ^= 1
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, Options{Dir: dir})
+	if _, err := s.Collect(t.Context(), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("the pack was not rewritten: %v", err)
+	}
+	if _, err := s.Get(t.Context(), storetest.Key(8)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the damaged record: %v", err)
+	}
+	if got, err := s.Get(t.Context(), storetest.Key(9)); err != nil || !bytes.Equal(got.Payload, storetest.Payload(9, 1000)) {
+		t.Errorf("the sound record: %v", err)
+	}
+}
+
+// TestCloseMakesRoom: a run that ends with the write that was one too many
+// leaves no more than the cap.
+func TestCloseMakesRoom(t *testing.T) {
+	for range 5 {
+		o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+		s := open(t, o)
+		for i := 0; s.room.held.Load() <= o.MaxBytes; i++ {
+			if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 10_000)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u, err := open(t, o).Usage(t.Context())
+		if err != nil || u.Bytes > o.MaxBytes {
+			t.Fatalf("%d bytes of %d are left, %v", u.Bytes, o.MaxBytes, err)
+		}
+	}
+}
