@@ -6,8 +6,8 @@
 //	go run ./run --rows hit,store    these rows; the other figures stay
 //	go run ./run --render-only       writes the document anew from results.json
 //
-// With BENCH_PROFILE=FOLDER in the environment, each job in Go leaves a CPU
-// profile there.
+// With BENCH_PROFILE=FOLDER in the environment, each job in Go leaves profiles of
+// the processor and the heap there.
 package main
 
 import (
@@ -104,7 +104,7 @@ func (m *measurer) measure(ctx context.Context, all *Results, only, file string)
 			continue
 		}
 		begin := time.Now()
-		session := Session{Date: begin.UTC().Format("2006-01-02 15:04 MST"), Load: load()}
+		session := Session{Date: begin.UTC().Format("2006-01-02 15:04 MST"), Larder: all.Versions["Larder"], Load: load()}
 		samples, err := m.row(ctx, r)
 		if err != nil {
 			return fmt.Errorf("row %s: %w", r.Name, err)

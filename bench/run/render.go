@@ -21,7 +21,7 @@ func render(dir string, r Results) error {
 			continue
 		}
 		session := r.Rows[row.Name]
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nMeasured on %s, in %s; load before (1, 5, 15 minutes): %s.\n\n", row.Title, row.Work, session.Date, span(session.Seconds), session.Load)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nMeasured on %s%s, in %s; load before (1, 5, 15 minutes): %s.\n\n", row.Title, row.Work, session.Date, of(session.Larder), span(session.Seconds), session.Load)
 		if row.Sizes != nil {
 			growth(&b, r, row)
 		} else {
@@ -47,7 +47,7 @@ func head(b *bytes.Buffer, r Results) {
 
 <!-- Written by make bench (bench/run). Do not edit: change bench/run/rows.go and run it again, or cd bench && go run ./run --render-only. -->
 
-Larder beside other software on the same work. Each figure is the median of %d runs, with the least and the greatest in brackets; the contestants of a table take turns (A B C, B C A, ...), each run in a new process and a new folder, and what was written before is flushed first.
+Larder beside other software on the same work. Each figure is the median of %d runs, with the least and the greatest in brackets; the contestants of a table take turns, one run each, each run in a new process and a new folder, and what was written before is flushed first.
 `+"`make bench`"+` measures all of it again, in %s here, and writes this page and its charts from `+"`bench/results.json`"+`.
 
 | | |
@@ -59,11 +59,21 @@ Larder beside other software on the same work. Each figure is the median of %d r
 | Go | %s |
 | Python | %s |
 
+Each table says how loaded the machine was beforehand. Where that is above 1, others were at work too: the least of the runs says more there than the median.
+
 The time of a process's start and of its imports is never included, but for the command `+"`larder run`"+`. The page cache is warm throughout. Where software in Python is measured, part of the difference is the language: read those rows as what a program in that language pays.
 PyTorch's DataLoader keeps no results, so no row is about it.
 
 Versions: %s.
 `, r.Runs, span(total), m.CPU, m.Processors, m.Memory, m.OS, m.FileSystem, m.Go, r.Versions["Python"], versionList(r.Versions))
+}
+
+// of names the commit of Larder, if it is known.
+func of(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return " of Larder " + commit
 }
 
 // span writes minutes where there are some.
@@ -77,7 +87,7 @@ func span(seconds float64) string {
 func versionList(v map[string]string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if name != "Python" {
+		if name != "Python" && name != "Larder" {
 			list = append(list, strings.TrimPrefix(name, "github.com/")+" "+v[name])
 		}
 	}

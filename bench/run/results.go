@@ -24,7 +24,8 @@ type Results struct {
 // A Session says when a row was measured.
 type Session struct {
 	Date    string  `json:"date"`
-	Load    string  `json:"load"` // average over 1, 5 and 15 minutes, beforehand
+	Larder  string  `json:"larder,omitempty"` // its commit
+	Load    string  `json:"load"`             // average over 1, 5 and 15 minutes, beforehand
 	Seconds float64 `json:"seconds"`
 }
 

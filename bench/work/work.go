@@ -63,17 +63,26 @@ func Main(ctx context.Context, job string) error {
 }
 
 // profile starts a CPU profile if the environment's BENCH_PROFILE names a folder
-// for it.
+// for it. What the heap held at the last collection is written beside it at the
+// end.
 func profile(j Job) (stop func(), err error) {
 	dir := os.Getenv("BENCH_PROFILE")
 	if dir == "" {
 		return func() {}, nil
 	}
-	f, err := os.Create(filepath.Join(dir, strings.ReplaceAll(fmt.Sprintf("%s-%s-%s-%d.prof", j.Row, j.Contestant, j.Phase, j.N), "/", "_")))
+	name := filepath.Join(dir, strings.ReplaceAll(fmt.Sprintf("%s-%s-%s-%d", j.Row, j.Contestant, j.Phase, j.N), "/", "_"))
+	cpu, err := os.Create(name + ".prof")
 	if err != nil {
 		return nil, err
 	}
-	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
+	heap, err := os.Create(name + ".heap")
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = pprof.WriteHeapProfile(heap) // an incomplete one is seen when it is read
+	}, pprof.StartCPUProfile(cpu)
 }
 
 // ready says that all is prepared, and waits for the word to begin: so several
