@@ -1,0 +1,39 @@
+package codec_test
+
+import (
+	"fmt"
+
+	"github.com/larder-data/larder/codec"
+)
+
+// A file's extension says which codec reads and writes it.
+func ExampleByExtension() {
+	c, ok := codec.ByExtension("yaml")
+	if !ok {
+		panic("there is no codec for yaml")
+	}
+	v, err := c.Decode([]byte("color: red\nsize: 7\n"))
+	fmt.Println(c.ID(), v, err)
+	// Output: yaml/1 map[color:red size:7] <nil>
+}
+
+// Results of functions are kept by a codec of their type. A type that could not
+// be given back as it was is refused beforehand.
+func ExampleFor() {
+	type point struct{ X, Y float64 }
+	c, err := codec.For[[]point]()
+	if err != nil {
+		panic(err)
+	}
+	b, err := c.Encode(nil, []point{{1, 2}, {3, 4}})
+	if err != nil {
+		panic(err)
+	}
+	back, err := c.Decode(b)
+	fmt.Println(back, err)
+	_, err = codec.For[func()]()
+	fmt.Println(err)
+	// Output:
+	// [{1 2} {3 4}] <nil>
+	// codec: func(): a func of type func() cannot be kept; leave it out of the result, or keep what it is made from
+}

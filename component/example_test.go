@@ -1,0 +1,41 @@
+package component_test
+
+import (
+	"fmt"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/order"
+)
+
+// Odd is an operator of one's own. Its fields are its parameters.
+type Odd struct {
+	Offset int `param:"offset" doc:"the first position" default:"1"`
+}
+
+func (o Odd) order(n int) (order.Order, error) {
+	step := 2
+	return order.Slice(n, &o.Offset, nil, &step)
+}
+
+func init() {
+	component.RegisterOrder("odd", "Passes on every second sample.", Odd.order)
+}
+
+// What is registered is found by its name, in flow files and on the command
+// line, too.
+func Example() {
+	c, err := component.Find(component.Op, "odd")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Kind, c.Name+":", c.Doc)
+	for _, p := range c.Params {
+		fmt.Println(p.Name+":", p.Doc+", default", p.Default)
+	}
+	_, err = component.Find(component.Op, "od")
+	fmt.Println(err)
+	// Output:
+	// op odd: Passes on every second sample.
+	// offset: the first position, default 1
+	// there is no op "od"; did you mean "odd"?
+}

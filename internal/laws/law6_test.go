@@ -1,0 +1,35 @@
+package laws
+
+var ordered = law{
+	shows: map[string]string{
+		"order.TestEpochsDiffer":                 "each epoch and each seed has an order of its own",
+		"order.TestNextAgreesWithAt":             "of every order, and two composed, the next position of an index is the first at which it is read",
+		"order.TestShuffleIsABijection":          "a shuffle has every element once",
+		"order.TestShuffleOfVeryMany":            "a shuffle of up to 10^12 elements is inverted without memory",
+		"order.TestShuffleStaysAsItIs":           "a seed gives the same order for ever",
+		"order.TestShardsShareEverything":        "shards share every element, each once",
+		"order.TestMixKeepsItsWeights":           "a mixture keeps its weights",
+		"op.TestShuffleIsSeeded":                 "a shuffle in a flow is a function of its seed",
+		"cache.TestOptIsOptimal":                 "the cache that knows the order has the most hits there can be",
+		"flow.TestCacheKnowsTheOrder":            "a cache in a flow is told the order in which it will be read",
+		"flow.TestOrdersThroughOperators":        "that order is right through operators that change it",
+		"dataset.TestDrawsStay":                  "random draws of a sample are the same for ever",
+		"dataset.TestDrawsPerPositionAndContent": "a sample that comes again is drawn for anew, or alike, as was said",
+	},
+	mutations: []mutation{
+		{"Next of a slice is wrong", "order/order.go", "if a.N == 0 || (index-a.Start)%a.Step != 0 {", "if a.N == 0 {", []string{"order.TestNextAgreesWithAt"}},
+		{"Next of a repetition is wrong", "order/order.go", "((after-index)/c.N + 1) * c.N", "((after - index) / c.N) * c.N", []string{"order.TestNextAgreesWithAt"}},
+		{"Next of two orders composed is not the first", "order/order.go", "(!ok || pos < best)", "(!ok || pos > best)", []string{"order.TestNextAgreesWithAt"}},
+		{"Next of orders in a row forgets those before", "order/draw.go", "			return start + pos, true\n", "			return pos, true\n", []string{"order.TestNextAgreesWithAt"}},
+		{"Next of padding is wrong", "order/pad.go", "pos := max(p.N, after+1)", "pos := p.N", []string{"order.TestNextAgreesWithAt"}},
+		{"a shuffle is inverted with the wrong key", "order/shuffle.go", "k := s.key + lastKey", "k := s.key", []string{"order.TestShuffleOfVeryMany", "order.TestNextAgreesWithAt"}},
+		{"a shuffle is another one", "order/shuffle.go", "	rounds = 8\n", "	rounds = 6\n", []string{"order.TestShuffleStaysAsItIs"}},
+		{"a shuffle leaves its elements", "order/shuffle.go", "			left, right = right, left^mix(right^k)&mask\n			k += golden\n		}\n		if x = left<<s.half | right; x < uint64(s.N) {\n			return int(x)", "			left, right = right, left^mix(right^k)&mask\n			k += golden\n		}\n		if x = left<<s.half | right; x < uint64(s.N) || s.N > 0 {\n			return int(x) % s.N", []string{"order.TestShuffleIsABijection"}},
+		{"every epoch has one order", "order/draw.go", "mix(mix(seed) ^ epoch)", "mix(mix(seed) ^ epoch&0)", []string{"order.TestEpochsDiffer"}},
+		{"every seed has one order", "order/draw.go", "mix(mix(seed) ^ epoch)", "mix(mix(0) ^ epoch)", []string{"op.TestShuffleIsSeeded"}},
+		{"shards lose the last elements", "order/draw.go", "(n-rank+ranks-1)/ranks", "n/ranks", []string{"order.TestShardsShareEverything"}},
+		{"the cache asks for reads that are past", "cache/opt.go", "b.order.Next(e.key, b.pos)", "b.order.Next(e.key, -1)", []string{"cache.TestOptIsOptimal"}},
+		{"a cache in a flow is not told the order", "flow/caching.go", "				c.Expect(o)\n", "				_ = o\n", []string{"flow.TestCacheKnowsTheOrder", "flow.TestOrdersThroughOperators"}},
+		{"the position of a random draw is forgotten", "dataset/random.go", "		writeNumber(h, index)\n", "", []string{"dataset.TestDrawsStay", "dataset.TestDrawsPerPositionAndContent"}},
+	},
+}

@@ -1,0 +1,267 @@
+// Package laws holds the code to the laws: for each place that upholds one it
+// has a small edit that breaks it there, and the tests that must fail then.
+// docs/laws.md is made from the same tables.
+package laws
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A law is one of ARCHITECTURE.md, in its order.
+type law struct {
+	// shows is what the tests that hold the law show: the folder from the
+	// root, a dot and the name of the test, to a clause.
+	shows     map[string]string
+	mutations []mutation
+}
+
+// A mutation is an edit that breaks a law.
+type mutation struct {
+	breaks string // what is wrong then
+	file   string // from the root
+	old    string // comes once in the file
+	new    string
+	tests  []string // of law.shows, all in one folder: each must fail
+}
+
+var laws = []law{rightHits, onceComputed, neverHalf, bounded, onlyAsked, ordered, explained, safeData}
+
+const (
+	root = "../.."
+	page = root + "/docs/laws.md"
+)
+
+var update = flag.Bool("update", false, "write docs/laws.md anew")
+
+// folder splits the name of a test.
+func folder(test string) (dir, name string) {
+	at := strings.LastIndex(test, ".")
+	return test[:at], test[at+1:]
+}
+
+// named is the name of a test for people: the package, not the folder.
+func named(test string) string {
+	dir, name := folder(test)
+	if dir == "" {
+		dir = "larder"
+	}
+	return filepath.Base(dir) + "." + name
+}
+
+// mutate returns the content of the file with the edit.
+func (m mutation) mutate() (content []byte, at int, err error) {
+	b, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		return nil, 0, err
+	}
+	if n := bytes.Count(b, []byte(m.old)); n != 1 || m.old == m.new {
+		return nil, 0, fmt.Errorf("%s: the text to be edited (%s) comes %d times; adapt the table:\n%s", m.file, m.breaks, n, m.old)
+	}
+	return bytes.Replace(b, []byte(m.old), []byte(m.new), 1), bytes.Index(b, []byte(m.old)), nil
+}
+
+// place names the function that is edited: "store/disk/get.go: (*Store).read".
+func (m mutation) place() (string, error) {
+	_, at, err := m.mutate()
+	if err != nil {
+		return "", err
+	}
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, filepath.Join(root, m.file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		return "", err
+	}
+	at += len(m.old) - len(strings.TrimLeft(m.old, " \t\n"))
+	for _, d := range f.Decls {
+		if files.Position(d.Pos()).Offset <= at && at < files.Position(d.End()).Offset {
+			return m.file + ": " + declared(d), nil
+		}
+	}
+	return "", fmt.Errorf("%s: the text to be edited (%s) is in no declaration", m.file, m.breaks)
+}
+
+// declared is the name of a declaration.
+func declared(d ast.Decl) string {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			return d.Name.Name
+		}
+		return receiver(d.Recv.List[0].Type) + "." + d.Name.Name
+	case *ast.GenDecl:
+		switch s := d.Specs[0].(type) {
+		case *ast.ValueSpec:
+			return s.Names[0].Name
+		case *ast.TypeSpec:
+			return s.Name.Name
+		}
+	}
+	return "?"
+}
+
+func receiver(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return "(*" + receiver(t.X) + ")"
+	case *ast.IndexExpr:
+		return receiver(t.X)
+	case *ast.IndexListExpr:
+		return receiver(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return "?"
+}
+
+// statements reads the laws from ARCHITECTURE.md.
+func statements(t *testing.T) (all []string) {
+	t.Helper()
+	b, err := os.ReadFile(root + "/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(b), "\n## The laws\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, m := range regexp.MustCompile(`(?m)^\d+\. (.*)$`).FindAllStringSubmatch(section, -1) {
+		all = append(all, m[1])
+	}
+	if len(all) != len(laws) {
+		t.Fatalf("ARCHITECTURE.md has %d laws, and the tables are of %d", len(all), len(laws))
+	}
+	return all
+}
+
+// declaredTests returns all tests, by folder and name.
+func declaredTests(t *testing.T) map[string]bool {
+	t.Helper()
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
+	all := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		if dir == "." {
+			dir = ""
+		}
+		content, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(content), -1) {
+			all[filepath.ToSlash(dir)+"."+m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTables: every test that is named exists and is described, every law has
+// at least three, and every edit has its place and its tests.
+func TestTables(t *testing.T) {
+	have := declaredTests(t)
+	mutations := 0
+	for i, l := range laws {
+		mutations += len(l.mutations)
+		if len(l.shows) < 3 {
+			t.Errorf("law %d is held by %d tests, and needs three", i+1, len(l.shows))
+		}
+		for test := range l.shows {
+			if !have[test] {
+				t.Errorf("law %d: there is no test %s", i+1, test)
+			}
+		}
+		for _, m := range l.mutations {
+			if _, err := m.place(); err != nil {
+				t.Errorf("law %d: %v", i+1, err)
+			}
+			if len(m.tests) == 0 {
+				t.Errorf("law %d: no test fails where %s", i+1, m.breaks)
+				continue
+			}
+			dir, _ := folder(m.tests[0])
+			for _, test := range m.tests {
+				if other, _ := folder(test); l.shows[test] == "" || other != dir {
+					t.Errorf("law %d: %s is not described, or not in %q (%s)", i+1, test, dir, m.breaks)
+				}
+			}
+		}
+	}
+	if mutations < 40 {
+		t.Errorf("there are %d edits, and should be 40", mutations)
+	}
+}
+
+// TestPage holds docs/laws.md to the tables; -update writes it.
+func TestPage(t *testing.T) {
+	want := render(t)
+	if *update {
+		if err := os.WriteFile(page, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("docs/laws.md is not what the tables say; go test ./internal/laws -update writes it")
+	}
+}
+
+const intro = `# The laws and what holds them
+
+[ARCHITECTURE.md](../ARCHITECTURE.md) states eight laws. This page says of each which code upholds it and which tests hold the code to it.
+
+The tests are held, too. Each row under "Where it is upheld" stands for a small edit that breaks the law at that place; with the edit, every test of the row fails, and without it they pass. This runs all of them, in a few minutes:
+
+    LARDER_LAWS=1 go test -run TestMutations -v ./internal/laws
+
+The tables are in [internal/laws](../internal/laws), and this page is written from them: ` + "`go test ./internal/laws -update`" + `.
+`
+
+// render writes the page.
+func render(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString(intro)
+	for i, statement := range statements(t) {
+		l := laws[i]
+		title, _, _ := strings.Cut(strings.TrimPrefix(statement, "**"), ".**")
+		fmt.Fprintf(&b, "\n## %d. %s\n\n%s\n", i+1, title, strings.TrimSpace(strings.TrimPrefix(statement, "**"+title+".**")))
+		b.WriteString("\n### Tests\n\n| Test | What it shows |\n| --- | --- |\n")
+		for _, test := range slices.SortedFunc(maps.Keys(l.shows), func(a, b string) int { return strings.Compare(named(a), named(b)) }) {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", named(test), l.shows[test])
+		}
+		b.WriteString("\n### Where it is upheld\n\n| Place | Broken there | Fails |\n| --- | --- | --- |\n")
+		for _, m := range l.mutations {
+			place, err := m.place()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, function, _ := strings.Cut(place, ": ")
+			tests := make([]string, len(m.tests))
+			for i, test := range m.tests {
+				tests[i] = "`" + named(test) + "`"
+			}
+			fmt.Fprintf(&b, "| [%s](../%s) `%s` | %s | %s |\n", file, file, function, m.breaks, strings.Join(tests, ", "))
+		}
+	}
+	return b.Bytes()
+}

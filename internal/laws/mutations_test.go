@@ -1,0 +1,146 @@
+package laws
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Two at a time: each builds and runs with the processors it finds.
+const together = 2
+
+// TestMutations applies each edit, one at a time and without touching the tree,
+// and wants its tests to fail; and to pass without it.
+func TestMutations(t *testing.T) {
+	if os.Getenv("LARDER_LAWS") == "" {
+		t.Skip("builds the tests once for every edit, which takes minutes: set LARDER_LAWS=1")
+	}
+	start := time.Now()
+	passing := map[string][]string{}
+	type edit struct {
+		name string
+		mutation
+	}
+	var edits []edit
+	for i, l := range laws {
+		for _, m := range l.mutations {
+			edits = append(edits, edit{fmt.Sprintf("law%d/%s", i+1, strings.ReplaceAll(m.breaks, " ", "_")), m})
+			dir, _ := folder(m.tests[0])
+			for _, test := range m.tests {
+				if !slices.Contains(passing[dir], test) {
+					passing[dir] = append(passing[dir], test)
+				}
+			}
+		}
+	}
+	slots := make(chan struct{}, together)
+	var wait sync.WaitGroup
+	// t.Parallel would be bounded by the flag -parallel, and so by nothing here.
+	run := func(name string, f func(t *testing.T)) {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			t.Run(name, f)
+		})
+	}
+	for dir, tests := range passing {
+		run("unchanged/"+dir, func(t *testing.T) {
+			b := build(t, dir, nil)
+			for _, test := range tests {
+				if out, err := b.run(t, test); err != nil {
+					t.Errorf("without an edit: %v\n%s", err, tail(out))
+				}
+			}
+		})
+	}
+	for _, e := range edits {
+		run(e.name, func(t *testing.T) {
+			dir, _ := folder(e.tests[0])
+			b := build(t, dir, &e.mutation)
+			for _, test := range e.tests {
+				switch out, err := b.run(t, test); {
+				case err == nil:
+					t.Errorf("%s: %s, and %s passes", e.file, e.breaks, test)
+				case strings.Contains(out, "panic: test timed out"):
+					t.Errorf("%s: %s, and %s hangs, which takes too long to be told", e.file, e.breaks, test)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d edits, %v", len(edits), time.Since(start).Round(time.Second))
+}
+
+// binary is the tests of a folder, built.
+type binary struct{ path, dir string }
+
+// build builds the tests of a folder with an edit laid over the tree.
+func build(t *testing.T, dir string, m *mutation) binary {
+	t.Helper()
+	tmp := t.TempDir()
+	b := binary{filepath.Join(tmp, "test"), filepath.Join(root, dir)}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", b.path}
+	if m != nil {
+		args = append(args, "-overlay", overlay(t, tmp, *m))
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append(args, ".")...)
+	cmd.Dir = b.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("does not build: %v\n%s", err, out)
+	}
+	return b
+}
+
+// overlay writes what go build -overlay takes.
+func overlay(t *testing.T, tmp string, m mutation) string {
+	t.Helper()
+	content, _, err := m.mutate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	original, err := filepath.Abs(filepath.Join(root, m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, list := filepath.Join(tmp, "edited.go"), filepath.Join(tmp, "overlay.json")
+	b, err := json.Marshal(map[string]map[string]string{"Replace": {original: edited}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{edited: content, list: b} {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// run runs a test. An error says that it failed: that there is such a test, and
+// that it passes, is told by the run without an edit.
+func (b binary) run(t *testing.T, test string) (out string, err error) {
+	t.Helper()
+	_, name := folder(test)
+	cmd := exec.CommandContext(t.Context(), b.path, "-test.v", "-test.short", "-test.timeout=60s", "-test.run=^"+name+"$")
+	cmd.Dir = b.dir
+	// Property tests begin with the same draws each time, and leave nothing in
+	// the tree.
+	cmd.Env = append(cmd.Environ(), "RAPID_SEED=1", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
+	all, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if err == nil && !strings.Contains(string(all), "--- PASS: "+name+" ") {
+		err = fmt.Errorf("%s did not run to its end", name)
+	}
+	return string(all), err
+}
+
+// tail cuts a text to its end.
+func tail(s string) string { return s[max(0, len(s)-2000):] }
