@@ -1,5 +1,11 @@
-// Package cache keeps decoded values in memory under an eviction policy,
-// bounded in number or in bytes.
+// Package cache keeps decoded values in memory, bounded in number or in bytes.
+//
+// An entry is a value under its key, with the bytes that it holds and what it
+// took to compute. A read that finds one is a hit. A policy decides, when there
+// is no room, which entry is evicted for a new one, or that the new one is not
+// taken in: [Policies] names those that there are, [Register] adds others. A
+// [Cache] is entries under a policy; where the order of reads is known
+// beforehand, [NewOrdered] and [Expect] make use of it.
 package cache
 
 import (

@@ -32,7 +32,7 @@ var shown = []struct{ page, line, script, why string }{
 		page: "README.md", line: "letters: 1 result to compute; nothing was run",
 		script: "printf x >> examples/letters/data/data/03_image.jpeg; larder run examples/letters/flow.yaml --dry-run",
 	},
-	{page: "README.md", line: "hits, %", why: "docs/caching.md shows the same table, and is compared"},
+	{page: "README.md", line: "hits, %", script: "larder simulate cyclic sliding-window zipfian shuffled-epochs"},
 	{
 		page: "README.md", line: `did you mean "from"?`,
 		script: "sed s/from:.letters/form:\\ letters/ examples/letters/flow.yaml > flow.yaml; larder lint flow.yaml",

@@ -1,5 +1,10 @@
-// Package explain says why a result is not there: how the description of a
-// computation differs from those of the results that are kept.
+// Package explain says why a result is not there, and what one was made from.
+//
+// A record describes in its provenance what it was made from, part by part
+// (package key). A [Difference] is how such a description differs from the one
+// that is most like it: [Nearest] finds it for a computation that is wanted,
+// [Record] for a result that is kept. A [Tree] is a result with all that it was
+// made from, as far as the store knows.
 package explain
 
 import (

@@ -8,7 +8,7 @@ import (
 
 // Orders are composed, and asked in both directions.
 func Example() {
-	const n = 1_000_000_000_000
+	const n = 1_000_000_000
 	shuffled, err := order.Shuffle(n, 1, 0) // seed 1, epoch 0: a function, not a list
 	if err != nil {
 		panic(err)

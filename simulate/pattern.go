@@ -1,5 +1,10 @@
-// Package simulate finds out how often eviction policies hit, on patterns of
-// access known by name and on recorded ones.
+// Package simulate finds out how often eviction policies hit.
+//
+// A trace is a sequence of accesses to items, which are numbers from 0. A
+// [Pattern] makes traces of one kind, such as cyclic or zipfian; [ReadTrace]
+// reads one that was recorded. [Run] sends a trace through a cache under a policy
+// of package cache, or under [Opt], which knows all accesses beforehand. The
+// hit rate is the part of the accesses that found their item in the cache.
 package simulate
 
 import (

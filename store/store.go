@@ -2,8 +2,12 @@
 // they mean.
 //
 // A record is what is kept under a key: an encoded value, the type and codec
-// that read it back, and its provenance. A [Store] holds records. Package
-// store/disk is the store every process of a machine shares; package
+// that read it back, and its provenance; or a link to the record of another key.
+// A lease is the right to compute a key, alone among all users of a store. A
+// manifest is a named list of keys; a pinned one keeps their records from being
+// evicted. A [Store] holds all of these.
+//
+// Package store/disk is the store every process of a machine shares; package
 // store/storetest is the conformance suite that every store passes.
 package store
 
