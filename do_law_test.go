@@ -42,6 +42,32 @@ func TestDoAmongLarders(t *testing.T) {
 	})
 }
 
+// TestMemoryOnlyAmongGoroutines: what is not put into the store, which would
+// lend its key, is computed once all the same.
+func TestMemoryOnlyAmongGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, memory.New(memory.Options{}))
+		var runs atomic.Int64
+		var wait sync.WaitGroup
+		for range 50 {
+			wait.Go(func() {
+				r, err := larder.Call[int]{Action: action(t, "f"), MemoryOnly: true, Compute: func(context.Context) (int, error) {
+					runs.Add(1)
+					time.Sleep(time.Second)
+					return 7, nil
+				}}.Do(t.Context(), l)
+				if r.Value != 7 || err != nil {
+					t.Error(r.Value, err)
+				}
+			})
+		}
+		wait.Wait()
+		if runs.Load() != 1 {
+			t.Errorf("%d executions", runs.Load())
+		}
+	})
+}
+
 // TestEarlyCutoffIsNoted: where inputs came out as they once were, the next run
 // finds the value under the first key and does not ask for them.
 func TestEarlyCutoffIsNoted(t *testing.T) {
@@ -82,6 +108,21 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	if m := l.Metrics(); m.Computed != 100 || m.MemoryHits > 20 || m.StoreHits < 80 {
 		t.Errorf("in 20 000 bytes there is room for some of 100 values of 1000: %+v", m)
+	}
+}
+
+// TestMaxBytesIsTheStores: the bound that a Larder is given is that of its
+// store.
+func TestMaxBytesIsTheStores(t *testing.T) {
+	l, err := larder.Open(larder.Options{Dir: t.TempDir(), MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u, err := l.Store().Usage(t.Context()); err != nil || u.Limit != 1<<20 {
+		t.Errorf("the store has a limit of %d bytes, %v", u.Limit, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package laws
 
 var onceComputed = law{
 	shows: map[string]string{
+		".TestMemoryOnlyAmongGoroutines":                              "also for what is not put into the store",
 		".TestDoAmongLarders":                                         "so do those who share nothing but a store",
 		".TestDoComputesOnce":                                         "a result is computed once over many calls and two runs",
 		".TestDoAmongGoroutines":                                      "goroutines that ask at the same time wait for one computation",
@@ -29,7 +30,7 @@ var onceComputed = law{
 		{"a call that has ended stays in the way of the next", "internal/flight/flight.go", "	if g.calls[k] == c {\n		delete(g.calls, k)\n	}\n", "", []string{"internal/flight.TestALateCallerDoesNotGetAStaleCancellation"}},
 		{"a computation ends with the first caller's context", "internal/flight/flight.go", "context.WithCancel(context.WithoutCancel(ctx))", "context.WithCancel(ctx)", []string{"internal/flight.TestOneWaiterLeavesAndTheOthersStay"}},
 		{"a function that ends its goroutine is a result", "internal/flight/flight.go", "	c.err = errGoexit // replaced unless fn ends its goroutine\n", "", []string{"internal/flight.TestPanicsAndGoexitAreErrors"}},
-		{"goroutines compute the same side by side", "do.go", "l.flight.Do(ctx, k, func", "(&Larder{}).flight.Do(ctx, k, func", []string{".TestDoAmongGoroutines"}},
+		{"goroutines compute the same side by side", "do.go", "l.flight.Do(ctx, k, func", "(&Larder{}).flight.Do(ctx, k, func", []string{".TestMemoryOnlyAmongGoroutines"}},
 		{"an error is kept", "do.go", "if err = cmp.Or(err, changed); err != nil {", "if err = cmp.Or(err, changed); err != nil && changed != nil {", []string{".TestDoDoesNotKeepErrors"}},
 		{"results are not put into the store", "do.go", "	err := l.store.Put(context.WithoutCancel(ctx), r)\n", "	err := context.Cause(ctx)\n", []string{".TestDoComputesOnce"}},
 		{"the lease is dropped", "do.go", "	release, err := l.store.Lease(ctx, k)\n", "	release, err := func() {}, context.Cause(ctx)\n", []string{".TestDoAmongLarders"}},

@@ -2,6 +2,7 @@ package laws
 
 var bounded = law{
 	shows: map[string]string{
+		".TestMaxBytesIsTheStores":                       "the bound that a Larder is given is its store's",
 		"dataset.TestBoundIsShared":                      "passes that run side by side share one bound",
 		".TestTracesAreBounded":                          "of a computation that reads something else each time the latest ways are known, and no more",
 		".TestMemoryIsBounded":                           "what is beyond MemoryBytes is read from the store",
@@ -34,7 +35,7 @@ var bounded = law{
 		{"uses do not count for eviction", "store/disk/collect.go", "used: s.touches.used(s, e.fp, e.stamp).UnixNano()", "used: e.stamp", []string{"store/disk.TestEvictionOrder"}},
 		{"what is pinned is evicted", "store/disk/collect.go", "if !pinned[e.fp] {", "if len(pinned) >= 0 {", []string{"store/disk.TestPinnedBeyondTheCap"}},
 		{"the quarantine grows without end", "store/disk/quarantine.go", "if total <= s.quarantineLimit() {", "if total >= 0 {", []string{"store/disk.TestQuarantineIsBounded"}},
-		{"MaxBytes is ignored", "larder.go", "MaxBytes: o.MaxBytes", "MaxBytes: -1", []string{"cli.TestCacheSizeIsKept"}},
+		{"MaxBytes is ignored", "larder.go", "MaxBytes: o.MaxBytes", "MaxBytes: -1", []string{".TestMaxBytesIsTheStores"}},
 		{"a store that is full fails the computation", "do.go", "	l.count.unkept.Add(1)\n", "	l.count.unkept.Add(1)\n	panic(err)\n", []string{".TestDoPassesThroughWhenTheStoreIsFull"}},
 		{"a stream has no back-pressure", "dataset/parallel.go", "queue := make(chan chan element[T], Workers(workers))", "queue := make(chan chan element[T], ds.Len())", []string{"dataset.TestStreamKeepsOrderAndHoldsBack"}},
 		{"all samples are worked on at once", "dataset/parallel.go", "for range min(Workers(workers), n) {", "for range n {", []string{"dataset.TestParallelIsBounded"}},

@@ -20,7 +20,7 @@ var ordered = law{
 		{"Next of a slice is wrong", "order/order.go", "if a.N == 0 || (index-a.Start)%a.Step != 0 {", "if a.N == 0 {", []string{"order.TestNextAgreesWithAt"}},
 		{"Next of a repetition is wrong", "order/order.go", "((after-index)/c.N + 1) * c.N", "((after - index) / c.N) * c.N", []string{"order.TestNextAgreesWithAt"}},
 		{"Next of two orders composed is not the first", "order/order.go", "(!ok || pos < best)", "(!ok || pos > best)", []string{"order.TestNextAgreesWithAt"}},
-		{"Next of orders in a row forgets those before", "order/draw.go", "			return start + pos, true\n", "			return pos, true\n", []string{"order.TestNextAgreesWithAt"}},
+		{"Next of orders in a row looks in one of them only", "order/draw.go", "		start, after = c.ends[k], c.ends[k]-1\n", "		break\n", []string{"order.TestNextAgreesWithAt"}},
 		{"Next of padding is wrong", "order/pad.go", "pos := max(p.N, after+1)", "pos := p.N", []string{"order.TestNextAgreesWithAt"}},
 		{"a shuffle is inverted with the wrong key", "order/shuffle.go", "k := s.key + lastKey", "k := s.key", []string{"order.TestShuffleOfVeryMany", "order.TestNextAgreesWithAt"}},
 		{"a shuffle is another one", "order/shuffle.go", "	rounds = 8\n", "	rounds = 6\n", []string{"order.TestShuffleStaysAsItIs"}},

@@ -42,7 +42,7 @@ func TestMutations(t *testing.T) {
 	}
 	slots := make(chan struct{}, together)
 	var wait sync.WaitGroup
-	// t.Parallel would be bounded by the flag -parallel, and so by nothing here.
+	// Not t.Parallel, which runs as many at once as there are processors.
 	run := func(name string, f func(t *testing.T)) {
 		wait.Go(func() {
 			slots <- struct{}{}
@@ -129,9 +129,9 @@ func (b binary) run(t *testing.T, test string) (out string, err error) {
 	_, name := folder(test)
 	cmd := exec.CommandContext(t.Context(), b.path, "-test.v", "-test.short", "-test.timeout=60s", "-test.run=^"+name+"$")
 	cmd.Dir = b.dir
-	// Property tests begin with the same draws each time, and leave nothing in
-	// the tree.
-	cmd.Env = append(cmd.Environ(), "RAPID_SEED=1", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
+	// Property tests begin with the same draws each time, make as many checks as
+	// without -short and more, and leave nothing in the tree.
+	cmd.Env = append(cmd.Environ(), "RAPID_SEED=1", "RAPID_CHECKS=1000", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	all, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)

@@ -81,6 +81,27 @@ func TestHeaderIsWholeOrNothing(t *testing.T) {
 	}
 }
 
+// TestProvenanceIsChecked: what a result was made from is told right or not at
+// all.
+func TestProvenanceIsChecked(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	if err := s.Put(t.Context(), store.Record{Key: storetest.Key(1), Payload: []byte("value"), Provenance: []byte("provenance")}); err != nil {
+		t.Fatal(err)
+	}
+	path := s.writer.pack.path
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[bytes.Index(b, []byte("provenance"))] = 'P'
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Provenance(t.Context(), storetest.Key(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // TestDamagedIndexCostsNothing: what a damaged index says is not believed, and
 // the pack is read instead.
 func TestDamagedIndexCostsNothing(t *testing.T) {
