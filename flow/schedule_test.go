@@ -119,6 +119,10 @@ func TestFailureLeavesTheRest(t *testing.T) {
 		t.Errorf("right: %d failed, and was only told to stop", n.Failed)
 	}
 	newMeeting(false)
+	for side := range 2 { // right may have nothing left to do, and would not come
+		meeting.first[side].Store(true)
+		close(meeting.came[side])
+	}
 	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
