@@ -21,12 +21,16 @@ type meet struct {
 	Side int `param:"side"`
 }
 
-var meeting struct {
+// meeting is of one run. A sample that was under way when a run ended may
+// still be at the one before.
+type meeting struct {
 	came      [2]chan struct{} // closed when a side has come
 	first     [2]atomic.Bool
 	now, most atomic.Int64 // samples under way
-	fail      atomic.Bool  // side 0 fails once both have come
+	fail      bool         // side 0 fails once both have come
 }
+
+var current atomic.Pointer[meeting]
 
 func init() {
 	component.RegisterMapper("meet", "Waits for its like, for tests.", func(_ *component.Env, p meet) (dataset.Mapper, error) {
@@ -39,37 +43,38 @@ func init() {
 }
 
 func (m meet) wait(ctx context.Context) (dataset.Sample, error) {
-	now := meeting.now.Add(1)
-	defer meeting.now.Add(-1)
-	for most := meeting.most.Load(); now > most && !meeting.most.CompareAndSwap(most, now); most = meeting.most.Load() {
+	at := current.Load()
+	now := at.now.Add(1)
+	defer at.now.Add(-1)
+	for most := at.most.Load(); now > most && !at.most.CompareAndSwap(most, now); most = at.most.Load() {
 	}
-	if meeting.first[m.Side].CompareAndSwap(false, true) {
-		close(meeting.came[m.Side])
-	}
+	at.come(m.Side)
 	select {
-	case <-meeting.came[1-m.Side]:
+	case <-at.came[1-m.Side]:
 	case <-ctx.Done():
 		return dataset.Sample{}, context.Cause(ctx)
 	}
-	if meeting.fail.Load() && m.Side == 0 {
+	if at.fail && m.Side == 0 {
 		return dataset.Sample{}, errors.New("no good")
 	}
 	return dataset.NewSample(dataset.Field{Key: "met", Item: dataset.NewItem("txt", "well")}), nil
 }
 
+func (at *meeting) come(side int) {
+	if at.first[side].CompareAndSwap(false, true) {
+		close(at.came[side])
+	}
+}
+
+func newMeeting(fail bool) *meeting {
+	at := &meeting{came: [2]chan struct{}{make(chan struct{}), make(chan struct{})}, fail: fail}
+	current.Store(at)
+	return at
+}
+
 const twoBranches = `  left: {map: meet, from: letters, with: {side: 0}, checkpoint: true, workers: 1}
   right: {map: meet, from: letters, with: {side: 1}, checkpoint: true, workers: 1}
 `
-
-func newMeeting(fail bool) {
-	for side := range 2 {
-		meeting.came[side] = make(chan struct{})
-		meeting.first[side].Store(false)
-	}
-	meeting.now.Store(0)
-	meeting.most.Store(0)
-	meeting.fail.Store(fail)
-}
 
 func TestIndependentNodesRunTogether(t *testing.T) {
 	newMeeting(false)
@@ -90,16 +95,14 @@ func TestIndependentNodesRunTogether(t *testing.T) {
 // TestNodesShareTheWorkers: nodes that run together work on no more samples at
 // once than the run may.
 func TestNodesShareTheWorkers(t *testing.T) {
-	newMeeting(false)
-	for side := range 2 {
-		meeting.first[side].Store(true)
-		close(meeting.came[side]) // nobody waits
-	}
+	at := newMeeting(false)
+	at.come(0) // nobody waits
+	at.come(1)
 	f := letters(t, strings.ReplaceAll(twoBranches, ", workers: 1", ""))
 	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if most := meeting.most.Load(); most > 2 {
+	if most := at.most.Load(); most > 2 {
 		t.Errorf("%d samples were under way at once, and the run has 2 workers", most)
 	}
 }
@@ -118,11 +121,9 @@ func TestFailureLeavesTheRest(t *testing.T) {
 	if n := node(t, r, "right"); n.Failed != 0 {
 		t.Errorf("right: %d failed, and was only told to stop", n.Failed)
 	}
-	newMeeting(false)
-	for side := range 2 { // right may have nothing left to do, and would not come
-		meeting.first[side].Store(true)
-		close(meeting.came[side])
-	}
+	at := newMeeting(false)
+	at.come(0) // right may have nothing left to do, and would not come
+	at.come(1)
 	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
