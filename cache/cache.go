@@ -44,17 +44,19 @@ type Cache[K comparable, V any] struct {
 	spare    *entry[K, V]
 }
 
-// entry is one value, and its place in the list of a policy.
+// entry is one value, and its place in the list of a policy. There may be
+// millions, so its fields are as small, and lie as close, as they can.
 type entry[K comparable, V any] struct {
 	key        K
+	visited    bool  // sieve
+	class      int16 // opt: of what it is worth
+	place      int32 // rr, cost, opt: where it is in their slice
 	value      V
 	bytes      int64
 	cost       time.Duration
 	prev, next *entry[K, V]
-	visited    bool    // sieve
-	place      int     // rr, cost, opt: where it is in their slice
-	rank       float64 // cost, opt: the least goes
-	class      int     // opt: of what it is worth
+	rank       float64      // cost, opt: the least goes
+	chain      *entry[K, V] // the next in its bucket of the index
 }
 
 // Stats count what a cache did.

@@ -41,7 +41,7 @@ func (h *ranked[K, V]) take(e *entry[K, V]) {
 		h.seats[0], h.vacant = seat[K, V]{}, true
 		return
 	}
-	h.close(e.place)
+	h.close(int(e.place))
 }
 
 // settle closes the gap that a taken top left.
@@ -66,7 +66,7 @@ func (h *ranked[K, V]) close(at int) {
 // fix moves an entry whose rank has changed.
 func (h *ranked[K, V]) fix(e *entry[K, V]) {
 	h.settle()
-	h.sift(e.place, seat[K, V]{e.rank, e})
+	h.sift(int(e.place), seat[K, V]{e.rank, e})
 }
 
 // sift puts s at a free place, or where it belongs from there.
@@ -80,7 +80,7 @@ func (h *ranked[K, V]) sift(at int, s seat[K, V]) {
 
 func (h *ranked[K, V]) put(at int, s seat[K, V]) {
 	h.seats[at] = s
-	s.entry.place = at
+	s.entry.place = int32(at)
 }
 
 func (h *ranked[K, V]) up(at int, s seat[K, V]) {

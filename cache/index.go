@@ -1,17 +1,14 @@
 package cache
 
-import (
-	"iter"
-	"maps"
-)
+import "iter"
 
 // index finds the entry of a key.
 type index[K comparable, V any] interface {
-	get(k K) *entry[K, V] // nil if there is none
-	set(k K, e *entry[K, V])
+	get(k K) *entry[K, V]    // nil if there is none
+	set(k K, e *entry[K, V]) // no entry is under k
 	remove(k K)
 	size() int
-	all() iter.Seq[*entry[K, V]]
+	all() iter.Seq[*entry[K, V]] // which may be removed as they come
 }
 
 // newIndex returns an empty index: positions in a dataset have one that needs
@@ -20,16 +17,101 @@ func newIndex[K comparable, V any]() index[K, V] {
 	if i, ok := any(&paged[V]{}).(index[K, V]); ok {
 		return i
 	}
-	return hashed[K, V]{}
+	return &hashed[K, V]{hash: newHash[K]()}
 }
 
-type hashed[K comparable, V any] map[K]*entry[K, V]
+// hashed is a table of any keys by linear hashing (Litwin, Linear Hashing: A New
+// Tool for File and Table Addressing, 1980): each bucket is a chain through its
+// entries, and whenever there are more entries than buckets one bucket is split.
+// So it costs a few words an entry and never stops to grow. A map of Go, with a
+// copy of each key, took 160 bytes for each that a full cache held.
+type hashed[K comparable, V any] struct {
+	hash    func(k K) uint64
+	buckets []*entry[K, V]
+	mask    uint64 // of the buckets there will be when all are split
+	n       int
+}
 
-func (h hashed[K, V]) get(k K) *entry[K, V]        { return h[k] }
-func (h hashed[K, V]) set(k K, e *entry[K, V])     { h[k] = e }
-func (h hashed[K, V]) remove(k K)                  { delete(h, k) }
-func (h hashed[K, V]) size() int                   { return len(h) }
-func (h hashed[K, V]) all() iter.Seq[*entry[K, V]] { return maps.Values(h) }
+// bucket returns the number of a key's bucket, which is there.
+func (h *hashed[K, V]) bucket(k K) uint64 {
+	i := h.hash(k) & h.mask
+	if i >= uint64(len(h.buckets)) {
+		i &= h.mask >> 1 // not split yet
+	}
+	return i
+}
+
+func (h *hashed[K, V]) get(k K) *entry[K, V] {
+	if h.n == 0 {
+		return nil
+	}
+	e := h.buckets[h.bucket(k)]
+	for e != nil && e.key != k {
+		e = e.chain
+	}
+	return e
+}
+
+func (h *hashed[K, V]) set(_ K, e *entry[K, V]) {
+	if h.n++; h.n > len(h.buckets) {
+		h.split()
+	}
+	h.push(e)
+}
+
+func (h *hashed[K, V]) push(e *entry[K, V]) {
+	first := &h.buckets[h.bucket(e.key)]
+	e.chain, *first = *first, e
+}
+
+// split adds a bucket, and moves to it what belongs there.
+func (h *hashed[K, V]) split() {
+	last := uint64(len(h.buckets))
+	if last > h.mask {
+		h.mask = 2*h.mask + 1
+	}
+	h.buckets = append(h.buckets, nil)
+	if last == 0 {
+		return
+	}
+	from := &h.buckets[last&(h.mask>>1)]
+	e := *from
+	*from = nil
+	for e != nil {
+		next := e.chain
+		h.push(e)
+		e = next
+	}
+}
+
+func (h *hashed[K, V]) remove(k K) {
+	if h.n == 0 {
+		return
+	}
+	for at := &h.buckets[h.bucket(k)]; *at != nil; at = &(*at).chain {
+		if e := *at; e.key == k {
+			*at, e.chain = e.chain, nil
+			h.n--
+			return
+		}
+	}
+}
+
+func (h *hashed[K, V]) size() int { return h.n }
+
+func (h *hashed[K, V]) all() iter.Seq[*entry[K, V]] {
+	return func(yield func(*entry[K, V]) bool) {
+		for _, e := range h.buckets {
+			for e != nil {
+				next := e.chain // it may be removed meanwhile
+				if !yield(e) {
+					return
+				}
+				e = next
+			}
+		}
+	}
+}
 
 // paged is a table of small numbers in pages, which exist only where entries
 // are: at worst half a kilobyte for each. Other numbers are hashed.
@@ -37,7 +119,7 @@ type paged[V any] struct {
 	pages  []page[V]
 	spare  *slots[V] // empty ones, for the next page that is needed
 	n      int
-	beyond hashed[int, V]
+	beyond map[int]*entry[int, V]
 }
 
 // page has the entries of 64 numbers. What is not there, most of what is asked
@@ -70,7 +152,7 @@ func (p *paged[V]) set(k int, e *entry[int, V]) {
 	at, slot := place(k)
 	if at >= maxPages {
 		if p.beyond == nil {
-			p.beyond = hashed[int, V]{}
+			p.beyond = map[int]*entry[int, V]{}
 		}
 		p.beyond[k] = e
 		return

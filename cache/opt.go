@@ -106,13 +106,13 @@ func (b *belady[V]) insert(e *entry[int, V]) {
 	if e.rank == 0 {
 		e.rank = b.rank(e)
 	}
-	e.class = b.classOf(e)
+	e.class = int16(b.classOf(e))
 	b.classes[e.class].heap.push(e)
 }
 
 func (b *belady[V]) hit(e *entry[int, V]) {
 	e.rank = b.rank(e)
-	if was := e.class; b.classOf(e) != was { // it holds more by now
+	if was := e.class; b.classOf(e) != int(was) { // it holds more by now
 		b.remove(e)
 		b.insert(e)
 		return

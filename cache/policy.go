@@ -127,7 +127,7 @@ func newRandom[K comparable, V any]() *random[K, V] {
 }
 
 func (p *random[K, V]) insert(e *entry[K, V]) {
-	e.place = len(p.all)
+	e.place = int32(len(p.all))
 	p.all = append(p.all, e)
 }
 

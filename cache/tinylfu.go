@@ -33,11 +33,11 @@ func (p *tinyLFU[K, V]) frequency(e *entry[K, V]) uint8 {
 	return p.sketch.count(p.hash(e.key))
 }
 
-func (p *tinyLFU[K, V]) of(place int) list[K, V] {
+func (p *tinyLFU[K, V]) of(place int32) list[K, V] {
 	return [...]list[K, V]{p.window, p.probation, p.protected}[place]
 }
 
-func (p *tinyLFU[K, V]) put(e *entry[K, V], place int) {
+func (p *tinyLFU[K, V]) put(e *entry[K, V], place int32) {
 	e.place = place
 	p.of(place).insert(e)
 	p.sizes[place]++
@@ -48,7 +48,7 @@ func (p *tinyLFU[K, V]) remove(e *entry[K, V]) {
 	p.sizes[e.place]--
 }
 
-func (p *tinyLFU[K, V]) move(e *entry[K, V], place int) {
+func (p *tinyLFU[K, V]) move(e *entry[K, V], place int32) {
 	p.remove(e)
 	p.put(e, place)
 }
