@@ -1,6 +1,24 @@
-// Package cli is the command line: flags, terminals and exit statuses. A
-// program that registers components of its own calls [Main] and has them in
-// every command.
+// Package cli is the command line: flags, terminals and exit statuses. What the
+// commands do is done by other packages.
+//
+// A command is about a flow file (package flow), a dataset ([FORMAT:]PATH) or the
+// cache folder. What it was asked for, such as a list, a value or JSON, goes to
+// stdout; how a run gets on, its closing table, warnings and errors are for
+// people and go to stderr.
+//
+// The exit status is 0 if all is well, 1 if the work failed, 2 if the request
+// was wrong, and 130 if the program was told to stop by Ctrl-C or SIGTERM:
+// samples under way are given up, and what was computed is kept. A second signal
+// ends it at once. In the code a [usageError] is a wrong request and a [failure]
+// is work that failed.
+//
+// A program that registers components of its own (package component) calls
+// [Main] and has them in every command:
+//
+//	func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }
+//
+// Main takes the signals of the process, so only one runs at a time. What it
+// opens is closed when it returns.
 package cli
 
 import (

@@ -1,12 +1,27 @@
-// Package component is the registry of what can be named in a flow: sources,
-// mappers, operators and sinks, each under one name with its typed parameters.
-// YAML, Go and the command line get them from here, and the documentation and
-// the JSON Schema are made from the same registration.
+// Package component is the registry of what can be named in a flow.
+//
+// A [Component] is one thing with a [Kind] and a name: a source reads samples
+// from outside, a mapper makes one sample from another, an operator makes
+// datasets from datasets, a sink writes them. Its parameters are the fields of a
+// struct, each described by tags ([Param]). YAML, Go and the command line get
+// components from here, and the documentation and the JSON Schema are made from
+// the same registration.
+//
+// What flows along an edge is [Samples]; what a node puts out is [Data], one
+// dataset or several under names. An [Env] is what a component may use beside its
+// parameters: the place where paths start, the cache, counters, a log. A [Step]
+// is a mapper as the parameter of another component.
 //
 // Components register from init functions, which may set more about what they
-// registered; the registry is frozen when it is first read. A program that
-// registers its own before it calls the command line's main function has them
-// everywhere.
+// registered; the registry is frozen when it is first read, and registering
+// later, or twice, panics. A program that registers its own before it calls the
+// command line's main function has them everywhere. [Of] makes components of
+// datasets, mappers and functions that are given in Go.
+//
+// Once frozen, components do not change and may be used by many goroutines. A
+// parameter struct with a method Check() error has it called, by whoever reads
+// the parameters, before anything else is done with it; what a component is
+// given has the type that it registered, and anything else panics.
 package component
 
 import (

@@ -3,13 +3,28 @@
 // An [Item] is one value: an image, a table of metadata, an array. A [Sample]
 // is a named set of items. A [Dataset] is a random-access sequence, usually of
 // samples. A [Mapper] makes one sample from another; an operator makes
-// datasets from datasets.
+// datasets from datasets. A [Maker] is a mapper that declares which items it
+// reads and makes. One execution of it is a [Making]: what the items that it
+// makes come from before anybody has computed them. What it made is kept as a
+// parcel: these items, encoded, and nothing else.
 //
 // Everything is lazy and immutable: building a dataset reads nothing, asking
 // for a sample computes nothing, and an item is read or computed when its
 // value is asked for. Because nothing changes once made, samples and datasets
 // may be shared by any number of goroutines, and what they hold in memory
 // lives as long as they do.
+//
+// An item's value is what its bytes decode to, whether they were just made or
+// kept, so that keeping results cannot change one. A result is kept under a key
+// made of what the maker is and of the content of the items that it reads, and
+// computed once, by whoever asks first. What goes through a whole dataset
+// ([Parallel], [Stream], [Scan]) has a bounded number of samples under way
+// ([Bounded]), and ends with the first error or with its context. A stream
+// yields in order.
+//
+// What goes wrong with a sample is a [SampleError], which names the node and the
+// position. A file that is not what it was when it was listed or read before
+// is [ErrChanged], never a mixture.
 package dataset
 
 import (

@@ -1,5 +1,23 @@
-// Package draw makes pictures of flows: SVG, laid out here, and the languages
-// of Graphviz and Mermaid. A flow gives the same bytes each time.
+// Package draw makes pictures of flows.
+//
+// A [Drawing] is a flow ready to be drawn: its nodes, or those that were asked
+// for with all that they are made from, and the edges between them. [Of] makes
+// it of a flow that was checked, and if a report is given adds what a run did at
+// each node. It is written as a picture ([Drawing.SVG]), or in the languages of
+// Graphviz ([Drawing.DOT]) and Mermaid ([Drawing.Mermaid]), which are laid out
+// by whoever shows them.
+//
+// The picture is laid out here. Nodes stand in layers from left to right, each
+// after all that it reads (layers.go); in a layer they are ordered so that few
+// edges cross (cross.go); then each gets its height, so that long edges are
+// straight (place.go); picture.go makes boxes and lines of that, and svg.go
+// elements.
+//
+// The same flow and report give the same bytes each time. Texts of a flow, which
+// may come from a stranger, are escaped, and shortened where there is no room;
+// a picture names nothing outside itself. A Drawing does not change and may be
+// used by many goroutines; the only errors are those of the writer. Nothing is
+// run or read.
 package draw
 
 import (

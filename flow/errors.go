@@ -1,11 +1,3 @@
-// Package flow is about graphs of datasets: read from YAML or built in Go,
-// checked before anything runs, and run so that only what changed is computed
-// again.
-//
-// A flow has nodes. Each is a source, a mapper, an operator or a sink (package
-// component) with its parameters, its inputs, and options that say what is
-// remembered: keep, checkpoint, cache. [Parse] reads a flow file, [Flow.Run]
-// runs it and returns a [Report].
 package flow
 
 import (

@@ -1,3 +1,29 @@
+// Package flow is about graphs of datasets: read from YAML or built in Go,
+// checked before anything runs, and run so that only what changed is computed
+// again.
+//
+// A [Flow] has nodes. A [Node] is a source, a mapper, an operator or a sink
+// (package component) with its parameters, its inputs, and [Options] that say
+// what is remembered: keep, checkpoint, cache. An input is all that a node puts
+// out, or one of its outputs by name. [Parse] reads a flow file, whatever it
+// includes, and the variables and sweeps in it, which are gone once there are
+// nodes; a [Builder] makes the same nodes in Go.
+//
+// [Flow.Plan] says what would be computed and why, and computes nothing.
+// [Flow.Run] computes the checkpoints and writes the sinks, or does what is asked
+// for of named nodes, and returns a [Report]; while it lasts it tells observers
+// of [Event]s. [Flow.Open] hands out what a node puts out, to be read sample by
+// sample. What nobody reads is not computed.
+//
+// A Flow does not change and may be run many times, also side by side. In a run
+// each node starts when those it reads are done, and all of them together work
+// on a bounded number of samples at once. The first error ends a run; what was
+// computed by then is kept, and so it is when the context ends.
+//
+// Whatever is wrong with a file comes back at once, as [Errors], each with its
+// line and column. An error that wraps [ErrRequest] means that nothing was begun
+// because what was asked for makes no sense. Other errors name the node, and
+// where there is one the sample.
 package flow
 
 import (

@@ -1,5 +1,24 @@
-// Package mapper holds the mappers that come with Larder. Each is a component
-// of its name; its parameter struct makes the same mapper in Go.
+// Package mapper holds the mappers that come with Larder: what makes one sample
+// from another.
+//
+// Each is a component (package component) of its name: image-resize in a flow
+// file, larder map image-resize on the command line, and in Go its parameter
+// struct, [ImageResize], which a flow.Builder takes. A text or a list that is
+// not given stands for its default; the builder gives numbers theirs, too.
+//
+// There are two sorts. A mapper that names, drops, shares or doubles items reads
+// nothing and is a [dataset.Mapper] by itself. One that
+// computes is a [dataset.Maker], as its method Maker returns it: it declares
+// which items it reads and makes, so its results depend on these alone, are kept
+// under a key that covers all its parameters, and are computed when an item is
+// asked for. One that draws random numbers has a seed, an epoch and the sample
+// in its key, and gives the same on every run. [Exec] runs a command, and its
+// key covers the words, code files and variables of that.
+//
+// Check, where there is one, refuses parameters that cannot be right before
+// anything is read. An error in a sample names the item; which sample it was is
+// said by package dataset. Mappers do not change and may be used by many
+// goroutines.
 //
 // There is none that caches items: an item is read once as long as its sample
 // lives, in whatever way samples are made from each other.

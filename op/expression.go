@@ -1,5 +1,3 @@
-// Package op holds the operators that come with Larder: datasets in, datasets
-// out. Each is a component of its name.
 package op
 
 import (

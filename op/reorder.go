@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/order"
@@ -220,20 +219,4 @@ func (c CheckLength) Order(n int) (order.Order, error) {
 		return nil, fmt.Errorf("the dataset has %d samples and should have at most %d", n, *c.Max)
 	}
 	return order.Identity(n), nil
-}
-
-func notNegative(name string, v int) error {
-	if v < 0 {
-		return fmt.Errorf("%s is %d and must not be negative", name, v)
-	}
-	return nil
-}
-
-// oneOf refuses a value that is not listed. Flow files are checked against the
-// enum of the parameter; this is for programs.
-func oneOf(name, v string, valid ...string) error {
-	if !slices.Contains(valid, v) {
-		return fmt.Errorf("%s cannot be %q; valid: %q", name, v, valid)
-	}
-	return nil
 }

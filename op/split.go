@@ -196,13 +196,7 @@ func (c Chunk) Apply(in component.Samples) (component.Data, error) {
 	return consecutive(in, numbers(c.N), sizes)
 }
 
-func positive(name string, v int) error {
-	if v < 1 {
-		return fmt.Errorf("%s is %d and must be at least 1", name, v)
-	}
-	return nil
-}
-
+// numbers are the names of n parts: 0 to n-1.
 func numbers(n int) []string {
 	names := make([]string, n)
 	for i := range names {

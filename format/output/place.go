@@ -1,5 +1,24 @@
-// Package output is what sinks have in common: where they may write, whose
-// turn it is, and how a file appears complete or not at all.
+// Package output is what sinks have in common: where they may write, whose turn
+// it is, and how what they write appears complete or not at all.
+//
+// A place is the path that a sink writes, with links followed: [Place] refuses
+// one that is, holds or lies in something that the flow reads. A turn is the
+// right to write a place, alone among the processes that share a cache
+// ([TakeTurn]). A staging is the hidden file or folder beside a place in which
+// something is written until it is complete; then it takes the place's name at
+// once ([Publish], [Swap]). What a killed writer left is stale: [TakeStale]
+// knows it by the lock that died with its owner, where the system has such, and
+// hands it out to one writer only. [WriteFile] does all this for a single file; a sink of folders does it
+// in its own steps.
+//
+// Where something is there already, [Overwrite] says what becomes of it. An item
+// that lies in a file gets to its place as [Copy] says.
+//
+// So a reader finds the old content or the new, but for file systems that can
+// neither link nor exchange, where there is a moment between two moves. Nothing
+// is synced to the medium: after a loss of power a file may be cut. Errors that
+// something is there already wrap [io/fs.ErrExist]. Everything may be called
+// from many goroutines.
 package output
 
 import (

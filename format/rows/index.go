@@ -1,5 +1,22 @@
-// Package rows is about files of text that hold one sample after another: where
-// each begins, what its fields are, and how such a file is written.
+// Package rows is about files of text that hold one sample after another: JSON
+// lines, tables.
+//
+// A [Row] is the text of one sample. An [Index] says where the rows of some
+// files begin. A format makes it by going through each file once, and later
+// reads the row of the sample that is asked for, and nothing else of the file:
+// 8 bytes of memory a row, whatever its length. A [Sink] writes such files; a
+// format gives it a [RowFunc], which makes a row of a sample. [Files] makes items
+// of the files that fields name, and [Name] names the file of an item the other
+// way round.
+//
+// An index stands for the files as they were: a file that was changed since is
+// an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
+// in a row is reported by file, line and column. A row may take [MaxBytes], so
+// that a file of something else does not take all memory. A name in a field
+// leads out of the folder of its file only where that was allowed.
+//
+// Rows may be read by many goroutines once all files are added. A file that is
+// written appears complete or not at all (package output).
 package rows
 
 import (
@@ -17,8 +34,8 @@ import (
 // MaxBytes bounds a row: a file without ends of lines must not take all memory.
 const MaxBytes = 256 << 20
 
-// An Index says where the rows of files begin. It takes 8 bytes a row, and may
-// be used by many goroutines.
+// An Index says where the rows of files begin. It takes 8 bytes a row. Once all
+// files are added it may be used by many goroutines.
 type Index struct {
 	files []*file
 	ends  []int // ends[k] is the number of rows in files[:k+1]

@@ -1,7 +1,17 @@
 // Package lazytest tests lazy values: that they come out the same every time,
 // and as they did when they were pinned.
 //
-// `larder verify --generate FOLDER` writes such a test for a package.
+// A pin ([Pinned]) is what a value was when a test was written: its key, and the
+// digest of its encoded result. [Pin] evaluates the value twice, each time with
+// an empty cache in memory, so nothing that is kept can hide a difference. It
+// fails the test if the two are not alike (the value depends on chance, or on
+// something that its key does not cover), if the result is not the pinned one,
+// or if the key is not: then something that the value is made of has changed, or
+// the way keys are made. A key that changes with each build is not pinned.
+//
+// `larder verify --generate FOLDER` writes such a test for the variables of a
+// package; [Print] and [Mark] are what it asks the package with. A failure ends
+// neither the test nor those after it.
 package lazytest
 
 import (
