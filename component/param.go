@@ -3,7 +3,6 @@ package component
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -22,12 +21,14 @@ type Param struct {
 	Name     string
 	Doc      string
 	Required bool
-	Default  string // in YAML; "" for none
-	Enum     []string
-	Type     reflect.Type
-	Field    int // index in the struct
+	Default  string       // in YAML; "" for none
+	Enum     []string     // the values allowed; nil for any
+	Type     reflect.Type // of the field
+	Field    int          // index in the struct
 }
 
+// paramsOf reads the tags of a parameter struct. A struct that declares its
+// parameters wrongly is a mistake of the component's author, and panics.
 func paramsOf(t reflect.Type) []Param {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("component: parameters must be a struct, not %s", t))
@@ -73,46 +74,6 @@ func typeName(t reflect.Type) string {
 	default:
 		return t.Kind().String()
 	}
-}
-
-// Suggest returns "; did you mean X?" with the nearest of the valid names, or
-// a list of them if none is near, or "" if there are none.
-func Suggest(name string, valid []string) string {
-	if len(valid) == 0 {
-		return ""
-	}
-	best, distance := "", min(max(3, len(name)/3), len(name))
-	for _, v := range valid {
-		if d := editDistance(name, v); d < distance {
-			best, distance = v, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
-	}
-	sorted := slices.Sorted(slices.Values(valid))
-	return "; valid: " + strings.Join(sorted, ", ")
-}
-
-// editDistance is Levenshtein's distance between a and b, in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
 
 // An Entry is one entry of a mapping given to a parameter of type any, where

@@ -4,9 +4,9 @@
 // is a named set of items. A [Dataset] is a random-access sequence, usually of
 // samples. A [Mapper] makes one sample from another; an operator makes
 // datasets from datasets. A [Maker] is a mapper that declares which items it
-// reads and makes. One execution of it is a [Making]: what the items that it
-// makes come from before anybody has computed them. What it made is kept as a
-// parcel: these items, encoded, and nothing else.
+// reads and makes. One execution of it is a [Making], where its items come from
+// before anybody has computed them; what is kept of it is a parcel: the items
+// that it made, encoded.
 //
 // Everything is lazy and immutable: building a dataset reads nothing, asking
 // for a sample computes nothing, and an item is read or computed when its
@@ -18,13 +18,11 @@
 // kept, so that keeping results cannot change one. A result is kept under a key
 // made of what the maker is and of the content of the items that it reads, and
 // computed once, by whoever asks first. What goes through a whole dataset
-// ([Parallel], [Stream], [Scan]) has a bounded number of samples under way
-// ([Bounded]), and ends with the first error or with its context. A stream
-// yields in order.
+// ([Parallel], [Stream], [Scan]) has a bounded number of samples under way and
+// ends with the first error or with its context. A stream yields in order.
 //
-// What goes wrong with a sample is a [SampleError], which names the node and the
-// position. A file that is not what it was when it was listed or read before
-// is [ErrChanged], never a mixture.
+// What goes wrong with a sample is a [SampleError], which names node and position.
+// A file that is not what it was before is [ErrChanged], never a mixture.
 package dataset
 
 import (

@@ -5,9 +5,8 @@
 // A [Flow] has nodes. A [Node] is a source, a mapper, an operator or a sink
 // (package component) with its parameters, its inputs, and [Options] that say
 // what is remembered: keep, checkpoint, cache. An input is all that a node puts
-// out, or one of its outputs by name. [Parse] reads a flow file, whatever it
-// includes, and the variables and sweeps in it, which are gone once there are
-// nodes; a [Builder] makes the same nodes in Go.
+// out, or one of its outputs by name. [Parse] reads a flow file, with what it
+// includes and its variables; a [Builder] makes the same nodes in Go.
 //
 // [Flow.Plan] says what would be computed and why, and computes nothing.
 // [Flow.Run] computes the checkpoints and writes the sinks, or does what is asked

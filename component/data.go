@@ -1,0 +1,53 @@
+package component
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/larder-data/larder/dataset"
+)
+
+// Samples is a dataset of samples, what flows along an edge.
+type Samples = dataset.Dataset[dataset.Sample]
+
+// Data is what a node puts out: one dataset, or several under names.
+type Data struct {
+	Parts []Samples
+	Names []string // as long as Parts; nil for a single dataset
+}
+
+// One is the data of a node with a single output.
+func One(ds Samples) Data { return Data{Parts: []Samples{ds}} }
+
+// Single returns the only dataset, or an error that lists the outputs.
+func (d Data) Single() (Samples, error) {
+	if d.Names == nil {
+		return d.Parts[0], nil
+	}
+	return nil, fmt.Errorf("one dataset is needed here, and the input has %d outputs: name one of %v", len(d.Parts), d.Names)
+}
+
+// Output returns the output called name, or if none is called so, the one with
+// that number, counted from 0.
+func (d Data) Output(name string) (Data, error) {
+	i, err := d.Find(name)
+	if err != nil {
+		return Data{}, err
+	}
+	return One(d.Parts[i]), nil
+}
+
+// Find returns which of the parts [Data.Output] returns.
+func (d Data) Find(name string) (int, error) {
+	if d.Names == nil {
+		return 0, fmt.Errorf("the node has a single output; name it without %q", "."+name)
+	}
+	if i := slices.Index(d.Names, name); i >= 0 {
+		return i, nil
+	}
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(d.Names) {
+		return i, nil
+	}
+	return 0, fmt.Errorf("there is no output %q%s", name, Suggest(name, d.Names))
+}

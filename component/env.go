@@ -1,0 +1,46 @@
+package component
+
+import (
+	"log/slog"
+	"path/filepath"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// Env is what a component may use beside its parameters.
+type Env struct {
+	Node    string         // the node's name, for errors
+	Dir     string         // relative paths start here
+	Larder  *larder.Larder // keeps results; may be nil
+	Files   key.Memo       // remembers digests of files; may be nil
+	Workers int            // samples at once
+	Tally   *dataset.Tally // counts what the node does
+	Log     *slog.Logger   // takes warnings
+	// Inputs are the folders and files that sources of the flow read: a
+	// sink must not write there.
+	Inputs []string
+	// Mapping says how the node applies a mapper; nil keeps nothing.
+	Mapping func(m dataset.Mapper) dataset.MapOptions
+}
+
+// MapOptions says how the node applies a mapper, for operators that do.
+func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
+	if e.Mapping == nil {
+		return dataset.MapOptions{Node: e.Node, Tally: e.Tally}
+	}
+	return e.Mapping(m)
+}
+
+// Path returns p as an absolute path; a relative one starts at the flow's
+// folder.
+func (e *Env) Path(p Path) string {
+	if filepath.IsAbs(string(p)) {
+		return filepath.Clean(string(p))
+	}
+	return filepath.Join(e.Dir, string(p))
+}
+
+// A Path is a parameter that names a file or folder.
+type Path string
