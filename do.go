@@ -76,16 +76,18 @@ const (
 )
 
 // entry is what the memory cache holds under a key: a value that may be
-// shared, or else the bytes from which each caller decodes its own.
+// shared, or else the [encoding] from which each caller decodes its own.
 type entry struct {
-	value   any
-	payload []byte
-	mapped  bool // payload is
-	typ     uint64
-	key     key.Key
-	cost    time.Duration
-	bytes   int64
+	value  any
+	typ    uint64
+	key    key.Key
+	mapped bool // the encoding is
+	cost   time.Duration
+	bytes  int64
 }
+
+// encoding is a value of which callers must not share what it decodes to.
+type encoding []byte
 
 // outcome is an entry on its way to those who wait for it.
 type outcome struct {
@@ -263,14 +265,18 @@ func (c Call[T]) rememberAs(l *Larder, k, other key.Key) {
 
 func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], error) {
 	e := &entry{typ: rec.Type, key: rec.Key, cost: rec.Cost, bytes: int64(len(rec.Payload)), mapped: rec.Mapped}
-	v, err := c.Value.Decode(c.own(rec.Payload, rec.Mapped))
+	payload := rec.Payload
+	if l.memory != nil && !rec.Mapped && len(payload) <= smallPayload && (c.Value.Aliases || !c.shareable()) {
+		payload = slices.Clone(payload)
+	}
+	v, err := c.Value.Decode(c.own(payload, rec.Mapped))
 	if err != nil {
 		return Result[T]{}, err
 	}
 	if c.shareable() {
 		e.value = v
 	} else {
-		e.payload = rec.Payload
+		e.value = encoding(payload)
 	}
 	c.remember(l, k, e, v)
 	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
@@ -291,30 +297,34 @@ func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
 }
 
 // entryOverhead is about what an entry costs beside its value: with a million
-// tiny samples kept, some 740 bytes were live for each.
-const entryOverhead = 640
+// tiny samples of 74 bytes kept, some 290 bytes were live for each.
+const entryOverhead = 224
+
+// smallPayload is up to how many bytes a payload is copied before it stays in
+// memory: what was read for it, the record's header with it, is let go.
+const smallPayload = 1 << 10
 
 // result turns an entry into a value of the caller's own, unless values are
 // shared.
 func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes}
-	if e.payload == nil {
-		v, ok := e.value.(T)
-		if !ok && e.value != nil {
-			return r, fmt.Errorf("larder: %s: asked for %T under the key of a %T", c.Action.Op().Name(), r.Value, e.value)
-		}
-		r.Value = v
-		if c.shareable() {
-			return r, nil
-		}
-		payload, err := c.Value.Encode([]byte{}, v) // another call shares it
-		if err == nil {
-			r.Value, err = c.Value.Decode(payload)
-		}
+	if payload, ok := e.value.(encoding); ok {
+		var err error
+		r.Value, err = c.Value.Decode(c.own(payload, e.mapped))
 		return r, err
 	}
-	var err error
-	r.Value, err = c.Value.Decode(c.own(e.payload, e.mapped))
+	v, ok := e.value.(T)
+	if !ok && e.value != nil {
+		return r, fmt.Errorf("larder: %s: asked for %T under the key of a %T", c.Action.Op().Name(), r.Value, e.value)
+	}
+	r.Value = v
+	if c.shareable() {
+		return r, nil
+	}
+	payload, err := c.Value.Encode([]byte{}, v) // another call shares it
+	if err == nil {
+		r.Value, err = c.Value.Decode(payload)
+	}
 	return r, err
 }
 
@@ -410,8 +420,8 @@ func (c Call[T]) outcome(r Result[T]) (outcome, error) {
 		e.value = r.Value
 		return outcome{e, r.From, r.Reads}, nil
 	}
-	var err error
-	e.payload, err = c.Value.Encode([]byte{}, r.Value)
+	payload, err := c.Value.Encode([]byte{}, r.Value)
+	e.value = encoding(payload)
 	return outcome{e, r.From, r.Reads}, err
 }
 
@@ -440,7 +450,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	if c.shareable() {
 		e.value = v
 	} else {
-		e.payload = payload
+		e.value = encoding(payload)
 	}
 	if !c.MemoryOnly {
 		l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action, reads)})

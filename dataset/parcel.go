@@ -14,9 +14,11 @@ import (
 
 // A parcel is what is kept of one execution of a maker: the items it made,
 // encoded, and for items that it passed on, where they came from. It stores no
-// byte that the maker did not make.
-type parcel struct{ entries []entry }
+// byte that the maker did not make. In memory it is its encoding, as there may
+// be millions.
+type parcel struct{ encoding []byte }
 
+// entry is an item in a parcel.
 type entry struct {
 	key    string
 	from   string // not empty: passed on from this key of the input
@@ -28,7 +30,7 @@ type entry struct {
 
 // newParcel encodes what a maker returned for in.
 func newParcel(ctx context.Context, in, out Sample) (*parcel, error) {
-	p := &parcel{make([]entry, 0, out.Len())}
+	entries := make([]entry, 0, out.Len())
 	for f := range out.Fields() {
 		e := entry{key: f.Key, shared: f.Shared}
 		if i := slices.IndexFunc(in.fields, func(g Field) bool { return g.Item == f.Item }); i >= 0 {
@@ -36,9 +38,9 @@ func newParcel(ctx context.Context, in, out Sample) (*parcel, error) {
 		} else if err := e.encode(ctx, f.Item); err != nil {
 			return nil, fmt.Errorf("item %s: %w", f.Key, err)
 		}
-		p.entries = append(p.entries, e)
+		entries = append(entries, e)
 	}
-	return p, nil
+	return &parcel{encodeEntries(entries)}, nil
 }
 
 func (e *entry) encode(ctx context.Context, it *Item) (err error) {
@@ -48,14 +50,21 @@ func (e *entry) encode(ctx context.Context, it *Item) (err error) {
 	if e.bytes, err = it.Bytes(ctx); err != nil {
 		return err
 	}
+	if uint64(len(e.bytes)) > maxItemBytes {
+		return fmt.Errorf("%d bytes; at most %d can be kept", len(e.bytes), int64(maxItemBytes))
+	}
 	e.digest, err = it.Digest(ctx)
 	return err
 }
 
 // open returns the sample that the maker returned for in.
 func (p *parcel) open(in Sample) (Sample, error) {
-	out := Sample{make([]Field, 0, len(p.entries))}
-	for _, e := range p.entries {
+	entries, err := decodeEntries(p.encoding)
+	if err != nil {
+		return Sample{}, err
+	}
+	out := Sample{make([]Field, 0, len(entries))}
+	for _, e := range entries {
 		f := Field{Key: e.key, Shared: e.shared}
 		if e.from != "" {
 			it, err := in.Item(e.from)
@@ -84,10 +93,18 @@ const parcelFormat = "larder parcel 1"
 //
 // Items of a decoded parcel refer to the record, which may be mapped memory.
 var parcelValue = &codec.Value[*parcel]{
-	ID:      parcelFormat,
-	Type:    xxh3.HashString(parcelFormat),
-	Encode:  func(dst []byte, p *parcel) ([]byte, error) { return p.append(dst) },
-	Decode:  decodeParcel,
+	ID:   parcelFormat,
+	Type: xxh3.HashString(parcelFormat),
+	Encode: func(dst []byte, p *parcel) ([]byte, error) {
+		if len(dst) == 0 {
+			return slices.Clip(p.encoding), nil // which may be large and is not changed
+		}
+		return append(dst, p.encoding...), nil
+	},
+	Decode: func(b []byte) (*parcel, error) {
+		_, err := decodeEntries(b)
+		return &parcel{b}, err
+	},
 	Aliases: true,
 }
 
@@ -97,23 +114,30 @@ const (
 	bytesAlign = 64
 )
 
-func (p *parcel) append(dst []byte) ([]byte, error) {
-	start := len(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(p.entries)))
-	for _, e := range p.entries {
-		if uint64(len(e.bytes)) > maxItemBytes {
-			return nil, fmt.Errorf("item %s has %d bytes; at most %d can be kept", e.key, len(e.bytes), int64(maxItemBytes))
-		}
-		dst = e.appendHead(dst)
+func encodeEntries(entries []entry) []byte {
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(entries)))
+	for _, e := range entries {
+		head = e.appendHead(head)
 	}
-	for _, e := range p.entries {
+	size := len(head)
+	for _, e := range entries {
 		if e.from == "" {
-			dst = append(dst, make([]byte, -(len(dst)-start)&(bytesAlign-1))...)
-			dst = append(dst, e.bytes...)
+			size += padding(size) + len(e.bytes)
 		}
 	}
-	return dst, nil
+	b := append(make([]byte, 0, size), head...)
+	var zeros [bytesAlign]byte
+	for _, e := range entries {
+		if e.from == "" {
+			b = append(b, zeros[:padding(len(b))]...)
+			b = append(b, e.bytes...)
+		}
+	}
+	return b
 }
+
+// padding is how many bytes after pos the next item begins.
+func padding(pos int) int { return -pos & (bytesAlign - 1) }
 
 const maxItemBytes = 1<<32 - 1
 
@@ -142,27 +166,28 @@ func appendString(dst []byte, s string) []byte {
 
 var errParcel = errors.New("dataset: not a parcel")
 
-func decodeParcel(b []byte) (*parcel, error) {
+// decodeEntries reads a parcel; the items refer to b.
+func decodeEntries(b []byte) ([]entry, error) {
 	r := parcelReader{b: b}
 	n := r.uint32()
 	if int64(n) > int64(len(b))/8 { // an entry takes more than 8 bytes
 		return nil, errParcel
 	}
-	p := &parcel{make([]entry, n)}
+	entries := make([]entry, n)
 	lengths := make([]int, n)
-	for i := range p.entries {
-		lengths[i] = p.entries[i].readHead(&r)
+	for i := range entries {
+		lengths[i] = entries[i].readHead(&r)
 	}
-	for i := range p.entries {
-		if p.entries[i].from == "" {
-			r.take(-r.pos & (bytesAlign - 1))
-			p.entries[i].bytes = r.take(lengths[i])
+	for i := range entries {
+		if entries[i].from == "" {
+			r.take(padding(r.pos))
+			entries[i].bytes = r.take(lengths[i])
 		}
 	}
 	if r.bad || r.pos != len(b) {
 		return nil, errParcel
 	}
-	return p, nil
+	return entries, nil
 }
 
 func (e *entry) readHead(r *parcelReader) (length int) {
