@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"reflect"
@@ -168,8 +169,8 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 }
 
 func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
-	files, _ := wordFiles(env, e)
-	c := auditCommand{Node: n.Name, Command: e.Command, Code: files, Env: []auditEnv{}}
+	files, _ := e.WordFiles(env)
+	c := auditCommand{Node: n.Name, Command: e.Command, Code: slices.Collect(maps.Values(files)), Env: []auditEnv{}}
 	for _, p := range e.Code {
 		c.Code = append(c.Code, env.Path(p))
 	}
@@ -179,7 +180,7 @@ func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
 	if own := env.Path(component.Path(e.Command[0])); slices.Contains(c.Code, own) {
 		c.Program = own
 	}
-	for _, name := range slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, e.Env) {
+	for _, name := range e.Variables() {
 		if _, set := os.LookupEnv(name); !slices.Contains(c.Env, auditEnv{name, set}) {
 			c.Env = append(c.Env, auditEnv{name, set})
 		}

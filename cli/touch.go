@@ -2,15 +2,12 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
-	"os"
+	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -35,8 +32,8 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 			}
 		}
 		if e, ok := params.(mapper.Exec); ok {
-			files, may := wordFiles(env, e)
-			t.reads, t.may = append(t.reads, files...), append(t.may, may...)
+			files, may := e.WordFiles(env)
+			t.reads, t.may = slices.AppendSeq(t.reads, maps.Values(files)), append(t.may, may...)
 		}
 	})
 	t.reads = append(t.reads, n.Component.Inputs(env, n.Params)...)
@@ -47,25 +44,6 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 // envOf is what a component may use that only says what it would do.
 func envOf(f *flow.Flow, n *flow.Node) *component.Env {
 	return &component.Env{Node: n.Name, Dir: cmp.Or(n.Dir, f.Dir)}
-}
-
-// wordFiles lists the files that a command names and whose content is part of
-// its identity, which are those below the flow's folder; and what would be among
-// them if it were there.
-func wordFiles(env *component.Env, e mapper.Exec) (files, may []string) {
-	for _, word := range e.Command {
-		path := env.Path(component.Path(word))
-		if word == "" || !output.Inside(env.Dir, path) {
-			continue
-		}
-		switch info, err := os.Stat(path); {
-		case err == nil && info.Mode().IsRegular():
-			files = append(files, path)
-		case errors.Is(err, fs.ErrNotExist):
-			may = append(may, path)
-		}
-	}
-	return files, may
 }
 
 // eachComponent visits a component with its parameters, and the mappers among

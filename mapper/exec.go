@@ -2,10 +2,12 @@ package mapper
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/key"
 )
 
@@ -46,12 +49,16 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		return nil, errors.New("command must have at least one word")
 	}
 	for _, k := range slices.Concat(m.Items, m.Into) {
-		if !safeName(k) {
-			return nil, fmt.Errorf("item %q cannot be the name of a file", k)
+		if !output.SafeName(k) || strings.Contains(k, ".") {
+			return nil, fmt.Errorf("item %q cannot be the name of a file; give it a name without dots and slashes", k)
 		}
 	}
 	run := &execution{Exec: m, memo: env.Files, code: map[string]key.Digest{}}
-	params, err := run.identity(env, run.absolute(env))
+	files, _ := m.WordFiles(env)
+	for _, word := range m.Command {
+		run.argv = append(run.argv, cmp.Or(files[word], word))
+	}
+	params, err := run.identity(env, files)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +67,31 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		In: m.Items, Out: m.Into, Func: run.run,
 	})
 }
+
+// WordFiles lists by word the files that words of the command name: those below
+// the flow's folder, whose content is part of the identity and which the command
+// is given by their absolute paths. may are the paths below that folder at which
+// there is nothing: they would be among the files if they came to be.
+func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []string) {
+	files = map[string]string{}
+	for _, word := range m.Command {
+		path := env.Path(component.Path(word))
+		if word == "" || !output.Inside(env.Dir, path) {
+			continue
+		}
+		switch info, err := os.Stat(path); {
+		case err == nil && info.Mode().IsRegular():
+			files[word] = path
+		case errors.Is(err, fs.ErrNotExist):
+			may = append(may, path)
+		}
+	}
+	return files, may
+}
+
+// Variables lists the variables of the environment that the command sees, if
+// they are set.
+func (m Exec) Variables() []string { return slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, m.Env) }
 
 // identity lists what the result depends on beside the items. Files of the
 // command are named as the flow names them, so that a flow may be moved.
@@ -92,29 +124,7 @@ type execution struct {
 	code map[string]key.Digest // of the files in the identity, by path
 }
 
-// absolute sets argv, with words that name files below the flow's folder made
-// absolute, and returns those files by word.
-func (e *execution) absolute(env *component.Env) map[string]string {
-	files := map[string]string{}
-	for _, word := range e.Command {
-		path := env.Path(component.Path(word))
-		info, err := os.Stat(path)
-		if word == "" || err != nil || !info.Mode().IsRegular() || !below(env.Dir, path) {
-			e.argv = append(e.argv, word)
-			continue
-		}
-		files[word] = path
-		e.argv = append(e.argv, path)
-	}
-	return files
-}
-
-// below reports whether path lies in dir.
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
+// run runs the command on a sample.
 func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Sample, err error) {
 	dir, err := os.MkdirTemp("", "larder-exec-")
 	if err != nil {
@@ -191,9 +201,10 @@ func (e *execution) start(ctx context.Context, dir, in, out string) error {
 	return nil
 }
 
+// environ is the environment of the command, but for the two folders.
 func (e *execution) environ() []string {
 	var env []string
-	for _, name := range slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, e.Env) {
+	for _, name := range e.Variables() {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -230,12 +241,6 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 		return dataset.Sample{}, fmt.Errorf("the command left %d of the %d items %v", len(fields), len(e.Into), e.Into)
 	}
 	return dataset.NewSample(fields...), nil
-}
-
-// safeName reports whether an item's key can be the name of a file in a folder
-// and nothing else.
-func safeName(key string) bool {
-	return key != "" && !strings.ContainsAny(key, "/\\\x00.") && filepath.IsLocal(key)
 }
 
 // tail keeps the end of what is written to it.

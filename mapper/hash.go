@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha1"
@@ -12,7 +13,6 @@ import (
 	"hash"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -41,11 +41,10 @@ var algorithms = map[string]func() hash.Hash{
 
 // Maker returns the mapper.
 func (m Hash) Maker() (dataset.Maker, error) {
-	into, algorithm := first(m.Into, "hash"), first(m.Algorithm, "sha256")
+	into, algorithm := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256")
 	newHash, ok := algorithms[algorithm]
 	if !ok {
-		names := slices.Sorted(maps.Keys(algorithms))
-		return nil, fmt.Errorf("there is no algorithm %q; there are %s", m.Algorithm, strings.Join(names, ", "))
+		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, slices.Collect(maps.Keys(algorithms))))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "hash", Code: key.Version("2"),

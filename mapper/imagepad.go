@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (m ImagePad) Check() error {
 	if m.Width > 0 && m.Left+m.Right > 0 || m.Height > 0 && m.Top+m.Bottom > 0 {
 		return errors.New("width takes the place of left and right, and height that of top and bottom")
 	}
-	_, err := parseColor(first(m.Color, "#000000"))
+	_, err := parseColor(cmp.Or(m.Color, "#000000"))
 	return err
 }
 
@@ -53,7 +54,7 @@ func (m ImagePad) Maker() (dataset.Maker, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	fill, err := parseColor(first(m.Color, "#000000"))
+	fill, err := parseColor(cmp.Or(m.Color, "#000000"))
 	if err != nil {
 		return nil, err
 	}

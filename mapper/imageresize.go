@@ -1,11 +1,14 @@
 package mapper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"image"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -63,10 +66,10 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	m.Item, m.Filter, m.Format = first(m.Item, "image"), first(m.Filter, "bilinear"), first(m.Format, "png")
-	into := first(m.Into, m.Item)
+	m.Item, m.Filter, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Filter, "bilinear"), cmp.Or(m.Format, "png")
+	into := cmp.Or(m.Into, m.Item)
 	if _, ok := blends[m.Filter]; !ok && m.Filter != "nearest" {
-		return nil, fmt.Errorf("there is no filter %q", m.Filter)
+		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, append(slices.Collect(maps.Keys(blends)), "nearest")))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "image-resize", Code: key.Version("2"),

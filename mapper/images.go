@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type images struct {
 // maker returns the mapper. By default it changes the item image, and encodes
 // as PNG.
 func (m images) maker() (dataset.Maker, error) {
-	items, format := m.items, first(m.format, "png")
+	items, format := m.items, cmp.Or(m.format, "png")
 	if items == nil {
 		items = []string{"image"}
 	}

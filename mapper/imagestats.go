@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -29,7 +30,7 @@ type ImageStats struct {
 
 // Maker returns the mapper.
 func (m ImageStats) Maker() (dataset.Maker, error) {
-	m.Item, m.Into, m.Format = first(m.Item, "image"), first(m.Into, "stats"), first(m.Format, "json")
+	m.Item, m.Into, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Into, "stats"), cmp.Or(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "image-stats", Code: key.Version("1"),
 		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "format", Value: m.Format}},

@@ -26,7 +26,6 @@ package mapper
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -57,12 +56,4 @@ func (m Compose) Mapper(env *component.Env) (dataset.Mapper, error) {
 // oneItem is a sample with a single item, what most makers return.
 func oneItem(name, ext string, v any) dataset.Sample {
 	return dataset.NewSample(dataset.Field{Key: name, Item: dataset.NewItem(ext, v)})
-}
-
-// first returns the first of its arguments that is not empty.
-func first(names ...string) string {
-	if i := slices.IndexFunc(names, func(s string) bool { return s != "" }); i >= 0 {
-		return names[i]
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package mapper
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -28,7 +29,7 @@ func (m SetValue) Check() error {
 	if _, err := dataset.ParsePath(m.Key); err != nil {
 		return err
 	}
-	return dataset.CheckExt(first(m.Format, "json"))
+	return dataset.CheckExt(cmp.Or(m.Format, "json"))
 }
 
 // Maker returns the mapper.
@@ -40,7 +41,7 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, format := document(m.Value), first(m.Format, "json")
+	value, format := document(m.Value), cmp.Or(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "set-value", Code: key.Version("1"),
 		Params: []key.Param{{Name: "key", Value: m.Key}, {Name: "value", Value: value}, {Name: "format", Value: format}},
