@@ -99,10 +99,20 @@ type outcome struct {
 // Find returns the value if it is kept: in memory, or in the store under the
 // action's own key. Nothing is computed.
 func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
+	return c.find(ctx, l, l.store.Get)
+}
+
+// Peek is Find without a look at what other processes kept in the last moments:
+// for those who have just looked, or whose next step is [Call.Do].
+func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
+	return c.find(ctx, l, l.store.Peek)
+}
+
+func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
 	k := c.Action.Key()
 	r, ok := c.remembered(ctx, l, k)
 	if !ok && context.Cause(ctx) == nil {
-		r, ok = c.kept(ctx, l, k, l.store.Get)
+		r, ok = c.kept(ctx, l, k, get)
 	}
 	if ok {
 		Note(ctx, r.Reads...)
@@ -297,8 +307,9 @@ func (c Call[T]) remember(l *Larder, k key.Key, e *entry, v T) {
 }
 
 // entryOverhead is about what an entry costs beside its value: with a million
-// tiny samples of 74 bytes kept, some 290 bytes were live for each.
-const entryOverhead = 224
+// tiny samples of 74 bytes kept, some 290 bytes were live for each, and the
+// collector lets as much garbage gather beside them.
+const entryOverhead = 512
 
 // smallPayload is up to how many bytes a payload is copied before it stays in
 // memory: what was read for it, the record's header with it, is let go.
