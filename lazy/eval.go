@@ -37,7 +37,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if err := b.name(n); err != nil {
 		return nil, err
 	}
-	v := &evaluator{Evaluation: e, larder: l}
+	v := &evaluator{Evaluation: e, larder: l, computations: 1}
 	if v.Workers <= 0 {
 		v.Workers = workers()
 	}
@@ -53,10 +53,11 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 		}
 	}
 	t := &task{node: n, action: a}
-	done, err := v.find(ctx, t)
+	done, err := v.find(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
+	v.looked = v.computations
 	if !done {
 		return v.run(ctx, n, t)
 	}
@@ -82,6 +83,9 @@ type evaluator struct {
 	root  *task
 	err   error
 	count Progress
+
+	computations int // that have ended, and 1
+	looked       int // how many it were when the last close look began
 }
 
 // task is a node to be evaluated.
@@ -199,15 +203,21 @@ func (v *evaluator) next(ctx context.Context) {
 	if t.done {
 		return
 	}
+	now, closely := v.computations, v.closely(ctx, t)
 	v.mu.Unlock()
 	var err error
-	done := true
-	if !t.opened {
-		done, err = v.find(ctx, t)
+	find, done := !t.opened, true
+	if find {
+		done, err = v.find(ctx, t, closely)
 	} else {
 		err = v.compute(ctx, t)
 	}
 	v.mu.Lock()
+	if !find {
+		v.computations++
+	} else if closely {
+		v.looked = max(v.looked, now)
+	}
 	switch {
 	case err != nil:
 		v.fail(err)
@@ -218,13 +228,21 @@ func (v *evaluator) next(ctx context.Context) {
 	}
 }
 
+// closely reports whether to look at what other processes keep before a value is
+// taken to be missing. A computation whose inputs are known by content does so
+// itself, once it has the lease. On the way down from node to node, where
+// nothing is computed, one look is enough.
+func (v *evaluator) closely(ctx context.Context, t *task) bool {
+	return larder.IsDry(ctx) || v.looked < v.computations && !t.action.Resolved()
+}
+
 // find looks whether the value is kept.
-func (v *evaluator) find(ctx context.Context, t *task) (bool, error) {
+func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, error) {
 	f := t.node.fn
 	if f.options.Keep == KeepNot {
 		return false, nil
 	}
-	o, ok := f.kept.find(ctx, v.larder, t.call(nil, nil))
+	o, ok := f.kept.find(ctx, v.larder, t.call(nil, nil), closely)
 	if !ok {
 		return false, context.Cause(ctx)
 	}

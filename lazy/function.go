@@ -70,7 +70,7 @@ type function struct {
 // keeper knows the type of a function's results.
 type keeper interface {
 	do(ctx context.Context, l *larder.Larder, c call) (outcome, error)
-	find(ctx context.Context, l *larder.Larder, c call) (outcome, bool)
+	find(ctx context.Context, l *larder.Larder, c call, closely bool) (outcome, bool)
 	check(ctx context.Context, l *larder.Larder, c call, o outcome) error
 	copy(v any) (any, error)
 	digest(v any) (key.Digest, error)
@@ -265,12 +265,18 @@ func (k results[R]) do(ctx context.Context, l *larder.Larder, c call) (outcome, 
 	return outcome{r.Value, r.From, r.Key, r.Reads}, err
 }
 
-func (k results[R]) find(ctx context.Context, l *larder.Larder, c call) (outcome, bool) {
+// find looks for a kept result; unless it looks closely, what other processes
+// kept in the last moments may be overlooked.
+func (k results[R]) find(ctx context.Context, l *larder.Larder, c call, closely bool) (outcome, bool) {
 	call, err := k.call(c)
 	if err != nil {
 		return outcome{}, false
 	}
-	r, ok := call.Find(ctx, l)
+	find := call.Peek
+	if closely {
+		find = call.Find
+	}
+	r, ok := find(ctx, l)
 	return outcome{r.Value, r.From, r.Key, r.Reads}, ok
 }
 

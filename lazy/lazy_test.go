@@ -122,6 +122,38 @@ func TestEqualNodesAreComputedOnce(t *testing.T) {
 	}
 }
 
+// While the last element is computed, another process keeps the others.
+func TestWhatOthersKeepMeanwhileIsFound(t *testing.T) {
+	for name, swap := range map[string]int{"the leaf first": 0, "the leaf last": 1} {
+		t.Run(name, func(t *testing.T) { testMeanwhile(t, swap) })
+	}
+}
+
+func testMeanwhile(t *testing.T, swap int) {
+	dir := t.TempDir()
+	here, other := open(t, dir), open(t, dir)
+	var leaves, below atomic.Int64
+	captured := map[string]any{"calls": "for the test"}
+	leaf := lazy.Func1("aside", func(_ context.Context, x int) (int, error) { leaves.Add(1); return x, nil },
+		lazy.Options{Version: "1", Captured: captured})
+	cheap := lazy.Func1("below", func(_ context.Context, x int) (int, error) { below.Add(1); return x, nil },
+		lazy.Options{Version: "1", Keep: lazy.KeepNot, Captured: captured})
+	wanted := []lazy.Value[int]{sq(cheap(lazy.Of(2))), leaf(lazy.Of(4))}
+	wanted[0], wanted[swap] = wanted[swap], wanted[0] // the last is evaluated first
+	meanwhile := lazy.Func1("meanwhile", func(_ context.Context, x int) (int, error) {
+		_, err := lazy.Slice(wanted...).Get(t.Context(), other)
+		return x, err
+	}, lazy.Options{Version: "1", Captured: captured})
+	all := lazy.Slice(append(wanted, meanwhile(lazy.Of(4)))...)
+	got, err := lazy.Get(t.Context(), here, all, lazy.Evaluation{Workers: 1})
+	if diff := cmp.Diff([]int{4, 4, 4}, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if leaves.Load() != 1 || below.Load() != 1 {
+		t.Errorf("%d executions of a leaf, %d below a node that is kept", leaves.Load(), below.Load())
+	}
+}
+
 // half(4) and half(5) are both 2.
 func TestEarlyCutoff(t *testing.T) {
 	for name, o := range map[string]lazy.Options{
