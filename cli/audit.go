@@ -43,7 +43,7 @@ content is part of a command's identity, and nothing else.`,
 			if err != nil {
 				return err
 			}
-			au, err := newAudit(f, set, a.cacheDir())
+			au, err := newAudit(f, set, a.shownFolder())
 			if err != nil {
 				return usageError{err}
 			}

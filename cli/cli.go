@@ -129,11 +129,22 @@ share, and handed back only while it is still right.`,
 	return root
 }
 
-// open opens the cache folder.
-func (a *app) open() (*larder.Larder, error) { return a.openWith(larder.Options{}) }
+// withLarder opens the cache folder as o says, and closes it after f.
+func (a *app) withLarder(o larder.Options, f func(*larder.Larder) error) (err error) {
+	l, err := a.open(o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := l.Close(); cerr != nil {
+			err = failure{errors.Join(err, cerr)}
+		}
+	}()
+	return f(l)
+}
 
-// openWith opens the cache folder with more said than the flags do.
-func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
+// open opens the cache folder as the flags say, and as o says besides.
+func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	size, err := a.maxBytes()
 	if err != nil {
 		return nil, usageError{err}
@@ -146,12 +157,17 @@ func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	return l, nil
 }
 
-// cacheDir is the cache folder, "" if it cannot be told.
-func (a *app) cacheDir() string {
+// folder is the cache folder.
+func (a *app) folder() (string, error) {
 	if a.cache != "" {
-		return a.cache
+		return a.cache, nil
 	}
-	dir, _ := larder.DefaultDir()
+	return larder.DefaultDir()
+}
+
+// shownFolder is the cache folder, "" if it cannot be told.
+func (a *app) shownFolder() string {
+	dir, _ := a.folder()
 	return dir
 }
 
@@ -195,4 +211,15 @@ func parse(file string, set map[string]string) (*flow.Flow, error) {
 		return nil, usageError{err}
 	}
 	return f, nil
+}
+
+// flowError tells requests that a flow cannot carry out from work that failed.
+func flowError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, flow.ErrRequest):
+		return usageError{err}
+	}
+	return failure{err}
 }

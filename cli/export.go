@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -60,41 +57,4 @@ func (a *app) export(ctx context.Context, file string, names []string) error {
 		}
 		return nil
 	})
-}
-
-// writeTo has a file written, which has its name only once it is complete.
-func (a *app) writeTo(file string, write func(io.Writer) error) error {
-	if file == "-" {
-		return buffered(a.stdout, write)
-	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(file, os.O_WRONLY, 0) // a pipe or a device
-		if err != nil {
-			return err
-		}
-		return errors.Join(buffered(f, write), f.Close())
-	}
-	temp := filepath.Join(filepath.Dir(file), fmt.Sprintf(".%s.%d", filepath.Base(file), os.Getpid()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(buffered(f, write), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-const streamBuffer = 1 << 20
-
-func buffered(w io.Writer, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(w, streamBuffer)
-	if err := write(b); err != nil {
-		return err
-	}
-	return b.Flush()
 }

@@ -32,10 +32,11 @@ func (a *app) gcCommand() *cobra.Command {
 		Long: `Remove what was not used for long, and what is over the size of the cache.
 
 First, the manifests of flow files that are gone, and of checkpoints that a flow
-file does not have any more, are released: what they pin is pinned no more. Then go the records of the given nodes and those older than the
-given age (with both, the records of these nodes that are old), and last, least
-recently used first, what is over the size. Without --max-size that is the size
-of the cache. Pinned records stay.`,
+file does not have any more, are released: what they pin is pinned no more. Then
+go the records of the given nodes and those older than the given age (with both,
+the records of these nodes that are old), and last, least recently used first,
+what is over the size. Without --max-size that is the size of the cache. Pinned
+records stay.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.gc(c.Context(), f)
@@ -116,31 +117,11 @@ func writeRemoved(w io.Writer, r inventory.Removed, dry bool) {
 	fmt.Fprintf(w, "%s%s removed, %s freed on disk%s\n", recordsOf(records, bytes), pinnedOf(pinned), bytesOf(r.Freed), rest)
 }
 
-// recordsOf says how many records there are, and how large they are.
-func recordsOf(n, bytes int64) string {
-	return fmt.Sprintf("%d %s (%s)", n, plural(n, "record"), bytesOf(bytes))
-}
-
 func pinnedOf(n int64) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them pinned,", n)
-}
-
-// bytesOf is size for a sentence.
-func bytesOf(n int64) string {
-	if n == 0 {
-		return "0 B"
-	}
-	return size(n)
-}
-
-func ifElse(condition bool, yes, no string) string {
-	if condition {
-		return yes
-	}
-	return no
 }
 
 // parseAge reads a time in days (30d), weeks (2w), or as Go writes it (12h).

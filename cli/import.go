@@ -3,13 +3,13 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/inventory"
 )
 
@@ -36,14 +36,9 @@ func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) erro
 		defer f.Close()
 		stdin = f
 	}
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	n, err := inventory.Import(ctx, l.Store(), bufio.NewReaderSize(stdin, streamBuffer))
-	fmt.Fprintf(a.stderr, "%s imported, %d %s there already\n", recordsOf(n.Records, n.Bytes), n.Present, ifElse(n.Present == 1, "was", "were"))
-	if err := errors.Join(err, l.Close()); err != nil {
-		return failure{err}
-	}
-	return nil
+	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
+		n, err := inventory.Import(ctx, l.Store(), bufio.NewReaderSize(stdin, streamBuffer))
+		fmt.Fprintf(a.stderr, "%s imported, %d %s there already\n", recordsOf(n.Records, n.Bytes), n.Present, ifElse(n.Present == 1, "was", "were"))
+		return written(err)
+	})
 }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +23,10 @@ func (a *app) inventoryCommands() []*cobra.Command {
 // existing hands the store of a cache folder to f, and closes it. Where there
 // is no folder, it says so to people, makes none, and calls f with nil.
 func (a *app) existing(readOnly bool, f func(store.Store) error) error {
-	dir, size, err := a.folder()
+	if _, err := a.maxBytes(); err != nil {
+		return usageError{err} // it is wrong even where there is no cache
+	}
+	dir, err := a.folder()
 	if err != nil {
 		return usageError{err}
 	}
@@ -39,27 +40,7 @@ func (a *app) existing(readOnly bool, f func(store.Store) error) error {
 	case !info.IsDir():
 		return usageError{fmt.Errorf("cache %s: not a folder", dir)}
 	}
-	l, err := larder.Open(larder.Options{Dir: dir, MaxBytes: size, MemoryBytes: -1, ReadOnly: readOnly, Logger: a.logger()})
-	if err != nil {
-		return failure{err}
-	}
-	err = f(l.Store())
-	if cerr := l.Close(); cerr != nil {
-		return failure{errors.Join(err, cerr)}
-	}
-	return err
-}
-
-// folder is the cache folder and its bound.
-func (a *app) folder() (dir string, size int64, err error) {
-	if size, err = a.maxBytes(); err != nil {
-		return "", 0, err
-	}
-	if a.cache != "" {
-		return a.cache, size, nil
-	}
-	dir, err = larder.DefaultDir()
-	return dir, size, err
+	return a.withLarder(larder.Options{MemoryBytes: -1, ReadOnly: readOnly}, func(l *larder.Larder) error { return f(l.Store()) })
 }
 
 // inventoryError tells wrong names from work that failed.
@@ -76,33 +57,6 @@ func inventoryError(err error) error {
 		return usageError{err}
 	}
 	return failure{err}
-}
-
-// writeJSON writes v for machines.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return failure{err}
-	}
-	return nil
-}
-
-// ago shows how long ago t was, in its largest unit.
-func ago(now, t time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case t.IsZero():
-		return "."
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%dd", d/(24*time.Hour))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	default:
-		return "<1m"
-	}
 }
 
 // explainBookkeeping says what the nodes are that nobody named.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -37,9 +36,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Short: "Print the JSON Schema of flow files",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			return e.Encode(flow.Schema())
+			return writeJSON(a.stdout, flow.Schema())
 		},
 	}
 }
@@ -54,7 +51,7 @@ func (a *app) componentsCommand() *cobra.Command {
 			all := allComponents()
 			if len(args) == 1 {
 				var err error
-				if all, err = named(args[0], all); err != nil {
+				if all, err = componentsNamed(args[0], all); err != nil {
 					return usageError{err}
 				}
 			}
@@ -76,7 +73,8 @@ func allComponents() (all []*component.Component) {
 	return all
 }
 
-func named(name string, all []*component.Component) (found []*component.Component, err error) {
+// componentsNamed returns those of a name: a source and a sink may have the same.
+func componentsNamed(name string, all []*component.Component) (found []*component.Component, err error) {
 	var names []string
 	for _, c := range all {
 		if c.Name == name {
@@ -144,7 +142,5 @@ func writeComponentsJSON(w io.Writer, all []*component.Component) error {
 			list[i].Params[j] = param{p.Name, p.TypeName(), p.Required, p.Default, p.Enum, p.Doc}
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(list)
+	return writeJSON(w, list)
 }

@@ -179,14 +179,6 @@ func notes(r inventory.Record) string {
 	return strings.Join(list, ", ")
 }
 
-// written is the error of writing what was asked for.
-func written(err error) error {
-	if err != nil {
-		return failure{err}
-	}
-	return nil
-}
-
 type nodeJSON struct {
 	Node    string    `json:"node"`
 	Records int64     `json:"records"`
@@ -237,15 +229,4 @@ func newRecordJSON(r inventory.Record) recordJSON {
 		j.Link = r.Link.String()
 	}
 	return j
-}
-
-// printable shows text of unknown origin on one line, without what a terminal
-// would act on.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, text)
 }

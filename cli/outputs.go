@@ -44,17 +44,17 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		case i < len(in.Names):
 			name = in.Names[i]
 		default:
-			return nil, fmt.Errorf("%s: there are more -o than outputs (%s); nothing was written", o.flag, list(in.Names))
+			return nil, fmt.Errorf("%s: there are more -o than outputs (%s); nothing was written", o.flag, listed(in.Names))
 		}
 		at, err := in.Find(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, list(in.Names))
+			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, listed(in.Names))
 		}
 		parts[i] = component.One(in.Parts[at])
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
 	if len(left) > 0 {
-		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written", list(in.Names), list(left))
+		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written", listed(in.Names), listed(left))
 	}
 	return parts, nil
 }
@@ -62,7 +62,8 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 // maxListed bounds how many names of outputs an error lists.
 const maxListed = 20
 
-func list(names []string) string {
+// listed shows names of outputs, and of very many how many more there are.
+func listed(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
 )
 
@@ -65,33 +66,31 @@ func (a *app) run(ctx context.Context, file string, f runFlags) error {
 }
 
 // runFlow runs a flow as the flags say, and shows how it gets on.
-func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error) {
+func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) error {
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
 	if f.dryRun {
 		f.progress = "none"
 	}
-	display, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.cacheDir(), time.Now()))
+	d, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.shownFolder(), time.Now()))
 	if err != nil {
 		return usageError{err}
 	}
-	defer display.close()
+	defer d.close()
 	shown := *a
-	shown.stderr = display.log()
-	l, err := shown.open()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := l.Close(); cerr != nil {
-			err = failure{errors.Join(err, cerr)}
+	shown.stderr = d.log()
+	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
+		o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger()}
+		if f.dryRun {
+			return a.plan(ctx, fl, o, f.json)
 		}
-	}()
-	o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger()}
-	if f.dryRun {
-		return a.plan(ctx, fl, o, f.json)
-	}
+		return a.runIn(ctx, fl, o, f, d)
+	})
+}
+
+// runIn runs a flow in an open cache, and writes what the flags ask for.
+func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
 	events, err := openEvents(f.events)
 	if err != nil {
 		return usageError{err}
@@ -103,9 +102,9 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	}
 	defer func() { err = errors.Join(err, traces.close()) }()
 	o.Trace = traces.trace()
-	o.Observers = []func(flow.Event){display.observe, events.observe}
+	o.Observers = []func(flow.Event){d.observe, events.observe}
 	report, runErr := fl.Run(ctx, o)
-	display.close()
+	d.close()
 	if report == nil {
 		return usageError{runErr}
 	}
@@ -126,19 +125,14 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 
 func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {
 	plan, err := fl.Plan(ctx, o)
-	if errors.Is(err, flow.ErrRequest) {
-		return usageError{err}
-	}
 	if err != nil {
-		return failure{err}
+		return flowError(err)
 	}
 	if !asJSON {
 		writePlan(a.stderr, plan)
 		return nil
 	}
-	e := json.NewEncoder(a.stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(plan)
+	return writeJSON(a.stdout, plan)
 }
 
 func (a *app) writeReport(file string, r *flow.Report) error {

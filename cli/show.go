@@ -93,7 +93,7 @@ func writeDescription(w io.Writer, d inventory.Description) error {
 	line("cost", "%s", secondsOrDot(d.Cost.Seconds()))
 	line("created", "%s (%s ago)", d.Created.UTC().Format(time.RFC3339), ago(now, d.Created))
 	line("last used", "%s (%s ago)", d.Used.UTC().Format(time.RFC3339), ago(now, d.Used))
-	line("pinned", "%s", yesNo(d.Pinned))
+	line("pinned", "%s", ifElse(d.Pinned, "yes", "no"))
 	for _, m := range d.Manifests {
 		line("manifest", "%s%s", m.Name, pinning(m.Pinned))
 	}
@@ -132,13 +132,6 @@ func writeContent(w io.Writer, c *inventory.Content) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return written(err)
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
 }
 
 func pinning(pinned bool) string {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,9 +72,7 @@ func (a *app) simulate(stdin io.Reader, patterns []string, f simulateFlags) erro
 		}
 	}
 	if f.json {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(results)
+		return writeJSON(a.stdout, results)
 	}
 	return writeHitRates(a.stdout, results)
 }
@@ -175,7 +172,7 @@ func writeHitRates(w io.Writer, results []simulate.Result) error {
 	if len(results) > 0 {
 		flush()
 	}
-	return t.Flush()
+	return written(t.Flush())
 }
 
 func writeChart(file string, results []simulate.Result) error {

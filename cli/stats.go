@@ -33,7 +33,7 @@ kept without a note of what made it.`,
 }
 
 func (a *app) stats(ctx context.Context, asJSON bool) error {
-	dir, _, err := a.folder()
+	dir, err := a.folder()
 	if err != nil {
 		return usageError{err}
 	}

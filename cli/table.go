@@ -3,9 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/larder-data/larder/flow"
 )
@@ -31,50 +29,6 @@ func writeTable(w io.Writer, r *flow.Report) {
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
 }
 
-// count shows zero as a dot, so that what happened stands out.
-func count(n int64) string {
-	if n == 0 {
-		return "."
-	}
-	return fmt.Sprint(n)
-}
-
-func secondsOrDot(s float64) string {
-	if s == 0 {
-		return "."
-	}
-	return seconds(s)
-}
-
-func seconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return fmt.Sprintf("%.2fs", d.Seconds())
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
-	default:
-		return fmt.Sprintf("%dµs", d/time.Microsecond)
-	}
-}
-
-func size(n int64) string {
-	switch {
-	case n == 0:
-		return "."
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	default:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	}
-}
-
 // writePlan writes what a run would do.
 func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -98,11 +52,4 @@ func writePlan(w io.Writer, p *flow.Plan) {
 		}
 	}
 	fmt.Fprintf(w, "%s: %d %s to compute; nothing was run\n", p.Flow, total, plural(total, "result"))
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return strings.TrimSuffix(noun, "s") + "s"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 )
@@ -77,19 +78,13 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		defer os.RemoveAll(dir)
 		a.cache = dir
 	}
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	timings, err := f.measure(ctx, fl, node, flow.RunOptions{Larder: l, Log: a.logger()})
-	if cerr := l.Close(); cerr != nil {
-		err = failure{errors.Join(err, cerr)}
-	}
-	if errors.As(err, new(usageError)) {
-		return err
-	}
-	if err != nil {
+	var timings []*timing
+	err := a.withLarder(larder.Options{}, func(l *larder.Larder) (err error) {
+		timings, err = f.measure(ctx, fl, node, flow.RunOptions{Larder: l, Log: a.logger()})
 		return flowError(err)
+	})
+	if err != nil {
+		return err
 	}
 	if !f.json {
 		return writeTimings(a.stdout, timings)
@@ -213,13 +208,5 @@ func writeTimings(w io.Writer, all []*timing) error {
 	for _, one := range all {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%.0f\t%s\t%s\t\n", one.What, one.Pass, one.Count, one.Rate, brief(one.Median), brief(one.P95))
 	}
-	return t.Flush()
-}
-
-// brief shows a time that may be very short.
-func brief(s float64) string {
-	if s < 1e-6 {
-		return fmt.Sprintf("%.0fns", s*1e9)
-	}
-	return seconds(s)
+	return written(t.Flush())
 }

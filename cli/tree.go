@@ -32,7 +32,7 @@ func (a *app) treeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return write(t)
+			return written(write(t))
 		},
 	}
 	set.flags(c)
@@ -45,7 +45,7 @@ func (a *app) tree(ctx context.Context, args []string, set variables) (t explain
 	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
 		return t, flowErr
 	}
-	err = a.withLarder(func(l *larder.Larder) error {
+	err = a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		if flowErr == nil {
 			t, err = flowTree(ctx, fl, flow.RunOptions{Larder: l, Only: args[1:], Log: a.logger()})
 			return err

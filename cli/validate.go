@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/schema"
@@ -51,7 +51,7 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 	return c
 }
 
-func (a *app) validate(ctx context.Context, args []string, f validateFlags) (err error) {
+func (a *app) validate(ctx context.Context, args []string, f validateFlags) error {
 	if f.First < 0 || f.Workers < 0 || f.Limit < 1 {
 		return usageError{errors.New("--first and --workers must not be negative, and --limit must be 1 at least")}
 	}
@@ -69,64 +69,24 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) (err
 	if err != nil {
 		return usageError{err}
 	}
-	l, err := a.open()
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := l.Close(); cerr != nil {
-			err = failure{errors.Join(err, cerr)}
+	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
+		data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Workers: f.Workers, Log: a.logger()})
+		if err != nil {
+			return flowError(err)
 		}
-	}()
-	data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Workers: f.Workers, Log: a.logger()})
-	if errors.Is(err, flow.ErrRequest) {
-		return usageError{err}
-	}
-	if err != nil {
-		return failure{err}
-	}
-	ds, err := data.Single()
-	if err != nil {
-		return usageError{err}
-	}
-	if f.infer {
-		return a.writeInferred(ctx, ds, f)
-	}
-	report, err := s.Validate(ctx, ds, f.Options)
-	if err != nil {
-		return failure{err}
-	}
-	return a.writeViolations(report, f.json)
-}
-
-// sourceOrFlow returns a flow and the node that is meant: for a dataset, a flow
-// that only reads it.
-func sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
-	if len(args) == 2 {
-		fl, err := parse(args[0], set)
-		return fl, args[1], err
-	}
-	var at place
-	if err := at.read(component.Source, args[0]); err != nil {
-		return nil, "", err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, "", err
-	}
-	const node = "dataset"
-	fl, err := flow.New("validate", dir, &flow.Node{Name: node, Component: at.component, Params: at.params})
-	return fl, node, err
-}
-
-// openNode opens what NODE or NODE.OUTPUT puts out.
-func openNode(ctx context.Context, fl *flow.Flow, name string, o flow.RunOptions) (component.Data, error) {
-	node, output, one := strings.Cut(name, ".")
-	data, err := fl.Open(ctx, node, o)
-	if err == nil && one {
-		data, err = data.Output(output)
-	}
-	return data, err
+		ds, err := data.Single()
+		if err != nil {
+			return usageError{err}
+		}
+		if f.infer {
+			return a.writeInferred(ctx, ds, f)
+		}
+		report, err := s.Validate(ctx, ds, f.Options)
+		if err != nil {
+			return failure{err}
+		}
+		return a.writeViolations(report, f.json)
+	})
 }
 
 func (a *app) writeInferred(ctx context.Context, ds component.Samples, f validateFlags) error {

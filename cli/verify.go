@@ -51,7 +51,7 @@ keys and results of its package variables of type lazy.Value.`,
 	return c
 }
 
-func (a *app) verify(ctx context.Context, file string, set variables, sample float64) (err error) {
+func (a *app) verify(ctx context.Context, file string, set variables, sample float64) error {
 	fl, err := parse(file, set)
 	if err != nil {
 		return err
@@ -67,29 +67,23 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 	}
 	var mu sync.Mutex
 	var found []larder.Mismatch
-	l, err := a.openWith(larder.Options{MemoryBytes: -1, Verify: larder.Verification{Sample: sample, Found: func(m larder.Mismatch) {
+	check := larder.Verification{Sample: sample, Found: func(m larder.Mismatch) {
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, m)
-	}}})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := l.Close(); cerr != nil {
-			err = failure{errors.Join(err, cerr)}
+	}}
+	return a.withLarder(larder.Options{MemoryBytes: -1, Verify: check}, func(l *larder.Larder) error {
+		if _, err := fl.Run(ctx, flow.RunOptions{Larder: l, Only: kept, Log: a.logger()}); err != nil {
+			return failure{err}
 		}
-	}()
-	if _, err := fl.Run(ctx, flow.RunOptions{Larder: l, Only: kept, Log: a.logger()}); err != nil {
-		return failure{err}
-	}
-	for _, m := range found {
-		fmt.Fprintln(a.stdout, m)
-	}
-	m := l.Metrics()
-	fmt.Fprintf(a.stderr, "%d kept results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
-	if len(found) > 0 {
-		return failure{errReported}
-	}
-	return nil
+		for _, m := range found {
+			fmt.Fprintln(a.stdout, m)
+		}
+		m := l.Metrics()
+		fmt.Fprintf(a.stderr, "%d kept results computed again, %d came out otherwise; %d were not there and are computed now\n", m.Verified, len(found), m.Computed)
+		if len(found) > 0 {
+			return failure{errReported}
+		}
+		return nil
+	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,20 +47,6 @@ declaration by declaration.`,
 	return c
 }
 
-// withLarder opens the cache for a command, and closes it.
-func (a *app) withLarder(f func(*larder.Larder) error) (err error) {
-	l, err := a.openWith(larder.Options{MemoryBytes: -1})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if cerr := l.Close(); cerr != nil {
-			err = failure{errors.Join(err, cerr)}
-		}
-	}()
-	return f(l)
-}
-
 func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set variables) error {
 	fl, err := parse(file, set)
 	if err != nil {
@@ -72,7 +57,7 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 	} else if n.Component.Kind == component.Sink {
 		return usageError{fmt.Errorf("node %s is a sink: it computes nothing", node)}
 	}
-	return a.withLarder(func(l *larder.Larder) error {
+	return a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		o := flow.RunOptions{Larder: l, Only: []string{node}, Log: a.logger()}
 		if sample >= 0 {
 			return a.whySample(ctx, fl, o, node, sample)
@@ -88,13 +73,6 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 		}
 		return nil
 	})
-}
-
-func flowError(err error) error {
-	if errors.Is(err, flow.ErrRequest) {
-		return usageError{err}
-	}
-	return failure{err}
 }
 
 func (a *app) printReasons(n flow.NodePlan) {
@@ -125,7 +103,7 @@ func (a *app) whySample(ctx context.Context, fl *flow.Flow, o flow.RunOptions, n
 
 // whyKept explains a result that is kept.
 func (a *app) whyKept(ctx context.Context, name string) error {
-	return a.withLarder(func(l *larder.Larder) error {
+	return a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		k, err := latest(ctx, l, name)
 		if err != nil {
 			return err

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+)
+
+// sourceOrFlow returns a flow and the node that is meant: for a dataset, a flow
+// that only reads it.
+func sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
+	if len(args) == 2 {
+		fl, err := parse(args[0], set)
+		return fl, args[1], err
+	}
+	var at place
+	if err := at.read(component.Source, args[0]); err != nil {
+		return nil, "", err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	const node = "dataset"
+	fl, err := flow.New("validate", dir, &flow.Node{Name: node, Component: at.component, Params: at.params})
+	return fl, node, err
+}
+
+// openNode opens what NODE or NODE.OUTPUT puts out.
+func openNode(ctx context.Context, fl *flow.Flow, name string, o flow.RunOptions) (component.Data, error) {
+	node, output, one := strings.Cut(name, ".")
+	data, err := fl.Open(ctx, node, o)
+	if err == nil && one {
+		data, err = data.Output(output)
+	}
+	return data, err
+}
