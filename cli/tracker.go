@@ -76,7 +76,7 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 
 // observe takes in an event.
 func (t *tracker) observe(e flow.Event) {
-	if e.Message != "" && (e.Event == flow.Warning || e.Event == flow.RunError) {
+	if e.Message != "" && e.Event == flow.RunError {
 		t.note(e.Message)
 	}
 	n, ok := t.byName[e.Node]

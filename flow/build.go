@@ -103,7 +103,7 @@ func (b *Builder) fill(n *Node) {
 		if f.IsZero() {
 			p.setDefault(param, f)
 		}
-		if param.Required && f.IsZero() && !isNumber(f.Kind()) {
+		if param.Required && f.IsZero() && !mayBeZero(f.Kind()) {
 			p.add(0, 0, fmt.Sprintf("needs the parameter %s: %s", param.Name, param.Doc))
 		}
 		if param.Enum != nil && f.Kind() == reflect.String && !slices.Contains(param.Enum, f.String()) {
@@ -121,7 +121,8 @@ func (b *Builder) fill(n *Node) {
 	}
 }
 
-// isNumber reports whether zero may be meant.
-func isNumber(k reflect.Kind) bool {
+// mayBeZero reports whether zero may be meant of a parameter, rather than that
+// it was not given.
+func mayBeZero(k reflect.Kind) bool {
 	return k == reflect.Int || k == reflect.Int64 || k == reflect.Float64 || k == reflect.Bool
 }

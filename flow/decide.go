@@ -27,14 +27,21 @@ func (r *run) decide(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	computing, keeping := (reads-1)*compute.Seconds(), (reads+1)*io.Seconds()
+	s.pinned = s.pays("checkpoint", reads, compute, io, "keeping and reading it")
+	return nil
+}
+
+// pays decides whether samples that are read so often are worth remembering, by
+// the mean costs of computing one and of having it, and notes why.
+func (s *state) pays(what string, reads float64, compute, io time.Duration, having string) bool {
+	yes := (reads-1)*compute.Seconds() > (reads+1)*io.Seconds()
 	word, than := "no", "is not more than"
-	if s.pinned = computing > keeping; s.pinned {
+	if yes {
 		word, than = "yes", "is more than"
 	}
-	s.decide("checkpoint auto: %s, (%.3g-1) x %v computing a sample %s (%.3g+1) x %v keeping and reading it",
-		word, reads, compute.Round(time.Microsecond), than, reads, io.Round(time.Microsecond))
-	return nil
+	s.decide("%s auto: %s, (%.3g-1) x %v computing a sample %s (%.3g+1) x %v %s",
+		what, word, reads, compute.Round(time.Microsecond), than, reads, io.Round(time.Microsecond), having)
+	return yes
 }
 
 // decide notes what was decided, and why.
@@ -45,6 +52,7 @@ func (s *state) decide(format string, args ...any) {
 	s.decision += fmt.Sprintf(format, args...)
 }
 
+// times is how often something is done, in words.
 func times(n float64) string {
 	switch n {
 	case 0:
@@ -71,16 +79,11 @@ func (r *run) decideCache(ctx context.Context, s *state, c *dataset.CachedDatase
 		return false
 	}
 	compute, io, computes := r.measureCache(ctx, s, c)
-	switch {
-	case !computes:
+	if !computes {
 		s.decide("cache auto: yes, each sample is read %s", times(reads))
 		return true
-	case (reads-1)*compute.Seconds() > (reads+1)*io.Seconds():
-		s.decide("cache auto: yes, (%.3g-1) x %v computing a sample is more than (%.3g+1) x %v having it in memory", reads, compute.Round(time.Microsecond), reads, io.Round(time.Microsecond))
-		return true
 	}
-	s.decide("cache auto: no, (%.3g-1) x %v computing a sample is not more than (%.3g+1) x %v having it in memory", reads, compute.Round(time.Microsecond), reads, io.Round(time.Microsecond))
-	return false
+	return s.pays("cache", reads, compute, io, "having it in memory")
 }
 
 // measureCache returns the mean cost of what the node computes for a sample, and

@@ -4,6 +4,36 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/component"
+)
+
+// An Event is one thing that happened in a run.
+type Event struct {
+	Time  time.Time      `json:"time"`
+	Event EventKind      `json:"event"`
+	Node  string         `json:"node,omitempty"`
+	Kind  component.Kind `json:"kind,omitempty"`
+	Done  int64          `json:"done"`            // samples so far
+	Total int64          `json:"total,omitempty"` // of so many, 0 if not known
+	// Computed, FromMemory, FromStore and Failed are what they are in a
+	// [NodeReport], so far.
+	Computed   int64  `json:"computed,omitempty"`
+	FromMemory int64  `json:"from_memory,omitempty"`
+	FromStore  int64  `json:"from_store,omitempty"`
+	Failed     int64  `json:"failed,omitempty"`
+	Message    string `json:"message,omitempty"`
+}
+
+// An EventKind says what happened.
+type EventKind string
+
+// The events.
+const (
+	NodeStarted  EventKind = "node_started"
+	NodeProgress EventKind = "progress" // at most ten a second
+	NodeDone     EventKind = "node_done"
+	RunError     EventKind = "error" // of a node; the run ends with it
 )
 
 // events tells observers what happens, one event at a time.

@@ -28,7 +28,7 @@ type NodePlan struct {
 	Samples   int64          `json:"samples"` // that the node puts out; for a sink, takes in
 	Kept      int64          `json:"kept"`    // would be handed out without computing
 	Compute   int64          `json:"compute"` // would be computed
-	// Seconds is what the results that are kept cost to compute.
+	// Seconds is what the results that are kept took to compute.
 	Seconds float64 `json:"seconds_saved"`
 	// Unknown says why nothing can be said before something has run.
 	Unknown string   `json:"unknown,omitempty"`
@@ -75,6 +75,8 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	return p, nil
 }
 
+// A planner is a run under a dry context, which computes nothing, and what it
+// finds out.
 type planner struct {
 	*run
 	plans map[string]*NodePlan
@@ -188,6 +190,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	return p.makings(ctx, m.Inputs())
 }
 
+// add counts a sample that is computed for a reason.
 func (np *NodePlan) add(text string, index int) {
 	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Text == text })
 	if i < 0 {
@@ -279,6 +282,7 @@ func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) (
 	return nil, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
 }
 
+// reasons says a line of each result that goes into a sample.
 func (p *planner) reasons(ctx context.Context, s dataset.Sample) ([]string, error) {
 	var lines []string
 	for _, m := range s.Makings() {

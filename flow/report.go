@@ -1,8 +1,10 @@
 package flow
 
 import (
+	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/component"
@@ -48,7 +50,8 @@ type NodeReport struct {
 	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
 	// Cache says how the samples that the node keeps in memory were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
-	// Decision says what was decided of checkpoint: auto, and why.
+	// Decision says what was decided of checkpoint: auto and of a cache that
+	// is auto, and why.
 	Decision string `json:"decision,omitempty"`
 }
 
@@ -69,31 +72,38 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// An Event is one thing that happened in a run.
-type Event struct {
-	Time  time.Time      `json:"time"`
-	Event EventKind      `json:"event"`
-	Node  string         `json:"node,omitempty"`
-	Kind  component.Kind `json:"kind,omitempty"`
-	Done  int64          `json:"done"`            // samples so far
-	Total int64          `json:"total,omitempty"` // of so many, 0 if not known
-	// Computed, FromMemory, FromStore and Failed are what they are in a
-	// [NodeReport], so far.
-	Computed   int64  `json:"computed,omitempty"`
-	FromMemory int64  `json:"from_memory,omitempty"`
-	FromStore  int64  `json:"from_store,omitempty"`
-	Failed     int64  `json:"failed,omitempty"`
-	Message    string `json:"message,omitempty"`
+// report sums up the run.
+func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {
+	rep := &Report{Version: 1, Flow: r.Name, Status: OK, Seconds: took.Seconds()}
+	if r.Larder != nil {
+		rep.Cache = r.Larder.Dir()
+	}
+	if err != nil {
+		rep.Status, rep.Error = Failed, err.Error()
+		if ctx.Err() != nil {
+			rep.Status = Interrupted
+		}
+	}
+	for _, n := range r.Nodes {
+		i := slices.IndexFunc(r.states, func(s *state) bool { return s.Node == n })
+		if i >= 0 {
+			rep.Nodes = append(rep.Nodes, r.states[i].report())
+		}
+	}
+	return rep
 }
 
-// An EventKind says what happened.
-type EventKind string
-
-// The events.
-const (
-	NodeStarted  EventKind = "node_started"
-	NodeProgress EventKind = "progress" // at most ten a second
-	NodeDone     EventKind = "node_done"
-	Warning      EventKind = "warning"
-	RunError     EventKind = "error"
-)
+func (s *state) report() NodeReport {
+	t := &s.tally
+	seconds := s.spent
+	if s.Component.Kind == component.Map || s.Component.Maps {
+		seconds = t.Spent()
+	}
+	return NodeReport{
+		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
+		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
+		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
+		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
+		Cache: s.cacheReport(), Decision: s.decision,
+	}
+}

@@ -371,39 +371,3 @@ func (r *run) settle(s *state) {
 		r.settle(r.state(in.Node))
 	}
 }
-
-// report sums up the run.
-func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {
-	rep := &Report{Version: 1, Flow: r.Name, Status: OK, Seconds: took.Seconds()}
-	if r.Larder != nil {
-		rep.Cache = r.Larder.Dir()
-	}
-	if err != nil {
-		rep.Status, rep.Error = Failed, err.Error()
-		if ctx.Err() != nil {
-			rep.Status = Interrupted
-		}
-	}
-	for _, n := range r.Nodes {
-		i := slices.IndexFunc(r.states, func(s *state) bool { return s.Node == n })
-		if i >= 0 {
-			rep.Nodes = append(rep.Nodes, r.states[i].report())
-		}
-	}
-	return rep
-}
-
-func (s *state) report() NodeReport {
-	t := &s.tally
-	seconds := s.spent
-	if s.Component.Kind == component.Map || s.Component.Maps {
-		seconds = t.Spent()
-	}
-	return NodeReport{
-		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
-		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
-		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
-		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
-		Cache: s.cacheReport(), Decision: s.decision,
-	}
-}

@@ -133,6 +133,8 @@ func flowName(file string) string {
 	return name
 }
 
+// top reads the fields of a flow. Nodes are only listed: they are read when the
+// values of all variables are known.
 func (p *parser) top(root *yaml.Node) {
 	byName := map[string]field{}
 	for _, f := range p.fields(root, "a flow") {
@@ -243,6 +245,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	return n, true
 }
 
+// component finds out which component a node is.
 func (p *parser) component(n *Node, f field) {
 	if n.Component != nil {
 		p.at(f.key, "node %s is both %s and %s: exactly one of source, map, op, sink", n.Name, n.Component.Kind, f.key.Value)
@@ -301,6 +304,7 @@ func (p *parser) options(fields []field, base Options, what string, valid []stri
 	return o
 }
 
+// cache reads how samples are kept in memory; nil is not at all.
 func (p *parser) cache(f field) *cache.Options {
 	o := &cache.Options{}
 	if f.value.Kind == yaml.ScalarNode && f.value.ShortTag() == "!!bool" && f.value.Value == "false" {
@@ -341,6 +345,7 @@ func cachePolicies() []string { return append(cache.Policies(), optPolicy) }
 // defaultCacheBytes bounds a node's cache where the flow does not.
 const defaultCacheBytes = 256 << 20
 
+// truth reads true or false.
 func (p *parser) truth(f field) bool {
 	if f.value.Kind != yaml.ScalarNode || f.value.ShortTag() != "!!bool" {
 		p.at(f.value, "%s must be true or false, not %s", f.key.Value, kindName(f.value))
@@ -348,6 +353,7 @@ func (p *parser) truth(f field) bool {
 	return f.value.Value == "true" || f.value.Value == "True" || f.value.Value == "TRUE"
 }
 
+// whole reads a whole number within bounds.
 func (p *parser) whole(f field, low, high int64) int64 {
 	v, err := strconv.ParseInt(f.value.Value, 10, 64)
 	if f.value.Kind != yaml.ScalarNode || err != nil || v < low || v > high {

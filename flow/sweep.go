@@ -57,7 +57,7 @@ func (p *parser) sweep(n *yaml.Node) (all []sweep) {
 	return all
 }
 
-// nodes turns raw nodes into nodes. One that depends on a sweep becomes a node
+// expandNodes turns raw nodes into nodes. One that depends on a sweep becomes a node
 // for each of its values, and so does what reads it; the others are shared.
 func (p *parser) expandNodes() {
 	p.findSweeps()

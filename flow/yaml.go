@@ -102,6 +102,7 @@ func (p *problems) unknown(key *yaml.Node, what string, valid []string) {
 	p.at(key, "%s has no field %q%s", what, key.Value, component.Suggest(key.Value, valid))
 }
 
+// kindName is what a node is called in errors.
 func kindName(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -109,19 +110,17 @@ func kindName(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	case yaml.ScalarNode:
-		return map[string]string{"!!null": "nothing", "!!bool": "a truth value", "!!int": "a whole number", "!!float": "a number"}[n.ShortTag()] + orText(n)
+		if name, ok := scalarNames[n.ShortTag()]; ok {
+			return name
+		}
+		return "the text " + strconv.Quote(n.Value)
 	default:
 		return "that"
 	}
 }
 
-func orText(n *yaml.Node) string {
-	switch n.ShortTag() {
-	case "!!null", "!!bool", "!!int", "!!float":
-		return ""
-	}
-	return "the text " + strconv.Quote(n.Value)
-}
+// scalarNames are what scalars are called that are no texts, by tag.
+var scalarNames = map[string]string{"!!null": "nothing", "!!bool": "a truth value", "!!int": "a whole number", "!!float": "a number"}
 
 // ParseBytes reads a number of bytes such as 256MiB, 1GB or 1000.
 func ParseBytes(s string) (int64, error) {
