@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // A Param is a fixed parameter of an operation. Its value is whatever [Encode]
@@ -22,6 +23,9 @@ type Op struct {
 	code   Code
 	sum    [sha256.Size]byte
 	params []Part
+
+	described sync.Once
+	fixed     []Part // what Parts says of it, once described
 }
 
 // NewOp returns the operation of that name. Parameters are matched by name:

@@ -36,11 +36,7 @@ const (
 // one part. It encodes the arguments anew and is meant for what is kept with
 // a result, not for every hit.
 func (a *Action) Parts() []Part {
-	code := a.op.code
-	parts := slices.Concat([]Part{
-		{Kind: OpPart, Value: clip(a.op.name), Digest: textDigest(a.op.name)},
-		{Kind: CodePart, Value: clip(code.String()), Digest: textDigest(code.Kind, code.ID)},
-	}, a.op.params)
+	parts := slices.Grow(slices.Clone(a.op.describe()), len(a.args)+len(a.inputs))
 	names := map[string]int{}
 	for i, v := range a.args {
 		name := argName(i, v)
@@ -53,6 +49,17 @@ func (a *Action) Parts() []Part {
 		parts = append(parts, inputPart(in))
 	}
 	return foldParts(parts)
+}
+
+// describe returns the parts that all actions of an operation have.
+func (o *Op) describe() []Part {
+	o.described.Do(func() {
+		o.fixed = slices.Concat([]Part{
+			{Kind: OpPart, Value: clip(o.name), Digest: textDigest(o.name)},
+			{Kind: CodePart, Value: clip(o.code.String()), Digest: textDigest(o.code.Kind, o.code.ID)},
+		}, o.params)
+	})
+	return o.fixed
 }
 
 // foldParts bounds what parts take: one stands for those that are too many.

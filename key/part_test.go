@@ -1,6 +1,7 @@
 package key
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -120,6 +122,27 @@ func TestPartsAreShort(t *testing.T) {
 		}
 		if diff := cmp.Diff(a.Parts(), back); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// TestProvenanceIsCBOR holds what is written by hand to what an encoder writes.
+func TestProvenanceIsCBOR(t *testing.T) {
+	op := mustOp(t, "f", Version("1"), Param{"text", strings.Repeat("a", 30)})
+	for _, n := range []int{0, 1, 21, 22, 23, 253, 254, 2 * maxParts} {
+		inputs := make([]Input, n)
+		for i := range inputs {
+			inputs[i] = Input{Name: strings.Repeat("n", i%300), Ref: Content(DigestOf([]byte{byte(i)})), Kind: "txt"}
+		}
+		a := op.Action(inputs...)
+		more := Part{Kind: ReadPart, Name: "file x", Digest: DigestOf(nil)}
+		got, err := a.MarshalProvenance(more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := cbor.Marshal(provenance{Version: provenanceVersion, Parts: foldParts(append(a.Parts(), more))})
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d inputs: %v\n%x, want\n%x", n, err, got[:min(len(got), 200)], want[:min(len(want), 200)])
 		}
 	}
 }
