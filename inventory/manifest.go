@@ -68,9 +68,9 @@ func abandoned(ctx context.Context, s store.Store, pins func(file, node string) 
 }
 
 // flowFile returns the flow file and the node in the name of a manifest, which
-// is an absolute path, "#" and a node or one of its outputs. A flow that was built in Go names its manifests
-// alike by a path that never was a file: only what is called YAML is taken for
-// one, so that pins are rather kept than lost.
+// is an absolute path, "#" and a node or one of its outputs. A flow that was
+// built in Go names its manifests alike by a path that never was a file: only
+// what is called YAML is taken for one, so that pins are rather kept than lost.
 func flowFile(manifest string) (file, node string, ok bool) {
 	i := strings.LastIndexByte(manifest, '#')
 	if i < 0 {

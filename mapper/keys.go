@@ -114,7 +114,7 @@ type Share struct {
 func (m Share) Check() error {
 	for _, k := range m.Share {
 		if slices.Contains(m.Unshare, k) {
-			return fmt.Errorf("item %s is to be shared and unshared", k)
+			return fmt.Errorf("item %s is to be shared and unshared; name it in one of the lists", k)
 		}
 	}
 	return nil

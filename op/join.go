@@ -79,7 +79,7 @@ func (p Mix) Check() error { return notNegative("n", p.N) }
 // Apply implements the operator.
 func (p Mix) Apply(in []component.Samples) (component.Samples, error) {
 	if p.Weights != nil && len(p.Weights) != len(in) {
-		return nil, fmt.Errorf("there are %d weights for %d datasets", len(p.Weights), len(in))
+		return nil, fmt.Errorf("there are %d weights for %d datasets; give one for each", len(p.Weights), len(in))
 	}
 	pools := make([]order.Pool, len(in))
 	for k, ds := range in {
@@ -118,7 +118,7 @@ func (z Zip) Check() error {
 // Apply implements the operator.
 func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Samples, error) {
 	if z.Keys != nil && len(z.Keys) != len(in) {
-		return nil, fmt.Errorf("there are %d keys for %d datasets", len(z.Keys), len(in))
+		return nil, fmt.Errorf("there are %d keys for %d datasets; give one text for each, such as \"*\"", len(z.Keys), len(in))
 	}
 	parts := slices.Clone(in)
 	for k := range parts {

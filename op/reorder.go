@@ -185,7 +185,7 @@ func (s Sample) Check() error { return notNegative("n", s.N) }
 // Order returns s.N draws of n samples.
 func (s Sample) Order(n int) (order.Order, error) {
 	if n == 0 && s.N > 0 {
-		return nil, errors.New("there is no sample to draw")
+		return nil, errors.New("the dataset is empty: there is no sample to draw")
 	}
 	return order.Draw(n, s.N, seedOf(s.Seed, s.Epoch))
 }

@@ -20,7 +20,7 @@ func init() {
 			if err != nil {
 				return nil, fmt.Errorf("schema: %w", err)
 			}
-			return NewGuard(file, content)
+			return newGuard(file, content)
 		})
 }
 
@@ -29,10 +29,10 @@ type Guard struct {
 	Schema component.Path `param:"schema,required" doc:"a YAML file, as larder validate --infer writes it"`
 }
 
-// NewGuard returns a mapper that passes on samples that are as the schema in
+// newGuard returns a mapper that passes on samples that are as the schema in
 // the content of a YAML file says. Where results are kept, so is that a sample
 // was found to be right.
-func NewGuard(file string, content []byte) (dataset.Maker, error) {
+func newGuard(file string, content []byte) (dataset.Maker, error) {
 	s, err := Parse(file, content)
 	if err != nil {
 		return nil, err

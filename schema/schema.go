@@ -42,8 +42,8 @@ import (
 // A Schema says what each sample must look like. It is made by [Parse] or
 // [Infer] and may be used by many goroutines.
 type Schema struct {
-	Version int              `yaml:"version"` // 1
-	Closed  bool             `yaml:"closed,omitempty"`
+	Version int              `yaml:"version"`          // 1
+	Closed  bool             `yaml:"closed,omitempty"` // items that are not named are violations
 	Items   map[string]*Item `yaml:"items"`
 }
 
@@ -58,7 +58,7 @@ type Item struct {
 	Channels []int    `yaml:"channels,omitempty,flow"` // any of these
 	DType    []string `yaml:"dtype,omitempty,flow"`    // any of these
 	Shape    []Dim    `yaml:"shape,omitempty,flow"`
-	Schema   any      `yaml:"schema,omitempty"` // of a document
+	Schema   any      `yaml:"schema,omitempty"` // of a document: a JSON Schema
 
 	compiled *jsonschema.Schema
 }

@@ -23,7 +23,7 @@ import (
 // A Pattern makes sequences of accesses.
 type Pattern struct {
 	Name string
-	Doc  string
+	Doc  string // what is read in which order, in a few words
 	// trace returns so many accesses to items 0 to items-1.
 	trace func(items, calls int, seed uint64) ([]int, error)
 }
@@ -69,7 +69,7 @@ func Named(name string) (Pattern, error) {
 // the same seed.
 func (p Pattern) Trace(items, calls int, seed uint64) ([]int, error) {
 	if items < 2 || calls < 0 {
-		return nil, fmt.Errorf("a pattern needs at least two items and no negative number of calls")
+		return nil, fmt.Errorf("there is no pattern of %d calls to %d items; give two items at least, and no negative number of calls", calls, items)
 	}
 	return p.trace(items, calls, seed)
 }

@@ -13,9 +13,9 @@ import (
 type Result struct {
 	Pattern string  `json:"pattern"`
 	Policy  string  `json:"policy"`
-	Size    int     `json:"size"` // of the cache, in items
-	Calls   int     `json:"calls"`
-	Hits    int     `json:"hits"`
+	Size    int     `json:"size"`     // of the cache, in items
+	Calls   int     `json:"calls"`    // accesses
+	Hits    int     `json:"hits"`     // of them that found their item
 	HitRate float64 `json:"hit_rate"` // Hits/Calls, from 0 to 1
 }
 
@@ -52,7 +52,7 @@ func newCache(policy string, size int, trace []int) (*cache.Cache[int, struct{}]
 	case !slices.Contains(Policies(), policy):
 		return nil, fmt.Errorf("there is no policy %q; there are %s", policy, strings.Join(Policies(), ", "))
 	case size < 1:
-		return nil, fmt.Errorf("a cache needs room for at least one item")
+		return nil, fmt.Errorf("a cache of %d items can keep none; give it room for one at least", size)
 	case policy == Opt && len(trace) > 0:
 		future, err := order.Index(slices.Max(trace)+1, trace)
 		if err != nil {

@@ -148,19 +148,16 @@ func (t *table) reader(r io.Reader) *csv.Reader {
 	return in
 }
 
-// byteOrderMark may start a file.
-const byteOrderMark = "\ufeff"
-
 // scan finds the rows of a file, and the columns unless they were given.
 func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	limited := &limited{r: r, left: rows.MaxBytes}
 	var base int64
-	head := make([]byte, len(byteOrderMark))
+	head := make([]byte, len(rows.ByteOrderMark))
 	n, err := io.ReadFull(limited, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	if string(head[:n]) == byteOrderMark {
+	if string(head[:n]) == rows.ByteOrderMark {
 		base, n = int64(n), 0
 	}
 	in := t.reader(io.MultiReader(bytes.NewReader(head[:n]), limited))
@@ -271,6 +268,7 @@ var parsers = map[string]func(text string) (any, error){
 	},
 }
 
+// wanted is an error that says what a field should be, unless err is nil.
 func wanted(text, what string, err error) error {
 	if err == nil {
 		return nil

@@ -2,7 +2,6 @@ package images
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -75,7 +74,7 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted
 	slices.Sort(folders)
 	l.files = slices.Grow(l.files, len(files))
 	for len(files)+len(folders) > 0 {
-		if len(folders) == 0 || len(files) > 0 && cmp.Compare(string(l.text(files[0])), folders[0]) < 0 {
+		if len(folders) == 0 || len(files) > 0 && string(l.text(files[0])) < folders[0] {
 			l.files, files = append(l.files, files[0]), files[1:]
 			continue
 		}

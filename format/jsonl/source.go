@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,7 +78,7 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 func filesAt(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no file or folder %s", path)
 	case err != nil:
 		return nil, err
@@ -103,9 +104,6 @@ func filesAt(path string) ([]string, error) {
 	}
 	return paths, nil
 }
-
-// byteOrderMark may start a file.
-const byteOrderMark = "\ufeff"
 
 // lines finds the lines that are not blank.
 func lines(r io.Reader, add func(start int64)) error {
@@ -140,7 +138,7 @@ func lines(r io.Reader, add func(start int64)) error {
 
 // sample makes a sample of a line.
 func (s Source) sample(r rows.Row, files rows.Files) (dataset.Sample, error) {
-	indent := len(r.Text) - len(bytes.TrimPrefix(r.Text, []byte(byteOrderMark)))
+	indent := len(r.Text) - len(bytes.TrimPrefix(r.Text, []byte(rows.ByteOrderMark)))
 	text := bytes.TrimRight(r.Text[indent:], " \t\r\n")
 	at := func(i int, err error) error { return r.Fail(1, indent+i+1, err) }
 	if i, err := check(text); err != nil {

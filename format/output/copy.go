@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -39,7 +40,7 @@ func (c Copy) File(dst, src string) (n int64, asked bool, err error) {
 		n, err = copyFile(dst, src)
 		return n, true, err
 	}
-	if err == nil || errors.Is(err, os.ErrExist) {
+	if err == nil || errors.Is(err, fs.ErrExist) {
 		return 0, true, err
 	}
 	n, err = copyFile(dst, src)

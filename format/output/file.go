@@ -71,10 +71,12 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 	return n, Publish(f.Name(), path, how == Replace)
 }
 
+// already is the error of a path that is taken.
 func already(path string) error {
 	return fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
 }
 
+// same reports whether two files have the same content.
 func same(ctx context.Context, a, b string) bool {
 	da, _, erra := key.DigestFile(ctx, a, nil)
 	db, _, errb := key.DigestFile(ctx, b, nil)

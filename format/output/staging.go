@@ -36,7 +36,7 @@ func Stagings(path string) (paths []string, err error) {
 // A Stale is what a killed writer left, now locked so that nobody else takes
 // it.
 type Stale struct {
-	Path string
+	Path string // of a file or folder
 	lock io.Closer
 }
 

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -33,6 +34,9 @@ import (
 
 // MaxBytes bounds a row: a file without ends of lines must not take all memory.
 const MaxBytes = 256 << 20
+
+// ByteOrderMark may start a file, and is no part of its first row's value.
+const ByteOrderMark = "\ufeff"
 
 // An Index says where the rows of files begin. It takes 8 bytes a row. Once all
 // files are added it may be used by many goroutines.
@@ -51,7 +55,7 @@ type file struct {
 // the offset of each row.
 func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no file %s", path)
 	}
 	if err != nil {
@@ -137,7 +141,7 @@ func (x *Index) Row(i int) (Row, error) {
 // A Row is the text of one sample.
 type Row struct {
 	Path  string // of its file
-	Text  []byte
+	Text  []byte // with the end of its line, if it has one
 	start int64
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ func (s Sink) prepare(path string) (*target, error) {
 		return nil, err
 	}
 	entries, err := os.ReadDir(path)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	there := err == nil
