@@ -227,3 +227,43 @@ func checkIndex(t *testing.T, dir, pack string, size int, records []store.Record
 		at += 8 * e.number(t, b, "length")
 	}
 }
+
+// TestMergedIndexIsAsThePageSays finds records by the page alone.
+func TestMergedIndexIsAsThePageSays(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	const n = 20_000
+	keys := make([]key.Key, n)
+	for i := range keys {
+		keys[i] = key.Key(key.DigestOf([]byte(strconv.Itoa(i))))
+		if err := s.Put(t.Context(), store.Record{Key: keys[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(t, s)
+	pack := []byte(read(t, only(t, filepath.Join(dir, "packs", "*.pack"))))
+	b := []byte(read(t, filepath.Join(dir, "packs.idx")))
+	h, p, e := layoutOf(t, "The merged index"), layoutOf(t, "Pack of a merged index"), layoutOf(t, "Entry of a merged index")
+	header, onePack, entry := h["bits"].at+h["bits"].size, p["of-pack"].at+p["of-pack"].size, e["checksum"].at+e["checksum"].size
+	bits := h.number(t, b, "bits")
+	directory := header + onePack
+	first := directory + 4*(1<<bits+1)
+	covered := p.number(t, b[header:], "covered")
+	if string(h.bytes(t, b, "magic")) != "LARDMRG\x01" || h.number(t, b, "checksum") != xxh3.Hash(b[16:first]) ||
+		h.number(t, b, "packs") != 1 || covered > uint64(len(pack)) || p.number(t, b[header:], "of-pack") != h.number(t, b, "entries") {
+		t.Fatalf("the merged index begins %q", b[:directory])
+	}
+	head := layoutOf(t, "Header of a record")
+	for _, k := range keys[:h.number(t, b, "entries")] {
+		fp := xxh3.Hash(k[:])
+		at := first + entry*int(binary.LittleEndian.Uint32(b[directory+4*int(fp>>(64-bits)):]))
+		for e.number(t, b[at:], "fingerprint") < fp {
+			at += entry
+		}
+		record := 8 * e.number(t, b[at:], "offset")
+		if e.number(t, b[at:], "checksum") != xxh3.Hash(b[at:at+20])&(1<<32-1) || e.number(t, b[at:], "pack") != 0 ||
+			!bytes.Equal(head.bytes(t, pack[record:], "key"), k[:]) {
+			t.Fatalf("the entry of %s is %x", k, b[at:at+entry])
+		}
+	}
+}

@@ -116,7 +116,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	if err != nil {
 		return false
 	}
-	found, info, err := a.s.contents(p)
+	found, info, err := a.s.contents(p, 0)
 	if err != nil || isSealed(info) || found.end+n > a.s.packBytes {
 		_ = file.Close()
 		return false

@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -28,14 +29,20 @@ func BenchmarkReadFile1MiB(b *testing.B) {
 	}
 }
 
-func BenchmarkOpen100k(b *testing.B) {
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkOpen(b, n) })
+	}
+}
+
+func benchmarkOpen(b *testing.B, n int) {
 	dir := b.TempDir()
 	s, err := Open(Options{Dir: dir})
 	if err != nil {
 		b.Fatal(err)
 	}
 	payload := storetest.Payload(1, 100)
-	for i := range 100_000 {
+	for i := range n {
 		if err := s.Put(b.Context(), store.Record{Key: storetest.Key(i), Payload: payload}); err != nil {
 			b.Fatal(err)
 		}
@@ -49,6 +56,7 @@ func BenchmarkOpen100k(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		b.ReportMetric(float64(apart(s)), "read")
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -83,6 +83,9 @@ type collection struct {
 	packs []*collectedPack
 	older map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
 	blobs map[key.Digest]*blobRefs
+	// merged is what a record takes in the merged index, 0 if there is none.
+	merged int64
+	live   int64 // records that are not superseded
 }
 
 // manyPacks stands for more than one pack in collection.older.
@@ -90,7 +93,7 @@ const manyPacks = ^uint32(0)
 
 type collectedPack struct {
 	pack    *pack
-	bytes   int64
+	bytes   int64 // with the index
 	sealed  bool
 	lock    *os.File // nil if it could not be locked
 	entries []entry
@@ -133,6 +136,9 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if s.index.merges() {
+		c.merged = mergedEntrySize
+	}
 	c.survey()
 	victims, err := c.choose(ctx, before)
 	if err != nil {
@@ -142,6 +148,7 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 	err = errors.Join(err, c.out.release())
 	s.refresh()
 	if err == nil {
+		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
 	}
 	after, merr := s.measure()
@@ -182,11 +189,14 @@ func (c *collection) survey() {
 }
 
 func (c *collection) surveyPack(p *collectedPack) error {
-	found, info, err := c.s.contents(p.pack)
+	found, info, err := c.s.contents(p.pack, 0)
 	if err != nil {
 		return err
 	}
 	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.entries
+	if index, err := os.Lstat(p.pack.indexPath()); err == nil {
+		p.bytes += index.Size()
+	}
 	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
 	return nil
 }
@@ -210,6 +220,9 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 		return nil, err
 	}
 	held -= unreferenced
+	if c.merged > 0 { // it will be written anew
+		held += c.live*c.merged - c.s.mergedSize()
+	}
 	// If every free pack were rewritten, this would be left.
 	least := held
 	for _, p := range c.packs {
@@ -228,7 +241,8 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 		victims[v.entry] = true
 		if v.pack.free() {
 			v.pack.live -= v.entry.cost()
-			least -= v.entry.cost()
+			held -= c.merged
+			least -= v.entry.cost() + c.merged
 		}
 		if v.blob != nil {
 			if v.blob.count--; v.blob.count == 0 {
@@ -259,6 +273,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 				continue
 			}
 			p.live += e.cost()
+			c.live++
 			if e.isTombstone() {
 				continue
 			}

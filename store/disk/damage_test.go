@@ -46,6 +46,8 @@ func sample(t *testing.T) (dir string) {
 	if err := s.writeTouches(map[uint64]uint32{1: 2, 3: 4}); err != nil {
 		t.Fatal(err)
 	}
+	mergeNow(s)
+	mustPut(t, s, record(0)) // not merged
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -136,6 +136,7 @@ func Open(o Options) (*Store, error) {
 	if err := s.prepare(); err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", s.dir, err)
 	}
+	s.index.begin(s.openMerged())
 	s.refresh()
 	s.room.trigger.Store(s.limit)
 	s.room.wanted = make(chan struct{}, 1)
@@ -193,8 +194,10 @@ func (s *Store) Close() error {
 	}
 	s.end()
 	s.background.Wait()
+	s.finishMerge()
 	s.flushTouches()
 	err := errors.Join(s.writer.release(), s.leases.close())
+	s.index.close()
 	s.folder.close()
 	return err
 }

@@ -45,6 +45,7 @@ change no file in it.
 packs/       records, many to a file, and indexes of these files
 blobs/       large values, one to a file, named by SHA-256
 manifests/   named lists of records
+packs.idx    an index of all packs
 touch/       when old records were last used
 quarantine/  what was found damaged, kept for a while for who wants to look
 tmp/, trash/ files that are being written or removed

@@ -56,19 +56,41 @@ func newEntry(h *header, off int64) entry {
 	return e
 }
 
-// An index maps fingerprints to the latest record of each key, in memory.
+// An index says where the latest record of each key is. What was learnt last
+// counts most: places, then frozen, then base.
 type index struct {
 	mu     sync.RWMutex
 	places map[uint64]place
-	packs  []*pack // by number; nil once gone
+	frozen map[uint64]place // being merged with base: not changed meanwhile
+	base   *merged          // nil for none
+	packs  []*pack          // by number; nil once gone
 	latest atomic.Int64
+
+	least int           // how many places are worth a merge
+	full  int           // this many are
+	merge chan struct{} // wakes who merges; holds one
+}
+
+// forgotten is the place of a record that is known to be no good.
+var forgotten = place{pack: noPack, read: classTombstone}
+
+// lookup returns where the latest record of fp is, or a tombstone. Callers hold
+// mu.
+func (x *index) lookup(fp uint64) (place, bool) {
+	if at, ok := x.places[fp]; ok {
+		return at, true
+	}
+	if at, ok := x.frozen[fp]; ok {
+		return at, true
+	}
+	return x.base.find(fp)
 }
 
 // find returns where the record of fp is. A tombstone is not found.
 func (x *index) find(fp uint64) (place, *pack, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	at, ok := x.places[fp]
+	at, ok := x.lookup(fp)
 	if !ok || at.isTombstone() {
 		return place{}, nil, false
 	}
@@ -80,15 +102,16 @@ func (x *index) find(fp uint64) (place, *pack, bool) {
 func (x *index) has(fp uint64, at place) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.places[fp] == at
+	latest, ok := x.lookup(fp)
+	return ok && latest == at
 }
 
 // knows reports whether there is a record, or a tombstone, of fp.
 func (x *index) knows(fp uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	_, ok := x.places[fp]
-	return ok
+	at, ok := x.lookup(fp)
+	return ok && at != forgotten
 }
 
 // add gives p a number.
@@ -114,10 +137,23 @@ func (x *index) insert(p *pack, entries []entry) {
 		e := &entries[i]
 		e.pack = p.number
 		x.saw(e.stamp)
-		old, exists := x.places[e.fp]
-		if !exists || x.supersedes(e, old) {
+		p.learn(e)
+		old, exists := x.lookup(e.fp)
+		if !exists || old != e.place && x.supersedes(e, old) {
 			x.places[e.fp] = e.place
 		}
+	}
+	x.wake()
+}
+
+// wake wakes who merges, if there is enough for it.
+func (x *index) wake() {
+	if len(x.places) < x.full {
+		return
+	}
+	select {
+	case x.merge <- struct{}{}:
+	default: // woken already
 	}
 }
 
@@ -125,6 +161,9 @@ func (x *index) insert(p *pack, entries []entry) {
 // with one stamp, a tombstone is the latest: that is how a record is evicted.
 // Of copies, the one that was moved is: the other is about to be removed.
 func (x *index) supersedes(e *entry, old place) bool {
+	if old.pack == noPack {
+		return true
+	}
 	if e.pack == old.pack {
 		return e.off >= old.off // one writer after another: later is newer
 	}
@@ -146,8 +185,21 @@ func (x *index) supersedes(e *entry, old place) bool {
 func (x *index) forget(fp uint64, old place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.places[fp] == old {
-		delete(x.places, fp)
+	if at, ok := x.lookup(fp); !ok || at != old {
+		return
+	}
+	x.remove(fp)
+}
+
+// remove takes fp out of places. An earlier record of it stays hidden: it was
+// replaced.
+func (x *index) remove(fp uint64) {
+	delete(x.places, fp)
+	if _, ok := x.lookup(fp); ok {
+		if x.places == nil {
+			x.places = make(map[uint64]place)
+		}
+		x.places[fp] = forgotten
 	}
 }
 
@@ -157,10 +209,13 @@ func (x *index) drop(gone []*pack) {
 	defer x.mu.Unlock()
 	for _, p := range gone {
 		x.packs[p.number] = nil
+		if x.base != nil {
+			x.base.detach(p)
+		}
 	}
 	for fp, at := range x.places {
-		if x.packs[at.pack] == nil {
-			delete(x.places, fp)
+		if at != forgotten && x.packs[at.pack] == nil {
+			x.remove(fp)
 		}
 	}
 }
@@ -176,9 +231,23 @@ func (x *index) all(keep func(place) bool) []located {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var all []located
+	add := func(l located) {
+		if l.pack != noPack && x.packs[l.pack] != nil && keep(l.place) {
+			all = append(all, l)
+		}
+	}
 	for fp, at := range x.places {
-		if keep(at) {
-			all = append(all, located{fp, at})
+		add(located{fp, at})
+	}
+	for fp, at := range x.frozen {
+		if _, newer := x.places[fp]; !newer {
+			add(located{fp, at})
+		}
+	}
+	for i := range x.base.len() {
+		l, ok := x.base.entry(i, x.base.numbers)
+		if latest, known := x.lookup(l.fp); ok && known && latest == l.place {
+			add(l)
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"sort"
 
 	"github.com/zeebo/xxh3"
 )
@@ -54,8 +55,9 @@ func encodeIndex(pack uint64, covered int64, entries []entry) []byte {
 	return b
 }
 
-// decodeIndex reads the index of a pack that is size bytes long.
-func decodeIndex(b []byte, pack uint64, size int64) (entries []entry, covered int64, err error) {
+// decodeIndex reads the index of a pack that is size bytes long, but for the
+// entries of records before from.
+func decodeIndex(b []byte, pack uint64, size, from int64) (entries []entry, covered int64, err error) {
 	le := binary.LittleEndian
 	if len(b) < indexHeaderSize || string(b[:len(indexMagic)]) != indexMagic || le.Uint64(b[8:]) != xxh3.Hash(b[16:]) {
 		return nil, 0, fmt.Errorf("%w: bad checksum", errDamaged)
@@ -70,27 +72,30 @@ func decodeIndex(b []byte, pack uint64, size int64) (entries []entry, covered in
 	case covered < 0 || covered%align != 0 || covered > min(size, maxPack):
 		return nil, 0, fmt.Errorf("%w: the pack is shorter than its index says", errDamaged)
 	}
-	entries = make([]entry, n)
-	for i, from := 0, b[indexHeaderSize:]; i < n; i, from = i+1, from[entrySize:] {
+	b = b[indexHeaderSize:]
+	first := sort.Search(n, func(i int) bool { return int64(le.Uint32(b[i*entrySize+24:]))*align >= from })
+	entries = make([]entry, n-first)
+	for i := range entries {
+		b := b[(first+i)*entrySize:]
 		e := entry{
-			fp:     le.Uint64(from),
-			stamp:  int64(le.Uint64(from[8:])),
-			blob:   le.Uint64(from[16:]),
-			place:  place{off: le.Uint32(from[24:]), read: le.Uint32(from[28:])},
-			length: le.Uint32(from[32:]),
-			moves:  le.Uint32(from[36:]),
+			fp:     le.Uint64(b),
+			stamp:  int64(le.Uint64(b[8:])),
+			blob:   le.Uint64(b[16:]),
+			place:  place{off: le.Uint32(b[24:]), read: le.Uint32(b[28:])},
+			length: le.Uint32(b[32:]),
+			moves:  le.Uint32(b[36:]),
 		}
 		if e.readSize() < headerSize || e.offset()+e.bytes() > covered || int64(e.readSize()) > e.bytes() {
-			return nil, 0, fmt.Errorf("%w: entry %d lies outside the pack", errDamaged, i)
+			return nil, 0, fmt.Errorf("%w: entry %d lies outside the pack", errDamaged, first+i)
 		}
 		entries[i] = e
 	}
 	return entries, covered, nil
 }
 
-// contents returns all records of p, from its index file as far as that goes
-// and by a scan from there. A damaged index is set aside.
-func (s *Store) contents(p *pack) (found scan, info os.FileInfo, err error) {
+// contents returns the records of p at from and behind, from its index file as
+// far as that goes and by a scan from there. A damaged index is set aside.
+func (s *Store) contents(p *pack, from int64) (found scan, info os.FileInfo, err error) {
 	b, indexErr := readSmall(p.indexPath(), maxIndexFile)
 	// The pack may grow and get its index meanwhile: look at it second.
 	info, err = p.file.Stat()
@@ -100,12 +105,12 @@ func (s *Store) contents(p *pack) (found scan, info os.FileInfo, err error) {
 	var entries []entry
 	covered := int64(0)
 	if indexErr == nil {
-		entries, covered, indexErr = decodeIndex(b, p.id, info.Size())
+		entries, covered, indexErr = decodeIndex(b, p.id, info.Size(), from)
 	}
 	if indexErr != nil && !os.IsNotExist(indexErr) {
 		s.setAside(p.indexPath(), indexErr)
 	}
-	found, err = scanPack(p.file, p.id, covered, info.Size())
+	found, err = scanPack(p.file, p.id, max(covered, from), info.Size())
 	found.entries = append(entries, found.entries...)
 	found.indexed = covered
 	return found, info, err

@@ -59,7 +59,7 @@ func mapFile(path string, size int64) (data []byte, mapped bool, err error) {
 
 // mapOnce maps f, which is the file id, unless another goroutine just did.
 func mapOnce(f *os.File, id fileID) ([]byte, error) {
-	data, err := mapOpen(f, id.size) // may read the whole file: not locked
+	data, err := mapOpen(f, id.size, true) // may read the whole file: not locked
 	if err != nil {
 		return nil, err
 	}

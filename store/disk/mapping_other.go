@@ -23,6 +23,6 @@ func identify(path string) (fileID, error) {
 
 func identifyOpen(f *os.File) (fileID, error) { return identify(f.Name()) }
 
-func mapOpen(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapOpen(*os.File, int64, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmap([]byte) error { return nil }

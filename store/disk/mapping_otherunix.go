@@ -2,6 +2,4 @@
 
 package disk
 
-import "golang.org/x/sys/unix"
-
-const mapFlags = unix.MAP_SHARED
+const mapWhole = 0

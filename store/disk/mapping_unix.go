@@ -36,8 +36,13 @@ func idOf(st *unix.Stat_t) fileID {
 	return fileID{uint64(st.Dev), st.Ino, st.Size, st.Mode&unix.S_IFMT == unix.S_IFREG}
 }
 
-func mapOpen(f *os.File, size int64) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, mapFlags)
+// mapOpen maps a file that will be read as a whole, or in parts.
+func mapOpen(f *os.File, size int64, whole bool) ([]byte, error) {
+	flags := unix.MAP_SHARED
+	if whole {
+		flags |= mapWhole
+	}
+	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, flags)
 }
 
 func unmap(data []byte) error { return unix.Munmap(data) }

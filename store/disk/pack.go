@@ -24,12 +24,24 @@ type pack struct {
 	own    atomic.Bool // this process appends to it
 	gone   atomic.Bool // the file was removed from the folder
 
+	// Guarded by index.mu: what the index has of it.
+	known int64  // records before this offset
+	blobs uint64 // bytes of their blobs
+
 	// Guarded by folderView.mu.
 	end     int64 // records before this offset are known
 	size    int64 // when last looked at
 	mtime   int64 // ns, when last looked at
 	sealed  bool
 	indexed int64 // the index file covers records before this offset
+}
+
+// learn counts a record that the index is told of. It may have been before.
+func (p *pack) learn(e *entry) {
+	if e.offset() >= p.known {
+		p.known = e.offset() + e.bytes()
+		p.blobs += e.blob
+	}
 }
 
 func packName(id uint64) string { return fmt.Sprintf("%016x%s", id, packSuffix) }

@@ -76,6 +76,7 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 		if err := s.writer.put(&h, nil, nil); err != nil {
 			return fmt.Errorf("store: delete %s: %w", k, err)
 		}
+		s.room.held.Add(h.length())
 	}
 	return nil
 }

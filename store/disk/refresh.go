@@ -38,6 +38,9 @@ func (s *Store) refresh() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen.Store(time.Now().UnixNano())
+	if s.index.isDamaged() {
+		s.discardMerged()
+	}
 	info, err := os.Stat(filepath.Join(s.dir, packsDir))
 	if err != nil || !v.settled || !info.ModTime().Equal(v.listed) {
 		s.list(info)
@@ -128,7 +131,7 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 
 // load makes a pack known that is new to this process.
 func (s *Store) load(p *pack) {
-	file, _, err := openRegular(p.path)
+	file, info, err := openRegular(p.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.report(p.path, "cannot open a pack", err)
@@ -142,7 +145,14 @@ func (s *Store) load(p *pack) {
 	}
 	v.packs[p.id] = p
 	s.index.add(p)
-	found, info, err := s.contents(p)
+	p.end = s.index.cover(p, info.Size())
+	s.room.held.Add(p.end + int64(p.blobs))
+	var found scan
+	if p.end > 0 && info.Size()-p.end <= indexTail {
+		found, err = scanPack(p.file, p.id, p.end, info.Size())
+	} else {
+		found, info, err = s.contents(p, p.end)
+	}
 	if info != nil {
 		p.sealed, p.size, p.mtime = isSealed(info), info.Size(), info.ModTime().UnixNano()
 	}
@@ -150,10 +160,10 @@ func (s *Store) load(p *pack) {
 		v.growing = append(v.growing, p)
 	}
 	p.indexed = found.indexed
-	s.learn(p, found, err)
-	if p.sealed && p.indexed < found.end && err == nil && !s.readOnly {
+	if p.sealed && p.end == 0 && p.indexed < found.end && err == nil && !s.readOnly {
 		s.keepIndex(p, found.end, found.entries)
 	}
+	s.learn(p, found, err)
 }
 
 // follow reads what was appended to a pack.

@@ -25,8 +25,8 @@ const lockPatience = time.Second
 // flushEvery is how often uses of old records are written down.
 const flushEvery = 5 * time.Minute
 
-// housekeep runs until Close. It evicts when there is too much, and writes
-// down uses of old records now and then.
+// housekeep runs until Close. It evicts when there is too much, merges indexes
+// when there are enough, and writes down uses of old records now and then.
 func (s *Store) housekeep() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -37,6 +37,8 @@ func (s *Store) housekeep() {
 			return
 		case <-tick.C:
 			s.flushTouches()
+		case <-s.index.merge:
+			s.mergeIndexes(s.life)
 		case <-s.room.wanted:
 			s.evict()
 			s.room.done()

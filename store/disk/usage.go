@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -32,7 +33,16 @@ func (s *Store) measure() (total int64, err error) {
 		}
 		total += size
 	}
-	return total, nil
+	return total + s.mergedSize(), nil
+}
+
+// mergedSize is the size of the merged index, 0 if there is none.
+func (s *Store) mergedSize() int64 {
+	info, err := os.Lstat(s.mergedPath())
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // kept returns where all records are, in the order of packs.
