@@ -147,6 +147,7 @@ type Action struct {
 	argsSum [sha256.Size]byte
 	inputs  []Input
 	key     Key
+	only    [1]any // room for args: most calls have one
 }
 
 // Action returns the operation applied to the inputs, whose order matters.
@@ -167,7 +168,8 @@ func (o *Op) Key(inputs ...Input) Key {
 // Call returns the operation applied to arguments, whose order matters. They
 // are kept, not copied, to be described by [Action.Parts].
 func (o *Op) Call(args ...any) (*Action, error) {
-	a := &Action{op: o, args: slices.Clone(args)}
+	a := &Action{op: o}
+	a.args = append(a.only[:0], args...)
 	e := newEncoder(layerArgs)
 	defer e.free()
 	e.length(len(args))
@@ -177,7 +179,8 @@ func (o *Op) Call(args ...any) (*Action, error) {
 		}
 	}
 	a.argsSum = e.sum()
-	a.seal()
+	e.restart(layerAction)
+	a.sealWith(e)
 	return a, nil
 }
 
@@ -191,11 +194,16 @@ func NewAction(name string, code Code, args ...any) (*Action, error) {
 	return op.Call(args...)
 }
 
-// seal computes the key. Without arguments argsSum is zero, which is the hash
-// of nothing that is known.
+// seal computes the key.
 func (a *Action) seal() {
 	e := newEncoder(layerAction)
 	defer e.free()
+	a.sealWith(e)
+}
+
+// sealWith computes the key with an encoder at the layer of actions. Without
+// arguments argsSum is zero, which is the hash of nothing that is known.
+func (a *Action) sealWith(e *encoder) {
 	e.buf = append(e.buf, a.op.sum[:]...)
 	e.buf = append(e.buf, a.argsSum[:]...)
 	e.length(len(a.inputs))

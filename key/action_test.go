@@ -257,3 +257,15 @@ func TestArgumentNaN(t *testing.T) {
 		t.Error("two NaNs, two keys")
 	}
 }
+
+// TestCallIsSealedAnew compares the key of a call, which one encoder makes after
+// the arguments, with the one that an encoder of its own makes.
+func TestCallIsSealedAnew(t *testing.T) {
+	op := mustOp(t, "f", Version("1"))
+	for _, args := range [][]any{nil, {1}, {"a", 2}, {make([]byte, 2*spillAt)}, {make([]string, spillAt), map[string]int{"a": 1}}} {
+		a := mustCall(t, op, args...)
+		if b := a.WithInputs(nil); a.Key() != b.Key() {
+			t.Errorf("%d arguments: %s and %s", len(args), a.Key(), b.Key())
+		}
+	}
+}

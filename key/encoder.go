@@ -52,6 +52,14 @@ func newEncoder(layer byte) *encoder {
 	return e
 }
 
+// restart drops what was encoded for the first bytes of another layer.
+func (e *encoder) restart(layer byte) {
+	if e.spilled {
+		e.hash.Reset()
+	}
+	e.buf, e.spilled, e.steps = append(e.buf[:0], layer, encodingVersion), false, 0
+}
+
 func (e *encoder) free() {
 	if e.spilled {
 		e.hash.Reset()
