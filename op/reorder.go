@@ -154,6 +154,9 @@ func (s Shard) Check() error {
 
 // Order returns the share of n samples.
 func (s Shard) Order(n int) (order.Order, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	total := n
 	switch over := n % s.WorldSize; {
 	case s.Rest == "drop":

@@ -161,6 +161,9 @@ const maxParts = 1 << 20
 
 // Apply implements the operator.
 func (b Batch) Apply(in component.Samples) (component.Data, error) {
+	if err := b.Check(); err != nil {
+		return component.Data{}, err
+	}
 	if parts := in.Len() / b.Size; parts > maxParts {
 		return component.Data{}, fmt.Errorf("batches of %d give %d parts of %d samples; at most %d are possible", b.Size, parts, in.Len(), maxParts)
 	}
@@ -186,6 +189,9 @@ func (c Chunk) Check() error {
 
 // Apply implements the operator.
 func (c Chunk) Apply(in component.Samples) (component.Data, error) {
+	if err := c.Check(); err != nil {
+		return component.Data{}, err
+	}
 	sizes := make([]int, c.N)
 	for i := range sizes {
 		sizes[i] = in.Len() / c.N
