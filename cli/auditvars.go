@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/flow"
 )
 
 // auditVariable is a variable of a flow.
@@ -99,9 +100,6 @@ func entries(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// usedVariable matches ${name}, and $${ which is none.
-var usedVariable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
-
 // uses notes where variables are used in n, which is at a path in a file.
 func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
 	if n.Kind == yaml.MappingNode {
@@ -117,10 +115,10 @@ func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
 			s.uses(c, file, path)
 		}
 	}
-	for _, m := range usedVariable.FindAllStringSubmatch(n.Value, -1) {
-		i := slices.IndexFunc(s.all, func(v auditVariable) bool { return v.Name == m[1] })
+	for _, name := range flow.VarsIn(n.Value) {
+		i := slices.IndexFunc(s.all, func(v auditVariable) bool { return v.Name == name })
 		use := fmt.Sprintf("%s (%s:%d:%d)", strings.Join(path, "."), file, n.Line, n.Column)
-		if i >= 0 && m[1] != "" && !slices.Contains(s.all[i].Used, use) {
+		if i >= 0 && name != "" && !slices.Contains(s.all[i].Used, use) {
 			s.all[i].Used = append(s.all[i].Used, use)
 		}
 	}

@@ -70,7 +70,6 @@ func Of(f *flow.Flow, o Options) *Drawing {
 			d.nodes = append(d.nodes, node{Node: n, report: reportOf(o.Report, n.Name)})
 		}
 	}
-	several := map[*flow.Node]bool{}
 	for to, n := range d.nodes {
 		inputs := 0
 		for _, in := range n.From {
@@ -80,7 +79,7 @@ func Of(f *flow.Flow, o Options) *Drawing {
 			}
 			d.edges = append(d.edges, edge{
 				from: index[from], to: to, input: inputs, output: in.Output,
-				several: in.Output == "" && hasOutputs(f, from, several),
+				several: in.Output == "" && f.HasOutputs(from),
 			})
 			inputs++
 		}
@@ -112,21 +111,7 @@ func ancestors(f *flow.Flow, names []string) map[*flow.Node]bool {
 	return found
 }
 
-// hasOutputs reports whether a node puts out several datasets: an operator
-// that splits does, and what is applied to each of several. known remembers
-// the answers.
-func hasOutputs(f *flow.Flow, n *flow.Node, known map[*flow.Node]bool) bool {
-	if several, ok := known[n]; ok {
-		return several
-	}
-	known[n] = n.Component.Outs
-	known[n] = known[n] || !n.Component.Many && slices.ContainsFunc(n.From, func(in flow.Input) bool {
-		from, err := f.Node(in.Node)
-		return err == nil && in.Output == "" && hasOutputs(f, from, known)
-	})
-	return known[n]
-}
-
+// reportOf returns what a report says of a node, or nil.
 func reportOf(r *flow.Report, name string) *flow.NodeReport {
 	if r == nil {
 		return nil

@@ -46,6 +46,7 @@ type Flow struct {
 	problems *problems
 	included []*problems // of the files that are included
 	order    []*Node     // every node after those that it reads
+	several  map[*Node]bool
 }
 
 // New checks a graph built in Go. Relative paths start at dir.
@@ -94,6 +95,10 @@ func (f *Flow) check() {
 		f.checkVariants(i)
 	}
 	f.sort()
+	f.findOutputs()
+	for _, n := range f.Nodes {
+		f.checkOutputs(n)
+	}
 	if f.err() == nil {
 		f.checkMappers()
 	}
@@ -112,6 +117,7 @@ func (f *Flow) wrongAt(n *Node, in Input, format string, args ...any) {
 	f.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
 }
 
+// checkInputs refuses inputs that are missing, too many or no nodes.
 func (f *Flow) checkInputs(n *Node) {
 	c := n.Component
 	switch {
@@ -131,28 +137,34 @@ func (f *Flow) checkInputs(n *Node) {
 		if from.Component.Kind == component.Sink {
 			f.wrongAt(n, in, "node %s is a sink: it puts out nothing that %s could read", in.Node, n.Name)
 		}
-		if in.Output != "" && !f.mayHaveOutputs(from, map[string]bool{}) {
+	}
+}
+
+// findOutputs finds out which nodes may put out several datasets.
+func (f *Flow) findOutputs() {
+	f.several = map[*Node]bool{}
+	for _, n := range f.order {
+		f.several[n] = n.Component.Outs || !n.Component.Many && slices.ContainsFunc(n.From, func(in Input) bool {
+			from, err := f.Node(in.Node)
+			return err == nil && in.Output == "" && f.several[from]
+		})
+	}
+}
+
+// HasOutputs reports whether a node of the flow puts out several datasets: an
+// operator that splits does, and what is applied to each of several.
+func (f *Flow) HasOutputs(n *Node) bool { return f.several[n] }
+
+// checkOutputs refuses to read one output of a node that has only one.
+func (f *Flow) checkOutputs(n *Node) {
+	for _, in := range n.From {
+		if from, err := f.Node(in.Node); err == nil && in.Output != "" && !f.several[from] {
 			f.wrongAt(n, in, "node %s has a single output; write %s, not %s", in.Node, in.Node, in)
 		}
 	}
 }
 
-// mayHaveOutputs reports whether a node may put out several datasets: an
-// operator that splits, or anything applied to each of several.
-func (f *Flow) mayHaveOutputs(n *Node, seen map[string]bool) bool {
-	if n.Component.Outs || seen[n.Name] {
-		return n.Component.Outs
-	}
-	seen[n.Name] = true
-	if n.Component.Many || n.Component.Kind == component.Source {
-		return false
-	}
-	return slices.ContainsFunc(n.From, func(in Input) bool {
-		from, err := f.Node(in.Node)
-		return err == nil && in.Output == "" && f.mayHaveOutputs(from, seen)
-	})
-}
-
+// checkOptions refuses what cannot be remembered.
 func (f *Flow) checkOptions(n *Node) {
 	if n.Component.Kind != component.Sink {
 		return

@@ -112,12 +112,7 @@ func (p *parser) findSweeps() {
 
 // mentions reports whether a variable is used in n.
 func mentions(n *yaml.Node, name string) bool {
-	for _, m := range variable.FindAllStringSubmatch(n.Value, -1) {
-		if m[1] == name {
-			return true
-		}
-	}
-	return slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, name) })
+	return slices.Contains(VarsIn(n.Value), name) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, name) })
 }
 
 // inputNames returns the names of the nodes that a raw node reads.

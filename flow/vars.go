@@ -13,6 +13,17 @@ import (
 // variable matches ${name}, and $${ which stands for ${ itself.
 var variable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)\}`)
 
+// VarsIn lists the variables that a text of a flow file uses, as often as it
+// does.
+func VarsIn(text string) (names []string) {
+	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
+		if m[2] >= 0 {
+			names = append(names, text[m[2]:m[3]])
+		}
+	}
+	return names
+}
+
 // ParseVars reads a file of variables: a mapping of names to scalars, as [Parse]
 // takes them.
 func ParseVars(file string, content []byte) (map[string]string, error) {
