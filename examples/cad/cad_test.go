@@ -7,12 +7,14 @@ import (
 	"go/token"
 	"image/color"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/lazy"
 )
 
 func workshopIn(t *testing.T, dir string) Workshop {
@@ -69,6 +71,40 @@ func TestBuildingComputesNothing(t *testing.T) {
 	_, _, err := w.Mesh(t.Context(), Union(Sphere(1), broken))
 	if err == nil || !strings.Contains(err.Error(), "cylinder") {
 		t.Errorf("a cylinder of negative radius: %v", err)
+	}
+}
+
+// TestShapesAreAsTheyAreNamed: every shape that a script can name is the one of
+// package solid, its measures in their places.
+func TestShapesAreAsTheyAreNamed(t *testing.T) {
+	w := workshopIn(t, t.TempDir())
+	for name, c := range map[string]struct {
+		shape    Solid
+		min, max Vec
+	}{
+		"rectangle": {Extrude(Rectangle(2, 4), 6), Vec{-1, -2, 0}, Vec{1, 2, 6}},
+		"circle":    {Extrude(Circle(2), 3), Vec{-2, -2, 0}, Vec{2, 2, 3}},
+		"polygon":   {Extrude(Polygon(Point{0, 0}, Point{3, 0}, Point{0, 5}), 1), Vec{0, 0, 0}, Vec{3, 5, 1}},
+		"rounded":   {Extrude(Rectangle(2, 4).Rounded(1), 6), Vec{-2, -3, 0}, Vec{2, 3, 6}},
+		"revolved":  {Revolve(Polygon(Point{0, 0}, Point{3, 0}, Point{0, 5})), Vec{-3, -3, 0}, Vec{3, 3, 5}},
+		"cuboid":    {Cuboid(Vec{2, 4, 6}), Vec{-1, -2, 0}, Vec{1, 2, 6}},
+		"cylinder":  {Cylinder(2, 3), Vec{-2, -2, 0}, Vec{2, 2, 3}},
+		"scaled":    {Cuboid(Vec{2, 4, 6}).Scale(2), Vec{-2, -4, 0}, Vec{2, 4, 12}},
+		"mirrored":  {Cuboid(Vec{2, 4, 6}).Mirror(Vec{0, 0, 1}), Vec{-1, -2, -6}, Vec{1, 2, 0}},
+		"round":     {Cuboid(Vec{2, 4, 6}).Round(1), Vec{-2, -3, -1}, Vec{2, 3, 7}},
+	} {
+		s, err := lazy.Get(t.Context(), w.Larder, c.shape.value, lazy.Evaluation{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		b := s.Bounds()
+		for i := range b.Min {
+			if math.Abs(b.Min[i]-c.min[i]) > 1e-9 || math.Abs(b.Max[i]-c.max[i]) > 1e-9 {
+				t.Errorf("%s reaches from %v to %v, want %v to %v", name, b.Min, b.Max, c.min, c.max)
+				break
+			}
+		}
 	}
 }
 
