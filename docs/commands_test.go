@@ -16,7 +16,7 @@ import (
 // notRun are the commands that are not run here, and why.
 var notRun = map[string]string{
 	"go test ./...": "it is what runs this test",
-	"LARDER_LAWS=1 go test -run TestMutations -v ./internal/laws": "it takes minutes",
+	"LARDER_LAWS=1 go test -run TestMutations -v ./internal/laws": "it takes minutes, and is a step of its own in .ci/run",
 }
 
 // written are commands that are written otherwise than they are run here.

@@ -47,7 +47,7 @@ const (
 	mergedPackSize   = 32
 	mergedEntrySize  = 24
 	// perBucket is how many entries begin alike, on average and at most.
-	perBucket   = 16
+	perBucket   = 8
 	maxDirBits  = 27
 	directoryAt = 4 // bytes of a number in the directory
 )
