@@ -9,8 +9,8 @@
 // The exit status is 0 if all is well, 1 if the work failed, 2 if the request
 // was wrong, and 130 if the program was told to stop by Ctrl-C or SIGTERM:
 // samples under way are given up, and what was computed is kept. A second signal
-// ends it at once. In the code a [usageError] is a wrong request and a [failure]
-// is work that failed.
+// ends it at once. In the code a usageError is a wrong request and a failure is
+// work that failed.
 //
 // A program that registers components of its own (package component) calls
 // [Main] and has them in every command:

@@ -10,8 +10,8 @@
 //
 // [Flow.Plan] says what would be computed and why, and computes nothing.
 // [Flow.Run] computes the checkpoints and writes the sinks, or does what is asked
-// for of named nodes, and returns a [Report]; while it lasts it tells observers
-// of [Event]s. [Flow.Open] hands out what a node puts out, to be read sample by
+// for of named nodes, and returns a [Report]; observers are told of each [Event]
+// while it lasts. [Flow.Open] hands out what a node puts out, to be read sample by
 // sample. What nobody reads is not computed.
 //
 // A Flow does not change and may be run many times, also side by side. In a run
