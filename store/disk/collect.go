@@ -137,7 +137,7 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 		return 0, err
 	}
 	if s.index.merges() {
-		c.merged = mergedEntrySize
+		c.merged = mergedCost
 	}
 	c.survey()
 	victims, err := c.choose(ctx, before)
@@ -221,7 +221,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	}
 	held -= unreferenced
 	if c.merged > 0 { // it will be written anew
-		held += c.live*c.merged - c.s.mergedSize()
+		held += mergedHeaderSize + int64(len(c.packs))*mergedPackSize + c.live*c.merged - c.s.mergedSize()
 	}
 	// If every free pack were rewritten, this would be left.
 	least := held

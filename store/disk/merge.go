@@ -396,6 +396,12 @@ func (s *Store) writeMerged(plan *mergePlan) error {
 	for i := range first[1:] {
 		first[i+1] += first[i]
 	}
+	for ; m.bits > directoryBits(int(entries)); m.bits-- { // many were replaced
+		for i := range len(first)/2 + 1 {
+			first[i] = first[2*i]
+		}
+		first = first[:len(first)/2+1]
+	}
 	m.directory, err = binary.Append(nil, binary.LittleEndian, first)
 	if err != nil {
 		return err

@@ -50,6 +50,8 @@ const (
 	perBucket   = 8
 	maxDirBits  = 27
 	directoryAt = 4 // bytes of a number in the directory
+	// mergedCost bounds what an entry takes, with its part of the directory.
+	mergedCost = mergedEntrySize + 2*directoryAt/perBucket
 )
 
 // noPack stands for a pack that is not there.
