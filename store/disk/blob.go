@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 
@@ -38,21 +39,58 @@ func (s *Store) readBlob(h *header) (payload []byte, mapped bool, err error) {
 	return nil, false, fmt.Errorf("blob %x: %w", h.ref[1:], err)
 }
 
-// writeBlob sees to the blob with the digest h.ref, and fills in its
+// writeBlob sees to the blob of a payload, and fills in its digest and its
 // checksum. It returns how many bytes were written: equal payloads share one
 // file, if that still is what it should be.
+//
+// The payload is hashed while it is written to a file that has no name yet, as
+// either takes about as long. What is very large is hashed first: it would take
+// much room for the time that it takes to find out that it is there.
 func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) {
 	h.sum = xxh3.Hash(payload)
-	path := s.blobPath(h.ref)
-	if _, err := os.Lstat(path); err == nil {
-		if _, _, err := s.readBlob(h); err == nil {
-			return 0, nil
-		}
+	head := *h // h stays on its stack, which small records gain from
+	var there atomic.Bool
+	named := make(chan struct{})
+	go func() {
+		defer close(named)
+		head.ref = key.DigestOf(payload)
+		there.Store(s.hasBlob(&head))
+	}()
+	if len(payload) > hashFirst {
+		<-named
 	}
-	if err := s.writeFile(path, payload, 0o444); err != nil {
+	temp := ""
+	if !there.Load() {
+		temp, err = s.writeTemp(payload, 0o444, there.Load)
+	}
+	<-named
+	h.ref = head.ref
+	switch {
+	case there.Load():
+		if temp != "" {
+			removeTemp(temp)
+		}
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	if err := s.moveIn(temp, s.blobPath(h.ref)); err != nil {
 		return 0, err
 	}
 	return int64(len(payload)), nil
+}
+
+// hashFirst is the size of payload from which on it is hashed before it is
+// written.
+const hashFirst = 64 << 20
+
+// hasBlob reports whether the blob of a record is there, as it should be.
+func (s *Store) hasBlob(h *header) bool {
+	if _, err := os.Lstat(s.blobPath(h.ref)); err != nil {
+		return false
+	}
+	_, _, err := s.readBlob(h)
+	return err == nil
 }
 
 func (s *Store) writeMissingBlob(h *header, payload []byte) (written int64, err error) {

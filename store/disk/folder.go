@@ -157,17 +157,28 @@ func (s *Store) obstacle(path string) {
 }
 
 // writeFile makes path hold data, at once or not at all.
-func (s *Store) writeFile(path string, data []byte, mode fs.FileMode) (err error) {
+func (s *Store) writeFile(path string, data []byte, mode fs.FileMode) error {
+	temp, err := s.writeTemp(data, mode, func() bool { return false })
+	if err != nil {
+		return err
+	}
+	return s.moveIn(temp, path)
+}
+
+// writeTemp writes data to a file of its own for moveIn. Between pieces it asks
+// whether that is needed no more, which is errUnneeded then.
+func (s *Store) writeTemp(data []byte, mode fs.FileMode, unneeded func() bool) (temp string, err error) {
 	f, err := s.createTemp(mode)
 	if err != nil {
-		return asStoreError(err)
+		return "", asStoreError(err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // best effort: Collect removes what is left
+	for len(data) > 0 && err == nil {
+		n := min(len(data), writePiece)
+		if _, err = f.Write(data[:n]); err == nil && unneeded() {
+			err = errUnneeded
 		}
-	}()
-	_, err = f.Write(data)
+		data = data[n:]
+	}
 	if err == nil && s.sync {
 		err = f.Sync()
 	}
@@ -175,13 +186,31 @@ func (s *Store) writeFile(path string, data []byte, mode fs.FileMode) (err error
 		err = cerr
 	}
 	if err != nil {
-		return asStoreError(err)
+		removeTemp(f.Name())
+		return "", asStoreError(err)
 	}
-	if err = s.rename(f.Name(), path); err == nil && s.sync {
+	return f.Name(), nil
+}
+
+// writePiece is how much is written at once.
+const writePiece = 256 << 10
+
+var errUnneeded = errors.New("what was to be written is there")
+
+// moveIn moves a file of writeTemp to its place, or removes it.
+func (s *Store) moveIn(temp, path string) error {
+	err := s.rename(temp, path)
+	if err == nil && s.sync {
 		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		removeTemp(temp)
 	}
 	return asStoreError(err)
 }
+
+// removeTemp does its best: Collect removes what is left.
+func removeTemp(path string) { _ = os.Remove(path) }
 
 // createTemp makes a new file in the folder for temporary ones, which it
 // makes too if somebody deleted it.

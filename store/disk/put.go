@@ -49,8 +49,7 @@ func (s *Store) append(h *header, r *store.Record) (grown int64, err error) {
 // it. Collect may have removed the blob in between, if it was an old one that
 // nothing referred to: then it is written once more.
 func (s *Store) appendBlob(h *header, r *store.Record) (grown int64, err error) {
-	digest := key.DigestOf(r.Payload)
-	h.kind, h.ref, h.size = kindBlob, digest, uint64(len(r.Payload))
+	h.kind, h.size = kindBlob, uint64(len(r.Payload))
 	grown, err = s.writeBlob(h, r.Payload)
 	if err != nil {
 		return 0, err

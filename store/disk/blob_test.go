@@ -1,0 +1,38 @@
+package disk
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// TestEqualPayloadsAreOneFile puts payloads of one piece and of several, each
+// twice: the second is there already, however much of it was written before that
+// was known.
+func TestEqualPayloadsAreOneFile(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Dir: dir, BlobBytes: 1 << 10})
+	for i, size := range []int{1 << 10, writePiece, 20*writePiece + 1} {
+		payload := storetest.Payload(uint64(i), size)
+		for twice := range 2 {
+			k := storetest.Key(2*i + twice)
+			mustPut(t, s, store.Record{Key: k, Payload: payload})
+			r, err := s.Get(t.Context(), k)
+			if err != nil || !bytes.Equal(r.Payload, payload) {
+				t.Errorf("%d bytes came back as %d, %v", size, len(r.Payload), err)
+			}
+		}
+		blobs, err := filepath.Glob(filepath.Join(dir, blobsDir, "*", "*"))
+		if err != nil || len(blobs) != i+1 {
+			t.Errorf("%d payloads are %d files, %v", i+1, len(blobs), err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(dir, tempDir))
+	if err != nil || len(left) != 0 {
+		t.Errorf("%d temporary files are left, %v", len(left), err)
+	}
+}
