@@ -103,8 +103,9 @@ func status(err error) int {
 // app is what the commands share.
 type app struct {
 	stdout, stderr io.Writer
-	cache          string // --cache
-	cacheSize      string // --cache-size
+	cache          string           // --cache
+	cacheSize      string           // --cache-size
+	warned         func(flow.Event) // told of warnings, if not nil
 }
 
 func (a *app) command() *cobra.Command {
@@ -189,7 +190,7 @@ func (a *app) maxBytes() (int64, error) {
 
 // logger writes warnings for people, a line each.
 func (a *app) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{
+	var handler slog.Handler = slog.NewTextHandler(a.stderr, &slog.HandlerOptions{
 		Level: slog.LevelWarn,
 		ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
 			if at.Key == slog.TimeKey {
@@ -197,7 +198,11 @@ func (a *app) logger() *slog.Logger {
 			}
 			return at
 		},
-	}))
+	})
+	if a.warned != nil {
+		handler = warnings{Handler: handler, tell: a.warned}
+	}
+	return slog.New(handler)
 }
 
 // parse reads a flow file with its variables set.

@@ -107,6 +107,32 @@ func TestEventsAreJSONLines(t *testing.T) {
 	}
 }
 
+// TestWarningsAreEvents: what people are warned of is in the events too, and the
+// run goes on.
+func TestWarningsAreEvents(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	b.run()
+	packs, err := filepath.Glob(filepath.Join(b.cache, "packs", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatal(packs, err)
+	}
+	pack, err := os.ReadFile(packs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 200; i < len(pack); i += 100 {
+		pack[i] ^= 1
+	}
+	if err := os.WriteFile(packs[0], pack, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := b.run("--events", "events")
+	mustContain(t, "the log", r.stderr, "damaged record set aside")
+	events := string(readFile(t, b.path("events")))
+	mustContain(t, "the events", events, `"event":"warning"`, "damaged record set aside pack=", `"event":"node_done"`)
+}
+
 func TestDryRunDoesNothing(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)

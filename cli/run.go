@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -66,22 +64,28 @@ func (a *app) run(ctx context.Context, file string, f runFlags) error {
 }
 
 // runFlow runs a flow as the flags say, and shows how it gets on.
-func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) error {
+func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error) {
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
 	if f.dryRun {
-		f.progress = "none"
+		f.progress, f.events = "none", ""
 	}
 	d, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.shownFolder(), time.Now()))
 	if err != nil {
 		return usageError{err}
 	}
 	defer d.close()
+	events, err := openEvents(f.events)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, events.close()) }()
 	shown := *a
-	shown.stderr = d.log()
+	shown.stderr, shown.warned = d.log(), events.observe
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger()}
+		o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger(),
+			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)
 		}
@@ -91,18 +95,12 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) error {
 
 // runIn runs a flow in an open cache, and writes what the flags ask for.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
-	events, err := openEvents(f.events)
-	if err != nil {
-		return usageError{err}
-	}
-	defer func() { err = errors.Join(err, events.close()) }()
 	traces, err := openTraces(f.traces)
 	if err != nil {
 		return usageError{err}
 	}
 	defer func() { err = errors.Join(err, traces.close()) }()
 	o.Trace = traces.trace()
-	o.Observers = []func(flow.Event){d.observe, events.observe}
 	report, runErr := fl.Run(ctx, o)
 	d.close()
 	if report == nil {
@@ -148,44 +146,6 @@ func (a *app) writeReport(file string, r *flow.Report) error {
 	}
 	if err := errors.Join(r.WriteJSON(f), f.Close()); err != nil {
 		return fmt.Errorf("report: %w", err)
-	}
-	return nil
-}
-
-// eventLog appends events to a file, a JSON object a line.
-type eventLog struct {
-	file io.WriteCloser
-	err  error // the first
-}
-
-func openEvents(file string) (*eventLog, error) {
-	if file == "" {
-		return &eventLog{}, nil
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("events: %w", err)
-	}
-	return &eventLog{file: f}, nil
-}
-
-func (l *eventLog) observe(e flow.Event) {
-	if l.file == nil || l.err != nil {
-		return
-	}
-	b, err := json.Marshal(e)
-	if err == nil {
-		_, err = l.file.Write(append(b, '\n'))
-	}
-	l.err = err
-}
-
-func (l *eventLog) close() error {
-	if l.file == nil {
-		return nil
-	}
-	if err := errors.Join(l.err, l.file.Close()); err != nil {
-		return failure{fmt.Errorf("events: %w", err)}
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ const (
 	NodeStarted  EventKind = "node_started"
 	NodeProgress EventKind = "progress" // at most ten a second
 	NodeDone     EventKind = "node_done"
-	RunError     EventKind = "error" // of a node; the run ends with it
+	Warning      EventKind = "warning" // of the cache or a component: the run goes on. larder run tells of it
+	RunError     EventKind = "error"   // of a node; the run ends with it
 )
 
 // events tells observers what happens, one event at a time.

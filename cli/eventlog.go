@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// eventLog appends events to a file, a JSON object a line.
+type eventLog struct {
+	mu   sync.Mutex // warnings come from anywhere
+	file io.WriteCloser
+	err  error // the first
+}
+
+// openEvents opens the log that --events names. None takes in nothing.
+func openEvents(file string) (*eventLog, error) {
+	if file == "" {
+		return &eventLog{}, nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("events: %w", err)
+	}
+	return &eventLog{file: f}, nil
+}
+
+func (l *eventLog) observe(e flow.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil || l.err != nil {
+		return
+	}
+	b, err := json.Marshal(e)
+	if err == nil {
+		_, err = l.file.Write(append(b, '\n'))
+	}
+	l.err = err
+}
+
+// close must come after the last event and warning.
+func (l *eventLog) close() error {
+	if l.file == nil {
+		return nil
+	}
+	if err := errors.Join(l.err, l.file.Close()); err != nil {
+		return failure{fmt.Errorf("events: %w", err)}
+	}
+	return nil
+}
+
+// warnings is a handler of log records that are warnings for people, and events
+// besides.
+type warnings struct {
+	slog.Handler
+	tell  func(flow.Event)
+	attrs []slog.Attr // that all records have
+}
+
+// Handle implements slog.Handler.
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	e := flow.Event{Time: r.Time, Event: flow.Warning}
+	var text strings.Builder
+	text.WriteString(r.Message)
+	add := func(a slog.Attr) bool {
+		if a.Key == "node" {
+			e.Node = a.Value.String()
+		} else {
+			fmt.Fprintf(&text, " %s=%s", a.Key, a.Value)
+		}
+		return true
+	}
+	for _, a := range w.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	e.Message = text.String()
+	w.tell(e)
+	return w.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	w.Handler = w.Handler.WithAttrs(attrs)
+	w.attrs = append(w.attrs[:len(w.attrs):len(w.attrs)], attrs...)
+	return w
+}
