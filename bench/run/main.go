@@ -46,7 +46,6 @@ func run(ctx context.Context, args []string) error {
 	quick := flags.Bool("quick", false, "small sizes and two runs, to see whether everything works")
 	renderOnly := flags.Bool("render-only", false, "measure nothing; write the document from what was measured")
 	only := flags.String("rows", "", "measure these rows, separated by commas")
-	large := flags.Bool("large", false, "measure growth of Larder up to ten million records")
 	runs := flags.Int("runs", 0, "runs of each contestant (default 5, quick 2)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -68,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if !*renderOnly {
-		m := measurer{quick: *quick, large: *large, runs: *runs}
+		m := measurer{quick: *quick, runs: *runs}
 		if m.runs == 0 {
 			m.runs = map[bool]int{false: 5, true: 2}[*quick]
 		}

@@ -26,7 +26,6 @@ const timeout = 5 * time.Minute
 // measurer runs contestants.
 type measurer struct {
 	quick     bool
-	large     bool
 	runs      int
 	self      string // this program
 	python    string // the interpreter
@@ -45,7 +44,7 @@ func (m *measurer) row(ctx context.Context, r Row) (samples []Sample, err error)
 	}
 	failed := map[string]bool{}
 	for run := range m.runs {
-		for _, size := range r.sizes(m.quick, m.large) {
+		for _, size := range r.sizes(m.quick, run) {
 			for _, c := range r.turn(run * len(r.Contestants) / m.runs) {
 				name := fmt.Sprint(c.Name, size)
 				if c.Not != "" || failed[name] || c.Most > 0 && size > c.Most {
