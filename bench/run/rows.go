@@ -159,8 +159,8 @@ var storeColumns = []Column{
 const (
 	whyInProcess = "it keeps values in the memory of one process and names them by Go's own `==`; Larder names a call by SHA-256 of its arguments, so that other processes and later runs find it"
 	whyMapped    = "it maps the file and checks nothing; Larder checks the payload on every read"
-	whyNamed     = "Larder also names the payload by its SHA-256 and makes folders for the file; most of its time is writing, as theirs is"
-	whyOneHash   = "it hashes once; Larder takes a digest of the argument and then one of the action, which is where the difference is"
+	whyNamed     = "Larder also names the payload by its SHA-256, on another processor while it writes, and makes folders for the file; most of its time is writing, as theirs is"
+	whyOneHash   = "it hashes once, two blocks; Larder takes a digest of the argument and then one of the action, four blocks of SHA-256, which is half of its time"
 	whyNoCopy    = "it hands out the page of its mapped file, unchecked; Larder reads each record with a system call, which is most of its time, and checks it"
 	whyNoIndex   = "it opens one file; Larder opens each of its packs and maps their merged index, and reads into a table what was written since indexes were merged"
 	whyNoTable   = "it keeps nothing for each value; Larder has a table of what was written since indexes were merged"
