@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,7 +62,7 @@ func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) 
 	}
 	temp := ""
 	if !there.Load() {
-		temp, err = s.writeTemp(payload, 0o444, there.Load)
+		temp, err = s.writeTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
 	}
 	<-named
 	h.ref = head.ref
@@ -78,6 +79,28 @@ func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) 
 		return 0, err
 	}
 	return int64(len(payload)), nil
+}
+
+// writePiece is how much of a payload is written before another look whether
+// that is needed.
+const writePiece = 256 << 10
+
+var errUnneeded = errors.New("what was to be written is there")
+
+// writeUnless writes data in pieces, and fails with errUnneeded once it is
+// unneeded.
+func writeUnless(w io.Writer, data []byte, unneeded func() bool) error {
+	for len(data) > 0 {
+		n := min(len(data), writePiece)
+		if _, err := w.Write(data[:n]); err != nil {
+			return err
+		}
+		if unneeded() {
+			return errUnneeded
+		}
+		data = data[n:]
+	}
+	return nil
 }
 
 // hashFirst is the size of payload from which on it is hashed before it is

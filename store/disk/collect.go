@@ -151,9 +151,10 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
 	}
+	counted := s.room.held.Load() // before the look, so that no Put is missed
 	after, merr := s.measure()
 	if merr == nil {
-		s.room.held.Store(after)
+		s.room.held.Add(after - counted)
 	}
 	return max(before-after, 0), errors.Join(err, merr)
 }

@@ -82,7 +82,7 @@ func (s *Store) layOut() error {
 		if _, err := os.Lstat(path); err == nil {
 			continue
 		}
-		if err := s.writeFile(path, []byte(f.text), 0o666); err != nil {
+		if err := s.writeFile(path, []byte(f.text)); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Store) checkFormat() error {
 	if s.readOnly {
 		return nil
 	}
-	if err := s.writeFile(path, []byte(formatText(formatVersion)), 0o666); !errors.Is(err, store.ErrFull) {
+	if err := s.writeFile(path, []byte(formatText(formatVersion))); !errors.Is(err, store.ErrFull) {
 		return err
 	}
 	return nil // a full disk has room again later
@@ -157,28 +157,29 @@ func (s *Store) obstacle(path string) {
 }
 
 // writeFile makes path hold data, at once or not at all.
-func (s *Store) writeFile(path string, data []byte, mode fs.FileMode) error {
-	temp, err := s.writeTemp(data, mode, func() bool { return false })
+func (s *Store) writeFile(path string, data []byte) error {
+	return s.writeFileBy(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// writeFileBy makes path hold what fill writes, at once or not at all.
+func (s *Store) writeFileBy(path string, fill func(io.Writer) error) error {
+	temp, err := s.writeTemp(0o666, fill)
 	if err != nil {
 		return err
 	}
 	return s.moveIn(temp, path)
 }
 
-// writeTemp writes data to a file of its own for moveIn. Between pieces it asks
-// whether that is needed no more, which is errUnneeded then.
-func (s *Store) writeTemp(data []byte, mode fs.FileMode, unneeded func() bool) (temp string, err error) {
+// writeTemp makes a file of what fill writes, for moveIn.
+func (s *Store) writeTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
 	f, err := s.createTemp(mode)
 	if err != nil {
 		return "", asStoreError(err)
 	}
-	for len(data) > 0 && err == nil {
-		n := min(len(data), writePiece)
-		if _, err = f.Write(data[:n]); err == nil && unneeded() {
-			err = errUnneeded
-		}
-		data = data[n:]
-	}
+	err = fill(f)
 	if err == nil && s.sync {
 		err = f.Sync()
 	}
@@ -191,11 +192,6 @@ func (s *Store) writeTemp(data []byte, mode fs.FileMode, unneeded func() bool) (
 	}
 	return f.Name(), nil
 }
-
-// writePiece is how much is written at once.
-const writePiece = 256 << 10
-
-var errUnneeded = errors.New("what was to be written is there")
 
 // moveIn moves a file of writeTemp to its place, or removes it.
 func (s *Store) moveIn(temp, path string) error {

@@ -119,7 +119,7 @@ func (s *Store) contents(p *pack, from int64) (found scan, info os.FileInfo, err
 // keepIndex writes down the records in the first covered bytes of p. Without
 // an index, the next process scans the pack.
 func (s *Store) keepIndex(p *pack, covered int64, entries []entry) {
-	if err := s.writeFile(p.indexPath(), encodeIndex(p.id, covered, entries), 0o666); err != nil {
+	if err := s.writeFile(p.indexPath(), encodeIndex(p.id, covered, entries)); err != nil {
 		s.report(p.indexPath(), "cannot write an index", err)
 		return
 	}

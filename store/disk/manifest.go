@@ -90,7 +90,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if len(b) > maxManifest {
 		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), maxManifest)
 	}
-	if err := s.writeFile(s.manifestPath(m.Name), b, 0o666); err != nil {
+	if err := s.writeFile(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
 	s.makeRoom(ctx, int64(len(b)))

@@ -2,7 +2,9 @@ package disk
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -74,6 +76,40 @@ type merged struct {
 	directory []byte
 	entries   []byte
 	damaged   atomic.Bool // an entry was found that is not what was written
+}
+
+// openMerged maps the file of a merged index, or reads it where that cannot be.
+func openMerged(path string) (m *merged, err error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info.Size() == 0 {
+		return nil, fmt.Errorf("%w: it is empty", errDamaged)
+	}
+	data, err := mapOpen(f, info.Size(), false)
+	mapped := err == nil
+	if !mapped {
+		if data, err = io.ReadAll(f); err != nil {
+			return nil, err
+		}
+	}
+	if m, err = decodeMerged(data); err != nil {
+		if mapped {
+			err = errors.Join(err, unmap(data))
+		}
+		return nil, err
+	}
+	m.mapped = mapped
+	return m, nil
+}
+
+// close ends the use of m.
+func (m *merged) close() {
+	if m != nil && m.mapped {
+		_ = unmap(m.data) // nobody reads it any more
+	}
 }
 
 // decodeMerged reads all but the entries, which are checked when looked at.
@@ -223,4 +259,17 @@ func (m *merged) has(id uint64) (i int, ok bool) {
 	}
 	i = slices.IndexFunc(m.packs, func(p mergedPack) bool { return p.id == id })
 	return i, i >= 0
+}
+
+// reach is how many entries are of packs that are there.
+func (m *merged) reach() (n uint64) {
+	if m == nil {
+		return 0
+	}
+	for i, number := range m.numbers {
+		if number != noPack {
+			n += m.packs[i].entries
+		}
+	}
+	return n
 }

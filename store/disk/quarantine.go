@@ -84,7 +84,7 @@ func (s *Store) setAsideBytes(p *pack, from, to int64, reason error) {
 	if err != nil && err != io.EOF {
 		return // the medium does not give them back: reported above
 	}
-	if err := s.writeFile(filepath.Join(s.dir, quarantineDir, name), b[:n], 0o666); err != nil {
+	if err := s.writeFile(filepath.Join(s.dir, quarantineDir, name), b[:n]); err != nil {
 		s.log.Warn("store: cannot copy a damaged record", "error", err)
 		return
 	}

@@ -86,15 +86,19 @@ const closePatience = 30 * time.Second
 // finishEviction waits for the eviction that is due, if one is: many short runs
 // must not leave more behind each time.
 func (s *Store) finishEviction() {
-	if s.limit == 0 || s.readOnly || s.closed.Load() || s.room.held.Load() <= s.room.trigger.Load() {
+	if s.limit == 0 || s.readOnly || s.closed.Load() {
 		return
 	}
 	patience := time.NewTimer(closePatience)
 	defer patience.Stop()
-	select {
-	case <-s.room.want():
-	case <-s.life.Done():
-	case <-patience.C:
+	for s.room.held.Load() > s.room.trigger.Load() { // more may have come during the last one
+		select {
+		case <-s.room.want():
+		case <-s.life.Done():
+			return
+		case <-patience.C:
+			return
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 
 func (s *Store) writeTouches(t map[uint64]uint32) error {
 	path := filepath.Join(s.dir, touchDir, fmt.Sprintf("%016x%s", randomID(), touchSuffix))
-	return s.writeFile(path, encodeTouches(t), 0o666)
+	return s.writeFile(path, encodeTouches(t))
 }
 
 // readTouches adds the content of all touch files to t, and returns their

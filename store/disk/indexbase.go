@@ -1,0 +1,150 @@
+package disk
+
+import "bytes"
+
+// begin makes x ready for use, with the merged index that there is.
+func (x *index) begin(m *merged) {
+	x.merge = make(chan struct{}, 1)
+	x.least, x.base = leastMerge, m
+	if m != nil {
+		x.saw(m.latest)
+	}
+	x.thaw()
+}
+
+// close forgets the merged index.
+func (x *index) close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.base.close()
+	x.base = nil
+}
+
+// isDamaged reports whether the merged index has turned out to be damaged.
+func (x *index) isDamaged() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.base != nil && x.base.damaged.Load()
+}
+
+// merges reports whether there is a merged index.
+func (x *index) merges() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.base != nil
+}
+
+// freeze sets what was learnt aside for a merge, until install or thaw. It
+// returns how much of each pack, by number, that is.
+func (x *index) freeze() []mergedPack {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.frozen, x.places = x.places, nil
+	covered := make([]mergedPack, len(x.packs))
+	for i, p := range x.packs {
+		if p != nil {
+			covered[i] = mergedPack{id: p.id, covered: p.known, blobs: p.blobs}
+		}
+	}
+	return covered
+}
+
+// thaw ends a merge. What it left is as it was before.
+func (x *index) thaw() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.frozen) > 0 {
+		for fp, at := range x.places {
+			x.frozen[fp] = at
+		}
+		x.places = x.frozen
+	}
+	x.frozen = nil
+	x.full = max(len(x.places)+x.least/2, x.base.len()/mergePart, x.least)
+}
+
+// postpone has the next merge tried later.
+func (x *index) postpone() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.full = len(x.places) + x.least
+}
+
+// due reports whether there is enough for Close to merge.
+func (x *index) due() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.places) >= max(x.least, x.base.len()/closePart)
+}
+
+// enough reports whether what is frozen is worth a merge.
+func (x *index) enough() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.frozen) >= max(x.least, x.base.len()/closePart) || x.base != nil && x.base.dead()
+}
+
+// adopt goes on with the merged index that another process wrote, if it covers
+// more.
+func (x *index) adopt(m *merged) bool {
+	x.mu.Lock()
+	if x.base != nil && bytes.Equal(m.data[:mergedHeaderSize], x.base.data[:mergedHeaderSize]) {
+		x.mu.Unlock()
+		return false
+	}
+	x.attach(m)
+	better := m.reach() >= x.base.reach()
+	frozen := x.frozen
+	x.mu.Unlock()
+	if !better {
+		return false
+	}
+	rest := make(map[uint64]place)
+	for fp, at := range frozen {
+		if there, ok := m.find(fp); !ok || there != at {
+			rest[fp] = at
+		}
+	}
+	x.install(m, rest)
+	return true
+}
+
+// attach finds the packs of m that this process knows as far as m covers them.
+func (x *index) attach(m *merged) {
+	for i := range m.numbers {
+		m.numbers[i] = noPack
+	}
+	for _, p := range x.packs {
+		if p == nil {
+			continue
+		}
+		if i, ok := m.has(p.id); ok && p.known >= m.packs[i].covered {
+			m.attach(i, p)
+		}
+	}
+}
+
+// cover returns how far the merged index knows p, which is size bytes long and
+// new here. 0 is not at all.
+func (x *index) cover(p *pack, size int64) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i, ok := x.base.has(p.id)
+	if !ok || x.base.packs[i].covered > size {
+		return 0
+	}
+	x.base.attach(i, p)
+	p.known, p.blobs = x.base.packs[i].covered, x.base.packs[i].blobs
+	return p.known
+}
+
+// install makes m the base, and rest of what is frozen.
+func (x *index) install(m *merged, rest map[uint64]place) {
+	x.mu.Lock()
+	old := x.base
+	x.attach(m)
+	x.base, x.frozen = m, rest
+	x.saw(m.latest)
+	x.mu.Unlock()
+	old.close()
+}
