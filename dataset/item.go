@@ -67,8 +67,9 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 		it.mu.Lock()
 		switch {
 		case it.read:
-			defer it.mu.Unlock()
-			return it.value, nil
+			v := it.value
+			it.mu.Unlock() // a deferred one would be an allocation in a loop
+			return v, nil
 		case it.reading == nil:
 			it.reading = make(chan struct{})
 			it.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// render writes the document and its charts into a folder.
+// render writes the document and its charts into a folder, and the short table
+// into the README beside that.
 func render(dir string, r Results) error {
 	var b bytes.Buffer
 	head(&b, r)
@@ -34,7 +35,11 @@ func render(dir string, r Results) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, "benchmarks.md"), b.Bytes(), 0o666)
+	err := os.WriteFile(filepath.Join(dir, "benchmarks.md"), b.Bytes(), 0o666)
+	if err != nil || r.Quick {
+		return err
+	}
+	return summarize(filepath.Join(dir, "..", "README.md"), r)
 }
 
 func head(b *bytes.Buffer, r Results) {
@@ -59,7 +64,7 @@ Larder beside other software on the same work. Each figure is the median of %d r
 | Go | %s |
 | Python | %s |
 
-Each table says how loaded the machine was beforehand. Where that is above 1, others were at work too: the least of the runs says more there than the median.
+Each table says how loaded the machine was beforehand, which is the work of the table before where nobody else was at work.
 
 The time of a process's start and of its imports is never included, but for the command `+"`larder run`"+`. The page cache is warm throughout. Where software in Python is measured, part of the difference is the language: read those rows as what a program in that language pays.
 PyTorch's DataLoader keeps no results, so no row is about it.

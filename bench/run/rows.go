@@ -164,12 +164,13 @@ const (
 	whyNoCopy    = "it hands out the page of its mapped file, unchecked; Larder reads each record with a system call, which is most of its time, and checks it"
 	whyNoIndex   = "it opens one file; Larder opens each of its packs and maps their merged index, and reads into a table what was written since indexes were merged"
 	whyNoTable   = "it keeps nothing for each value; Larder has a table of what was written since indexes were merged"
+	whyMerged    = "Larder's processes map the merged index, and share it"
 	whyHeader    = "each of Larder's records has a header (key, type, cost, times, checksums), which is larger than such a value, and entries in the index of its pack and in the merged one"
 )
 
 // whyStores says why stores that are trees in a file are better than Larder's.
 var whyStores = map[string]string{
-	"all: open and first get": whyNoIndex, "all: memory of its own": whyNoTable, "all: memory when open": whyNoTable, "all: on disk": whyHeader,
+	"all: open and first get": whyNoIndex, "all: memory of its own": whyNoTable, "all: memory when open": whyNoTable, "all: on disk": whyHeader, "all: mapped from files": whyMerged,
 	"bbolt, 1000 a transaction: get": whyNoCopy,
 }
 
@@ -258,6 +259,7 @@ var rows = []Row{
 		},
 		Contestants: all(inGo("Larder lru", "Larder auto", "Larder cost", "Larder fifo", "Larder hold", "Larder lifo", "Larder mru", "Larder rr", "Larder s3-fifo", "Larder sieve", "Larder w-tinylfu",
 			"otter", "golang-lru", "ristretto", "groupcache/lru, with a lock")),
+		Why: map[string]string{"all: Zipf hits": "lru is beside them because all have it; Larder's w-tinylfu, s3-fifo and sieve are the ones to choose for such keys"},
 	},
 	{
 		Name: "letters", Title: "The example with the letters", N: 26, Quick: 26, Phases: coldWarm, Main: "Larder flow",
