@@ -159,7 +159,7 @@ func curves(b *bytes.Buffer, r Results, row Row, col Column, y int) int {
 		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.Join(path, " "), colour)
 		label := c.Name
 		if len(px) > 2 {
-			label += fmt.Sprintf(", n^%.2f", exponent(px, py))
+			label += ", n^" + power(exponent(px, py))
 		}
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="10" height="10" fill="%s"/>`+"\n", left+width+12, y+i*18, colour)
 		text(b, left+width+26, float64(y+i*18+9), "start", ` font-size="10"`, label)

@@ -219,7 +219,7 @@ func exponentOf(r Results, row Row, contestant string, col Column) string {
 	if len(x) < 3 {
 		return "."
 	}
-	return fmt.Sprintf("%.2f", exponent(x, y))
+	return power(exponent(x, y))
 }
 
 // points are the medians of a figure over the sizes.

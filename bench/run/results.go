@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -128,4 +129,12 @@ func exponent(x, y []float64) float64 {
 		sx, sy, sxx, sxy = sx+lx, sy+ly, sxx+lx*lx, sxy+lx*ly
 	}
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}
+
+// power writes an exponent.
+func power(b float64) string {
+	if math.Abs(b) < 0.005 {
+		b = 0 // and not -0.00
+	}
+	return fmt.Sprintf("%.2f", b)
 }
