@@ -106,6 +106,9 @@ func TestProvenanceIsChecked(t *testing.T) {
 // the pack is read instead.
 func TestDamagedIndexCostsNothing(t *testing.T) {
 	dir := sample(t)
+	if err := os.Remove(filepath.Join(dir, mergedFile)); err != nil { // or no other would be read
+		t.Fatal(err)
+	}
 	indexes, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+indexSuffix))
 	if err != nil || len(indexes) == 0 {
 		t.Fatal(indexes, err)
