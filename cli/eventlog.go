@@ -46,12 +46,17 @@ func (l *eventLog) observe(e flow.Event) {
 	l.err = err
 }
 
-// close must come after the last event and warning.
+// close ends the log. A computation that was given up may still warn of
+// something: that is not taken in.
 func (l *eventLog) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.file == nil {
 		return nil
 	}
-	if err := errors.Join(l.err, l.file.Close()); err != nil {
+	err := errors.Join(l.err, l.file.Close())
+	l.file = nil
+	if err != nil {
 		return failure{fmt.Errorf("events: %w", err)}
 	}
 	return nil
