@@ -146,14 +146,14 @@ func FuzzDecodeTouches(f *testing.F) {
 }
 
 func FuzzMergedIndex(f *testing.F) {
-	m := &merged{packs: []mergedPack{{id: 1, covered: 4096, entries: 2}}, bits: 1, directory: make([]byte, 3*directoryAt)}
+	m := &merged{packs: []mergedPack{{id: 1, covered: 4096, entries: 2}}, bits: 1, directory: make([]byte, 3*directoryEntry)}
 	m.directory[4], m.directory[8] = 1, 2
 	b := m.encodeHead(2)
 	b = appendMergedEntry(b, 5, place{off: 3, read: headerSize})
 	b = appendMergedEntry(b, 1<<63, place{off: 40, read: headerSize | classBlob})
 	f.Add(b)
 	f.Add(b[:len(b)-1])
-	f.Add((&merged{directory: make([]byte, 2*directoryAt)}).encodeHead(0))
+	f.Add((&merged{directory: make([]byte, 2*directoryEntry)}).encodeHead(0))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = decodeMerged(b) // as it is: only must not panic
 		m, err := decodeMerged(sealedMerged(b))
@@ -185,7 +185,7 @@ func sealedMerged(b []byte) []byte {
 		return b
 	}
 	copy(b, mergedMagic)
-	end := mergedHeaderSize + le.Uint64(b[24:])*mergedPackSize + (1<<le.Uint64(b[40:])+1)*directoryAt
+	end := mergedHeaderSize + le.Uint64(b[24:])*mergedPackSize + (1<<le.Uint64(b[40:])+1)*directoryEntry
 	if end >= mergedHeaderSize && end <= uint64(len(b)) {
 		le.PutUint64(b[8:], xxh3.Hash(b[16:end]))
 	}

@@ -74,15 +74,18 @@ func (x *index) postpone() {
 func (x *index) due() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.places) >= max(x.least, x.base.len()/closePart)
+	return x.worth(len(x.places))
 }
 
 // enough reports whether what is frozen is worth a merge.
 func (x *index) enough() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.frozen) >= max(x.least, x.base.len()/closePart) || x.base != nil && x.base.dead()
+	return x.worth(len(x.frozen)) || x.base != nil && x.base.dead()
 }
+
+// worth reports whether n records beside the merged index are worth another.
+func (x *index) worth(n int) bool { return n >= max(x.least, x.base.len()/closePart) }
 
 // adopt goes on with the merged index that another process wrote, if it covers
 // more.
@@ -118,7 +121,7 @@ func (x *index) attach(m *merged) {
 		if p == nil {
 			continue
 		}
-		if i, ok := m.has(p.id); ok && p.known >= m.packs[i].covered {
+		if i, ok := m.position(p.id); ok && p.known >= m.packs[i].covered {
 			m.attach(i, p)
 		}
 	}
@@ -129,7 +132,7 @@ func (x *index) attach(m *merged) {
 func (x *index) cover(p *pack, size int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	i, ok := x.base.has(p.id)
+	i, ok := x.base.position(p.id)
 	if !ok || x.base.packs[i].covered > size {
 		return 0
 	}

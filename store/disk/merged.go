@@ -49,11 +49,11 @@ const (
 	mergedPackSize   = 32
 	mergedEntrySize  = 24
 	// perBucket is how many entries begin alike, on average and at most.
-	perBucket   = 8
-	maxDirBits  = 27
-	directoryAt = 4 // bytes of a number in the directory
+	perBucket      = 8
+	maxDirBits     = 27
+	directoryEntry = 4 // bytes of an entry of the directory
 	// mergedCost bounds what an entry takes, with its part of the directory.
-	mergedCost = mergedEntrySize + 2*directoryAt/perBucket
+	mergedCost = mergedEntrySize + 2*directoryEntry/perBucket
 )
 
 // noPack stands for a pack that is not there.
@@ -125,7 +125,7 @@ func decodeMerged(b []byte) (*merged, error) {
 		return nil, fmt.Errorf("%w: wrong lengths", errDamaged)
 	}
 	directory := mergedHeaderSize + packs*mergedPackSize
-	first := directory + (1<<m.bits+1)*directoryAt
+	first := directory + (1<<m.bits+1)*directoryEntry
 	if first+entries*mergedEntrySize != n {
 		return nil, fmt.Errorf("%w: wrong lengths", errDamaged)
 	}
@@ -210,8 +210,8 @@ func (m *merged) find(fp uint64) (place, bool) {
 		return place{}, false
 	}
 	le := binary.LittleEndian
-	to := m.directory[m.bucket(fp)*directoryAt:]
-	from, end := int(le.Uint32(to)), int(le.Uint32(to[directoryAt:]))
+	to := m.directory[m.bucket(fp)*directoryEntry:]
+	from, end := int(le.Uint32(to)), int(le.Uint32(to[directoryEntry:]))
 	if end > m.len() || from > end {
 		m.damaged.Store(true)
 		return place{}, false
@@ -252,8 +252,8 @@ func (m *merged) detach(p *pack) {
 	}
 }
 
-// has returns the place of a pack in the list, if it is there.
-func (m *merged) has(id uint64) (i int, ok bool) {
+// position returns where a pack stands in the list, if it does.
+func (m *merged) position(id uint64) (i int, ok bool) {
 	if m == nil {
 		return 0, false
 	}

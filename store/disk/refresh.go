@@ -148,7 +148,7 @@ func (s *Store) load(p *pack) {
 	p.end = s.index.cover(p, info.Size())
 	s.room.held.Add(p.end + int64(p.blobs))
 	var found scan
-	if p.end > 0 && info.Size()-p.end <= indexTail {
+	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than to read its index
 		found, err = scanPack(p.file, p.id, p.end, info.Size())
 	} else {
 		found, info, err = s.contents(p, p.end)
