@@ -24,6 +24,22 @@ func TestExponent(t *testing.T) {
 	}
 }
 
+// TestComparisonsExist: what the short table names is measured; it would be left
+// out otherwise.
+func TestComparisonsExist(t *testing.T) {
+	var all Results
+	if err := all.read(filepath.Join("..", "results.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range comparisons {
+		for _, name := range append([]string{c.main}, c.others...) {
+			if _, ok := all.of(c.row, name, c.n, c.figure); !ok {
+				t.Errorf("%s: %s has no figure %s in the row %s", c.what, name, c.figure, c.row)
+			}
+		}
+	}
+}
+
 func TestFiguresAreWritten(t *testing.T) {
 	for _, c := range []struct {
 		kind Kind
