@@ -71,33 +71,33 @@ func TestBurstThatDoesNotEnd(t *testing.T) {
 
 func TestWhatCounts(t *testing.T) {
 	w := &watcher{
-		paths: []string{"/work/flow/flow.yaml", "/work/data", "/work/cache/input"},
-		own:   []string{"/work/data/out", "/work/events", "/work/cache"},
+		paths: []string{"/home/ann/flow/flow.yaml", "/home/ann/data", "/home/ann/cache/input"},
+		own:   []string{"/home/ann/data/out", "/home/ann/events", "/home/ann/cache"},
 	}
 	for name, want := range map[string]bool{
-		"/work/flow/flow.yaml":             true,
-		"/work/flow/.flow.yaml.swp":        false,
-		"/work/flow/out":                   false,
-		"/work/data":                       true, // removed, or there again
-		"/work":                            true,
-		"/":                                true,
-		"/work/data/a/b.png":               true,
-		"/work/database":                   false,
-		"/work/data/out":                   false,
-		"/work/data/out/data/1_x.png":      false,
-		"/work/data/.out.larder-12":        false,
-		"/work/data/.out.larder-12/data/x": false,
-		"/work/data/out2":                  true,
-		"/work/events":                     false,
-		"/work/cache/packs/1":              false,
-		"/work/cache/input/x":              true,
+		"/home/ann/flow/flow.yaml":             true,
+		"/home/ann/flow/.flow.yaml.swp":        false,
+		"/home/ann/flow/out":                   false,
+		"/home/ann/data":                       true, // removed, or there again
+		"/work":                                true,
+		"/":                                    true,
+		"/home/ann/data/a/b.png":               true,
+		"/home/ann/database":                   false,
+		"/home/ann/data/out":                   false,
+		"/home/ann/data/out/data/1_x.png":      false,
+		"/home/ann/data/.out.larder-12":        false,
+		"/home/ann/data/.out.larder-12/data/x": false,
+		"/home/ann/data/out2":                  true,
+		"/home/ann/events":                     false,
+		"/home/ann/cache/packs/1":              false,
+		"/home/ann/cache/input/x":              true,
 	} {
 		if got := w.counts(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	w.near = "/work/flow"
-	if !w.counts("/work/flow/script.sh") || w.counts("/work/flow/out/x") {
+	w.near = "/home/ann/flow"
+	if !w.counts("/home/ann/flow/script.sh") || w.counts("/home/ann/flow/out/x") {
 		t.Error("of a folder near a wrong flow file, all that lies in it counts, and nothing deeper")
 	}
 }
