@@ -79,7 +79,7 @@ func TestWhatCounts(t *testing.T) {
 		"/home/ann/flow/.flow.yaml.swp":        false,
 		"/home/ann/flow/out":                   false,
 		"/home/ann/data":                       true, // removed, or there again
-		"/work":                                true,
+		"/home/ann":                            true,
 		"/":                                    true,
 		"/home/ann/data/a/b.png":               true,
 		"/home/ann/database":                   false,
