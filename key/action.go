@@ -44,6 +44,7 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 	e.string(name)
 	e.string(code.Kind)
 	e.string(code.ID)
+	e.string(code.Package)
 	e.length(len(params))
 	for i, p := range params {
 		if i > 0 && p.Name == params[i-1].Name {

@@ -3,31 +3,46 @@ package key
 import (
 	"context"
 	"debug/elf"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/larder-data/larder/internal/program"
 )
 
 // A Code identifies the code of an operation. Results of another code are
 // never taken for its own.
 type Code struct {
-	Kind string // how the identity was got: "version", "source" or "build"
+	Kind string // how the identity was got: "version", "source", "program" or "build"
 	ID   string
+	// Package is whose version it is: versions of two packages, or of two
+	// programs, have nothing to do with each other.
+	Package string
 }
 
 // String returns kind and identity: "version 3".
 func (c Code) String() string { return c.Kind + " " + c.ID }
 
 // Version identifies code by a version that its author changes whenever the
-// results change.
-func Version(v string) Code { return Code{Kind: "version", ID: v} }
+// results change. It is a version of the package that calls Version, which for
+// a main package is the path that it is built from: operations of equal names
+// and versions in two packages or programs do not take each other's results.
+func Version(v string) Code { return Code{Kind: "version", ID: v, Package: program.Caller(0)} }
+
+// VersionOf is [Version] for a package that is given by its import path: for
+// programs that share results on purpose, and for packages that others call to
+// name their code.
+func VersionOf(pkg, v string) Code { return Code{Kind: "version", ID: v, Package: pkg} }
 
 // Build identifies code by the running executable: coarse, as any change of
 // the program gives another identity, but never stale. It is the build ID that
-// the Go command gave it, or the digest of the file where it has none.
+// the Go command gave it, or the digest of the file where it has none, or one
+// that somebody set.
 //
 // On Linux the file is the running one even if another has taken its place.
 // Elsewhere it is found by its path. Shared libraries that the program loads
@@ -67,7 +82,22 @@ func buildID(f io.ReaderAt) string {
 	if err != nil || len(b) <= head {
 		return ""
 	}
-	return strings.TrimRight(string(b[head:]), "\x00")
+	id := strings.TrimRight(string(b[head:]), "\x00")
+	if !ofGo(id) {
+		return ""
+	}
+	return id
+}
+
+// ofGo reports whether a build ID is of the kind that the Go command makes: two
+// digests of what an executable is made from, and two of what came out. One that
+// was set by a flag says nothing.
+func ofGo(id string) bool {
+	parts := strings.Split(id, "/")
+	return len(parts) == 4 && !slices.ContainsFunc(parts, func(p string) bool {
+		b, err := base64.RawURLEncoding.DecodeString(p)
+		return err != nil || len(b) != 15
+	})
 }
 
 func openExecutable() (*os.File, error) {

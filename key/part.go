@@ -56,7 +56,7 @@ func (o *Op) describe() []Part {
 	o.described.Do(func() {
 		o.fixed = slices.Concat([]Part{
 			{Kind: OpPart, Value: clip(o.name), Digest: textDigest(o.name)},
-			{Kind: CodePart, Value: clip(o.code.String()), Digest: textDigest(o.code.Kind, o.code.ID)},
+			{Kind: CodePart, Value: clip(o.code.String()), Digest: textDigest(o.code.Kind, o.code.ID, o.code.Package)},
 		}, o.params)
 	})
 	return o.fixed

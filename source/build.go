@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // A module is one that the program was built with.
@@ -32,6 +34,7 @@ type buildInfo struct {
 	test     bool
 	trimmed  bool              // linker flags are not on record
 	linked   map[string]string // variables that the linker set
+	linking  string            // linker flags that say so
 }
 
 // thisBuild describes the running program.
@@ -50,17 +53,21 @@ func thisBuild() *buildInfo {
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "-tags":
-			b.context.BuildTags = strings.Split(s.Value, ",")
+			b.context.BuildTags = append(b.context.BuildTags, strings.Split(s.Value, ",")...)
+		case "-race", "-msan", "-asan":
+			if s.Value == "true" {
+				b.context.BuildTags = append(b.context.BuildTags, s.Key[1:])
+			}
+		case "-pgo", "-compiler", "-buildmode":
+			b.set(s.Key, path.Base(s.Value))
 		case "CGO_ENABLED":
 			b.context.CgoEnabled = s.Value == "1"
 		case "-trimpath":
 			b.trimmed = s.Value == "true"
 		case "-ldflags":
 			b.set(s.Key, b.link(s.Value))
-		case "-gcflags":
-			if strings.Contains(s.Value, "-lang") {
-				b.set(s.Key, s.Value)
-			}
+		case "-gcflags", "-asmflags":
+			b.set(s.Key, meaningful(s.Value))
 		case "DefaultGODEBUG", "GOAMD64", "GOARM", "GOARM64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOEXPERIMENT":
 			b.set(s.Key, s.Value)
 		}
@@ -70,11 +77,41 @@ func thisBuild() *buildInfo {
 	return b
 }
 
+// meaningful returns what compiler flags say, but for those that are known to
+// change nothing about results: what debuggers need, what is printed.
+func meaningful(flags string) string {
+	var rest []string
+	for word := range strings.FieldsSeq(flags) {
+		_, flag, ok := strings.Cut(word, "=-")
+		switch {
+		case ok && !strings.HasPrefix(word, "-"): // for some packages: pattern=-flag
+			flag = "-" + flag
+		default:
+			flag = word
+		}
+		switch flag {
+		case "-N", "-l", "-e", "-m", "-dwarf=false", "-dwarf=true", "-live", "-v", "-w":
+		default:
+			rest = append(rest, word)
+		}
+	}
+	return strings.Join(rest, " ")
+}
+
 // featureTags are the build tags for the features of the processor that the
 // program was built for, which the environment of its run knows nothing of.
 func featureTags(tags []string, settings []debug.BuildSetting) []string {
 	tags = slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, runtime.GOARCH+".") })
 	for _, s := range settings {
+		if s.Key == "GOEXPERIMENT" {
+			for name := range strings.SplitSeq(s.Value, ",") {
+				off, isOff := strings.CutPrefix(name, "no")
+				tags = slices.DeleteFunc(tags, func(t string) bool { return isOff && t == "goexperiment."+off })
+				if !isOff && name != "" && !slices.Contains(tags, "goexperiment."+name) {
+					tags = append(tags, "goexperiment."+name)
+				}
+			}
+		}
 		level, isLevel := strings.CutPrefix(s.Value, "v")
 		if s.Key != "GO"+strings.ToUpper(runtime.GOARCH) {
 			continue
@@ -94,6 +131,7 @@ func featureTags(tags []string, settings []debug.BuildSetting) []string {
 // they say of results: not whether symbols are kept.
 func (b *buildInfo) link(flags string) string {
 	if strings.ContainsAny(flags, "'\"") {
+		b.linking = flags
 		return flags // quoted, for which there is no one rule
 	}
 	var rest []string
@@ -108,6 +146,7 @@ func (b *buildInfo) link(flags string) string {
 		switch {
 		case ok && isDefinition:
 			b.linked[name] = value
+			b.linking = flags
 		case words[i] != "-s" && words[i] != "-w":
 			rest = append(rest, words[i])
 		}
@@ -118,11 +157,28 @@ func (b *buildInfo) link(flags string) string {
 // local reports whether a package is of the program's own, or of a module that
 // lies in a folder: its sources may change without a version saying so.
 func (b *buildInfo) local(path string) bool {
-	if _, std := standard[path]; std {
+	if std.Has(path) || path == "C" {
 		return false
 	}
 	m, ok := b.module(path)
 	return ok && m.version == ""
+}
+
+// allModules lists the modules that the program is built from.
+func (b *buildInfo) allModules() string {
+	var list []string
+	for _, m := range b.modules {
+		if !m.main {
+			list = append(list, m.path+" "+m.version)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
+}
+
+// allVersioned reports whether all modules but the program's own have versions.
+func (b *buildInfo) allVersioned() bool {
+	return !slices.ContainsFunc(b.modules, func(m module) bool { return !m.main && m.version == "" })
 }
 
 func (b *buildInfo) set(name, value string) {

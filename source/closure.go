@@ -2,7 +2,8 @@ package source
 
 import (
 	"fmt"
-	"os"
+	"go/ast"
+	"go/types"
 	"reflect"
 	"slices"
 	"sort"
@@ -14,8 +15,26 @@ import (
 // A Closure is a function with all that it can reach.
 type Closure struct {
 	ID    key.Digest
+	Kind  Kind
 	Parts []Part // sorted by name
+	// Doubts say why the function is known by the whole program, if it is: what
+	// is not understood, where, and what would make it so.
+	Doubts []string
+	// Inputs are variables whose values belong to the key at each call.
+	Inputs []Input
+	// Barred are types whose values the function must not be given, by name,
+	// with the reason: it would call methods that no code identity covers.
+	Barred map[string]string
 }
+
+// A Kind says how much a closure covers.
+type Kind string
+
+// The kinds.
+const (
+	Precise Kind = "source"  // what the function reaches, all of it understood
+	Program Kind = "program" // the whole program
+)
 
 // A Part is one thing that counts: a declaration ("func calc.area"), a module
 // ("module golang.org/x/image"), or how the program was built ("build go").
@@ -25,64 +44,89 @@ type Part struct {
 	Digest key.Digest
 }
 
-// A RefusalError says why a function cannot be identified by its source.
+// A RefusalError says why no identity of code covers a function.
 type RefusalError struct {
 	Function string
 	Reasons  []string // at most a few, the nearest first
 	Opaque   bool     // code cannot be seen; the others are impure
+	State    bool     // variables that may change
 }
 
 func (e *RefusalError) Error() string {
 	cure := "pass what it takes from there as an argument, declare it as Pure if results do not depend on it, or give the function a Version"
-	if e.Opaque {
+	switch {
+	case e.Opaque:
 		cure = "register the sources of its package (see package source), declare it as Pure, or give the function a Version"
+	case e.State:
+		cure = "pass it as an argument, declare the variable as one of the Inputs of its package (see source.Options) so that its value is part of the key, declare it as Pure if results do not depend on it, or give the function a Version"
 	}
 	return fmt.Sprintf("source: %s reaches %s: %s", e.Function, strings.Join(e.Reasons, "; and "), cure)
 }
 
 // root is a function as the start of a closure.
 type root struct {
-	decl  *decl
-	types []reflect.Type // of its signature
-	pure  []string
+	decl     *decl
+	types    []reflect.Type // of what it is given
+	captured []types.Type   // of variables that it captures
+	pure     []string
 }
 
 // walker finds a closure.
 type walker struct {
-	program  *program
-	root     root
-	from     map[*decl]*decl // how each was reached
-	queue    []*decl
-	types    []*decl
-	selected map[string]bool
-	open     bool // values of any type may come in
-	anything bool // any exported method may be called
-	modules  map[string]string
-	orders   map[string]key.Digest // of what writes a variable
-	reasons  []string
-	opaque   bool
+	program *parsedProgram
+	root    root
+	from    map[*decl]*decl // how each was reached
+	queue   []*decl
+	types   []*decl // those reached
+	// Methods that may be called by name on whatever has them, and whether all
+	// exported ones may be.
+	dispatched map[string]bool
+	anything   bool
+	open       [][]string     // methods of interfaces by which values of other types may come in
+	admitted   map[*decl]bool // types that were taken in because of that
+	modules    map[string]string
+	orders     map[string]key.Digest // of what writes a variable
+	inputs     map[Input]bool
+	barred     map[string]string
+	reasons    []string
+	doubts     []string
+	opaque     bool
+	state      bool
 }
 
 // maxReasons is how many reasons a refusal lists.
 const maxReasons = 3
 
-func (p *program) closure(r root) (*Closure, error) {
-	w := &walker{
-		program: p, root: r, from: map[*decl]*decl{}, selected: map[string]bool{}, modules: map[string]string{}, orders: map[string]key.Digest{},
+func (p *parsedProgram) closure(r root) (*Closure, error) {
+	barred := map[string]string{}
+	for {
+		w := &walker{
+			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, modules: map[string]string{},
+			orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: barred, admitted: map[*decl]bool{},
+		}
+		known := len(barred)
+		w.walk()
+		switch {
+		case len(barred) > known:
+			continue // without the types that no function may be given
+		case len(w.reasons) > 0:
+			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state}
+		}
+		return w.closure()
 	}
-	w.reach(r.decl, nil)
-	for _, t := range r.types {
+}
+
+// walk reaches all that the function can.
+func (w *walker) walk() {
+	w.reach(w.root.decl, nil)
+	for _, t := range w.root.types {
 		w.signature(t, map[reflect.Type]bool{})
 	}
-	for len(w.queue) > 0 {
-		d := w.queue[0]
-		w.queue = w.queue[1:]
-		w.visit(d)
+	for _, t := range w.root.captured {
+		w.captures(t, map[types.Type]bool{})
 	}
-	if len(w.reasons) > 0 {
-		return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque}
-	}
-	return w.closure()
+	w.drain()
+	w.admit()
 }
 
 func (w *walker) reach(d, from *decl) {
@@ -92,8 +136,19 @@ func (w *walker) reach(d, from *decl) {
 	}
 }
 
+func (w *walker) drain() {
+	for len(w.queue) > 0 {
+		d := w.queue[0]
+		w.queue = w.queue[1:]
+		w.visit(d)
+	}
+}
+
 func (w *walker) visit(d *decl) {
-	r := d.resolved()
+	if d.kind == "var" && w.input(d) {
+		return
+	}
+	r := d.summed()
 	for _, p := range r.problems {
 		w.refuse(d, p)
 	}
@@ -103,8 +158,8 @@ func (w *walker) visit(d *decl) {
 	for _, t := range r.targets {
 		w.reach(t, d)
 	}
-	for _, name := range r.selected {
-		w.selects(name, d)
+	for _, name := range r.dispatched {
+		w.dispatch(name, d)
 	}
 	switch d.kind {
 	case "type":
@@ -115,21 +170,91 @@ func (w *walker) visit(d *decl) {
 			}
 		}
 	case "var":
-		w.writers(d)
+		w.variable(d)
 	}
 }
 
-// selects notes that a method of that name may be called.
-func (w *walker) selects(name string, from *decl) {
-	if w.selected[name] {
+// input reports whether all variables of a declaration are inputs: then their
+// values count, and not how they came by them.
+func (w *walker) input(d *decl) bool {
+	list := d.variables()
+	for _, o := range list {
+		if _, ok := w.program.inputs[o]; !ok {
+			return false
+		}
+	}
+	for _, o := range list {
+		w.inputs[w.program.inputs[o]] = true
+		w.typed(o.Type(), d)
+	}
+	return len(list) > 0
+}
+
+// variables lists the variables that a declaration declares.
+func (d *decl) variables() []*types.Var {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok || d.kind != "var" {
+		return nil
+	}
+	var list []*types.Var
+	for _, id := range s.Names {
+		if v, ok := d.info().Defs[id].(*types.Var); ok {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// typed takes in the named types that a type is made of.
+func (w *walker) typed(t types.Type, from *decl) {
+	eachNamed(t, func(n *types.Named) {
+		if d := w.program.decls[n.Origin().Obj()]; d != nil {
+			w.reach(d, from)
+		}
+	})
+}
+
+// eachNamed calls visit for the named types that a type is made of, not for
+// those that these are made of.
+func eachNamed(t types.Type, visit func(*types.Named)) {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		visit(t)
+		for a := range t.TypeArgs().Types() {
+			eachNamed(a, visit)
+		}
+	case *types.Pointer:
+		eachNamed(t.Elem(), visit)
+	case *types.Slice:
+		eachNamed(t.Elem(), visit)
+	case *types.Array:
+		eachNamed(t.Elem(), visit)
+	case *types.Chan:
+		eachNamed(t.Elem(), visit)
+	case *types.Map:
+		eachNamed(t.Key(), visit)
+		eachNamed(t.Elem(), visit)
+	case *types.Struct:
+		for f := range t.Fields() {
+			eachNamed(f.Type(), visit)
+		}
+	case *types.Signature:
+		for v := range t.Params().Variables() {
+			eachNamed(v.Type(), visit)
+		}
+		for v := range t.Results().Variables() {
+			eachNamed(v.Type(), visit)
+		}
+	}
+}
+
+// dispatch notes that a method of that name may be called on whatever has it.
+func (w *walker) dispatch(name string, from *decl) {
+	if w.dispatched[name] {
 		return
 	}
-	w.selected[name] = true
-	types := w.types
-	if w.open {
-		types = w.program.types
-	}
-	for _, t := range types {
+	w.dispatched[name] = true
+	for _, t := range w.types {
 		for _, m := range t.methods {
 			if m.names[0] == name {
 				w.reach(m, from)
@@ -138,28 +263,14 @@ func (w *walker) selects(name string, from *decl) {
 	}
 }
 
-// callable reports whether a method of a type that is reached may be called.
+// callable reports whether a method of a type that is reached may be called
+// though nothing names it.
 func (w *walker) callable(m *decl) bool {
 	name := m.names[0]
-	return w.selected[name] || calledByLibrary[name] || w.anything && isExported(name)
+	return w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)
 }
 
 func isExported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
-
-// opens lets values of any registered type in.
-func (w *walker) opens() {
-	if w.open {
-		return
-	}
-	w.open = true
-	for _, t := range w.program.types {
-		for _, m := range t.methods {
-			if w.callable(m) {
-				w.reach(m, w.root.decl)
-			}
-		}
-	}
-}
 
 // callsAnything lets every exported method be called.
 func (w *walker) callsAnything() {
@@ -167,11 +278,7 @@ func (w *walker) callsAnything() {
 		return
 	}
 	w.anything = true
-	types := w.types
-	if w.open {
-		types = w.program.types
-	}
-	for _, t := range types {
+	for _, t := range w.types {
 		for _, m := range t.methods {
 			if isExported(m.names[0]) {
 				w.reach(m, t)
@@ -180,86 +287,10 @@ func (w *walker) callsAnything() {
 	}
 }
 
-// leaf takes in a name of a package whose sources are not here.
-func (w *walker) leaf(d *decl, l leaf) {
-	if trusted[l.path] || w.declared(d, l.path, l.path+"."+l.name) {
-		w.vouchedFor(l.path)
-		return
-	}
-	if p, ok := standard[l.path]; ok {
-		what, known := p.but[l.name]
-		if !known {
-			what = p.impure
-		}
-		if what != "" {
-			w.refuse(d, problem{what: fmt.Sprintf("%s.%s (%s)", l.path, l.name, what), at: l.at})
-		}
-		w.leafVariable(d, l)
-		if l.path == "time" {
-			w.modules["time zone"] = os.Getenv("TZ")
-		}
-		if callsAnything[l.path] {
-			w.callsAnything()
-		}
-		if l.path == "image" && strings.HasPrefix(l.name, "Decode") {
-			w.imageFormats()
-		}
-		return
-	}
-	if w.module(l.path) {
-		w.refuse(d, problem{what: l.path + "." + l.name + " (of a module of which it is not known what it does)", at: l.at})
-		w.callsAnything()
-		return
-	}
-	w.refuse(d, problem{what: fmt.Sprintf("%s.%s (of a package that does not register its sources)", l.path, l.name), at: l.at, opaque: true})
-}
-
-// vouchedFor notes the code of a package that is declared to be pure: by its
-// version, or if it has none by the executable it is in.
-func (w *walker) vouchedFor(path string) {
-	if _, std := standard[path]; std || trusted[path] || w.module(path) {
-		w.module(path)
-		return
-	}
-	if code, err := key.Build(); err == nil {
-		w.modules[path] = code.String()
-	}
-	w.callsAnything()
-}
-
-// module notes the version of the module that a package is of, and reports
-// whether it has one.
-func (w *walker) module(path string) bool {
-	m, ok := w.program.build.module(path)
-	if !ok || m.version == "" {
-		return false
-	}
-	w.modules[m.path] = m.version
-	return true
-}
-
-// imageFormats takes in which decoders image.Decode finds: those that any file
-// of the program registers by importing them.
-func (w *walker) imageFormats() {
-	var formats []string
-	for _, k := range w.program.packages {
-		for _, d := range k.decls {
-			for _, s := range d.file.syntax.Imports {
-				if path := strings.Trim(s.Path.Value, "`\""); strings.Contains(path, "image/") {
-					formats = append(formats, path)
-					w.module(path)
-				}
-			}
-		}
-	}
-	slices.Sort(formats)
-	w.modules["image formats"] = strings.Join(slices.Compact(formats), " ")
-}
-
 // declared reports whether one of the names is declared to be pure, by the
 // function or by the package that names it.
 func (w *walker) declared(d *decl, names ...string) bool {
-	for _, list := range [][]string{w.root.pure, d.file.pkg.pure} {
+	for _, list := range [][]string{w.root.pure, d.file.pkg.options.Pure} {
 		for _, pattern := range list {
 			for _, name := range names {
 				if below, ok := strings.CutSuffix(pattern, "/..."); name == pattern ||
@@ -272,17 +303,36 @@ func (w *walker) declared(d *decl, names ...string) bool {
 	return false
 }
 
+// refuse notes a problem: a reason to refuse the function, or to know it by the
+// whole program.
 func (w *walker) refuse(d *decl, p problem) {
-	if p.name != "" && w.declared(d, p.name) || len(w.reasons) >= maxReasons {
+	if p.name != "" && w.declared(d, p.name) {
 		return
 	}
-	w.opaque = w.opaque || p.opaque
+	list := &w.doubts
+	if p.refuse {
+		list = &w.reasons
+		if t := w.through(d); t != nil {
+			w.barred[t.name()] = p.what + " at " + p.at
+			return
+		}
+	}
+	if len(*list) >= maxReasons {
+		return
+	}
 	reason := p.what + " at " + p.at
 	if way := w.way(d); len(way) > 1 {
 		reason += " (by way of " + strings.Join(way[1:], " -> ") + ")"
 	}
-	if !slices.Contains(w.reasons, reason) {
-		w.reasons = append(w.reasons, reason)
+	if p.cure != "" && !p.refuse {
+		reason += "; to be known by its source it needs " + p.cure
+	}
+	if !slices.Contains(*list, reason) {
+		*list = append(*list, reason)
+	}
+	if p.refuse {
+		w.opaque = w.opaque || p.opaque
+		w.state = w.state || p.state
 	}
 }
 
@@ -296,65 +346,48 @@ func (w *walker) way(d *decl) []string {
 	return names
 }
 
-// signature takes in a type of the function's parameters or results.
-func (w *walker) signature(t reflect.Type, seen map[reflect.Type]bool) {
-	if seen[t] {
-		return
-	}
-	seen[t] = true
-	if t.Name() != "" && t.PkgPath() != "" && !w.named(t) {
-		return
-	}
-	switch t.Kind() {
-	case reflect.Interface:
-		w.opens()
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
-		w.signature(t.Elem(), seen)
-	case reflect.Map:
-		w.signature(t.Key(), seen)
-		w.signature(t.Elem(), seen)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			w.signature(t.Field(i).Type, seen)
-		}
-	}
-}
-
-// named takes in a named type and reports whether to look at what it is made
-// of.
-func (w *walker) named(t reflect.Type) bool {
-	path := t.PkgPath()
-	name, args, _ := strings.Cut(t.Name(), "[")
-	for _, arg := range strings.FieldsFunc(args, func(r rune) bool { return strings.ContainsRune("[]*,; (){}", r) }) {
-		if pkg, name := splitSymbol(arg); w.program.packages[pkg] != nil {
-			if d := w.program.packages[pkg].scope[name]; d != nil {
-				w.reach(d, w.root.decl)
-			}
-		}
-	}
-	if k := w.program.packages[path]; k != nil {
-		if d := k.scope[name]; d != nil {
-			w.reach(d, w.root.decl)
-		}
-		return true
-	}
-	if _, std := standard[path]; std || trusted[path] || w.module(path) || path == "time" || path == "os" {
-		return false
-	}
-	if m, ok := w.program.build.module(path); ok && t.NumMethod() > 0 && !w.declared(w.root.decl, path, path+"."+name) {
-		w.refuse(w.root.decl, problem{what: fmt.Sprintf("type %s.%s (of a package of %s that does not register its sources)", path, name, m.path),
-			at: w.root.decl.at(w.root.decl.node.Pos()), opaque: true})
-	}
-	return true
-}
-
 // closure digests what was reached.
 func (w *walker) closure() (*Closure, error) {
-	c := &Closure{}
-	add := func(name, where string, d key.Digest) { c.Parts = append(c.Parts, Part{name, where, d}) }
+	c := &Closure{Kind: Precise, Doubts: w.doubts, Barred: w.barred}
+	for in := range w.inputs {
+		c.Inputs = append(c.Inputs, in)
+	}
+	slices.SortFunc(c.Inputs, func(a, b Input) int { return strings.Compare(a.Name, b.Name) })
+	var err error
+	if len(w.doubts) > 0 {
+		c.Kind = Program
+		if c.Parts, err = w.program.whole(); err != nil {
+			return nil, err
+		}
+	} else {
+		c.Parts = w.parts()
+	}
+	sort.Slice(c.Parts, func(i, j int) bool {
+		a, b := c.Parts[i], c.Parts[j]
+		return a.Name < b.Name || a.Name == b.Name && a.Digest.String() < b.Digest.String()
+	})
+	named := make([]Part, len(c.Parts))
+	for i, p := range c.Parts {
+		named[i] = Part{Name: p.Name, Digest: p.Digest}
+	}
+	c.ID, err = key.Of([]any{"source closure 2", string(c.Kind), w.root.decl.label(), named, c.Inputs})
+	return c, err
+}
+
+func (w *walker) parts() []Part {
+	var parts []Part
+	add := func(name, where string, d key.Digest) { parts = append(parts, Part{name, where, d}) }
 	for d := range w.from {
-		add(d.label(), d.at(d.node.Pos()), d.resolved().digest)
-		c.Parts = append(c.Parts, d.resolved().files...)
+		if d.kind == "var" && w.input(d) {
+			continue // its value counts
+		}
+		add(d.label(), d.at(d.node.Pos()), d.digest)
+		parts = append(parts, d.files...)
+		for _, m := range d.methods {
+			if _, ok := w.from[m]; !ok {
+				add("type of "+m.label(), m.at(m.node.Pos()), m.face())
+			}
+		}
 	}
 	for name, order := range w.orders {
 		add("order in which init writes "+name, "", order)
@@ -365,15 +398,5 @@ func (w *walker) closure() (*Closure, error) {
 	for _, s := range w.program.build.settings {
 		add("build "+s.name, s.value, key.DigestOf([]byte(s.value)))
 	}
-	sort.Slice(c.Parts, func(i, j int) bool {
-		a, b := c.Parts[i], c.Parts[j]
-		return a.Name < b.Name || a.Name == b.Name && a.Digest.String() < b.Digest.String()
-	})
-	named := make([]Part, len(c.Parts))
-	for i, p := range c.Parts {
-		named[i] = Part{Name: p.Name, Digest: p.Digest}
-	}
-	var err error
-	c.ID, err = key.Of([]any{"source closure 1", w.root.decl.label(), named})
-	return c, err
+	return parts
 }

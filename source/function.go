@@ -8,11 +8,13 @@ import (
 	"runtime"
 	"strings"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/program"
 )
 
 // A Function is a function value, found in the executable.
 type Function struct {
-	Package string // import path; "main" for a program's own
+	Package string // import path; of a main package the path that it is built from
 	Symbol  string // within the package: "area", "Shape.Area", "init.func1"
 	File    string // base name
 	Line    int    // of the word func
@@ -35,7 +37,7 @@ func FunctionOf(f any) (Function, error) {
 		return Function{}, errNoFunction
 	}
 	file, line := code.FileLine(code.Entry())
-	pkg, symbol := splitSymbol(code.Name())
+	pkg, symbol := program.Package(code.Name(), file)
 	_, told := executable()
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,

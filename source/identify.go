@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/types"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,21 +35,22 @@ func Identify(f Function, by Declared) (*Closure, error) {
 	return p.identify(f, by)
 }
 
-func (p *program) identify(f Function, by Declared) (*Closure, error) {
+func (p *parsedProgram) identify(f Function, by Declared) (*Closure, error) {
 	k := p.packages[f.Package]
 	if k == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
 	}
-	d, err := k.find(f, by)
+	r, err := k.find(f, by)
 	if err != nil {
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
-	return p.closure(root{decl: d, types: signatureOf(f.typ), pure: by.Pure})
+	r.types, r.pure = parametersOf(f.typ), by.Pure
+	return p.closure(r)
 }
 
-// signatureOf lists the types that a function is given and gives, but for the
-// context and the error that all have.
-func signatureOf(t reflect.Type) []reflect.Type {
+// parametersOf lists the types of what a function is given and gives, but for
+// the context and the error that all have.
+func parametersOf(t reflect.Type) []reflect.Type {
 	var list []reflect.Type
 	if t == nil {
 		return nil
@@ -58,66 +60,88 @@ func signatureOf(t reflect.Type) []reflect.Type {
 			list = append(list, in)
 		}
 	}
-	for out := range t.Outs() {
-		if out != reflect.TypeFor[error]() {
-			list = append(list, out)
-		}
-	}
 	return list
 }
 
+// errNotThere is returned for a function that the sources do not have.
+var errNotThere = errors.New("is not in the registered sources: embed all .go files of the package with //go:embed *.go")
+
 // find returns the declaration of a function, or one made for a literal.
-func (k *pkg) find(f Function, by Declared) (*decl, error) {
+func (k *pkg) find(f Function, by Declared) (root, error) {
 	if f.literal() {
 		return k.literal(f, by)
 	}
+	symbol := symbolOf(f.Symbol)
 	for _, d := range k.decls {
-		fn, ok := d.node.(*ast.FuncDecl)
-		if !ok || d.symbol(fn) != symbolOf(f.Symbol) {
-			continue
+		if fn := d.function(); fn != nil && d.kind != "init" && d.symbol() == symbol {
+			return root{decl: d}, d.visibleArguments(fn.Type)
 		}
-		if d.kind == "init" {
-			continue
-		}
-		return d, d.visibleArguments(fn)
 	}
-	return nil, errors.New("is not in the registered sources: embed all .go files of the package with //go:embed *.go")
+	if d := k.promoted(symbol); d != nil {
+		return root{decl: d}, nil
+	}
+	return root{}, errNotThere
+}
+
+// promoted returns a declaration made for a method that a type has from one
+// that it embeds, or for a method of an interface.
+func (k *pkg) promoted(symbol string) *decl {
+	typ, method, ok := strings.Cut(symbol, ".")
+	t := k.scope[typ]
+	if !ok || t == nil || t.kind != "type" {
+		return nil
+	}
+	o := k.info.Defs[t.typeName()]
+	if o == nil {
+		return nil
+	}
+	m, _, _ := types.LookupFieldOrMethod(o.Type(), true, k.checked, method)
+	f, ok := m.(*types.Func)
+	if !ok {
+		return nil
+	}
+	d := &decl{file: t.file, kind: "method value", names: []string{typ + "." + method}, node: t.node}
+	d.resolved()
+	d.targets = append(d.targets, t)
+	if target := k.program.decls[f.Origin()]; target != nil {
+		d.targets = append(d.targets, target)
+	} else {
+		r := &resolver{decl: d, info: k.info, seen: map[types.Object]bool{}}
+		r.object(f, t.typeName())
+	}
+	return d
+}
+
+// typeName is the name in the declaration of a type.
+func (d *decl) typeName() *ast.Ident {
+	if s, ok := d.node.(*ast.TypeSpec); ok {
+		return s.Name
+	}
+	return nil
 }
 
 // symbolOf takes type arguments and pointers out of a symbol.
 func symbolOf(s string) string {
-	s = strings.NewReplacer("[...]", "", "(*", "", ")", "").Replace(s)
-	return s
+	return strings.NewReplacer("[...]", "", "(*", "", ")", "").Replace(s)
 }
 
 // symbol is the name of a function within its package.
-func (d *decl) symbol(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
+func (d *decl) symbol() string {
+	if d.recv != nil {
+		return d.recv.names[0] + "." + d.names[0]
 	}
-	return receiver(f) + "." + f.Name.Name
+	return d.names[0]
 }
 
 // visibleArguments refuses a generic function of which a type argument does
 // not show in the types it is given and gives.
-func (d *decl) visibleArguments(f *ast.FuncDecl) error {
-	if f.Type.TypeParams == nil {
+func (d *decl) visibleArguments(f *ast.FuncType) error {
+	if f.TypeParams == nil {
 		return nil
 	}
-	shown := map[string]bool{}
-	for _, list := range []*ast.FieldList{f.Type.Params, f.Type.Results} {
-		if list != nil {
-			ast.Inspect(list, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					shown[id.Name] = true
-				}
-				return true
-			})
-		}
-	}
-	for _, p := range f.Type.TypeParams.List {
+	for _, p := range f.TypeParams.List {
 		for _, n := range p.Names {
-			if !shown[n.Name] {
+			if !d.shows(d.info().Defs[n], f) {
 				return fmt.Errorf("its type argument %s does not show in its parameters or results: call it from a function literal", n.Name)
 			}
 		}
@@ -125,8 +149,26 @@ func (d *decl) visibleArguments(f *ast.FuncDecl) error {
 	return nil
 }
 
+// shows reports whether a type parameter is in the types of a function.
+func (d *decl) shows(o types.Object, f *ast.FuncType) bool {
+	found := false
+	for _, list := range []*ast.FieldList{f.Params, f.Results} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			ast.Inspect(field.Type, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				found = found || ok && d.info().Uses[id] == o
+				return !found
+			})
+		}
+	}
+	return found
+}
+
 // literal returns a declaration made for a function literal.
-func (k *pkg) literal(f Function, by Declared) (*decl, error) {
+func (k *pkg) literal(f Function, by Declared) (root, error) {
 	var found []*ast.FuncLit
 	var around *decl
 	for _, d := range k.decls {
@@ -134,7 +176,7 @@ func (k *pkg) literal(f Function, by Declared) (*decl, error) {
 			continue
 		}
 		ast.Inspect(d.node, func(n ast.Node) bool {
-			if l, ok := n.(*ast.FuncLit); ok && d.file.fset.Position(l.Pos()).Line == f.Line {
+			if l, ok := n.(*ast.FuncLit); ok && d.file.fset.Position(l.Pos()).Line == f.Line && (f.typ == nil || k.fits(l, f.typ)) {
 				found, around = append(found, l), d
 			}
 			return true
@@ -142,42 +184,69 @@ func (k *pkg) literal(f Function, by Declared) (*decl, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, errors.New("is not in the registered sources: embed all .go files of the package with //go:embed *.go")
+		return root{}, errNotThere
 	case len(found) > 1:
-		return nil, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
+		return root{}, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
 	}
 	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found[0]}
-	captured, local := around.outside(found[0])
-	if missing := slices.DeleteFunc(captured, func(n string) bool { return slices.Contains(by.Captured, n) }); len(missing) > 0 {
-		return nil, fmt.Errorf("captures %s, which no key covers: pass it as an argument, or declare its value as Captured", strings.Join(missing, ", "))
+	r := root{decl: lit}
+	for _, v := range around.captures(found[0]) {
+		if !slices.Contains(by.Captured, v.Name()) {
+			return root{}, fmt.Errorf("captures %s, which no key covers: pass it as an argument, or declare its value as Captured", v.Name())
+		}
+		r.captured = append(r.captured, v.Type())
 	}
-	if local { // constants or types of the function around it
-		lit.resolved()
+	lit.resolved()
+	if fn := around.function(); fn != nil && fn.Type.TypeParams != nil {
+		for _, p := range fn.Type.TypeParams.List {
+			for _, n := range p.Names {
+				if o := around.info().Defs[n]; around.uses(found[0], o) && !around.shows(o, found[0].Type) {
+					return root{}, fmt.Errorf("depends on the type argument %s, which does not show in its parameters or results", n.Name)
+				}
+			}
+		}
+	}
+	if around.takesNames(found[0]) { // constants or types of the function around it
 		lit.targets = append(lit.targets, around)
 	}
-	return lit, nil
+	return r, nil
 }
 
-// outside lists the variables that a literal takes from the function around
-// it, and reports whether it takes other names from there.
-func (d *decl) outside(lit *ast.FuncLit) (captured []string, local bool) {
+// fits reports whether a literal has as many parameters and results as a
+// function.
+func (k *pkg) fits(l *ast.FuncLit, t reflect.Type) bool {
+	s, ok := k.info.TypeOf(l).(*types.Signature)
+	return !ok || s.Params().Len() == t.NumIn() && s.Results().Len() == t.NumOut()
+}
+
+// uses reports whether an object is named below n.
+func (d *decl) uses(n ast.Node, o types.Object) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && d.info().Uses[id] == o
+		return !found
+	})
+	return found
+}
+
+// takesNames reports whether a literal names constants or types of the function
+// around it.
+func (d *decl) takesNames(lit *ast.FuncLit) bool {
+	found := false
 	ast.Inspect(lit, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		if !ok || id.Obj == nil || d.file.syntax.Scope.Lookup(id.Name) == id.Obj {
+		if !ok {
 			return true
 		}
-		if p := id.Obj.Pos(); p >= lit.Pos() && p < lit.End() {
-			return true
-		}
-		switch id.Obj.Kind {
-		case ast.Var:
-			if !slices.Contains(captured, id.Name) {
-				captured = append(captured, id.Name)
+		switch o := d.info().Uses[id].(type) {
+		case *types.Const, *types.TypeName:
+			_, isParam := types.Unalias(o.Type()).(*types.TypeParam)
+			if o.Pkg() != nil && o.Parent() != o.Pkg().Scope() && (o.Pos() < lit.Pos() || o.Pos() >= lit.End()) && !isParam {
+				found = true
 			}
-		case ast.Con, ast.Typ:
-			local = true
 		}
 		return true
 	})
-	return captured, local
+	return found
 }

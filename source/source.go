@@ -2,29 +2,24 @@
 //
 // The identity of a function is a digest of its closure: its own declaration
 // and every declaration of the program that it can reach, over packages,
-// without comments and layout. It is found by name, without types, in sources
-// that the program carries in itself, so it needs no tool and cannot be out of
-// date. Each package whose functions are to be known registers its sources:
+// without comments and layout. It is found by the type checker in sources that
+// the program carries in itself, so it needs no tool and cannot be out of date.
+// Each package whose functions are to be known registers its sources:
 //
 //	//go:embed *.go
 //	var files embed.FS
 //	var _ = source.Register(files)
 //
-// A declaration is anything declared at package level. Packages of the
-// standard library count by the version of the toolchain, packages of modules
-// with a version by that version: both are leaves. What a function may not
-// reach is refused, with the way to it: clocks, random numbers, the
-// environment, files, networks, variables that change while the program runs,
-// code that cannot be seen (cgo, assembly, linkname, unsafe), and packages
-// that nothing is known of. Options.Pure declares what is harmless all the
-// same.
+// A closure is precise only where that is proved: where everything in it is
+// understood. If something is not, the function is known by the whole program.
+// If it depends on what no code can tell (clocks, random numbers, the
+// environment, files, variables that change while the program runs) it is
+// refused, with the way to it. docs/code-identity.md has the rules.
 //
-// How it goes from a declaration to what that reaches, leaning to too much:
-// a name stands for the declaration of that name; a type that is reached brings
-// those of its methods that are selected by name anywhere in the closure or
-// that the standard library calls; a package variable brings everything that
-// writes to it or may do so through another name. If a function takes
-// interfaces, types of all registered packages count as reached.
+// A declaration is anything declared at package level. Packages of the
+// standard library count by the version of the toolchain, and package std says
+// what they do; packages of modules with a version count by that version, if
+// they are declared to be pure.
 //
 // A function with a line
 //
@@ -41,9 +36,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/larder-data/larder/internal/program"
 )
 
-// Options say what to take for granted.
+// Options say what to take for granted, and what is an input.
 type Options struct {
 	// Pure lists what may be reached although it is impure or unknown, because
 	// results do not depend on what it does beyond its arguments: functions and
@@ -51,19 +48,25 @@ type Options struct {
 	// ("golang.org/x/image/draw"), or all packages below a path
 	// ("golang.org/x/image/...").
 	Pure []string
+	// Inputs are pointers to package variables, written as such
+	// ([]any{&Limit, &config.Default}). The value that one has when a function
+	// is called becomes part of the key of each function that reads it, as if
+	// it were an argument; so it may change, or come from the environment.
+	Inputs []any
 }
 
 // A Package is a package whose sources are known.
 type Package struct {
-	path  string
-	files fs.FS
-	pure  []string
+	path    string
+	main    bool
+	files   fs.FS
+	options Options
 }
 
 var registry struct {
 	sync.Mutex
 	packages []*Package
-	program  *program // made at first use, of what was registered until then
+	program  *parsedProgram // made at first use, of what was registered until then
 }
 
 // Register makes the sources of the calling package known. It is called once
@@ -71,11 +74,14 @@ var registry struct {
 // .go files at the top. Files that other variables of the package embed must be
 // embedded by the same pattern too where functions read those variables.
 func Register(files fs.FS, o ...Options) *Package {
-	pc, _, _, _ := runtime.Caller(1)
-	path, _ := splitSymbol(runtime.FuncForPC(pc).Name())
-	p := &Package{path: path, files: files}
+	pc, file, _, _ := runtime.Caller(1)
+	symbol := runtime.FuncForPC(pc).Name()
+	path, _ := program.Package(symbol, file)
+	name, _ := program.Split(symbol)
+	p := &Package{path: path, main: name == "main", files: files}
 	for _, o := range o {
-		p.pure = append(p.pure, o.Pure...)
+		p.options.Pure = append(p.options.Pure, o.Pure...)
+		p.options.Inputs = append(p.options.Inputs, o.Inputs...)
 	}
 	registry.Lock()
 	defer registry.Unlock()
@@ -97,38 +103,21 @@ func known(path string) *Package {
 }
 
 // loaded returns the program as registered, parsed on first use.
-func loaded() (*program, error) {
+func loaded() (*parsedProgram, error) {
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.program == nil {
-		p, err := load(registry.packages, thisBuild())
+		list := slices.Clone(registry.packages)
+		if !slices.ContainsFunc(list, func(p *Package) bool { return p.path == engine+"/key" }) {
+			list = append(list, ownPackages()...)
+		}
+		p, err := load(list, thisBuild())
 		if err != nil {
 			return nil, err
 		}
 		registry.program = p
 	}
 	return registry.program, nil
-}
-
-// splitSymbol splits the name of a function in the executable into the import
-// path of its package and the rest: "example.com/m/calc" and "(*T).Area".
-func splitSymbol(symbol string) (path, name string) {
-	slash := strings.LastIndexByte(symbol, '/') + 1
-	dot := strings.IndexByte(symbol[slash:], '.')
-	if dot < 0 {
-		return symbol, ""
-	}
-	path, name = symbol[:slash+dot], symbol[slash+dot+1:]
-	return unescape(path), name
-}
-
-// unescape undoes the linker's spelling of import paths: %2e is a dot in the
-// last element.
-func unescape(path string) string {
-	if !strings.Contains(path, "%") {
-		return path
-	}
-	return strings.NewReplacer("%2e", ".", "%22", `"`, "%25", "%").Replace(path)
 }
 
 // Surroundings lists what identities depend on beside the build itself: what is
@@ -139,8 +128,8 @@ func Surroundings() []string {
 	defer registry.Unlock()
 	var list []string
 	for _, p := range registry.packages {
-		list = append(list, p.path+" "+strings.Join(p.pure, ","))
+		list = append(list, p.path+" "+strings.Join(p.options.Pure, ","))
 	}
 	slices.Sort(list)
-	return append(list, "GODEBUG="+os.Getenv("GODEBUG"), "TZ="+os.Getenv("TZ"))
+	return append(list, "GODEBUG="+os.Getenv("GODEBUG"), zone())
 }

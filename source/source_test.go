@@ -10,7 +10,7 @@ import (
 )
 
 // program parses packages given as sources by import path, each with one file.
-func parsed(t *testing.T, packages map[string]string, pure ...string) *program {
+func parsed(t *testing.T, packages map[string]string, pure ...string) *parsedProgram {
 	t.Helper()
 	var registered []*Package
 	for path, text := range packages {
@@ -19,7 +19,7 @@ func parsed(t *testing.T, packages map[string]string, pure ...string) *program {
 		if !strings.Contains(text, `"embed"`) {
 			text = strings.Replace(text, "\n\n", "\n\nimport \"embed\"\n\n", 1)
 		}
-		registered = append(registered, &Package{path: path, pure: pure, files: fstest.MapFS{name + ".go": {Data: []byte(text)}}})
+		registered = append(registered, &Package{path: path, options: Options{Pure: pure}, files: fstest.MapFS{name + ".go": {Data: []byte(text)}}})
 	}
 	b := thisBuild()
 	b.modules = []module{{path: "x", main: true}, {path: "dep.org/known", version: "dep.org/known@v1.2.3 h1:sum"}}
@@ -30,7 +30,7 @@ func parsed(t *testing.T, packages map[string]string, pure ...string) *program {
 	return p
 }
 
-func closureOf(t *testing.T, p *program, symbol string) *Closure {
+func closureOf(t *testing.T, p *parsedProgram, symbol string) *Closure {
 	t.Helper()
 	c, err := p.identify(Function{Package: "x/calc", Symbol: symbol}, Declared{})
 	if err != nil {
@@ -161,7 +161,7 @@ func TestFunctionValues(t *testing.T) {
 		symbol string
 		state  bool
 	}{
-		{"function", splitSymbol, "splitSymbol", false},
+		{"function", zone, "zone", false},
 		{"method expression", Function.Name, "Function.Name", false},
 		{"method value", Function{}.Name, "Function.Name-fm", true},
 		{"literal", func() int { return 1 }, "TestFunctionValues.func1", false},

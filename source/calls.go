@@ -1,0 +1,461 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// method follows a receiver into a method, at being where its selector is, and
+// reports whether the results of the call may refer to it.
+func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection, carries bool) bool {
+	f, ok := sel.Obj().(*types.Func)
+	if !ok || !carries {
+		return false
+	}
+	f = f.Origin()
+	call, called := stack[max(at-1, 0)].(*ast.CallExpr)
+	called = called && call.Fun == stack[at]
+	if sel.Kind() == types.MethodExpr {
+		return false
+	}
+	recv := f.Signature().Recv()
+	switch {
+	case types.IsInterface(recv.Type()):
+		return t.dispatched(d, stack[at], f, called)
+	case f.Pkg() != nil && std.Has(f.Pkg().Path()):
+		if harmless(deref(recv.Type())) {
+			return false
+		}
+		return t.libraryMethod(d, stack[at], f, called)
+	case f.Pkg() != nil && isEngine(f.Pkg().Path()):
+		return false
+	}
+	m := t.p.decls[f]
+	if m == nil || m.function().Body == nil {
+		t.lost(d, stack[at], "the method "+f.Name())
+		return false
+	}
+	if _, byPointer := types.Unalias(recv.Type()).(*types.Pointer); byPointer || !flat(recv.Type(), 0) {
+		t.holds(recv)
+	}
+	return false // what it returns is followed from there
+}
+
+func deref(of types.Type) types.Type {
+	if p, ok := types.Unalias(of).(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return of
+}
+
+// dispatched follows a receiver into all methods that an interface may stand
+// for.
+func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) bool {
+	for _, m := range t.p.methods[f.Name()] {
+		g, ok := m.object().(*types.Func)
+		if !ok || m.function().Body == nil {
+			continue
+		}
+		if recv := g.Signature().Recv(); !flat(deref(recv.Type()), 0) || recv.Type() != deref(recv.Type()) {
+			t.holds(recv)
+		}
+	}
+	if f.Pkg() == nil { // Error
+		return false
+	}
+	if std.Has(f.Pkg().Path()) {
+		return t.libraryMethod(d, n, f, called)
+	}
+	if calledByLibrary[f.Name()] && !readers[f.Name()] {
+		t.writes(d, n.Pos(), nil)
+	}
+	return false
+}
+
+// readers are methods of the standard library's interfaces that write nothing.
+var readers = map[string]bool{
+	"String": true, "Error": true, "Len": true, "Less": true, "Is": true, "Unwrap": true, "Name": true, "Size": true, "Bounds": true, "At": true,
+	"ColorModel": true, "RGBA": true, "Convert": true, "BlockSize": true, "Equal": true, "Value": true, "Kind": true, "Type": true, "Bits": true,
+	"MarshalJSON": true, "MarshalText": true, "MarshalBinary": true, "GoString": true, "LogValue": true, "IsZero": true, "Key": true, "Mode": true,
+}
+
+// libraryMethod follows a receiver into a method of the standard library.
+func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) bool {
+	fact, _ := std.Lookup(stdName(f))
+	switch fact.Effect {
+	case std.Reads:
+		return false
+	case std.Returns:
+		if !called {
+			t.lost(d, n, "whatever calls the method "+f.Name())
+		}
+		return called
+	}
+	if types.IsInterface(f.Signature().Recv().Type()) && readers[f.Name()] {
+		return false
+	}
+	t.writes(d, n.Pos(), nil)
+	return false
+}
+
+// keepers are packages of which functions keep what they are given, to write to
+// it later.
+var keepers = map[string]bool{"flag": true, "expvar": true, "os/signal": true, "net/http": true, "sync": true, "time": true, "bufio": true, "context": true, "iter": true}
+
+// libraryCall follows an argument into a function of the standard library.
+func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
+	fact, _ := std.Lookup(stdName(f))
+	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver {
+		t.callbacks(d, call, n)
+		t.libraryCalls(of, map[types.Type]bool{})
+		return fact.Effect == std.Returns
+	}
+	if keepers[f.Pkg().Path()] && !callsOnce(f) {
+		t.lost(d, call, stdName(f))
+		return false
+	}
+	t.callbacks(d, call, n)
+	t.libraryCalls(of, map[types.Type]bool{})
+	t.writesTo(d, call, stdName(f))
+	return true
+}
+
+func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "sync.Once") }
+
+// callbacks follows what a function of the standard library hands to the
+// functions that it is given.
+func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
+	for i, a := range call.Args {
+		s, ok := d.info().TypeOf(a).(*types.Signature)
+		if i == n || !ok {
+			continue
+		}
+		params := s.Params()
+		if lit, ok := ast.Unparen(a).(*ast.FuncLit); ok {
+			params = d.info().TypeOf(lit).(*types.Signature).Params()
+		} else if id, ok := ast.Unparen(a).(*ast.Ident); ok && t.p.decls[origin(d.info().Uses[id])] != nil {
+			if f, ok := origin(d.info().Uses[id]).(*types.Func); ok {
+				params = f.Signature().Params()
+			}
+		} else if slices.ContainsFunc(slices.Collect(params.Variables()), func(v *types.Var) bool { return !flat(v.Type(), 0) }) {
+			t.lost(d, a, "a function that is a value")
+			return
+		}
+		for v := range params.Variables() {
+			if !flat(v.Type(), 0) {
+				t.holds(v)
+			}
+		}
+	}
+}
+
+// libraryCalls follows a value into the methods that the standard library may
+// call on it, and on what it is made of.
+func (t *tracer) libraryCalls(of types.Type, seen map[types.Type]bool) {
+	if of == nil || seen[of] {
+		return
+	}
+	seen[of] = true
+	switch u := types.Unalias(of).(type) {
+	case *types.Named:
+		if d := t.p.decls[u.Origin().Obj()]; d != nil {
+			for _, m := range d.methods {
+				t.receives(m)
+			}
+		}
+		if _, isInterface := u.Underlying().(*types.Interface); isInterface {
+			t.anyReceives()
+			return
+		}
+		t.libraryCalls(u.Underlying(), seen)
+	case *types.Interface:
+		t.anyReceives()
+	case *types.Pointer:
+		t.libraryCalls(u.Elem(), seen)
+	case *types.Slice:
+		t.libraryCalls(u.Elem(), seen)
+	case *types.Array:
+		t.libraryCalls(u.Elem(), seen)
+	case *types.Map:
+		t.libraryCalls(u.Key(), seen)
+		t.libraryCalls(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			t.libraryCalls(f.Type(), seen)
+		}
+	case *types.TypeParam:
+		t.anyReceives()
+	}
+}
+
+// anyReceives follows a value of whatever type into what the standard library
+// may call on it.
+func (t *tracer) anyReceives() {
+	for name, list := range t.p.methods {
+		if calledByLibrary[name] {
+			for _, m := range list {
+				t.receives(m)
+			}
+		}
+	}
+}
+
+func (t *tracer) receives(m *decl) {
+	f, ok := m.object().(*types.Func)
+	if !ok || !calledByLibrary[f.Name()] {
+		return
+	}
+	if recv := f.Signature().Recv(); recv.Type() != deref(recv.Type()) || !flat(recv.Type(), 0) {
+		t.holds(recv)
+	}
+}
+
+// writes notes that the memory is written at a place. What does so while the
+// program starts gives the variable its value.
+func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
+	if stack != nil && t.fresh(d, stack) {
+		t.writer(d, nil)
+		return
+	}
+	if o, ok := t.inOnce(d, at); ok {
+		t.onced = append(t.onced, o)
+		t.writer(d, nil)
+		return
+	}
+	t.writeAt(d, at, fmt.Sprintf("package variable %s, which %s writes while the program runs", t.name(), d.name()))
+}
+
+// writesTo notes that something of the standard library writes to the memory.
+func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
+	if o, ok := t.inOnce(d, call.Pos()); ok {
+		t.onced = append(t.onced, o)
+		t.writer(d, nil)
+		return
+	}
+	t.writeAt(d, call.Pos(), fmt.Sprintf("package variable %s, which %s in %s may write while the program runs", t.name(), name, d.name()))
+}
+
+func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
+	callers, running := t.p.beforeMain(d)
+	if running != nil || d.later(at) {
+		t.fail(problem{what: what, at: d.at(at)})
+		return
+	}
+	t.writer(d, callers)
+}
+
+func (t *tracer) writer(d *decl, callers []*decl) {
+	if d != t.decl {
+		t.writers[d] = true
+	}
+	for _, c := range callers {
+		if c != t.decl {
+			t.writers[c] = true
+		}
+	}
+}
+
+// fresh reports whether what is written, the last of the nodes, is memory that
+// this call of the function has just made: that is no memory of the variable
+// yet, unless the program is starting.
+func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
+	if d.function() == nil || isLater(stack) {
+		return false
+	}
+	derefs := 0
+	var e ast.Expr
+	for i := len(stack) - 1; i > 0; i-- {
+		if _, ok := stack[i-1].(ast.Expr); !ok {
+			e, _ = stack[i].(ast.Expr)
+			break
+		}
+	}
+	info := d.info()
+	for {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			sel := info.Selections[x]
+			if sel == nil {
+				return false
+			}
+			if sel.Indirect() {
+				derefs++
+			}
+			e = x.X
+		case *ast.IndexExpr:
+			if _, isArray := info.TypeOf(x.X).Underlying().(*types.Array); !isArray {
+				derefs++
+			}
+			e = x.X
+		case *ast.StarExpr:
+			derefs++
+			e = x.X
+		case *ast.Ident:
+			v, ok := info.Uses[x].(*types.Var)
+			return ok && derefs <= 1 && t.p.around(v) == d && v.Parent() != v.Pkg().Scope() && t.made(d, v)
+		default:
+			return false
+		}
+	}
+}
+
+// made reports whether a local variable refers to nothing but memory that its
+// function has just made.
+func (t *tracer) made(d *decl, v *types.Var) bool {
+	f, ok := d.object().(*types.Func)
+	if !ok {
+		return false
+	}
+	if slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || f.Signature().Recv() == v {
+		return false
+	}
+	list := d.assignments(v)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(e ast.Expr) bool {
+		switch e := ast.Unparen(e).(type) {
+		case *ast.CompositeLit:
+			return false
+		case *ast.UnaryExpr:
+			_, isLit := ast.Unparen(e.X).(*ast.CompositeLit)
+			return e.Op != token.AND || !isLit
+		case *ast.CallExpr:
+			id, ok := e.Fun.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			_, builtin := d.info().Uses[id].(*types.Builtin)
+			if builtin && id.Name == "append" && len(e.Args) > 0 { // to itself
+				x, ok := e.Args[0].(*ast.Ident)
+				return !ok || d.info().Uses[x] != v
+			}
+			return !builtin || id.Name != "make" && id.Name != "new"
+		}
+		return true
+	})
+}
+
+// inOnce finds the sync.Once that calls the function literal around a place.
+func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
+	walk(d.node, func(stack []ast.Node) bool {
+		lit, isLit := stack[len(stack)-1].(*ast.FuncLit)
+		if isLit && lit.Pos() <= at && at < lit.End() && len(stack) > 1 && !ok {
+			if call, isCall := stack[len(stack)-2].(*ast.CallExpr); isCall {
+				if guard := guardOf(d.info(), call); guard != nil {
+					o, ok = once{d, guard, lit, at}, true
+				}
+			}
+		}
+		return true
+	})
+	if ok {
+		return o, true
+	}
+	// A function that is given to Do, and called nowhere else.
+	f := d.object()
+	if f == nil || len(t.p.mentioned[f]) == 0 {
+		return o, false
+	}
+	for _, m := range t.p.mentioned[f] {
+		found := false
+		walk(m.node, func(stack []ast.Node) bool {
+			id, isIdent := stack[len(stack)-1].(*ast.Ident)
+			if !isIdent || m.info().Uses[id] != f {
+				return true
+			}
+			found = false
+			if call, isCall := stack[len(stack)-2].(*ast.CallExpr); isCall && call.Fun != ast.Expr(id) {
+				if guard := guardOf(m.info(), call); guard != nil && (o.guard == nil || o.guard == guard) {
+					o, found = once{m, guard, nil, at}, true
+				}
+			}
+			return true
+		})
+		if !found {
+			return o, false
+		}
+	}
+	return o, o.guard != nil
+}
+
+// guardOf is the package variable whose Do a call is, a sync.Once, or nil.
+func guardOf(info *types.Info, call *ast.CallExpr) types.Object {
+	f := staticCallee(info, call)
+	if f == nil || f.FullName() != "(*sync.Once).Do" {
+		return nil
+	}
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	if _, isField := info.Selections[ast.Unparen(call.Fun).(*ast.SelectorExpr)]; !isField {
+		return nil
+	}
+	o := rootOf(info, s.X)
+	if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
+		return nil
+	}
+	return o
+}
+
+// checkOnces wants a variable that is filled by a sync.Once to be read only
+// after that: in functions that call Do before.
+func (t *tracer) checkOnces() {
+	if len(t.onced) == 0 || t.problem != nil {
+		return
+	}
+	guard := t.onced[0].guard
+	for _, o := range t.onced {
+		if o.guard != guard {
+			t.fail(problem{what: fmt.Sprintf("package variable %s, which several sync.Onces fill", t.name()), at: t.decl.at(t.decl.node.Pos())})
+			return
+		}
+	}
+	for _, d := range t.p.mentioned[t.root] {
+		if d.kind == "init" || d.kind == "var" || t.writers[d] && d.function() == nil {
+			continue
+		}
+		walk(d.node, func(stack []ast.Node) bool {
+			id, ok := stack[len(stack)-1].(*ast.Ident)
+			if ok && d.info().Uses[id] == t.root && !t.after(d, guard, stack) {
+				t.fail(problem{what: fmt.Sprintf("package variable %s, which %s reads and a sync.Once may fill before or after", t.name(), d.name()), at: d.at(id.Pos())})
+			}
+			return true
+		})
+	}
+}
+
+// after reports whether a place comes after a call of Do in the function
+// around, or is within what that calls.
+func (t *tracer) after(d *decl, guard types.Object, stack []ast.Node) bool {
+	for _, o := range t.onced {
+		if o.lit != nil && within(stack, o.lit) || o.lit == nil && o.decl != d && !t.p.callsDo(d, guard) {
+			return true
+		}
+	}
+	f := d.function()
+	if f == nil || f.Body == nil {
+		return false
+	}
+	for _, s := range f.Body.List {
+		if within(stack, s) {
+			return false
+		}
+		if e, ok := s.(*ast.ExprStmt); ok {
+			if call, ok := e.X.(*ast.CallExpr); ok && guardOf(d.info(), call) == guard {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *parsedProgram) callsDo(d *decl, guard types.Object) bool {
+	return slices.Contains(p.mentioned[guard], d)
+}

@@ -1,0 +1,274 @@
+package source
+
+import (
+	"errors"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// trouble is something that does not type-check.
+type trouble struct {
+	pos token.Pos
+	msg string
+}
+
+// errNoTypes is returned for packages of which no types are known.
+var errNoTypes = errors.New("its types are not known")
+
+// importer finds the types of what packages import: the program's own, and the
+// standard library's. Of modules nothing is known: what has to do with them
+// has an invalid type.
+type importer struct {
+	program *parsedProgram
+	library *std.Library
+	done    map[string]chan struct{} // closed when a package is checked
+}
+
+func (i *importer) Import(path string) (*types.Package, error) {
+	switch {
+	case path == "unsafe":
+		return types.Unsafe, nil
+	case i.program.packages[path] != nil:
+		<-i.done[path]
+		return i.program.packages[path].checked, nil
+	case std.Has(path):
+		return i.library.Import(path)
+	}
+	return nil, errNoTypes
+}
+
+// check finds the types of everything, several packages at once.
+func (p *parsedProgram) check() {
+	i := &importer{program: p, library: std.New(), done: map[string]chan struct{}{}}
+	for path := range p.packages {
+		i.done[path] = make(chan struct{})
+	}
+	// The library grows while it is read, so all of it that is needed is read
+	// before it is used.
+	for _, k := range p.order {
+		for path := range k.imports {
+			if p.packages[path] == nil && std.Has(path) {
+				_, _ = i.library.Import(path) // it fails again where it is used
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, k := range p.order {
+		wg.Go(func() {
+			defer close(i.done[k.path])
+			for in := range k.imports {
+				if p.packages[in] != nil {
+					<-i.done[in]
+				}
+			}
+			free <- struct{}{}
+			defer func() { <-free }()
+			k.check(i)
+		})
+	}
+	wg.Wait()
+	for _, k := range p.order {
+		for _, d := range k.decls {
+			d.define()
+		}
+	}
+}
+
+// check finds the types of one package.
+func (k *pkg) check(i *importer) {
+	k.info = &types.Info{
+		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{},
+	}
+	files := make([]*ast.File, len(k.syntax))
+	for n, f := range k.syntax {
+		files[n] = f.syntax
+		f.nameImports(k.program)
+	}
+	conf := types.Config{
+		Importer: i, IgnoreFuncBodies: k.engine, FakeImportC: true, Sizes: types.SizesFor("gc", k.program.build.context.GOARCH),
+		Error: func(err error) {
+			var e types.Error
+			if errors.As(err, &e) && !e.Soft {
+				k.trouble = append(k.trouble, trouble{e.Pos, e.Msg})
+			}
+		},
+	}
+	k.checked, _ = conf.Check(k.path, k.syntax[0].fset, files, k.info) // its errors are in trouble
+}
+
+// majorVersion is the end of an import path that is not the package's name.
+var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+
+// nameImports gives the packages whose types are not known the names by which
+// the file knows them, which the importer has no way to tell.
+func (f *file) nameImports(p *parsedProgram) {
+	var used map[string]bool
+	for _, s := range f.syntax.Imports {
+		at, _ := strconv.Unquote(s.Path.Value)
+		if s.Name != nil || at == "C" || at == "unsafe" || p.packages[at] != nil || std.Has(at) {
+			continue
+		}
+		if used == nil {
+			used = f.qualifiers()
+		}
+		for _, name := range packageNames(at) {
+			if used[name] {
+				s.Name = &ast.Ident{NamePos: s.Pos(), Name: name}
+				break
+			}
+		}
+	}
+}
+
+// qualifiers are the names before dots.
+func (f *file) qualifiers() map[string]bool {
+	used := map[string]bool{}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	return used
+}
+
+// packageNames lists the names that a package of that import path may have, as
+// people name them.
+func packageNames(at string) []string {
+	var names []string
+	for range 3 {
+		last := path.Base(at)
+		names = append(names, last)
+		for _, cut := range []string{".v", "-", "."} {
+			if before, after, ok := strings.Cut(last, cut); ok {
+				names = append(names, before, after)
+			}
+		}
+		names = append(names, strings.NewReplacer("-", "", ".", "", "_", "").Replace(last), strings.NewReplacer("-", "_", ".", "_").Replace(last))
+		if !majorVersion.MatchString(last) {
+			break
+		}
+		at = path.Dir(at)
+	}
+	return names
+}
+
+// define ties the declaration to what the type checker knows of it.
+func (d *decl) define() {
+	info, p := d.info(), d.file.pkg.program
+	note := func(id *ast.Ident) {
+		if o := info.Defs[id]; o != nil {
+			p.decls[o] = d
+		}
+	}
+	switch n := d.node.(type) {
+	case *ast.FuncDecl:
+		note(n.Name)
+		if d.kind == "method" {
+			if t := d.file.pkg.scope[d.receiver()]; t != nil && t.kind == "type" {
+				d.recv = t
+				t.methods = append(t.methods, d)
+			}
+		}
+	case *ast.TypeSpec:
+		note(n.Name)
+	case *ast.ValueSpec:
+		for _, id := range n.Names {
+			note(id)
+		}
+	}
+}
+
+// receiver is the name of the type that a method belongs to, whatever alias it
+// is declared by.
+func (d *decl) receiver() string {
+	f, _ := d.info().Defs[d.function().Name].(*types.Func)
+	if f == nil {
+		return ""
+	}
+	t := f.Signature().Recv().Type()
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() == f.Pkg() {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+// doubts returns what of the declaration does not type-check.
+func (d *decl) trouble() *problem {
+	for _, t := range d.file.pkg.trouble {
+		if t.pos >= d.node.Pos() && t.pos < d.node.End() && !d.foreign(t.pos) {
+			return &problem{what: "what has no type that is known (" + t.msg + ")", at: d.at(t.pos)}
+		}
+	}
+	return nil
+}
+
+// foreign reports whether the place is a name of a package of which no types
+// are known.
+func (d *decl) foreign(pos token.Pos) bool {
+	found := false
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Pos() == pos || s.Pos() == pos) {
+			found = found || d.unknownPackage(s) != ""
+		}
+		return !found
+	})
+	return found
+}
+
+// unknownPackage is the path of the package of which no types are known that a
+// name is of, or "".
+func (d *decl) unknownPackage(s *ast.SelectorExpr) string {
+	x, ok := s.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	name, ok := d.info().Uses[x].(*types.PkgName)
+	if !ok {
+		return ""
+	}
+	at := name.Imported().Path()
+	if d.file.pkg.program.packages[at] != nil || std.Has(at) || at == "unsafe" {
+		return ""
+	}
+	return at
+}
+
+// walk calls visit for each node below n with the nodes around it, outermost
+// first and the node itself last.
+func walk(n ast.Node, visit func(stack []ast.Node) bool) {
+	var stack []ast.Node
+	ast.Inspect(n, func(n ast.Node) bool {
+		if n == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		stack = append(stack, n)
+		if visit(stack) {
+			return true
+		}
+		stack = stack[:len(stack)-1]
+		return false
+	})
+}
+
+// within reports whether a list of nodes has n.
+func within(stack []ast.Node, n ast.Node) bool { return slices.Contains(stack, n) }

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/key"
+)
+
+// engine is the module that this package is of.
+const engine = "github.com/larder-data/larder"
+
+// engineImpure maps Larder's own packages that functions may call to what of
+// them reads the outside without a record of it. What else they read is
+// recorded, and what they compute has keys of its own.
+var engineImpure = map[string]map[string]string{
+	engine: {
+		"DefaultDir": "the environment", "Open": "the file system", "Larder.Metrics": "the program's state", "Larder.Close": "the program's state",
+		"Larder.Store": "the store", "Closure": "the program's sources", "ClosureParts": "the store", "Larder.Verifies": "chance",
+	},
+	engine + "/lazy":   {"Why": "the store", "PlanOf": "the store", "Tree": "the store"},
+	engine + "/key":    {"DigestFile": "the file system", "Build": "the executable"},
+	engine + "/source": {"Identify": "the program's sources", "FunctionOf": "the executable", "Surroundings": "the environment"},
+	engine + "/array":  {},
+}
+
+// isEngine reports whether a package is one of Larder's own that functions may
+// call.
+func isEngine(path string) bool { return engineImpure[path] != nil }
+
+// engine takes in a name of one of Larder's own packages.
+func (w *walker) engine(d *decl, l leaf) {
+	if w.declared(d, l.path, l.full()) {
+		return
+	}
+	if what := engineImpure[l.path][l.name]; what != "" {
+		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", l.full(), what), at: d.at(l.at), name: l.full(), refuse: true})
+	}
+	if m, ok := w.program.build.module(engine); ok && m.version != "" {
+		w.modules[m.path] = m.version
+	} else {
+		w.modules[engine] = w.program.engineDigest()
+	}
+}
+
+// engineDigest is the digest of the sources of Larder's own packages, for
+// programs that are built with Larder from a folder.
+func (p *parsedProgram) engineDigest() string {
+	var list []string
+	for path, k := range p.packages {
+		if k.engine {
+			list = append(list, path+" "+k.content())
+		}
+	}
+	slices.Sort(list)
+	return key.DigestOf([]byte(strings.Join(list, "\n"))).String()
+}
+
+// content is the digest of the sources of a package, as they are.
+func (k *pkg) content() string {
+	var list []string
+	for _, f := range k.syntax {
+		list = append(list, f.name+" "+key.DigestOf(f.content).String())
+	}
+	return strings.Join(list, "\n")
+}
+
+// whole digests the whole program: by its sources where all packages of its own
+// register them, so that what changes no code changes nothing, and otherwise by
+// the executable.
+func (p *parsedProgram) whole() ([]Part, error) {
+	why := p.hidden()
+	if why != "" {
+		code, err := key.Build()
+		return []Part{{Name: "the executable", Where: why, Digest: key.DigestOf([]byte(code.ID))}}, err
+	}
+	var parts []Part
+	for _, k := range p.order {
+		if !k.engine {
+			parts = append(parts, Part{Name: "package " + k.path, Digest: key.DigestOf([]byte(k.content()))})
+		}
+		for _, d := range k.decls {
+			if len(d.embeds) > 0 {
+				files, err := k.embeddedFiles(d.embeds)
+				if err != nil {
+					return nil, fmt.Errorf("source: package %s: %w", k.path, err)
+				}
+				parts = append(parts, files...)
+			}
+		}
+	}
+	parts = append(parts, Part{Name: "modules", Digest: key.DigestOf([]byte(p.build.allModules()))}, Part{Name: "Larder", Digest: key.DigestOf([]byte(p.engineDigest()))})
+	for _, s := range p.build.settings {
+		parts = append(parts, Part{Name: "build " + s.name, Where: s.value, Digest: key.DigestOf([]byte(s.value))})
+	}
+	return parts, nil
+}
+
+// hidden says what of the program's code its registered sources do not show, or
+// "".
+func (p *parsedProgram) hidden() string {
+	switch {
+	case p.unknown != "":
+		return "package " + p.unknown + " does not register its sources"
+	case p.build.trimmed:
+		return "it is built with -trimpath, which leaves no trace of what the linker sets"
+	case p.build.linking != "":
+		return "the linker sets variables: " + p.build.linking
+	case !p.build.allVersioned():
+		for _, m := range p.build.modules {
+			if m.version == "" && !m.main && m.path != engine && !p.registeredBelow(m.path) {
+				return "module " + m.path + " lies in a folder and does not register its sources"
+			}
+		}
+	}
+	for _, k := range p.order {
+		if k.engine {
+			continue
+		}
+		if k.assembly {
+			return "package " + k.path + " has code that is not Go"
+		}
+		if k.imports["C"] {
+			return "package " + k.path + " has code that is not Go"
+		}
+		if len(k.sources) == 0 {
+			return "package " + k.path + " does not embed all its sources"
+		}
+		for _, d := range k.decls {
+			if slices.ContainsFunc(d.embeds, func(e string) bool { return !k.registers(e) }) {
+				return "package " + k.path + " embeds files that are not registered"
+			}
+		}
+	}
+	return ""
+}
+
+// registeredBelow reports whether a package of a module is registered. If one
+// that it needs is not, the program has an unknown package.
+func (p *parsedProgram) registeredBelow(module string) bool {
+	for path := range p.packages {
+		if path == module || strings.HasPrefix(path, module+"/") {
+			return true
+		}
+	}
+	return false
+}
+

@@ -1,0 +1,21 @@
+package source
+
+import (
+	"embed"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/key"
+)
+
+//go:embed *.go
+var files embed.FS
+
+// ownPackages are the packages of Larder that functions may call and that
+// cannot register their sources themselves, as this package is made from them.
+func ownPackages() []*Package {
+	return []*Package{
+		{path: engine + "/key", files: key.Sources},
+		{path: engine + "/array", files: array.Sources},
+		{path: engine + "/source", files: files},
+	}
+}

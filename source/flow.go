@@ -1,0 +1,813 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// A tracer finds out where references to the memory of a package variable go,
+// and what writes by them. It goes both ways: forward from the variable to what
+// it is assigned to, passed to and returned from, and backward from what it is
+// given to what else may hold the same memory (origins.go). What it cannot
+// follow may write.
+//
+// It tells variables apart, parameters and fields, but neither one call of a
+// function from another nor one value of a struct type from another.
+type tracer struct {
+	p        *parsedProgram
+	root     *types.Var
+	decl     *decl // of root
+	seen     map[types.Object]bool
+	queue    []types.Object        // variables that may hold a reference
+	origins  map[types.Object]bool // those whose own values were traced back
+	state    map[types.Object]bool // those that are part of the memory themselves
+	returned map[returned]bool
+	writers  map[*decl]bool // what writes while the program starts
+	onced    []once
+	bodies   map[*ast.BlockStmt]bool // whose results were traced back
+	memo     bool                    // calls of functions in it hand out its memory
+	leaked   bool                    // it is handed out by what is exported
+	sliced   bool                    // parts of slices are made
+	appended token.Pos
+	appender *decl
+	problem  *problem
+}
+
+// returned is a result of a function.
+type returned struct {
+	f types.Object
+	i int
+}
+
+// once is a write within a function that a sync.Once calls.
+type once struct {
+	decl   *decl
+	guard  types.Object // the sync.Once
+	lit    *ast.FuncLit
+	writes token.Pos
+}
+
+func (t *tracer) name() string { return t.root.Pkg().Path() + "." + t.root.Name() }
+
+// fail notes why the variable is not constant: the first reason.
+func (t *tracer) fail(p problem) {
+	if t.problem == nil {
+		p.name, p.refuse, p.state = t.name(), true, !p.opaque
+		t.problem = &p
+	}
+}
+
+func (t *tracer) lost(d *decl, n ast.Node, what string) {
+	t.fail(problem{what: fmt.Sprintf("package variable %s, which may change while the program runs: %s at %s may write to it", t.name(), what, d.at(n.Pos())), at: t.decl.at(t.decl.node.Pos())})
+}
+
+// follow traces the variable both ways.
+func (t *tracer) follow() {
+	t.trace(t.root)
+	t.holds(t.root)
+	t.drain()
+	t.checkOnces()
+}
+
+func (t *tracer) drain() {
+	for len(t.queue) > 0 && t.problem == nil {
+		o := t.queue[0]
+		t.queue = t.queue[1:]
+		t.uses(o)
+	}
+}
+
+// holds notes that a variable, a parameter or a field may hold a reference.
+func (t *tracer) holds(o types.Object) {
+	if o == nil {
+		return
+	}
+	o = origin(o)
+	if v, ok := o.(*types.Var); !ok || t.seen[o] || v.Name() == "_" {
+		return
+	}
+	t.seen[o] = true
+	t.queue = append(t.queue, o)
+}
+
+// where lists the declarations in which a variable may be named.
+func (p *parsedProgram) where(o types.Object) []*decl {
+	v := o.(*types.Var)
+	switch {
+	case v.IsField():
+		return p.mentioned[o]
+	case v.Pkg() != nil && v.Parent() == v.Pkg().Scope():
+		if d := p.decls[o]; d != nil && !slices.Contains(p.mentioned[o], d) {
+			return append([]*decl{d}, p.mentioned[o]...)
+		}
+		return p.mentioned[o]
+	}
+	if d := p.around(o); d != nil {
+		return []*decl{d}
+	}
+	return nil
+}
+
+// around returns the declaration that a local variable is in.
+func (p *parsedProgram) around(o types.Object) *decl {
+	k := p.packages[o.Pkg().Path()]
+	if k == nil {
+		return nil
+	}
+	for _, f := range k.syntax {
+		if o.Pos() < f.syntax.FileStart || o.Pos() >= f.syntax.FileEnd {
+			continue
+		}
+		for _, d := range f.decls {
+			if d.node.Pos() <= o.Pos() && o.Pos() < d.node.End() {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// uses follows a variable from wherever it is named.
+func (t *tracer) uses(o types.Object) {
+	t.namedResult(o)
+	for _, d := range t.p.where(o) {
+		walk(d.node, func(stack []ast.Node) bool {
+			id, ok := stack[len(stack)-1].(*ast.Ident)
+			if !ok || t.problem != nil || origin(d.info().Uses[id]) != o {
+				return true
+			}
+			if len(stack) > 1 {
+				switch p := stack[len(stack)-2].(type) {
+				case *ast.SelectorExpr:
+					if p.Sel == id { // a field, or a variable of another package
+						stack = stack[:len(stack)-1]
+					}
+				case *ast.KeyValueExpr:
+					if p.Key == id && o.(*types.Var).IsField() {
+						return true // a field of a literal: what it is given has been followed
+					}
+				}
+			}
+			t.flow(d, slices.Clone(stack), o == t.root || t.state[o])
+			return true
+		})
+	}
+}
+
+// namedResult follows a result that has a name.
+func (t *tracer) namedResult(o types.Object) {
+	d := t.p.around(o)
+	if d == nil {
+		return
+	}
+	f, ok := d.object().(*types.Func)
+	if !ok {
+		return
+	}
+	i := 0
+	for v := range f.Signature().Results().Variables() {
+		if v == o {
+			t.returns(f, i)
+		}
+		i++
+	}
+}
+
+// flow follows the expression that is the last of the nodes to where its value
+// goes. mem says that it is itself part of the memory, so that assigning to it
+// writes there.
+func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
+	info := d.info()
+	result := -1 // which result of a call the expression is, if it is one of several
+	for i := len(stack) - 1; i > 0 && t.problem == nil; i-- {
+		e, ok := stack[i].(ast.Expr)
+		if !ok {
+			return
+		}
+		of := info.Types[e].Type
+		if id, isIdent := e.(*ast.Ident); isIdent && of == nil && info.Uses[id] != nil {
+			of = info.Uses[id].Type()
+		}
+		if tuple, isTuple := of.(*types.Tuple); isTuple && result >= 0 && result < tuple.Len() {
+			of = tuple.At(result).Type()
+		}
+		carries := !flat(of, 0) || t.memo && hasFunctions(of, 0)
+		switch p := stack[i-1].(type) {
+		case *ast.ParenExpr:
+		case *ast.StarExpr:
+			mem = true
+		case *ast.SelectorExpr:
+			sel := info.Selections[p]
+			if sel == nil {
+				if carries {
+					t.lost(d, p, "."+p.Sel.Name+" of a value whose type is not known")
+				}
+				return
+			}
+			if sel.Kind() != types.FieldVal {
+				if !t.method(d, stack, i-1, sel, carries || mem) {
+					return
+				}
+				i-- // on with the call
+				mem = false
+				break
+			}
+			mem = mem || sel.Indirect()
+		case *ast.IndexExpr:
+			if p.X != e {
+				return
+			}
+			if _, isFunc := of.Underlying().(*types.Signature); isFunc {
+				break // instantiation
+			}
+			switch of.Underlying().(type) {
+			case *types.Slice, *types.Map, *types.Pointer:
+				mem = true
+			}
+		case *ast.SliceExpr:
+			if p.X != e {
+				return
+			}
+			if b, isText := of.Underlying().(*types.Basic); isText && b.Info()&types.IsString != 0 {
+				return
+			}
+			if _, isArray := of.Underlying().(*types.Array); isArray && !mem && !carries {
+				return // of a copy
+			}
+			t.sliced = t.sliced || p.High != nil
+			mem = false
+		case *ast.UnaryExpr:
+			switch {
+			case p.Op == token.AND:
+				if mem && harmless(of) {
+					return
+				}
+				if !mem && !carries {
+					return // of a copy
+				}
+				mem = false
+			case p.Op == token.ARROW && carries:
+				t.writes(d, p.Pos(), nil)
+				return
+			default:
+				return
+			}
+		case *ast.CallExpr:
+			if p.Fun == e {
+				if !t.memo {
+					return
+				}
+				mem = false
+				break
+			}
+			if !carries {
+				return
+			}
+			if !t.argument(d, p, slices.Index(p.Args, e), result, of) {
+				return
+			}
+			mem, result = false, -1
+		case *ast.TypeAssertExpr:
+			if !carries {
+				return
+			}
+			if p.Type == nil {
+				t.typeSwitch(d, stack[:i-1])
+				return
+			}
+			mem = false
+		case *ast.CompositeLit:
+			if !carries {
+				return
+			}
+			t.element(d, p, e)
+			mem = false
+		case *ast.KeyValueExpr:
+			if !carries {
+				return
+			}
+			lit, isLit := stack[i-2].(*ast.CompositeLit)
+			if !isLit {
+				return
+			}
+			if p.Value == e {
+				if key, isIdent := p.Key.(*ast.Ident); isIdent && isStruct(info.Types[lit].Type) {
+					t.holds(info.Uses[key])
+				}
+			}
+			i-- // on with the literal
+			mem = false
+		case *ast.AssignStmt:
+			t.assign(d, p, e, stack, mem, carries, result)
+			return
+		case *ast.IncDecStmt:
+			if mem {
+				t.writes(d, e.Pos(), stack)
+			}
+			return
+		case *ast.ValueSpec:
+			if !carries {
+				return
+			}
+			n := slices.Index(p.Values, e)
+			if len(p.Values) == 1 && len(p.Names) > 1 {
+				n = max(result, 0)
+			}
+			if n >= 0 && n < len(p.Names) {
+				t.holds(info.Defs[p.Names[n]])
+			}
+			return
+		case *ast.RangeStmt:
+			t.ranges(d, p, e, of, mem, stack)
+			return
+		case *ast.SendStmt:
+			if p.Chan == e {
+				t.writes(d, p.Pos(), nil)
+			} else if carries {
+				t.lost(d, p, "what receives it from a channel")
+			}
+			return
+		case *ast.ReturnStmt:
+			if carries {
+				n := slices.Index(p.Results, e)
+				if len(p.Results) == 1 && result >= 0 {
+					n = result
+				}
+				t.returnedBy(d, stack[:i-1], n)
+			}
+			return
+		case *ast.BinaryExpr, *ast.ExprStmt, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.GoStmt, *ast.DeferStmt, *ast.BlockStmt, *ast.TypeSwitchStmt, *ast.CommClause, *ast.SelectStmt:
+			return
+		default:
+			if carries {
+				t.lost(d, p, "what cannot be followed")
+			}
+			return
+		}
+	}
+}
+
+func isStruct(of types.Type) bool {
+	if of == nil {
+		return false
+	}
+	if p, ok := of.Underlying().(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	_, ok := of.Underlying().(*types.Struct)
+	return ok
+}
+
+// element follows a value that is put into a literal without a key.
+func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
+	of := d.info().Types[lit].Type
+	if of == nil {
+		return
+	}
+	if p, ok := of.Underlying().(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	if s, ok := of.Underlying().(*types.Struct); ok {
+		if n := slices.Index(lit.Elts, e); n >= 0 && n < s.NumFields() {
+			t.holds(s.Field(n))
+		}
+	}
+}
+
+// assign follows an assignment in which the expression stands on one side.
+func (t *tracer) assign(d *decl, p *ast.AssignStmt, e ast.Expr, stack []ast.Node, mem, carries bool, result int) {
+	if slices.Contains(p.Lhs, e) {
+		if mem && p.Tok != token.DEFINE {
+			t.writes(d, e.Pos(), stack)
+		}
+		return
+	}
+	if !carries {
+		return
+	}
+	n := slices.Index(p.Rhs, e)
+	if len(p.Rhs) == 1 && len(p.Lhs) > 1 {
+		n = max(result, 0)
+	}
+	if n >= 0 && n < len(p.Lhs) {
+		t.store(d, p.Lhs[n], stack)
+	}
+}
+
+// store follows a reference into what it is assigned to.
+func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
+	info := d.info()
+	switch to := ast.Unparen(to).(type) {
+	case *ast.Ident:
+		if o := info.Defs[to]; o != nil {
+			t.holds(o)
+		} else {
+			t.holds(info.Uses[to])
+		}
+	case *ast.SelectorExpr:
+		o := info.Uses[to.Sel]
+		if o == nil {
+			t.lost(d, to, "what it is assigned to")
+			return
+		}
+		t.holds(o)
+	default:
+		// It is put into a container, whose other holders reach it from now on:
+		// so the container becomes part of what is followed.
+		o := rootOf(info, to)
+		if _, running := t.p.beforeMain(d); o == nil || running != nil || isLater(stack) {
+			t.lost(d, to, "what holds the container that it is put into")
+			return
+		}
+		t.holds(o)
+		t.trace(o)
+	}
+}
+
+// rootOf is the variable that an expression is a part of, or nil.
+func rootOf(info *types.Info, e ast.Expr) types.Object {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.Ident:
+			if o := info.Uses[x]; o != nil {
+				return o
+			}
+			return info.Defs[x]
+		case *ast.SelectorExpr:
+			if o, ok := info.Uses[x.Sel].(*types.Var); ok {
+				return o // a field, or a variable of another package
+			}
+			return nil
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.SliceExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// ranges follows the elements of what is ranged over.
+func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, mem bool, stack []ast.Node) {
+	if p.X != e {
+		if mem && p.Tok == token.ASSIGN && (p.Key == e || p.Value == e) {
+			t.writes(d, e.Pos(), stack)
+		}
+		return
+	}
+	if _, ok := of.Underlying().(*types.Chan); ok {
+		t.writes(d, p.Pos(), nil)
+		return
+	}
+	for _, v := range []ast.Expr{p.Key, p.Value} {
+		if v == nil {
+			continue
+		}
+		id, ok := ast.Unparen(v).(*ast.Ident)
+		if ok && id.Name == "_" {
+			continue
+		}
+		vt := d.info().TypeOf(v)
+		if vt != nil && flat(vt, 0) && !(t.memo && hasFunctions(vt, 0)) {
+			continue
+		}
+		t.store(d, v, stack)
+	}
+}
+
+// typeSwitch follows what is switched on into the variables of the cases.
+func (t *tracer) typeSwitch(d *decl, stack []ast.Node) {
+	for i := len(stack) - 1; i >= 0; i-- {
+		s, ok := stack[i].(*ast.TypeSwitchStmt)
+		if !ok {
+			continue
+		}
+		for _, c := range s.Body.List {
+			t.holds(d.info().Implicits[c])
+		}
+		return
+	}
+}
+
+// argument follows an argument into what is called, and reports whether the
+// call's results may refer to it.
+func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.Type) (goOn bool) {
+	info := d.info()
+	fun := info.Types[ast.Unparen(call.Fun)]
+	if fun.IsType() {
+		return true
+	}
+	if fun.IsBuiltin() {
+		return t.builtin(d, call, n)
+	}
+	f := staticCallee(info, call)
+	if result >= 0 && len(call.Args) == 1 {
+		n = result // f(g())
+	}
+	switch {
+	case f == nil:
+		return t.dynamic(d, call, n)
+	case f.Pkg() == nil:
+		return false
+	case std.Has(f.Pkg().Path()):
+		return t.libraryCall(d, call, n, f, of)
+	case isEngine(f.Pkg().Path()):
+		return false
+	}
+	if f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()) {
+		if calledByLibrary[f.Name()] {
+			t.lost(d, call, "the method "+f.Name()+" of whatever is behind an interface")
+		}
+		for _, m := range t.p.methods[f.Name()] {
+			t.parameter(m, n)
+		}
+		return false
+	}
+	if k := t.p.decls[f]; k != nil {
+		t.parameter(k, n)
+		return false
+	}
+	t.lost(d, call, f.Name())
+	return false
+}
+
+// parameter follows the n-th argument into a function.
+func (t *tracer) parameter(d *decl, n int) {
+	f, ok := d.object().(*types.Func)
+	if !ok {
+		return
+	}
+	if d.function().Body == nil {
+		t.lost(d, d.node, "code that is not Go")
+		return
+	}
+	params := f.Signature().Params()
+	if n = min(n, params.Len()-1); n >= 0 {
+		t.holds(params.At(n))
+	}
+}
+
+// dynamic follows an argument into a function that is a value.
+func (t *tracer) dynamic(d *decl, call *ast.CallExpr, n int) bool {
+	info := d.info()
+	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
+		t.literal(d, lit, n)
+		return false
+	}
+	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.unknownPackage(s) != "" {
+		return true // of a module: it is refused, unless it is declared to be pure
+	}
+	if info.TypeOf(call.Fun) == nil || info.TypeOf(call.Fun) == types.Typ[types.Invalid] {
+		return true
+	}
+	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
+		if lits := t.p.literals(d, info.Uses[id]); len(lits) > 0 {
+			for _, lit := range lits {
+				t.literal(d, lit, n)
+			}
+			return false
+		}
+	}
+	t.lost(d, call, "a function that is a value")
+	return false
+}
+
+// literals lists the function literals that a local variable stands for, or
+// nothing if it may stand for other functions.
+func (p *parsedProgram) literals(d *decl, o types.Object) []*ast.FuncLit {
+	v, ok := o.(*types.Var)
+	if !ok || v.Parent() == v.Pkg().Scope() || v.IsField() {
+		return nil
+	}
+	var lits []*ast.FuncLit
+	for _, e := range d.assignments(v) {
+		lit, ok := ast.Unparen(e).(*ast.FuncLit)
+		if !ok {
+			return nil
+		}
+		lits = append(lits, lit)
+	}
+	return lits
+}
+
+// literal follows the n-th argument into a function literal.
+func (t *tracer) literal(d *decl, lit *ast.FuncLit, n int) {
+	s, ok := d.info().TypeOf(lit).(*types.Signature)
+	if !ok {
+		return
+	}
+	if n = min(n, s.Params().Len()-1); n >= 0 {
+		t.holds(s.Params().At(n))
+	}
+}
+
+// builtin follows an argument of a function of the language.
+func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
+	name := ""
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		t.lost(d, call, "unsafe."+f.Sel.Name)
+		return false
+	}
+	elements := func() bool { // of a slice that is copied
+		s, ok := d.info().TypeOf(call.Args[n]).Underlying().(*types.Slice)
+		return !ok || !flat(s.Elem(), 0)
+	}
+	switch name {
+	case "append":
+		if n == 0 {
+			if _, part := ast.Unparen(call.Args[0]).(*ast.SliceExpr); part {
+				t.writes(d, call.Pos(), nil)
+			} else if !t.appended.IsValid() {
+				t.appended, t.appender = call.Pos(), d
+			}
+			return true
+		}
+		return !call.Ellipsis.IsValid() || elements()
+	case "copy":
+		if n == 0 {
+			t.writes(d, call.Pos(), nil)
+		} else if elements() {
+			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call})
+		}
+	case "delete", "clear", "close":
+		if n == 0 {
+			t.writes(d, call.Pos(), nil)
+		}
+	case "min", "max":
+		return true
+	}
+	return false
+}
+
+// returns follows a result of a function to where it is called.
+func (t *tracer) returns(f *types.Func, i int) {
+	f = f.Origin()
+	if r := (returned{f, i}); t.returned[r] {
+		return
+	} else {
+		t.returned[r] = true
+	}
+	t.leaked = t.leaked || f.Exported() && t.root.Pkg().Name() != "main"
+	visit := func(d *decl, is func(*ast.Ident) bool, dispatched bool) {
+		walk(d.node, func(stack []ast.Node) bool {
+			id, ok := stack[len(stack)-1].(*ast.Ident)
+			if !ok || t.problem != nil || !is(id) {
+				return true
+			}
+			at := len(stack) - 2
+			for at >= 0 {
+				switch stack[at].(type) {
+				case *ast.SelectorExpr, *ast.IndexExpr, *ast.IndexListExpr, *ast.ParenExpr:
+					at--
+					continue
+				}
+				break
+			}
+			call, ok := stack[max(at, 0)].(*ast.CallExpr)
+			switch {
+			case ok && isCalled(stack):
+				t.result(d, stack[:at+1], i, f.Signature().Results().Len())
+			case dispatched || ok && d.toEngine(call):
+			default:
+				t.lost(d, id, "whatever calls "+f.Name()+", which is passed on as a value and returns it,")
+			}
+			return true
+		})
+	}
+	for _, d := range t.p.mentioned[f] {
+		visit(d, func(id *ast.Ident) bool { return origin(d.info().Uses[id]) == f }, false)
+	}
+	if f.Signature().Recv() != nil {
+		for _, d := range t.p.called[f.Name()] {
+			visit(d, func(id *ast.Ident) bool {
+				g, ok := d.info().Uses[id].(*types.Func)
+				return ok && g.Name() == f.Name() && g.Signature().Recv() != nil && types.IsInterface(g.Signature().Recv().Type())
+			}, true)
+		}
+	}
+}
+
+// result follows a call, of which one result is meant.
+func (t *tracer) result(d *decl, stack []ast.Node, i, of int) {
+	if of == 1 {
+		t.flow(d, slices.Clone(stack), false)
+		return
+	}
+	call := stack[len(stack)-1].(ast.Expr)
+	tuple, ok := d.info().TypeOf(call).(*types.Tuple)
+	if !ok || i >= tuple.Len() || flat(tuple.At(i).Type(), 0) {
+		return
+	}
+	switch p := stack[len(stack)-2].(type) {
+	case *ast.AssignStmt:
+		if len(p.Lhs) == tuple.Len() {
+			t.store(d, p.Lhs[i], stack)
+		}
+	case *ast.ValueSpec:
+		if len(p.Names) == tuple.Len() {
+			t.holds(d.info().Defs[p.Names[i]])
+		}
+	case *ast.ReturnStmt:
+		t.returnedBy(d, stack[:len(stack)-2], i)
+	case *ast.CallExpr:
+		if !t.argument(d, p, i, i, tuple.At(i).Type()) {
+			return
+		}
+		t.flow(d, slices.Clone(stack[:len(stack)-1]), false)
+	case *ast.ExprStmt:
+	default:
+		t.lost(d, call, "what cannot be followed")
+	}
+}
+
+// toEngine reports whether a call is one of Larder's own functions, which keep
+// results apart from each other.
+func (d *decl) toEngine(call *ast.CallExpr) bool {
+	f := staticCallee(d.info(), call)
+	return f != nil && f.Pkg() != nil && isEngine(f.Pkg().Path())
+}
+
+// returnedBy follows what the function around returns.
+func (t *tracer) returnedBy(d *decl, stack []ast.Node, n int) {
+	for i := len(stack) - 1; i >= 0; i-- {
+		lit, ok := stack[i].(*ast.FuncLit)
+		if !ok {
+			continue
+		}
+		if i == 0 { // the declaration itself
+			return
+		}
+		t.literalReturns(d, stack[:i+1], lit, n)
+		return
+	}
+	if f, ok := d.object().(*types.Func); ok {
+		t.returns(f, n)
+	}
+}
+
+// literalReturns follows what a function literal returns.
+func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n int) {
+	if len(stack) < 2 {
+		return
+	}
+	results := d.info().TypeOf(lit).(*types.Signature).Results().Len()
+	switch p := stack[len(stack)-2].(type) {
+	case *ast.CallExpr:
+		if p.Fun == lit {
+			t.result(d, stack[:len(stack)-1], n, results)
+			return
+		}
+		if d.toEngine(p) || t.memo {
+			return
+		}
+	case *ast.AssignStmt:
+		for i, e := range p.Rhs {
+			if id, ok := p.Lhs[min(i, len(p.Lhs)-1)].(*ast.Ident); ok && e == lit {
+				o := d.info().Defs[id]
+				if o == nil {
+					o = d.info().Uses[id]
+				}
+				if t.callsOf(d, o, n, results) {
+					return
+				}
+			}
+		}
+	}
+	t.lost(d, lit, "whatever calls the function literal that returns it")
+}
+
+// callsOf follows the results of calls of a local variable, and reports whether
+// it is only called.
+func (t *tracer) callsOf(d *decl, o types.Object, n, results int) bool {
+	if v, ok := o.(*types.Var); !ok || v.Parent() == v.Pkg().Scope() {
+		return false
+	}
+	only := true
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || d.info().Uses[id] != o {
+			return true
+		}
+		if p, ok := stack[len(stack)-2].(*ast.AssignStmt); ok && slices.Contains(p.Lhs, ast.Expr(id)) {
+			return true
+		}
+		if !isCalled(stack) {
+			only = false
+			return true
+		}
+		t.result(d, stack[:len(stack)-1], n, results)
+		return true
+	})
+	return only
+}

@@ -1,0 +1,101 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"reflect"
+
+	"github.com/larder-data/larder/key"
+)
+
+// declareInputs finds out which variables the pointers in [Options] point to:
+// those that the sources name in the same places.
+func (p *parsedProgram) declareInputs(registered []*Package) error {
+	for _, r := range registered {
+		if len(r.options.Inputs) == 0 {
+			continue
+		}
+		k := p.packages[r.path]
+		names := k.inputNames()
+		if len(names) != len(r.options.Inputs) {
+			return fmt.Errorf("source: package %s: the Inputs of source.Register must be written there, as []any{&variable, ...}", r.path)
+		}
+		for i, pointer := range r.options.Inputs {
+			v := reflect.ValueOf(pointer)
+			if v.Kind() != reflect.Pointer || v.IsNil() || names[i] == nil {
+				return fmt.Errorf("source: package %s: input %d of source.Register is no pointer to a package variable: write &variable", r.path, i)
+			}
+			p.inputs[names[i]] = Input{Name: names[i].Pkg().Path() + "." + names[i].Name(), Package: r.path, Index: i}
+		}
+	}
+	return nil
+}
+
+// inputNames lists the variables in the Inputs of a package's call of Register.
+func (k *pkg) inputNames() []*types.Var {
+	var list []*types.Var
+	for _, d := range k.decls {
+		if d.kind != "var" {
+			continue
+		}
+		ast.Inspect(d.node, func(n ast.Node) bool {
+			kv, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			id, ok := kv.Key.(*ast.Ident)
+			f, isField := k.info.Uses[id].(*types.Var)
+			if !ok || id.Name != "Inputs" || !isField || f.Pkg() == nil || f.Pkg().Path() != engine+"/source" {
+				return true
+			}
+			if lit, ok := kv.Value.(*ast.CompositeLit); ok {
+				for _, e := range lit.Elts {
+					list = append(list, k.pointed(e))
+				}
+			}
+			return false
+		})
+	}
+	return list
+}
+
+// pointed is the package variable v of an expression &v, or nil.
+func (k *pkg) pointed(e ast.Expr) *types.Var {
+	u, ok := ast.Unparen(e).(*ast.UnaryExpr)
+	if !ok {
+		return nil
+	}
+	var o types.Object
+	switch x := ast.Unparen(u.X).(type) {
+	case *ast.Ident:
+		o = k.info.Uses[x]
+	case *ast.SelectorExpr:
+		o = k.info.Uses[x.Sel]
+	}
+	v, ok := o.(*types.Var)
+	if !ok || v.IsField() || v.Parent() != v.Pkg().Scope() {
+		return nil
+	}
+	return v
+}
+
+// An Input is a package variable whose value is part of keys.
+type Input struct {
+	Name    string // "example.com/m/pkg.Limit"
+	Package string // that declares it as an input
+	Index   int    // among the Inputs of that
+}
+
+// Digest returns the digest of the value that the variable has now.
+func (in Input) Digest() (key.Digest, error) {
+	p := known(in.Package)
+	if p == nil || in.Index >= len(p.options.Inputs) {
+		return key.Digest{}, fmt.Errorf("source: package %s declares no input %s", in.Package, in.Name)
+	}
+	d, err := key.Of(reflect.ValueOf(p.options.Inputs[in.Index]).Elem().Interface())
+	if err != nil {
+		return d, fmt.Errorf("source: the value of package variable %s: %w", in.Name, err)
+	}
+	return d, nil
+}

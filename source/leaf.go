@@ -1,0 +1,258 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// leaf takes in a name of a package whose sources are not here.
+func (w *walker) leaf(d *decl, l leaf) {
+	switch {
+	case l.path == "unsafe":
+		w.refuse(d, problem{what: "unsafe." + l.name + " (memory without types)", at: d.at(l.at), name: "unsafe." + l.name, cure: "code without it, or a version for its function: //larder:version 1"})
+	case l.library:
+		w.library(d, l)
+	case isEngine(l.path):
+		w.engine(d, l)
+	default:
+		w.foreign(d, l)
+	}
+}
+
+// library takes in a name of the standard library.
+func (w *walker) library(d *decl, l leaf) {
+	name := l.full()
+	if w.declared(d, l.path, name) {
+		return
+	}
+	fact, known := std.Lookup(name)
+	switch {
+	case !known && !ofInterface(l.object):
+		w.refuse(d, problem{what: name + " (of which it is not known what it does)", at: d.at(l.at), name: name, refuse: true})
+	case fact.Outside != "":
+		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", name, fact.Outside), at: d.at(l.at), name: name, refuse: true})
+	}
+	if l.path == "time" {
+		w.modules["time zone"] = zone()
+	}
+	if fact.Registry {
+		w.registry(d, l)
+	}
+	if callsByName(name) {
+		w.callsAnything()
+	}
+	w.libraryState(d, l)
+}
+
+func ofInterface(o types.Object) bool {
+	f, ok := o.(*types.Func)
+	return ok && f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type())
+}
+
+// callsByName reports whether a function of the standard library calls methods
+// by names that are not in the source, or in text.
+func callsByName(name string) bool {
+	switch name {
+	case "reflect.Value.Method", "reflect.Value.MethodByName", "reflect.Type.Method", "reflect.Type.MethodByName", "reflect.Value.Methods", "reflect.Type.Methods":
+		return true
+	}
+	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.")
+}
+
+// zone says in which time zone the machine is.
+func zone() string {
+	if tz, ok := os.LookupEnv("TZ"); ok {
+		return "TZ=" + tz
+	}
+	b, err := os.ReadFile("/etc/localtime")
+	if err != nil {
+		return "none"
+	}
+	return key.DigestOf(b).String()
+}
+
+// registry takes in what the program registers with a package of the standard
+// library: by calls of its own, and by importing packages that do.
+func (w *walker) registry(d *decl, l leaf) {
+	imports := map[string]bool{}
+	for _, k := range w.program.order {
+		for path := range k.imports {
+			if w.program.packages[path] == nil {
+				imports[path] = true
+			}
+		}
+	}
+	list := make([]string, 0, len(imports))
+	for path := range imports {
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	w.modules["imports of the program"] = strings.Join(list, " ")
+	w.modules["all modules"] = w.program.build.allModules()
+	if u := w.program.unknown; u != "" {
+		w.refuse(d, problem{what: fmt.Sprintf("%s, with which package %s may register something", l.full(), u), at: d.at(l.at), name: l.full(), cure: "that package registered"})
+	}
+	for o, by := range w.program.indexed().mentioned {
+		f, ok := o.(*types.Func)
+		if !ok || f.Pkg() == nil || f.Pkg().Path() != l.path || !strings.HasPrefix(f.Name(), "Register") {
+			continue
+		}
+		for _, m := range by {
+			w.registers(d, m, f)
+		}
+	}
+}
+
+// registers takes in a declaration that registers something with the standard
+// library.
+func (w *walker) registers(from, by *decl, f *types.Func) {
+	callers, running := w.program.beforeMain(by)
+	if running != nil {
+		w.refuse(from, problem{
+			what: fmt.Sprintf("what %s registers with %s.%s while the program runs", by.name(), f.Pkg().Path(), f.Name()), at: by.at(by.node.Pos()),
+			name: f.Pkg().Path() + "." + f.Name(), refuse: true, state: true,
+		})
+		return
+	}
+	w.reach(by, from)
+	for _, c := range callers {
+		w.reach(c, from)
+	}
+}
+
+// libraryState takes in what the program writes to variables of the package, or
+// of one that it is made from.
+func (w *walker) libraryState(d *decl, l leaf) {
+	p := w.program
+	for _, v := range p.libraryWrites() {
+		if l.object == nil || !imports(l.object.Pkg(), v.Pkg(), map[*types.Package]bool{}) {
+			continue
+		}
+		name := v.Pkg().Path() + "." + v.Name()
+		for _, by := range p.indexed().mentioned[v] {
+			at := by.assigns(v)
+			if !at.IsValid() || w.declared(d, name) {
+				continue
+			}
+			callers, running := p.beforeMain(by)
+			if running != nil || by.later(at) {
+				w.refuse(d, problem{what: fmt.Sprintf("variable %s, which %s writes while the program runs", name, by.name()), at: by.at(at), name: name, refuse: true, state: true})
+				continue
+			}
+			w.reach(by, d)
+			for _, c := range callers {
+				w.reach(c, d)
+			}
+		}
+	}
+	if v, ok := l.object.(*types.Var); ok && p.unknown != "" && variables[l.full()] {
+		w.refuse(d, problem{
+			what: fmt.Sprintf("variable %s.%s, which package %s may write, whose sources are not registered", v.Pkg().Path(), v.Name(), p.unknown),
+			at:   d.at(l.at), name: l.full(), refuse: true, opaque: true,
+		})
+	}
+}
+
+// imports reports whether a package is another one, or is made from it.
+func imports(p, other *types.Package, seen map[*types.Package]bool) bool {
+	if p == other || p.Path() == other.Path() {
+		return true
+	}
+	if seen[p] {
+		return false
+	}
+	seen[p] = true
+	return slices.ContainsFunc(p.Imports(), func(in *types.Package) bool { return imports(in, other, seen) })
+}
+
+// libraryWrites lists the variables of the standard library that the program
+// writes.
+func (p *parsedProgram) libraryWrites() []*types.Var {
+	p.verdicts.writesOnce.Do(func() {
+		for o, by := range p.indexed().mentioned {
+			v, ok := o.(*types.Var)
+			if !ok || v.IsField() || v.Pkg() == nil || p.packages[v.Pkg().Path()] != nil {
+				continue
+			}
+			if slices.ContainsFunc(by, func(d *decl) bool { return d.assigns(v).IsValid() }) {
+				p.verdicts.writes = append(p.verdicts.writes, v)
+			}
+		}
+	})
+	return p.verdicts.writes
+}
+
+// assigns returns where a declaration assigns to a variable of another package,
+// or to a part of it, or takes its address.
+func (d *decl) assigns(v *types.Var) token.Pos {
+	var at token.Pos
+	walk(d.node, func(stack []ast.Node) bool {
+		if id, ok := stack[len(stack)-1].(*ast.Ident); ok && d.info().Uses[id] == v && assigned(stack) {
+			at = id.Pos()
+		}
+		return true
+	})
+	return at
+}
+
+// assigned reports whether the last of the nodes is on the left side of an
+// assignment, or a part of what is, or has its address taken.
+func assigned(stack []ast.Node) bool {
+	for i := len(stack) - 1; i > 0; i-- {
+		switch p := stack[i-1].(type) {
+		case *ast.AssignStmt:
+			left, ok := stack[i].(ast.Expr)
+			return ok && slices.Contains(p.Lhs, left)
+		case *ast.IncDecStmt:
+			return true
+		case *ast.RangeStmt:
+			return p.Tok == token.ASSIGN && (p.Key == stack[i] || p.Value == stack[i])
+		case *ast.UnaryExpr:
+			return p.Op == token.AND
+		case *ast.IndexExpr:
+			if p.X != stack[i] {
+				return false
+			}
+		case *ast.SelectorExpr, *ast.StarExpr, *ast.ParenExpr:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// foreign takes in a name of a package of a module, or of one of the program's
+// own that is not registered.
+func (w *walker) foreign(d *decl, l leaf) {
+	if w.declared(d, l.path, l.full()) {
+		w.vouchedFor(l.path)
+		return
+	}
+	if m, ok := w.program.build.module(l.path); ok && m.version != "" {
+		w.refuse(d, problem{what: l.full() + " (of a module of which it is not known what it does)", at: d.at(l.at), refuse: true})
+		return
+	}
+	w.refuse(d, problem{what: l.full() + " (of a package that does not register its sources)", at: d.at(l.at), refuse: true, opaque: true})
+}
+
+// vouchedFor notes the code of a package that is declared to be pure: by all
+// modules of the build, as it is made from others, or if it has no version by
+// the executable it is in.
+func (w *walker) vouchedFor(path string) {
+	w.callsAnything()
+	w.modules["all modules"] = w.program.build.allModules()
+	if m, ok := w.program.build.module(path); ok && m.version != "" && w.program.build.allVersioned() {
+		return
+	}
+	if code, err := key.Build(); err == nil {
+		w.modules[path] = code.String()
+	}
+}

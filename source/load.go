@@ -1,0 +1,453 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/key"
+)
+
+// parsedProgram is all that is known of the running program.
+type parsedProgram struct {
+	build    *buildInfo
+	packages map[string]*pkg // by import path
+	order    []*pkg          // in which packages are initialized
+	unknown  string          // a package of the program's own that is not registered, or ""
+	decls    map[types.Object]*decl
+	inputs   map[*types.Var]Input // whose values are part of keys
+
+	index
+	verdicts verdicts
+}
+
+// pkg is a parsed package.
+type pkg struct {
+	program  *parsedProgram
+	path     string
+	main     bool   // it is a main package
+	name     string // of its package clause
+	engine   bool   // it is Larder's own: only its types count
+	files    fs.FS
+	options  Options
+	syntax   []*file
+	scope    map[string]*decl // what is declared at package level, but methods
+	decls    []*decl          // everything
+	sources  []string         // patterns by which it embeds its sources
+	assembly bool             // it has functions without a Go body
+	imports  map[string]bool
+	checked  *types.Package
+	info     *types.Info
+	trouble  []trouble // what does not type-check
+}
+
+// file is a parsed file.
+type file struct {
+	pkg     *pkg
+	name    string
+	syntax  *ast.File
+	fset    *token.FileSet
+	content []byte
+	decls   []*decl // in order
+	dots    []string
+	doubt   *problem // why no declaration of the file can be understood
+	loops   bool     // it is not known what its loop variables are
+}
+
+// load parses and type-checks the registered packages.
+func load(registered []*Package, b *buildInfo) (*parsedProgram, error) {
+	p := &parsedProgram{build: b, packages: map[string]*pkg{}, decls: map[types.Object]*decl{}, inputs: map[*types.Var]Input{}}
+	parsed := make([]*pkg, len(registered))
+	errs := make([]error, len(registered))
+	var wg sync.WaitGroup
+	for i, r := range registered {
+		wg.Go(func() { parsed[i], errs[i] = p.parse(r) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for _, k := range parsed {
+		if p.packages[k.path] != nil {
+			return nil, fmt.Errorf("source: package %s is registered twice", k.path)
+		}
+		p.packages[k.path] = k
+	}
+	for _, k := range p.packages {
+		k.linknames()
+	}
+	p.order = initOrder(p.packages)
+	p.check()
+	p.unknown = p.unregistered()
+	return p, p.declareInputs(registered)
+}
+
+// unregistered returns a package of the program's own that is not registered,
+// or "".
+func (p *parsedProgram) unregistered() string {
+	hasMain := false
+	for _, k := range p.packages {
+		hasMain = hasMain || k.main
+		for path := range k.imports {
+			if p.packages[path] == nil && p.build.local(path) && !isEngine(path) {
+				return path
+			}
+		}
+	}
+	if !hasMain && !p.build.test {
+		return "main"
+	}
+	return ""
+}
+
+// initOrder is the order in which packages are initialized (Go specification,
+// "Program initialization"): sorted by path, each after those it imports.
+// Packages that are not registered are taken to import none that are; see
+// program.unknown.
+func initOrder(packages map[string]*pkg) []*pkg {
+	var paths []string
+	for path := range packages {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	var order []*pkg
+	done := map[string]bool{}
+	for len(order) < len(paths) {
+		before := len(order)
+		for _, path := range paths {
+			if done[path] {
+				continue
+			}
+			ready := true
+			for in := range packages[path].imports {
+				ready = ready && (packages[in] == nil || done[in])
+			}
+			if ready {
+				done[path] = true
+				order = append(order, packages[path])
+				break
+			}
+		}
+		if len(order) == before {
+			break // an import cycle, which does not compile
+		}
+	}
+	return order
+}
+
+func (p *parsedProgram) parse(r *Package) (*pkg, error) {
+	k := &pkg{
+		program: p, path: r.path, main: r.main, engine: isEngine(r.path), files: r.files, options: r.options,
+		scope: map[string]*decl{}, imports: map[string]bool{},
+	}
+	names, err := fs.Glob(r.files, "*.go")
+	if err != nil {
+		return nil, fmt.Errorf("source: package %s: %w", r.path, err)
+	}
+	fset := token.NewFileSet()
+	for _, name := range names {
+		if k.engine && strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if ok, err := p.build.match(r, name); err != nil {
+			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
+		} else if !ok {
+			continue
+		}
+		content, err := fs.ReadFile(r.files, name)
+		if err != nil {
+			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
+		}
+		f := &file{pkg: k, name: name, fset: fset, content: content}
+		if f.syntax, err = parser.ParseFile(fset, name, content, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
+		}
+		if strings.HasSuffix(f.syntax.Name.Name, "_test") == strings.HasSuffix(r.path, "_test") {
+			k.syntax = append(k.syntax, f)
+			k.name = f.syntax.Name.Name
+		}
+	}
+	if len(k.syntax) == 0 {
+		return nil, fmt.Errorf("source: package %s registers no .go files: embed them with //go:embed *.go", r.path)
+	}
+	for _, f := range k.syntax {
+		f.declare()
+		f.directives()
+	}
+	k.attach()
+	return k, nil
+}
+
+// opener opens files for [build.Context].
+func opener(files fs.FS) func(string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) { return files.Open(name) }
+}
+
+// declare notes what the file declares.
+func (f *file) declare() {
+	embeds := f.embeds()
+	for _, d := range f.syntax.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			f.function(d)
+		case *ast.GenDecl:
+			var inherit ast.Node
+			for i, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					f.add(&decl{kind: "type", names: []string{s.Name.Name}, node: s})
+				case *ast.ValueSpec:
+					v := &decl{kind: d.Tok.String(), node: s, embeds: embeds[s]}
+					for _, n := range s.Names {
+						v.names = append(v.names, n.Name)
+					}
+					if d.Tok == token.CONST {
+						if v.iota = i; len(s.Values) > 0 {
+							inherit = s
+						} else {
+							v.inherit = inherit
+						}
+					}
+					f.add(v)
+				}
+			}
+		}
+	}
+}
+
+func (f *file) function(d *ast.FuncDecl) {
+	v := &decl{kind: "func", names: []string{d.Name.Name}, node: d, version: boundary(d.Doc)}
+	f.pkg.assembly = f.pkg.assembly || d.Body == nil
+	switch {
+	case d.Recv != nil:
+		v.kind = "method"
+	case d.Name.Name == "init":
+		f.initFunction(d)
+		return
+	}
+	f.add(v)
+}
+
+// initFunction notes an init function: statement by statement where these have
+// nothing in common but package variables, so that what one of them sets does
+// not depend on the others.
+func (f *file) initFunction(d *ast.FuncDecl) {
+	if d.Body == nil || slices.ContainsFunc(d.Body.List, ties) {
+		f.add(&decl{kind: "init", names: []string{"init"}, node: d})
+		return
+	}
+	for _, s := range d.Body.List {
+		f.add(&decl{kind: "init", names: []string{"init"}, node: s})
+	}
+}
+
+// ties reports whether a statement concerns those after it.
+func ties(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		return s.Tok == token.DEFINE
+	case *ast.ExprStmt, *ast.IncDecStmt:
+		return false
+	case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+		leaves := false
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.ReturnStmt, *ast.BranchStmt:
+				leaves = true
+			case *ast.FuncLit:
+				return false
+			}
+			return true
+		})
+		return leaves
+	}
+	return true
+}
+
+func (f *file) add(d *decl) {
+	d.file = f
+	f.decls = append(f.decls, d)
+	f.pkg.decls = append(f.pkg.decls, d)
+	if d.kind == "method" || d.kind == "init" {
+		return
+	}
+	for _, n := range d.names {
+		if n != "_" {
+			f.pkg.scope[n] = d
+		}
+	}
+}
+
+// attach notes how the sources are embedded.
+func (k *pkg) attach() {
+	for _, d := range k.decls {
+		if slices.ContainsFunc(d.embeds, func(e string) bool { return strings.Trim(e, "\"`") == "*.go" }) {
+			k.sources = append(k.sources, d.embeds...)
+		}
+	}
+}
+
+// directives notes imports and the comments that mean something.
+func (f *file) directives() {
+	for _, s := range f.syntax.Imports {
+		path, _ := strconv.Unquote(s.Path.Value)
+		f.pkg.imports[path] = true
+		switch {
+		case path == "C":
+			f.doubt = &problem{what: "code that is not Go (import \"C\")", at: f.at(s.Pos()), refuse: true, opaque: true}
+		case s.Name != nil && s.Name.Name == ".":
+			f.dots = append(f.dots, path)
+		}
+	}
+	for _, g := range f.syntax.Comments {
+		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//line ") || strings.HasPrefix(c.Text, "/*line ") {
+				f.doubt = &problem{what: "lines that claim another place (//line)", at: f.at(c.Pos()), cure: "remove them"}
+			}
+		}
+	}
+	f.loops = !f.pkg.languageKnown()
+}
+
+// linknames marks the declarations that //go:linkname lines name, here and in
+// other packages.
+func (k *pkg) linknames() {
+	for _, f := range k.syntax {
+		for _, g := range f.syntax.Comments {
+			for _, c := range g.List {
+				words := strings.Fields(c.Text)
+				if len(words) < 2 || words[0] != "//go:linkname" {
+					continue
+				}
+				if d := k.scope[words[1]]; d != nil {
+					d.linked = true
+				}
+				if len(words) > 2 {
+					path, name := program.Split(words[2])
+					if other := k.program.packages[path]; other != nil && other.scope[name] != nil {
+						other.scope[name].linked = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// languageKnown reports whether the version of the language of a package is on
+// record: that of the program's own module shows in its default settings, and
+// that of a module with a version in the version.
+func (k *pkg) languageKnown() bool {
+	m, ok := k.program.build.module(k.path)
+	return k.main || !ok || m.main || m.version != ""
+}
+
+// embeds returns the patterns of //go:embed lines by the variable that they
+// belong to: the one that is declared next, with nothing but blank lines and
+// comments between.
+func (f *file) embeds() map[*ast.ValueSpec][]string {
+	var specs []*ast.ValueSpec
+	for _, d := range f.syntax.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, s := range g.Specs {
+				specs = append(specs, s.(*ast.ValueSpec))
+			}
+		}
+	}
+	patterns := map[*ast.ValueSpec][]string{}
+	for _, g := range f.syntax.Comments {
+		for _, c := range g.List {
+			rest, ok := strings.CutPrefix(c.Text, "//go:embed")
+			if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+				continue
+			}
+			for _, s := range specs {
+				if s.Pos() > c.Pos() {
+					patterns[s] = append(patterns[s], words(rest)...)
+					break
+				}
+			}
+		}
+	}
+	return patterns
+}
+
+// words splits the patterns of a //go:embed line, of which some may be quoted.
+func words(line string) []string {
+	var list []string
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if q, err := strconv.QuotedPrefix(line); err == nil {
+			text, _ := strconv.Unquote(q)
+			list, line = append(list, text), line[len(q):]
+			continue
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		list, line = append(list, word), rest
+	}
+	return list
+}
+
+// boundary returns the version in a //larder:version line.
+func boundary(doc *ast.CommentGroup) string {
+	if doc == nil {
+		return ""
+	}
+	for _, c := range doc.List {
+		if rest, ok := strings.CutPrefix(c.Text, "//larder:version "); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+// registers reports whether the files of an embedding are among the
+// registered ones: the pattern is one of the sources', or names a file that
+// one of those matches.
+func (k *pkg) registers(pattern string) bool {
+	return slices.ContainsFunc(k.sources, func(p string) bool {
+		ok, err := path.Match(p, pattern)
+		return p == pattern || err == nil && ok && !strings.ContainsAny(pattern, `*?[\`)
+	})
+}
+
+// embeddedFiles lists the embedded files that patterns name.
+func (k *pkg) embeddedFiles(patterns []string) (files []Part, err error) {
+	seen := map[string]bool{}
+	add := func(name string) error {
+		if seen[name] {
+			return nil
+		}
+		seen[name] = true
+		b, err := fs.ReadFile(k.files, name)
+		files = append(files, Part{Name: "embedded file " + k.path + "/" + name, Digest: key.DigestOf(b)})
+		return err
+	}
+	for _, pattern := range patterns {
+		names, err := fs.Glob(k.files, strings.TrimPrefix(pattern, "all:"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			err := fs.WalkDir(k.files, name, func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				return add(name)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,168 @@
+package source
+
+import (
+	"go/types"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/internal/program"
+)
+
+// signature takes in a type of what the function is given: where that has
+// interfaces, values of other types may come in.
+func (w *walker) signature(t reflect.Type, seen map[reflect.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	if t.PkgPath() != "" {
+		w.named(t)
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		var methods []string
+		for m := range t.Methods() {
+			methods = append(methods, m.Name)
+		}
+		w.opens(methods)
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
+		w.signature(t.Elem(), seen)
+	case reflect.Map:
+		w.signature(t.Key(), seen)
+		w.signature(t.Elem(), seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			w.signature(f.Type, seen)
+		}
+	}
+}
+
+// named takes in a named type, and those that it is instantiated with.
+func (w *walker) named(t reflect.Type) {
+	path, name := w.program.pathOf(t.PkgPath()), t.Name()
+	for _, part := range typeNames(path, name) {
+		if k := w.program.packages[w.program.pathOf(part[0])]; k != nil && k.scope[part[1]] != nil {
+			w.reach(k.scope[part[1]], w.root.decl)
+		}
+	}
+}
+
+// captures takes in the type of a captured variable.
+func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	w.typed(t, w.root.decl)
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		var methods []string
+		for m := range u.Methods() {
+			methods = append(methods, m.Name())
+		}
+		w.opens(methods)
+	case *types.Pointer:
+		w.captures(u.Elem(), seen)
+	case *types.Slice:
+		w.captures(u.Elem(), seen)
+	case *types.Array:
+		w.captures(u.Elem(), seen)
+	case *types.Map:
+		w.captures(u.Key(), seen)
+		w.captures(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			w.captures(f.Type(), seen)
+		}
+	}
+}
+
+// opens lets values in of any type that has the methods.
+func (w *walker) opens(methods []string) {
+	slices.Sort(methods)
+	w.open = append(w.open, methods)
+}
+
+// admit takes in the types of the program whose values may come in by
+// interfaces, as far as methods of theirs may be called.
+func (w *walker) admit() {
+	for again := true; again; {
+		again = false
+		for _, t := range w.program.indexed().named {
+			if _, ok := w.from[t]; ok || w.barred[t.name()] != "" || !w.admits(t) {
+				continue
+			}
+			w.admitted[t] = true
+			w.reach(t, w.root.decl)
+			w.drain()
+			again = true
+		}
+	}
+}
+
+func (w *walker) admits(t *decl) bool {
+	methods := t.methodSet()
+	return slices.ContainsFunc(w.open, func(want []string) bool {
+		for _, name := range want {
+			if !slices.Contains(methods, name) {
+				return false
+			}
+		}
+		return len(want) > 0 || slices.ContainsFunc(methods, func(name string) bool {
+			return w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)
+		})
+	})
+}
+
+// methodSet lists the names of the methods that values of a type, or pointers
+// to them, have.
+func (d *decl) methodSet() []string {
+	o := d.info().Defs[d.typeName()]
+	if o == nil {
+		return nil
+	}
+	var names []string
+	set := types.NewMethodSet(types.NewPointer(o.Type()))
+	for m := range set.Methods() {
+		names = append(names, m.Obj().Name())
+	}
+	return names
+}
+
+// through returns the type by whose admission a declaration was reached, or
+// nil.
+func (w *walker) through(d *decl) *decl {
+	for ; d != nil; d = w.from[d] {
+		if w.admitted[d] {
+			return d
+		}
+	}
+	return nil
+}
+
+// typeNames takes the name of a type apart, with those of its type arguments:
+// path and name of each.
+func typeNames(path, name string) [][2]string {
+	base, args, _ := strings.Cut(name, "[")
+	list := [][2]string{{path, base}}
+	for _, arg := range strings.FieldsFunc(args, func(r rune) bool { return strings.ContainsRune("[]*,; (){}", r) }) {
+		if p, n := program.Split(arg); n != "" {
+			list = append(list, [2]string{p, n})
+		}
+	}
+	return list
+}
+
+// pathOf is the path of a package as types at run time know it: those of main
+// packages are all called main.
+func (p *parsedProgram) pathOf(path string) string {
+	if path == "main" {
+		for _, k := range p.order {
+			if k.main {
+				return k.path
+			}
+		}
+	}
+	return path
+}

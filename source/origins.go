@@ -1,0 +1,414 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// trace goes back from a variable to what its values were before: what else may
+// hold the memory that it refers to.
+func (t *tracer) trace(o types.Object) {
+	if o == nil || t.origins[o] || t.problem != nil {
+		return
+	}
+	t.origins[o] = true
+	v, ok := o.(*types.Var)
+	if !ok || flat(v.Type(), 0) && !hasFunctions(v.Type(), 0) {
+		return
+	}
+	if v.IsField() {
+		for _, d := range t.p.mentioned[v] {
+			for _, e := range d.fieldValues(v) {
+				t.source(d, e)
+			}
+		}
+		return
+	}
+	for _, d := range t.p.where(v) {
+		for _, e := range d.assignments(v) {
+			t.source(d, e)
+		}
+		t.argumentsOf(d, v)
+	}
+}
+
+// argumentsOf goes back from a parameter to what is passed for it.
+func (t *tracer) argumentsOf(d *decl, v *types.Var) {
+	f, ok := d.object().(*types.Func)
+	if !ok {
+		return
+	}
+	n := slices.Index(slices.Collect(f.Signature().Params().Variables()), v)
+	if n < 0 {
+		if f.Signature().Recv() == v {
+			t.lost(d, d.node, "whatever its receiver belongs to")
+		}
+		return
+	}
+	for _, m := range t.p.mentioned[f] {
+		walk(m.node, func(stack []ast.Node) bool {
+			call, ok := stack[len(stack)-1].(*ast.CallExpr)
+			if ok && staticCallee(m.info(), call) == f {
+				for i := n; i < len(call.Args) && (i == n || f.Signature().Variadic()); i++ {
+					t.source(m, call.Args[i])
+				}
+			}
+			return true
+		})
+	}
+}
+
+// share notes that a variable may hold the memory, and goes back from it.
+func (t *tracer) share(o types.Object) {
+	if o != nil {
+		t.holds(o)
+		t.trace(origin(o))
+	}
+}
+
+// becomes notes that a variable is itself part of the memory.
+func (t *tracer) becomes(o types.Object) {
+	v, ok := o.(*types.Var)
+	if !ok {
+		return
+	}
+	o = v.Origin()
+	t.state[o] = true
+	delete(t.seen, o)
+	t.share(o)
+}
+
+// source goes back from an expression to where its value comes from.
+func (t *tracer) source(d *decl, e ast.Expr) {
+	if e == nil || t.problem != nil {
+		return
+	}
+	info := d.info()
+	e = ast.Unparen(e)
+	of := info.TypeOf(e)
+	if of != nil && flat(of, 0) && !hasFunctions(of, 0) {
+		return
+	}
+	switch e := e.(type) {
+	case *ast.FuncLit:
+		t.captured(d, e)
+	case *ast.CompositeLit:
+		for _, elt := range e.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				t.source(d, kv.Key)
+				elt = kv.Value
+			}
+			t.source(d, elt)
+		}
+	case *ast.UnaryExpr:
+		switch {
+		case e.Op == token.ARROW:
+			t.lost(d, e, "what is sent to a channel")
+		case e.Op == token.AND:
+			if lit, ok := ast.Unparen(e.X).(*ast.CompositeLit); ok {
+				t.source(d, lit)
+			} else {
+				t.becomes(rootOf(info, e.X))
+			}
+		}
+	case *ast.Ident:
+		if v, ok := info.Uses[e].(*types.Var); ok {
+			t.share(v)
+		}
+	case *ast.SelectorExpr:
+		switch o := info.Uses[e.Sel].(type) {
+		case *types.Var:
+			if !std.Has(o.Pkg().Path()) {
+				t.share(o.Origin())
+			}
+		case *types.Func:
+			if sel := info.Selections[e]; sel != nil && sel.Kind() == types.MethodVal { // bound
+				t.memo = true
+				t.source(d, e.X)
+				if r := rootOf(info, e.X); r != nil {
+					t.becomes(r)
+				}
+			}
+		}
+	case *ast.IndexExpr:
+		if _, instance := info.TypeOf(e.X).(*types.Signature); !instance {
+			t.source(d, e.X)
+		}
+	case *ast.SliceExpr:
+		if _, isArray := info.TypeOf(e.X).Underlying().(*types.Array); isArray {
+			t.becomes(rootOf(info, e.X))
+		}
+		t.source(d, e.X)
+	case *ast.StarExpr:
+		t.source(d, e.X)
+	case *ast.TypeAssertExpr:
+		t.source(d, e.X)
+	case *ast.CallExpr:
+		t.sourceOfCall(d, e)
+	}
+}
+
+// captured goes back to the variables that a function literal captures: they
+// live on in it.
+func (t *tracer) captured(d *decl, lit *ast.FuncLit) {
+	for _, v := range d.captures(lit) {
+		t.memo = true
+		t.becomes(v)
+	}
+}
+
+// captures lists the local variables that a function literal takes from around.
+func (d *decl) captures(lit *ast.FuncLit) []*types.Var {
+	var list []*types.Var
+	ast.Inspect(lit, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		v, ok := d.info().Uses[id].(*types.Var)
+		if ok && !v.IsField() && v.Pkg() != nil && v.Parent() != v.Pkg().Scope() && (v.Pos() < lit.Pos() || v.Pos() >= lit.End()) && !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+		return true
+	})
+	return list
+}
+
+// sourceOfCall goes back from the result of a call.
+func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
+	info := d.info()
+	fun := info.Types[ast.Unparen(call.Fun)]
+	all := func() {
+		for _, a := range call.Args {
+			t.source(d, a)
+		}
+		if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && info.Selections[s] != nil {
+			t.source(d, s.X)
+		}
+	}
+	if fun.IsType() {
+		t.source(d, call.Args[0])
+		return
+	}
+	if fun.IsBuiltin() {
+		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && (id.Name == "append" || id.Name == "min" || id.Name == "max") {
+			all()
+		}
+		return
+	}
+	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
+		t.sourceOfResults(d, lit.Body, lit.Type)
+		return
+	}
+	f := staticCallee(info, call)
+	switch {
+	case f == nil:
+		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
+			if lits := t.p.literals(d, info.Uses[id]); len(lits) > 0 {
+				for _, lit := range lits {
+					t.sourceOfResults(d, lit.Body, lit.Type)
+				}
+				return
+			}
+		}
+		if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.unknownPackage(s) != "" {
+			return
+		}
+		if of := info.TypeOf(call.Fun); of == nil || of == types.Typ[types.Invalid] {
+			return
+		}
+		t.lost(d, call, "what a function that is a value hands out")
+	case f.Pkg() == nil || isEngine(f.Pkg().Path()):
+	case std.Has(f.Pkg().Path()):
+		if n := f.FullName(); n == "sync.OnceValue" || n == "sync.OnceValues" {
+			t.memo = true
+			if lit, ok := ast.Unparen(call.Args[0]).(*ast.FuncLit); ok {
+				t.captured(d, lit)
+				t.sourceOfResults(d, lit.Body, lit.Type)
+				return
+			}
+			if g := t.p.decls[funcNamed(info, call.Args[0])]; g != nil {
+				t.sourceOfResults(g, g.function().Body, g.function().Type)
+				return
+			}
+			t.lost(d, call, "what the function that is given to it hands out")
+			return
+		}
+		if fact, _ := std.Lookup(stdName(f)); fact.Effect != std.Reads {
+			all()
+		}
+	case f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()):
+		for _, m := range t.p.methods[f.Name()] {
+			t.sourceOfResults(m, m.function().Body, m.function().Type)
+		}
+	default:
+		if k := t.p.decls[f]; k != nil {
+			t.sourceOfResults(k, k.function().Body, k.function().Type)
+		}
+	}
+}
+
+// funcNamed is the function that an expression names, or nil.
+func funcNamed(info *types.Info, e ast.Expr) types.Object {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return origin(info.Uses[x])
+	case *ast.SelectorExpr:
+		return origin(info.Uses[x.Sel])
+	}
+	return nil
+}
+
+// sourceOfResults goes back from what a function returns.
+func (t *tracer) sourceOfResults(d *decl, body *ast.BlockStmt, of *ast.FuncType) {
+	if body == nil {
+		t.lost(d, d.node, "code that is not Go")
+		return
+	}
+	if t.bodies == nil {
+		t.bodies = map[*ast.BlockStmt]bool{}
+	}
+	if t.bodies[body] {
+		return
+	}
+	t.bodies[body] = true
+	if of.Results != nil {
+		for _, f := range of.Results.List {
+			for _, n := range f.Names {
+				t.share(d.info().Defs[n])
+			}
+		}
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			for _, e := range n.Results {
+				t.source(d, e)
+			}
+		}
+		return true
+	})
+}
+
+// assignments lists what is assigned to a variable in the declaration.
+func (d *decl) assignments(v types.Object) []ast.Expr {
+	info := d.info()
+	var list []ast.Expr
+	is := func(e ast.Expr) bool {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.Ident:
+			return info.Uses[x] == v || info.Defs[x] == v
+		case *ast.SelectorExpr:
+			return info.Uses[x.Sel] == v
+		}
+		return false
+	}
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				if is(l) {
+					list = append(list, n.Rhs[min(i, len(n.Rhs)-1)])
+				}
+			}
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if info.Defs[id] == v && len(n.Values) > 0 {
+					list = append(list, n.Values[min(i, len(n.Values)-1)])
+				}
+			}
+		case *ast.RangeStmt:
+			if n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value) {
+				list = append(list, n.X)
+			}
+		case *ast.TypeSwitchStmt:
+			for _, c := range n.Body.List {
+				if info.Implicits[c] == v {
+					if s, ok := n.Assign.(*ast.AssignStmt); ok {
+						list = append(list, s.Rhs[0])
+					}
+				}
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// fieldValues lists what is assigned to a field in the declaration.
+func (d *decl) fieldValues(v *types.Var) []ast.Expr {
+	info := d.info()
+	var list []ast.Expr
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, l := range n.Lhs {
+				if s, ok := ast.Unparen(l).(*ast.SelectorExpr); ok && origin(info.Uses[s.Sel]) == v {
+					list = append(list, n.Rhs[min(i, len(n.Rhs)-1)])
+				}
+			}
+		case *ast.KeyValueExpr:
+			if id, ok := n.Key.(*ast.Ident); ok && origin(info.Uses[id]) == v {
+				list = append(list, n.Value)
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// outlives reports whether a variable of a loop can be used after its turn: it
+// is captured by a function literal, or its address is taken. Whether such a
+// variable is the same in all turns depends on the version of the language
+// that the module asks for, which a program does not know of modules that have
+// no version themselves.
+func (d *decl) outlives() bool {
+	loop := map[types.Object]bool{}
+	note := func(e ast.Expr) {
+		if id, ok := e.(*ast.Ident); ok {
+			loop[d.info().Defs[id]] = true
+		}
+	}
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			if init, ok := n.Init.(*ast.AssignStmt); ok {
+				for _, e := range init.Lhs {
+					note(e)
+				}
+			}
+		case *ast.RangeStmt:
+			note(n.Key)
+			note(n.Value)
+		}
+		return true
+	})
+	delete(loop, nil)
+	found := false
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || !loop[d.info().Uses[id]] {
+			return true
+		}
+		for _, n := range stack {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				found = found || d.info().Uses[id].Pos() < n.Pos()
+			case *ast.UnaryExpr:
+				found = found || n.Op == token.AND
+			case *ast.SelectorExpr: // a method by pointer
+				if sel := d.info().Selections[n]; sel != nil && sel.Kind() == types.MethodVal && n.X == ast.Expr(id) {
+					found = true
+				}
+			}
+		}
+		return true
+	})
+	return found
+}

@@ -1,0 +1,343 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// refs is what one declaration refers to by itself.
+type refs struct {
+	resolveOnce sync.Once
+	targets     []*decl        // declarations named, each once
+	mentions    []types.Object // functions, variables and fields named, each once
+	dispatched  []string       // methods that may be called by name on whatever has them
+	leaves      []leaf         // names of packages whose sources are not here
+	stands      []string       // what each name stands for, in order
+
+	digestOnce sync.Once
+	digest     key.Digest
+	problems   []problem
+	files      []Part // that are embedded
+}
+
+// A leaf is a name of a package that is known by its version only.
+type leaf struct {
+	path, name string
+	library    bool // it is of the standard library
+	object     types.Object
+	at         token.Pos
+}
+
+func (l leaf) full() string { return l.path + "." + l.name }
+
+// problem is a reason why a function cannot be known by its source.
+type problem struct {
+	what   string
+	at     string
+	name   string // by which Options.Pure can declare it
+	refuse bool   // no code identity covers it; otherwise that of the whole program does
+	opaque bool   // it is code that cannot be seen
+	state  bool   // it is a variable that may change
+	cure   string // for what is known by the whole program
+}
+
+// resolved fills the references of d on first use.
+func (d *decl) resolved() *refs {
+	d.resolveOnce.Do(func() {
+		r := &resolver{decl: d, info: d.info(), seen: map[types.Object]bool{}}
+		r.walk(d.node)
+		if d.inherit != nil {
+			r.walk(d.inherit)
+		}
+	})
+	return &d.refs
+}
+
+// summed fills the digest of d, and what stands in the way of knowing it.
+func (d *decl) summed() *refs {
+	r := d.resolved()
+	d.digestOnce.Do(func() {
+		d.find()
+		d.digest = d.sum(d.stands)
+	})
+	return r
+}
+
+// find finds what stands in the way of understanding a declaration by itself.
+func (d *decl) find() {
+	k := d.file.pkg
+	doubt := func(p problem) { d.problems = append(d.problems, p) }
+	if len(d.embeds) > 0 {
+		d.embedded()
+	}
+	if f := d.function(); f != nil && f.Body == nil && !d.linked {
+		doubt(problem{what: "a body that is not Go (assembly)", at: d.at(f.Pos()), name: d.name(), cure: "a version for it: //larder:version 1"})
+	}
+	if d.file.loops && d.outlives() {
+		doubt(problem{what: "a loop variable that is used after its turn, in a module of which the version of the language is not known", at: d.at(d.node.Pos()), name: d.name(),
+			cure: "take the variable into one of the loop's own"})
+	}
+	if d.linked {
+		doubt(problem{what: "a linkname", at: d.at(d.node.Pos()), name: d.name(), refuse: true, opaque: true})
+	}
+	if len(k.sources) == 0 {
+		doubt(problem{what: "a package that does not embed all its sources", at: d.at(d.node.Pos()), name: d.name(), cure: "//go:embed *.go"})
+	}
+	for _, path := range d.file.dots {
+		if k.program.packages[path] == nil && !std.Has(path) {
+			doubt(problem{what: "names from a dot import of a package that does not register its sources", at: d.file.at(d.file.syntax.Pos()), name: path, cure: "import it by name"})
+		}
+	}
+	if d.file.doubt != nil {
+		doubt(*d.file.doubt)
+	}
+	if t := d.trouble(); t != nil {
+		doubt(*t)
+	}
+	if d.kind == "var" && k.program.build.trimmed && d.settable() {
+		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), cure: "build without -trimpath, or make it a constant"})
+	}
+}
+
+// settable reports whether the linker's -X can set the variable: it is a
+// string, and what it is set to is a constant if anything.
+func (d *decl) settable() bool {
+	s, ok := d.node.(*ast.ValueSpec)
+	if !ok {
+		return false
+	}
+	for _, id := range s.Names {
+		if o := d.info().Defs[id]; o != nil {
+			b, ok := o.Type().Underlying().(*types.Basic)
+			if ok && b.Kind() == types.String && !slices.ContainsFunc(s.Values, func(e ast.Expr) bool { return d.info().Types[e].Value == nil }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// embedded takes in the files of a //go:embed line.
+func (d *decl) embedded() {
+	k := d.file.pkg
+	for _, pattern := range d.embeds {
+		if !k.registers(pattern) {
+			d.problems = append(d.problems, problem{
+				what: fmt.Sprintf("embedded files that are not registered (%s)", pattern), at: d.at(d.node.Pos()), name: d.name(),
+				cure: "the same pattern in the //go:embed line of the sources",
+			})
+			return
+		}
+	}
+	files, err := k.embeddedFiles(d.embeds)
+	d.files = files
+	if err != nil {
+		d.problems = append(d.problems, problem{what: "embedded files that cannot be read: " + err.Error(), at: d.at(d.node.Pos()), name: d.name()})
+	}
+}
+
+type resolver struct {
+	decl *decl
+	info *types.Info
+	seen map[types.Object]bool
+}
+
+func (r *resolver) walk(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv != nil {
+				r.walk(n.Recv)
+			}
+			r.walk(n.Type)
+			if n.Body != nil && r.decl.version == "" {
+				r.walk(n.Body)
+			}
+			return false
+		case *ast.InterfaceType:
+			r.interfaces(r.info.Types[n].Type)
+		case *ast.SelectorExpr:
+			return r.selector(n)
+		case *ast.Ident:
+			r.object(r.info.Uses[n], n)
+		}
+		return true
+	})
+}
+
+// selector handles x.Sel and reports whether to go on below it.
+func (r *resolver) selector(n *ast.SelectorExpr) bool {
+	if path := r.decl.unknownPackage(n); path != "" {
+		r.decl.stands = append(r.decl.stands, path)
+		r.decl.leaves = append(r.decl.leaves, leaf{path: path, name: n.Sel.Name, at: n.Pos()})
+		return false
+	}
+	if r.info.Uses[n.Sel] == nil { // of a value whose type is not known
+		r.decl.dispatched = append(r.decl.dispatched, n.Sel.Name)
+	}
+	return true
+}
+
+// object notes what a name stands for.
+func (r *resolver) object(o types.Object, id *ast.Ident) {
+	if o == nil {
+		return
+	}
+	switch x := o.(type) {
+	case *types.Func:
+		o = x.Origin()
+	case *types.Var:
+		o = x.Origin()
+		if x.IsField() {
+			r.mention(o)
+			return
+		}
+	case *types.TypeName:
+		r.interfaces(x.Type())
+	case *types.Const:
+	default:
+		return
+	}
+	if o.Pkg() == nil {
+		if f, ok := o.(*types.Func); ok { // error's Error
+			r.decl.dispatched = append(r.decl.dispatched, f.Name())
+		}
+		return
+	}
+	f, isFunc := o.(*types.Func)
+	method := isFunc && f.Signature().Recv() != nil
+	if !method && o.Parent() != o.Pkg().Scope() {
+		return // local
+	}
+	if method && types.IsInterface(f.Signature().Recv().Type()) {
+		r.decl.dispatched = append(r.decl.dispatched, f.Name())
+		if std.Has(o.Pkg().Path()) {
+			r.leaf(o, id)
+		}
+		return
+	}
+	r.mention(o)
+	p := r.decl.file.pkg.program
+	if k := p.packages[o.Pkg().Path()]; k == nil || k.engine {
+		r.leaf(o, id)
+		return
+	}
+	if d := p.decls[o]; d != nil {
+		r.decl.stands = append(r.decl.stands, d.name())
+		if d != r.decl && !slices.Contains(r.decl.targets, d) {
+			r.decl.targets = append(r.decl.targets, d)
+		}
+	}
+}
+
+// leaf notes a name of a package whose sources are not here.
+func (r *resolver) leaf(o types.Object, id *ast.Ident) {
+	path := o.Pkg().Path()
+	l := leaf{path: path, name: o.Name(), library: std.Has(path), object: o, at: id.Pos()}
+	if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil {
+		l.name = receiverName(f) + "." + f.Name()
+	}
+	r.decl.stands = append(r.decl.stands, l.full())
+	switch o.(type) {
+	case *types.Func, *types.Var:
+		r.decl.leaves = append(r.decl.leaves, l)
+	default:
+		if !l.library {
+			r.decl.leaves = append(r.decl.leaves, l)
+		}
+	}
+	if f, ok := o.(*types.Func); ok {
+		for v := range f.Signature().Params().Variables() {
+			r.interfaces(v.Type())
+		}
+	}
+}
+
+// receiverName is the name of the type that a method belongs to.
+func receiverName(f *types.Func) string {
+	t := types.Unalias(f.Signature().Recv().Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if n, ok := t.(*types.Named); ok {
+		return n.Obj().Name()
+	}
+	return ""
+}
+
+// interfaces notes the methods of an interface: whatever has them may be called
+// by it.
+func (r *resolver) interfaces(t types.Type) {
+	if t == nil {
+		return
+	}
+	if i, ok := t.Underlying().(*types.Interface); ok {
+		for m := range i.Methods() {
+			r.decl.dispatched = append(r.decl.dispatched, m.Name())
+		}
+	}
+}
+
+func (r *resolver) mention(o types.Object) {
+	if !r.seen[o] {
+		r.seen[o] = true
+		r.decl.mentions = append(r.decl.mentions, o)
+	}
+}
+
+// index tells where things are named. It is made at first use.
+type index struct {
+	indexOnce sync.Once
+	mentioned map[types.Object][]*decl
+	named     []*decl            // types that have methods
+	methods   map[string][]*decl // by name
+	called    map[string][]*decl // what may call a method of a name on whatever has it
+	written   map[types.Object][]*decl
+}
+
+func (p *parsedProgram) indexed() *index {
+	p.indexOnce.Do(func() {
+		var wg sync.WaitGroup
+		for _, k := range p.order {
+			wg.Go(func() {
+				if k.engine {
+					return
+				}
+				for _, d := range k.decls {
+					d.resolved()
+				}
+			})
+		}
+		wg.Wait()
+		p.mentioned, p.methods, p.called = map[types.Object][]*decl{}, map[string][]*decl{}, map[string][]*decl{}
+		for _, k := range p.order {
+			if k.engine {
+				continue
+			}
+			for _, d := range k.decls {
+				for _, o := range d.mentions {
+					p.mentioned[o] = append(p.mentioned[o], d)
+				}
+				for _, name := range d.dispatched {
+					if l := p.called[name]; len(l) == 0 || l[len(l)-1] != d {
+						p.called[name] = append(l, d)
+					}
+				}
+				switch {
+				case d.kind == "method":
+					p.methods[d.names[0]] = append(p.methods[d.names[0]], d)
+				case len(d.methods) > 0:
+					p.named = append(p.named, d)
+				}
+			}
+		}
+	})
+	return &p.index
+}

@@ -1,0 +1,439 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// A verdict says whether a package variable is constant: whether its value,
+// and all that it refers to, stays what it is when the program has started.
+type verdict struct {
+	writers []*decl  // what gives it its value while the program starts, in order
+	problem *problem // why it is not constant, or nil
+}
+
+// verdicts remembers what was found out about variables.
+type verdicts struct {
+	mu  sync.Mutex
+	all map[*types.Var]*verdict
+
+	writesOnce sync.Once
+	writes     []*types.Var // of the standard library
+
+	callersMu sync.Mutex
+	callers   map[*decl]startup
+}
+
+// startup tells by whom a declaration is called while the program starts.
+type startup struct {
+	callers []*decl
+	running *decl // what may call it later, or nil
+}
+
+// variable takes in what gives package variables their values.
+func (w *walker) variable(d *decl) {
+	for _, v := range d.variables() {
+		if v.Name() == "_" || w.declared(d, d.file.pkg.path+"."+v.Name()) {
+			continue
+		}
+		ver := w.program.verdict(v)
+		if ver.problem != nil {
+			w.refuse(d, *ver.problem)
+			continue
+		}
+		var order []key.Digest
+		for _, by := range ver.writers {
+			if by != d {
+				w.reach(by, d)
+				order = append(order, by.summed().digest)
+			}
+		}
+		if len(order) > 1 { // the last to write it wins
+			if digest, err := key.Of(order); err == nil {
+				w.orders[d.file.pkg.path+"."+v.Name()] = digest
+			}
+		}
+	}
+}
+
+// verdict finds out whether a package variable is constant.
+func (p *parsedProgram) verdict(v *types.Var) *verdict {
+	p.indexed()
+	p.verdicts.mu.Lock()
+	defer p.verdicts.mu.Unlock()
+	if p.verdicts.all == nil {
+		p.verdicts.all = map[*types.Var]*verdict{}
+	}
+	if ver := p.verdicts.all[v]; ver != nil {
+		return ver
+	}
+	t := &tracer{p: p, root: v, decl: p.decls[v], seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}}
+	ver := t.judge()
+	p.verdicts.all[v] = ver
+	return ver
+}
+
+// judge follows the variable's memory.
+func (t *tracer) judge() *verdict {
+	if t.decl.file.pkg.assembly && len(t.p.mentioned[t.root]) > 0 {
+		t.fail(problem{what: fmt.Sprintf("package variable %s, which assembly of its package may write", t.name()), at: t.decl.at(t.decl.node.Pos()), opaque: true})
+	}
+	if !t.sentinel() {
+		t.follow()
+	} else {
+		t.holds(t.root) // only assignments matter
+		t.drain()
+	}
+	if t.sliced && t.appended.IsValid() {
+		t.writes(t.appender, t.appended, nil)
+	}
+	t.unseen()
+	if t.problem != nil {
+		return &verdict{problem: t.problem}
+	}
+	return &verdict{writers: t.inOrder()}
+}
+
+// inOrder sorts what writes the variable as it runs when the program starts.
+func (t *tracer) inOrder() []*decl {
+	var list []*decl
+	for _, k := range t.p.order {
+		for _, d := range k.decls {
+			if t.writers[d] {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// unseen refuses what code that is not registered may write: a variable that is
+// exported, or is handed out or written by what is.
+func (t *tracer) unseen() {
+	if t.p.unknown == "" || t.decl.file.pkg.main || t.problem != nil {
+		return
+	}
+	open := t.leaked || t.root.Exported() && !t.sentinel()
+	for d := range t.writers {
+		open = open || t.p.callable(d, map[*decl]bool{})
+	}
+	if open {
+		t.fail(problem{what: fmt.Sprintf("package variable %s, which package %s may write, whose sources are not registered", t.name(), t.p.unknown),
+			at: t.decl.at(t.decl.node.Pos()), opaque: true})
+	}
+}
+
+// callable reports whether other packages can have a function called: it is
+// exported, or one that is calls it.
+func (p *parsedProgram) callable(d *decl, seen map[*decl]bool) bool {
+	if seen[d] || d.kind != "func" && d.kind != "method" {
+		return false
+	}
+	seen[d] = true
+	if isExported(d.names[0]) {
+		return true
+	}
+	list := p.mentioned[d.object()]
+	if d.kind == "method" {
+		list = append(slices.Clip(list), p.called[d.names[0]]...)
+	}
+	return slices.ContainsFunc(list, func(m *decl) bool { return p.callable(m, seen) })
+}
+
+// object is the function or method that a declaration declares.
+func (d *decl) object() types.Object {
+	if f := d.function(); f != nil {
+		return d.info().Defs[f.Name]
+	}
+	return nil
+}
+
+// sentinel reports whether the variable is an error that is made where it is
+// declared: nobody can write what it refers to.
+func (t *tracer) sentinel() bool {
+	s := t.decl.node.(*ast.ValueSpec)
+	if len(s.Values) != len(s.Names) {
+		return false
+	}
+	call, ok := ast.Unparen(s.Values[slices.IndexFunc(s.Names, func(id *ast.Ident) bool { return id.Name == t.root.Name() })]).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f := staticCallee(t.decl.info(), call)
+	return f != nil && f.Pkg() != nil && (f.FullName() == "errors.New" || f.FullName() == "fmt.Errorf")
+}
+
+// beforeMain tells by whom d is called while the program starts: by init
+// functions and the values of package variables. There may be callers and
+// something that runs later, too.
+func (p *parsedProgram) beforeMain(d *decl) (callers []*decl, running *decl) {
+	p.verdicts.callersMu.Lock()
+	s, known := p.verdicts.callers[d]
+	p.verdicts.callersMu.Unlock()
+	if !known {
+		s = p.findCallers(d)
+		p.verdicts.callersMu.Lock()
+		if p.verdicts.callers == nil {
+			p.verdicts.callers = map[*decl]startup{}
+		}
+		p.verdicts.callers[d] = s
+		p.verdicts.callersMu.Unlock()
+	}
+	return s.callers, s.running
+}
+
+func (p *parsedProgram) findCallers(d *decl) (s startup) {
+	p.indexed()
+	seen := map[*decl]bool{}
+	var visit func(d *decl)
+	visit = func(d *decl) {
+		if seen[d] {
+			return
+		}
+		seen[d] = true
+		switch {
+		case d.kind == "init" || d.kind == "var":
+			s.callers = append(s.callers, d)
+			return
+		case d.kind == "func" && d.names[0] == "main" && d.file.pkg.main:
+			s.running = d
+			return
+		}
+		for _, m := range p.mentioned[d.object()] {
+			if !m.onlyCalls(d.object()) {
+				s.running = m
+			}
+			visit(m)
+		}
+		if d.kind == "method" {
+			if calledByLibrary[d.names[0]] {
+				s.running = d // nobody can tell when
+			}
+			for _, m := range p.called[d.names[0]] {
+				if len(p.mentioned) > 0 && m.laterCalls(d.names[0]) {
+					s.running = m
+				}
+				visit(m)
+			}
+		}
+	}
+	visit(d)
+	return s
+}
+
+// onlyCalls reports whether a declaration calls a function then and there
+// wherever it names it.
+func (d *decl) onlyCalls(o types.Object) bool {
+	calls := true
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || origin(d.info().Uses[id]) != o {
+			return true
+		}
+		calls = calls && isCalled(stack) && !isLater(stack)
+		return true
+	})
+	return calls
+}
+
+// laterCalls reports whether methods of a name are selected where they may be
+// called at any time.
+func (d *decl) laterCalls(name string) bool {
+	found := false
+	walk(d.node, func(stack []ast.Node) bool {
+		if s, ok := stack[len(stack)-1].(*ast.SelectorExpr); ok && s.Sel.Name == name {
+			found = found || isLater(stack)
+		}
+		return true
+	})
+	return found
+}
+
+// origin undoes instantiation.
+func origin(o types.Object) types.Object {
+	switch o := o.(type) {
+	case *types.Func:
+		return o.Origin()
+	case *types.Var:
+		return o.Origin()
+	}
+	return o
+}
+
+// isCalled reports whether the last of the nodes names what is called.
+func isCalled(stack []ast.Node) bool {
+	child := stack[len(stack)-1]
+	for i := len(stack) - 2; i >= 0; i-- {
+		switch p := stack[i].(type) {
+		case *ast.CallExpr:
+			return p.Fun == child
+		case *ast.SelectorExpr:
+			if p.Sel != child {
+				return false
+			}
+		case *ast.IndexExpr:
+			if p.X != child {
+				return false
+			}
+		case *ast.ParenExpr, *ast.IndexListExpr:
+		default:
+			return false
+		}
+		child = stack[i]
+	}
+	return false
+}
+
+// isLater reports whether the last of the nodes is within a function literal
+// that is not called then and there, or in a goroutine.
+func isLater(stack []ast.Node) bool {
+	for i, n := range stack {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			return true
+		case *ast.FuncLit:
+			if i == 0 {
+				continue // the declaration itself
+			}
+			if call, ok := stack[i-1].(*ast.CallExpr); !ok || call.Fun != n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// later reports whether a place within the declaration is reached later than
+// the declaration runs.
+func (d *decl) later(pos token.Pos) bool {
+	found := false
+	walk(d.node, func(stack []ast.Node) bool {
+		n := stack[len(stack)-1]
+		if n.Pos() == pos && isLater(stack) {
+			found = true
+		}
+		return n.Pos() <= pos && pos < n.End()
+	})
+	return found
+}
+
+// staticCallee is the function or method that a call names, or nil.
+func staticCallee(info *types.Info, call *ast.CallExpr) *types.Func {
+	fun := ast.Unparen(call.Fun)
+	switch x := fun.(type) {
+	case *ast.IndexExpr:
+		fun = ast.Unparen(x.X)
+	case *ast.IndexListExpr:
+		fun = ast.Unparen(x.X)
+	}
+	var o types.Object
+	switch x := fun.(type) {
+	case *ast.Ident:
+		o = info.Uses[x]
+	case *ast.SelectorExpr:
+		o = info.Uses[x.Sel]
+	}
+	f, _ := o.(*types.Func)
+	if f == nil {
+		return nil
+	}
+	return f.Origin()
+}
+
+// stdName is the name under which package std knows a function.
+func stdName(f *types.Func) string {
+	if f.Signature().Recv() != nil {
+		return f.Pkg().Path() + "." + receiverName(f) + "." + f.Name()
+	}
+	return f.Pkg().Path() + "." + f.Name()
+}
+
+// flat reports whether copies of values of a type share nothing that could be
+// written: functions aside, of which see origin.go.
+func (t *tracer) flat(of types.Type) bool { return flat(of, 0) }
+
+const maxTypeDepth = 16
+
+func flat(of types.Type, depth int) bool {
+	if of == nil || depth > maxTypeDepth {
+		return false
+	}
+	of = types.Unalias(of)
+	if p, ok := of.(*types.Pointer); ok && harmless(p.Elem()) || harmless(of) {
+		return true
+	}
+	switch u := of.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() != types.UnsafePointer && u.Kind() != types.Invalid
+	case *types.Signature:
+		return true
+	case *types.Array:
+		return flat(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if !flat(f.Type(), depth+1) {
+				return false
+			}
+		}
+		return true
+	case *types.Tuple:
+		for v := range u.Variables() {
+			if !flat(v.Type(), depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// harmless reports whether values of a type are made for being shared.
+func harmless(of types.Type) bool {
+	n, ok := types.Unalias(of).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return false
+	}
+	path := n.Obj().Pkg().Path()
+	return std.Harmless(path+"."+n.Obj().Name()) || isEngine(path)
+}
+
+// hasFunctions reports whether values of a type have functions in them.
+func hasFunctions(of types.Type, depth int) bool {
+	if of == nil || depth > maxTypeDepth {
+		return true
+	}
+	switch u := types.Unalias(of).Underlying().(type) {
+	case *types.Signature:
+		return true
+	case *types.Array:
+		return hasFunctions(u.Elem(), depth+1)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasFunctions(f.Type(), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// variables are those of the standard library that stand for behaviour and that
+// other packages can set.
+var variables = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(`
+encoding/base64.StdEncoding encoding/base64.URLEncoding encoding/base64.RawStdEncoding encoding/base64.RawURLEncoding
+encoding/base32.StdEncoding encoding/base32.HexEncoding
+image.Black image.White image.Transparent image.Opaque image/color.Black image/color.White image/color/palette.Plan9 image/color/palette.WebSafe`) {
+		m[name] = true
+	}
+	return m
+}()
