@@ -38,7 +38,8 @@ const (
 	Writes   Effect = iota // it may write to any operand's memory, or keep it: what is not known otherwise
 	Reads                  // it writes to no operand and keeps none, and no result refers to their memory
 	Returns                // as Reads, but results may refer to operands' memory
-	Receiver               // it writes to its receiver's memory only; results may refer to the receiver's memory, the other operands are only read
+	Receiver               // of a method: it writes to its receiver's memory only; results may refer to that, the other operands are only read
+	First                  // of a function: the same of its first argument (sort.Strings, fmt.Fprint, strconv.AppendInt)
 )
 
 // The facts, one line each, sorted: a name, what there is to say, and after a
@@ -68,6 +69,8 @@ func Lookup(name string) (Fact, bool) {
 			f.Effect, known = Returns, true
 		case "receiver":
 			f.Effect, known = Receiver, true
+		case "first":
+			f.Effect, known = First, true
 		case "registry":
 			f.Registry = true
 		}

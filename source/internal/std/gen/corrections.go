@@ -26,6 +26,7 @@ var vocabulary = []string{
 	"pure",    // depends on nothing outside
 	"unknown", // must be left out
 	"reads", "returns", "writes", "receiver",
+	"local", // what it depends on outside is not handed on to what calls it
 	"registry", "zone", "harmless",
 }
 

@@ -15,13 +15,14 @@ type study struct {
 	*program
 	memory *memory
 	graph  *graph
-	ways   map[any]way
+	ways   map[any]way // to what things depend on
+	zone   map[any]way // to the zone of the machine
 }
 
 func examine(p *program) *study {
 	m := summarize(p)
 	g := outside(p, m.mutable)
-	return &study{p, m, g, g.ways()}
+	return &study{p, m, g, g.ways(), g.zone()}
 }
 
 // facts writes a line for every name that programs can use and that is known.
@@ -100,7 +101,7 @@ func (s *study) function(o *types.Func, name string) string {
 		if !ok {
 			effect = "writes"
 		}
-		return s.line(name, effect, label)
+		return s.line(nil, name, effect, label)
 	}
 	f := s.prog.FuncValue(o)
 	if f == nil {
@@ -108,9 +109,12 @@ func (s *study) function(o *types.Func, name string) string {
 	}
 	effect, ok := s.fixes.effect(name)
 	if !ok {
-		effect = s.memory.summaries[origin(f)].word(recv != nil)
+		effect = s.memory.summaries[origin(f)].word()
 	}
-	return s.line(name, effect, s.ways[origin(f)].label)
+	if recv == nil && effect == "receiver" {
+		effect = "first"
+	}
+	return s.line(origin(f), name, effect, s.ways[origin(f)].label)
 }
 
 // variable says what is known of a variable.
@@ -123,17 +127,21 @@ func (s *study) variable(o *types.Var, name string) string {
 	default:
 		effect = "reads"
 	}
-	return s.line(name, effect, s.ways[o].label)
+	return s.line(o, name, effect, s.ways[o].label)
 }
 
-func (s *study) line(name, effect, label string) string {
+func (s *study) line(node any, name, effect, label string) string {
+	if byHand, ok := s.fixes.outside(name); ok {
+		label = byHand
+	}
 	if label == unknown {
 		return ""
 	}
-	for _, w := range []string{"registry", "zone"} {
-		if s.fixes.word(name, w) != "" {
-			effect += " " + w
-		}
+	if s.fixes.word(name, "registry") != "" {
+		effect += " registry"
+	}
+	if _, ok := s.zone[node]; ok {
+		effect += " zone"
 	}
 	if label != "" {
 		effect += "; " + label
@@ -142,7 +150,7 @@ func (s *study) line(name, effect, label string) string {
 }
 
 // word puts a summary into a word.
-func (s *summary) word(method bool) string {
+func (s *summary) word() string {
 	results := objects{}
 	results.join(s.result)
 	results.join(s.inside)
@@ -162,7 +170,7 @@ func (s *summary) word(method bool) string {
 		return "reads"
 	case writes.empty():
 		return "returns"
-	case method && only(writes, 2) && only(results, 2):
+	case only(writes, 2) && only(results, 2):
 		return "receiver"
 	}
 	return "writes"

@@ -52,11 +52,14 @@ func (g *graph) edge(from, to any) {
 func (g *graph) label(node any, name string) (known bool) {
 	g.names[node] = name
 	label, ok := g.fixes.outside(name)
-	if ok && name != "" {
-		g.own[node] = label
-		return true
+	switch {
+	case !ok || name == "":
+		return false
+	case g.fixes.word(name, "local") != "":
+		label = ""
 	}
-	return false
+	g.own[node] = label
+	return true
 }
 
 func (g *graph) function(p *program, f *ssa.Function) {
@@ -137,6 +140,19 @@ func (g *graph) initial(p *program, info *types.Info, v *types.Var, value ast.Ex
 		}
 		return true
 	})
+}
+
+// zone finds what makes times in the zone of the machine, or names it.
+func (g *graph) zone() map[any]way {
+	z := &graph{fixes: g.fixes, edges: g.edges, names: g.names, own: maps.Clone(g.own)}
+	for node, name := range g.names {
+		if name != "" && g.fixes.word(name, "zone") != "" {
+			z.own[node] = "zone"
+		} else if _, ok := z.own[node]; ok {
+			z.own[node] = ""
+		}
+	}
+	return z.ways()
 }
 
 // A way leads from a node to what it depends on.
