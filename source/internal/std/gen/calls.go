@@ -1,0 +1,271 @@
+package main
+
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// call takes over what the callees do.
+func (a *analysis) call(i ssa.CallInstruction) {
+	c := i.Common()
+	if b, ok := c.Value.(*ssa.Builtin); ok {
+		a.builtin(i, b.Name())
+		return
+	}
+	var args []objects
+	if c.IsInvoke() {
+		args = append(args, a.value(c.Value))
+	}
+	for _, v := range c.Args {
+		args = append(args, a.value(v))
+	}
+	v := i.Value()
+	if c.IsInvoke() {
+		a.invoke(c.Method, args, v)
+		return
+	}
+	if f := c.StaticCallee(); f != nil {
+		if m, ok := c.Value.(*ssa.MakeClosure); ok {
+			for _, b := range m.Bindings {
+				args = append(args, a.value(b))
+			}
+		}
+		a.apply(a.summaries[origin(f)], args, v)
+		return
+	}
+	a.dynamic(a.value(c.Value), args, v)
+}
+
+// invoke calls a method of an interface, of which only what is said by hand is
+// known.
+func (a *analysis) invoke(m *types.Func, args []objects, v *ssa.Call) {
+	effect, ok := a.fixes.effect(objectName(m))
+	if !ok {
+		effect = "writes"
+	}
+	s := &summary{}
+	s.effect(effect, len(args))
+	a.apply(s, args, v)
+}
+
+// dynamic calls a function value: one that is made here, or that was passed in,
+// or that could be anything.
+func (a *analysis) dynamic(fn objects, args []objects, v *ssa.Call) {
+	anything := fn.empty()
+	for i := range fn.all {
+		switch f := a.objects[i].function; {
+		case f != nil:
+			// The variables that it captures were seen to where it was made.
+			bound := append([]objects(nil), args...)
+			for range f.FreeVars {
+				bound = append(bound, a.objects[i].holds)
+			}
+			a.apply(a.summaries[f], bound, v)
+		case i < a.operands:
+			s := &summary{}
+			s.effect("returns", len(args))
+			for _, arg := range args {
+				if a.sum.handed.join(a.reach(arg)) {
+					a.grew = true
+				}
+			}
+			a.apply(s, args, v)
+		default:
+			anything = true
+		}
+	}
+	if anything {
+		s := &summary{}
+		s.effect("writes", len(args))
+		a.apply(s, args, v)
+	}
+}
+
+// apply takes over a summary: args are what the operands point to, v is the
+// result, if any.
+func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
+	if s == nil { // of a function that is nowhere
+		s = &summary{}
+		s.effect("writes", len(args))
+	}
+	bind := func(set objects) (to objects) {
+		for i := range set.all {
+			switch {
+			case i/2 >= len(args):
+			case i%2 == 0:
+				to.join(args[i/2])
+			default:
+				to.join(a.reach(a.behind(args[i/2])))
+			}
+		}
+		return to
+	}
+	a.write(bind(s.written))
+	a.sum.certain.join(bind(s.certain))
+	for i, what := range s.stored {
+		// What lies behind an operand is its own: nothing new.
+		if in, what := bind(objects{}.with(i)), bind(what.without(i|1)); !what.empty() {
+			a.hold(in, what)
+		}
+	}
+	if handed := bind(s.handed); !handed.empty() {
+		a.hand(handed, args)
+	}
+	if v == nil || !a.carries(v.Type()) { // nil for go and defer
+		return
+	}
+	n := a.made(v)
+	a.hold(objects{}.with(n), bind(s.inside))
+	to := bind(s.result)
+	to.add(n)
+	a.flow(v, to)
+}
+
+func (s objects) without(i int) (t objects) {
+	for j := range s.all {
+		if j != i {
+			t.add(j)
+		}
+	}
+	return t
+}
+
+// hand notes that a callee hands memory to the functions among its arguments.
+func (a *analysis) hand(what objects, args []objects) {
+	var fns objects
+	for _, arg := range args {
+		fns.join(arg)
+	}
+	for i := range fns.all {
+		f := a.objects[i].function
+		switch {
+		case f != nil:
+			s := a.summaries[f]
+			if s == nil || !s.written.below(2*len(f.Params)).empty() {
+				a.write(what)
+			}
+			for j := range f.FreeVars { // what it captures may come to hold it
+				if in := s.stored[2*(len(f.Params)+j)]; !in.below(2 * len(f.Params)).empty() {
+					a.hold(a.objects[i].holds, what)
+				}
+			}
+		case i < a.operands:
+			if a.sum.handed.join(a.reach(what)) {
+				a.grew = true
+			}
+		}
+	}
+}
+
+func (a *analysis) builtin(i ssa.CallInstruction, name string) {
+	args := i.Common().Args
+	v := i.Value()
+	switch name {
+	case "append":
+		if v == nil {
+			return
+		}
+		a.flow(v, a.value(args[0]).clone().with(a.made(v)))
+		a.change(a.value(args[0]))
+		a.hold(*a.at(v), a.behind(a.value(args[0])))
+		if len(args) > 1 && a.carriesElements(args[1].Type()) {
+			a.hold(*a.at(v), a.behind(a.value(args[1])))
+		}
+	case "copy":
+		a.change(a.value(args[0]))
+		if a.carriesElements(args[1].Type()) {
+			a.hold(a.value(args[0]), a.behind(a.value(args[1])))
+		}
+	case "delete", "clear", "close":
+		a.change(a.value(args[0]))
+	case "Add", "Slice", "SliceData", "String", "StringData", "ssa:wrapnilchk", "ssa:deferstack":
+		if v != nil && len(args) > 0 {
+			a.flow(v, a.value(args[0]))
+		}
+	}
+}
+
+// change notes a write that was seen.
+func (a *analysis) change(to objects) {
+	a.write(to)
+	a.sum.certain.join(to)
+}
+
+func (s objects) clone() (t objects) {
+	t.join(s)
+	return t
+}
+
+// carriesElements reports whether elements of a slice (or bytes of a string) can
+// point to memory.
+func (a *analysis) carriesElements(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Slice)
+	return ok && a.carries(s.Elem()) || isTypeParam(t)
+}
+
+func isTypeParam(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.TypeParam)
+	return ok
+}
+
+// carries reports whether values of a type can point to memory that somebody can
+// write to.
+func (m *memory) carries(t types.Type) bool {
+	if c, ok := m.carried[t]; ok {
+		return c
+	}
+	m.carried[t] = true // of a type within itself: it is behind a pointer
+	c := m.carriesType(t)
+	m.carried[t] = c
+	return c
+}
+
+func (m *memory) carriesType(t types.Type) bool {
+	t = types.Unalias(t)
+	if n, ok := t.(*types.Named); ok && m.harmless[n.Obj()] {
+		return false
+	}
+	if p, ok := t.(*types.Pointer); ok {
+		n, ok := types.Unalias(p.Elem()).(*types.Named)
+		return !ok || !m.harmless[n.Obj()]
+	}
+	if isTypeParam(t) {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() == types.UnsafePointer
+	case *types.Struct:
+		for f := range u.Fields() {
+			if m.carries(f.Type()) {
+				return true
+			}
+		}
+		return false
+	case *types.Array:
+		return m.carries(u.Elem())
+	case *types.Tuple:
+		for v := range u.Variables() {
+			if m.carries(v.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// harmless finds the types that corrections call so.
+func harmless(p *program) map[*types.TypeName]bool {
+	found := map[*types.TypeName]bool{}
+	for _, pkg := range p.pkgs {
+		for _, name := range pkg.Types.Scope().Names() {
+			t, ok := pkg.Types.Scope().Lookup(name).(*types.TypeName)
+			if ok && !t.IsAlias() && p.fixes.word(objectName(t), "harmless") != "" {
+				found[t] = true
+			}
+		}
+	}
+	return found
+}

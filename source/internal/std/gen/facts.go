@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A study is all that was found out of the standard library.
+type study struct {
+	*program
+	memory *memory
+	graph  *graph
+	ways   map[any]way // to what things depend on
+	zone   map[any]way // to the zone of the machine
+}
+
+func examine(p *program) *study {
+	m := summarize(p)
+	g := outside(p, m.mutable)
+	return &study{p, m, g, g.ways(), g.zone()}
+}
+
+// facts writes a line for every name that programs can use and that is known.
+func (s *study) facts() ([]byte, error) {
+	lines := map[string]bool{}
+	add := func(name, line string) {
+		if line != "" {
+			lines[name+" "+line] = true
+		}
+	}
+	for _, o := range s.usable() {
+		name := objectName(o)
+		switch o := o.(type) {
+		case *types.TypeName:
+			add(name, s.fixes.word(name, "harmless"))
+		case *types.Var:
+			add(name, s.variable(o, name))
+		case *types.Func:
+			add(name, s.function(o, name))
+		}
+	}
+	if stale := s.fixes.unused(); len(stale) > 0 {
+		return nil, fmt.Errorf("corrections.txt: nothing has the names %s", strings.Join(stale, ", "))
+	}
+	return []byte(strings.Join(slices.Sorted(maps.Keys(lines)), "\n") + "\n"), nil
+}
+
+// usable lists the types, functions, variables and methods that programs can
+// use, those of types without exported names included: values of them are
+// handed out.
+func (s *study) usable() (all []types.Object) {
+	for _, pkg := range s.pkgs {
+		if !importable(pkg.PkgPath) {
+			continue
+		}
+		scope := pkg.Types.Scope()
+		for _, name := range scope.Names() {
+			switch o := scope.Lookup(name).(type) {
+			case *types.TypeName:
+				all = append(all, o)
+				all = append(all, methods(o)...)
+			case *types.Func, *types.Var:
+				if o.Exported() {
+					all = append(all, o)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// methods lists the exported methods of a type and of what it embeds.
+func methods(t *types.TypeName) (all []types.Object) {
+	if t.IsAlias() && named(t.Type()) == nil {
+		return nil
+	}
+	typ := t.Type()
+	if !types.IsInterface(typ) {
+		typ = types.NewPointer(typ)
+	}
+	for m := range types.NewMethodSet(typ).Methods() {
+		f, ok := m.Obj().(*types.Func)
+		if ok && f.Exported() && objectName(f.Origin()) != "" {
+			all = append(all, f.Origin())
+		}
+	}
+	return all
+}
+
+// function says what is known of a function or method.
+func (s *study) function(o *types.Func, name string) string {
+	recv := o.Signature().Recv()
+	if recv != nil && types.IsInterface(recv.Type()) {
+		label, _ := s.fixes.outside(name)
+		effect, ok := s.fixes.effect(name)
+		if !ok {
+			effect = "writes"
+		}
+		return s.line(nil, name, effect, label)
+	}
+	f := s.prog.FuncValue(o)
+	if f == nil {
+		return ""
+	}
+	effect, ok := s.fixes.effect(name)
+	if !ok {
+		effect = s.memory.summaries[origin(f)].word()
+	}
+	if recv == nil && effect == "receiver" {
+		effect = "first"
+	}
+	return s.line(origin(f), name, effect, s.ways[origin(f)].label)
+}
+
+// variable says what is known of a variable.
+func (s *study) variable(o *types.Var, name string) string {
+	effect, ok := s.fixes.effect(name)
+	switch {
+	case ok:
+	case s.memory.carries(o.Type()) && !types.Identical(o.Type(), types.Universe.Lookup("error").Type()):
+		effect = "writes"
+	default:
+		effect = "reads"
+	}
+	return s.line(o, name, effect, s.ways[o].label)
+}
+
+func (s *study) line(node any, name, effect, label string) string {
+	if byHand, ok := s.fixes.outside(name); ok {
+		label = byHand
+	}
+	if label == unknown {
+		return ""
+	}
+	if s.fixes.word(name, "registry") != "" {
+		effect += " registry"
+	}
+	if _, ok := s.zone[node]; ok {
+		effect += " zone"
+	}
+	if label != "" {
+		effect += "; " + label
+	}
+	return effect
+}
+
+// word puts a summary into a word.
+func (s *summary) word() string {
+	results := objects{}
+	results.join(s.result)
+	results.join(s.inside)
+	results.join(s.handed)
+	var writes objects
+	writes.join(s.written)
+	for i, in := range s.stored {
+		for j := range in.all {
+			if j/2 != i/2 { // memory of one operand is kept by another
+				writes.add(i)
+				writes.add(j)
+			}
+		}
+	}
+	switch {
+	case writes.empty() && results.empty():
+		return "reads"
+	case writes.empty():
+		return "returns"
+	case only(writes, 2) && only(results, 2):
+		return "receiver"
+	}
+	return "writes"
+}
+
+// only reports whether all members are less than n.
+func only(s objects, n int) bool {
+	for i := range s.all {
+		if i >= n {
+			return false
+		}
+	}
+	return true
+}
+
+// missing counts what is left out by the thing that is not known: for who keeps
+// the corrections.
+func (s *study) missing() map[string][]string {
+	why := map[string][]string{}
+	for _, o := range s.usable() {
+		var node any = o
+		if f, ok := o.(*types.Func); ok {
+			v := s.prog.FuncValue(f)
+			if v == nil {
+				continue
+			}
+			node = origin(v)
+		}
+		w, ok := s.ways[node]
+		if !ok || w.label != unknown && !strings.HasPrefix(w.label, "the state of") {
+			continue
+		}
+		end := node
+		for s.ways[end].next != nil {
+			end = s.ways[end].next
+		}
+		why[s.graph.show(end)+" "+w.label] = append(why[s.graph.show(end)+" "+w.label], s.graph.show(node))
+	}
+	return why
+}
+
+// way explains why a name depends on what it does.
+func (s *study) way(name string) string {
+	for node, n := range s.graph.names {
+		if n == name {
+			text := s.graph.explain(s.ways, node)
+			if f, ok := node.(*ssa.Function); ok {
+				text += fmt.Sprintf("\n%+v", *s.memory.summaries[f])
+			}
+			return text
+		}
+	}
+	return "no such name"
+}

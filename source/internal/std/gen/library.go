@@ -1,0 +1,37 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"io"
+
+	"golang.org/x/tools/go/gcexportdata"
+	"golang.org/x/tools/go/packages"
+)
+
+// library packs the export data of the packages that programs may import, each
+// compressed by itself so that only what is asked for is read. Positions are
+// left out.
+func library(pkgs []*packages.Package) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
+	for _, p := range pkgs {
+		if !importable(p.PkgPath) || p.PkgPath == "unsafe" {
+			continue
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: p.PkgPath, Method: zip.Deflate})
+		if err != nil {
+			return nil, err
+		}
+		if err := gcexportdata.Write(w, nil, p.Types); err != nil {
+			return nil, fmt.Errorf("package %s: %w", p.PkgPath, err)
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}

@@ -1,0 +1,92 @@
+// Gen writes what package std embeds: lib.zip, the types of the standard
+// library, and facts.txt, what its functions do. It is run in the folder of that
+// package.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	dir := flag.String("dir", ".", "folder of package std")
+	why := flag.String("why", "", "write nothing, but say what this name depends on, and by what way; ? lists what is not known")
+	flag.Parse()
+	do := write
+	if *why != "" {
+		do = func(dir string) error { return explain(dir, *why) }
+	}
+	if err := do(*dir); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func write(dir string) error {
+	files, err := generate(dir)
+	if err != nil {
+		return err
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate makes the files, by name; dir holds what is kept by hand.
+func generate(dir string) (map[string][]byte, error) {
+	s, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	lib, err := library(s.pkgs)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.facts()
+	return map[string][]byte{"lib.zip": lib, "facts.txt": facts}, err
+}
+
+// open examines the standard library under the corrections in dir.
+func open(dir string) (*study, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "corrections.txt"))
+	if err != nil {
+		return nil, err
+	}
+	fixes, err := parseCorrections(b)
+	if err != nil {
+		return nil, err
+	}
+	pkgs, err := load()
+	if err != nil {
+		return nil, err
+	}
+	return examine(build(pkgs, fixes)), nil
+}
+
+// explain is for who keeps the corrections.
+func explain(dir, names string) error {
+	s, err := open(dir)
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		fmt.Println(s.way(name))
+	}
+	if names == "?" {
+		missing := s.missing()
+		ends := slices.Sorted(maps.Keys(missing))
+		slices.SortStableFunc(ends, func(a, b string) int { return len(missing[b]) - len(missing[a]) })
+		for _, end := range ends {
+			fmt.Println(len(missing[end]), end, missing[end][:min(4, len(missing[end]))])
+		}
+	}
+	return nil
+}

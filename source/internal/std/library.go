@@ -1,0 +1,102 @@
+// Package std is what Larder knows of Go's standard library where its sources
+// are not at hand: the types of its packages, and what its functions do beyond
+// computing with their operands.
+//
+// Both are generated (see gen) from the sources of one release of Go, for
+// linux/amd64 without cgo.
+package std
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed"
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"sync"
+
+	"golang.org/x/tools/go/gcexportdata"
+)
+
+//go:generate go run ./gen
+
+// Go is the release of Go whose standard library is known.
+const Go = "go1.26"
+
+//go:embed lib.zip
+var archive []byte
+
+// packages holds the export data of each package, by its path.
+var packages = sync.OnceValue(func() map[string]*zip.File {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		panic("std: lib.zip is damaged: " + err.Error()) // it is part of the program
+	}
+	m := make(map[string]*zip.File, len(z.File))
+	for _, f := range z.File {
+		m[f.Name] = f
+	}
+	return m
+})
+
+// Has reports whether path is a package of the standard library that is known,
+// package unsafe included.
+func Has(path string) bool {
+	return path == "unsafe" || packages()[path] != nil
+}
+
+// A Library holds the packages of the standard library for one type-checked
+// program: types of two libraries are never identical. Its methods may be called
+// by many goroutines.
+type Library struct {
+	mu       sync.Mutex
+	fset     *token.FileSet
+	packages map[string]*types.Package // those of which anything was read
+	whole    map[string]bool           // those of which all was read
+}
+
+// New returns a library of which nothing was read yet.
+func New() *Library {
+	return &Library{
+		fset:     token.NewFileSet(),
+		packages: map[string]*types.Package{},
+		whole:    map[string]bool{},
+	}
+}
+
+// Import returns the package of the given path, with all that it exports; it
+// makes Library a [types.Importer]. It fails for what [Has] does not report.
+func (l *Library) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	f := packages()[path]
+	if f == nil {
+		return nil, fmt.Errorf("std: package %q is not known: it is not in the standard library of %s for linux/amd64, or is internal to it, or needs cgo", path, Go)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whole[path] {
+		return l.packages[path], nil
+	}
+	p, err := l.read(f)
+	if err != nil {
+		return nil, fmt.Errorf("std: types of package %q: %w", path, err)
+	}
+	l.whole[path] = true
+	return p, nil
+}
+
+// read adds a package, and of others the declarations that it needs.
+func (l *Library) read(f *zip.File) (*types.Package, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return gcexportdata.Read(bytes.NewReader(b), l.fset, l.packages, f.Name)
+}
