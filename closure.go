@@ -2,37 +2,83 @@ package larder
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"sync"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/source"
 )
 
-// Closure returns the identity of a function's code by its source. What was
-// found out by one build of a program is kept, so that the next run of it need
-// not parse its sources. The parts are kept under the identity, for
-// [ClosureParts].
-func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declared) (key.Digest, error) {
+// identity is what is kept of a closure, beside its parts.
+type identity struct {
+	ID     key.Digest
+	Kind   source.Kind
+	Doubts []string
+	Inputs []source.Input
+	Barred map[string]string
+}
+
+// Closure identifies a function's code by its source, as [source.Identify]
+// does. What was found out by one build of a program is kept, so that the next
+// run of it need not parse its sources. The parts are kept under the identity,
+// for [ClosureParts], and left out here. That a function is known by the whole
+// program is said in the log, once for a build.
+func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declared) (*source.Closure, error) {
 	build, err := key.Build()
 	if err != nil {
-		return key.Digest{}, err
+		return nil, err
 	}
-	a, err := key.NewAction("source identity", key.Version("1"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
+	a, err := key.NewAction("source identity", key.Version("2"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
 	if err != nil {
-		return key.Digest{}, err
+		return nil, err
 	}
-	return Do(ctx, l, a, func(ctx context.Context) (key.Digest, error) {
+	id, err := Do(ctx, l, a, func(ctx context.Context) (identity, error) {
 		c, err := source.Identify(f, by)
 		if err != nil {
-			return key.Digest{}, err
+			return identity{}, err
+		}
+		if c.Kind == source.Program {
+			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
-		return c.ID, err
+		return identity{c.ID, c.Kind, c.Doubts, c.Inputs, c.Barred}, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range id.Inputs {
+		variables.Store(in.Name, in)
+	}
+	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred}, nil
+}
+
+// variables are the package variables that functions of this process have as
+// inputs, by name.
+var variables sync.Map // of source.Input
+
+// UseVariable notes that the computation depends on a package variable that is
+// declared as an input of its package: on the value that it has now.
+func UseVariable(ctx context.Context, in source.Input) error {
+	d, err := in.Digest()
+	if err == nil {
+		Note(ctx, Read{VariableRead, in.Name, d})
+	}
+	return err
+}
+
+// digestVariable is the digest of the value that a variable has now.
+func digestVariable(name string) (key.Digest, error) {
+	in, ok := variables.Load(name)
+	if !ok {
+		return key.Digest{}, fmt.Errorf("larder: package variable %s is no input of a function of this program", name)
+	}
+	return in.(source.Input).Digest()
 }
 
 // partsOf is the action under which the parts of a closure are kept.
 func partsOf(id key.Digest) *key.Action {
-	a, err := key.NewAction("source closure", key.Version("1"), id)
+	a, err := key.NewAction("source closure", key.Version("2"), id)
 	if err != nil {
 		panic(err) // a digest can be keyed
 	}

@@ -27,9 +27,10 @@ type ReadKind string
 
 // What can be read.
 const (
-	FileRead   ReadKind = "file"
-	FolderRead ReadKind = "folder" // the names in it
-	EnvRead    ReadKind = "environment"
+	FileRead     ReadKind = "file"
+	FolderRead   ReadKind = "folder" // the names in it
+	EnvRead      ReadKind = "environment"
+	VariableRead ReadKind = "variable" // of a package, declared as an input of it
 )
 
 // ReadFile is [os.ReadFile] for use in a computation: that the file was read
@@ -110,6 +111,8 @@ func (r Read) now(ctx context.Context, files key.Memo) (Read, error) {
 		}
 	case EnvRead:
 		r.Digest = digestEnv(os.LookupEnv(r.Name))
+	case VariableRead:
+		r.Digest, err = digestVariable(r.Name)
 	default:
 		return r, fmt.Errorf("larder: unknown kind of input %q", r.Kind)
 	}

@@ -381,7 +381,7 @@ func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
 			return nil, fmt.Errorf("argument %d: %w", i, err)
 		}
 	}
-	return t.node.fn.invoke(larder.Bare(ctx), v, args)
+	return t.node.fn.call(ctx, v, args)
 }
 
 // resolve names the arguments by their contents, and notes what they were made

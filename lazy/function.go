@@ -63,8 +63,9 @@ type function struct {
 	invoke func(ctx context.Context, e *evaluator, args []any) (any, error)
 	kept   keeper
 
-	mu sync.Mutex
-	op *key.Op
+	mu      sync.Mutex
+	op      *key.Op
+	closure *source.Closure // if it is known by its source
 }
 
 // keeper knows the type of a function's results.
@@ -152,7 +153,7 @@ func (f *function) identify(ctx context.Context, l *larder.Larder) (*key.Op, err
 	types := source.TypeText(reflect.TypeOf(f.value))
 	params := []key.Param{{Name: "types", Value: types}, {Name: "package", Value: fn.Package}}
 	switch code.Kind {
-	case "build":
+	case "build", string(source.Program):
 		params = append(params, key.Param{Name: "function", Value: fn.Symbol})
 	case "version":
 		if err := claim(fmt.Sprintf("%s %q %s %s", fn.Package, f.name, types, code), fmt.Sprintf("%s:%d", fn.File, fn.Line)); err != nil {
@@ -195,15 +196,47 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	}
 	switch {
 	case f.options.Version != "":
-		return key.Version(f.options.Version), nil
+		return key.VersionOf(fn.Package, f.options.Version), nil
 	case f.options.Build || !fn.Registered():
 		return key.Build()
 	}
-	id, err := larder.Closure(ctx, l, fn, source.Declared{Pure: f.options.Pure, Captured: captured})
+	c, err := larder.Closure(ctx, l, fn, source.Declared{Pure: f.options.Pure, Captured: captured})
 	if err != nil {
 		return key.Code{}, err
 	}
-	return key.Code{Kind: "source", ID: id.String()}, nil
+	f.closure = c
+	return key.Code{Kind: string(c.Kind), ID: c.ID.String()}, nil
+}
+
+// call runs the function on arguments of its own.
+func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, error) {
+	if f.closure == nil {
+		return f.invoke(larder.Bare(ctx), e, args)
+	}
+	for i, a := range args {
+		if err := f.closure.Admits(a); err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i, err)
+		}
+	}
+	if err := f.useVariables(ctx); err != nil {
+		return nil, err
+	}
+	v, err := f.invoke(larder.Bare(ctx), e, args)
+	if err != nil {
+		return v, err
+	}
+	return v, f.useVariables(ctx) // again, to see that they did not change
+}
+
+// useVariables notes the values of the package variables that the function
+// reads.
+func (f *function) useVariables(ctx context.Context) error {
+	for _, in := range f.closure.Inputs {
+		if err := larder.UseVariable(ctx, in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // claims remembers which function goes by a name: where a version alone

@@ -146,4 +146,3 @@ func (p *parsedProgram) registeredBelow(module string) bool {
 	}
 	return false
 }
-

@@ -45,7 +45,18 @@ func (p *parsedProgram) identify(f Function, by Declared) (*Closure, error) {
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
 	r.types, r.pure = parametersOf(f.typ), by.Pure
+	p.starts(r.decl)
 	return p.closure(r)
+}
+
+// starts notes that a function is called from outside of what the sources show.
+func (p *parsedProgram) starts(d *decl) {
+	o := d.object()
+	if o == nil || len(p.indexed().mentioned[o]) > 0 || p.roots[o] {
+		return
+	}
+	p.roots[o] = true
+	p.verdicts.forget()
 }
 
 // parametersOf lists the types of what a function is given and gives, but for

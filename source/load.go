@@ -26,7 +26,8 @@ type parsedProgram struct {
 	order    []*pkg          // in which packages are initialized
 	unknown  string          // a package of the program's own that is not registered, or ""
 	decls    map[types.Object]*decl
-	inputs   map[*types.Var]Input // whose values are part of keys
+	inputs   map[*types.Var]Input  // whose values are part of keys
+	roots    map[types.Object]bool // that are called though nothing names them
 
 	index
 	verdicts verdicts
@@ -67,7 +68,7 @@ type file struct {
 
 // load parses and type-checks the registered packages.
 func load(registered []*Package, b *buildInfo) (*parsedProgram, error) {
-	p := &parsedProgram{build: b, packages: map[string]*pkg{}, decls: map[types.Object]*decl{}, inputs: map[*types.Var]Input{}}
+	p := &parsedProgram{build: b, packages: map[string]*pkg{}, decls: map[types.Object]*decl{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
 	parsed := make([]*pkg, len(registered))
 	errs := make([]error, len(registered))
 	var wg sync.WaitGroup

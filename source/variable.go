@@ -38,6 +38,15 @@ type startup struct {
 	running *decl // what may call it later, or nil
 }
 
+// forget lets go of what was found out, as it may be otherwise now.
+func (v *verdicts) forget() {
+	v.mu.Lock()
+	v.callersMu.Lock()
+	defer v.mu.Unlock()
+	defer v.callersMu.Unlock()
+	v.all, v.callers = nil, nil
+}
+
 // variable takes in what gives package variables their values.
 func (w *walker) variable(d *decl) {
 	for _, v := range d.variables() {
@@ -206,6 +215,9 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 		case d.kind == "func" && d.names[0] == "main" && d.file.pkg.main:
 			s.running = d
 			return
+		}
+		if p.roots[d.object()] {
+			s.running = d
 		}
 		for _, m := range p.mentioned[d.object()] {
 			if !m.onlyCalls(d.object()) {
