@@ -119,10 +119,11 @@ func describe(ctx context.Context, l *larder.Larder, c key.Change) []string {
 	return []string{c.String()}
 }
 
-// closure returns the parts of a code identity "source d1-...", or nil.
+// closure returns the parts of a code identity "source d1-..." or "program
+// d1-...", or nil.
 func closure(ctx context.Context, l *larder.Larder, code string) []source.Part {
-	text, ok := strings.CutPrefix(code, "source ")
-	if !ok {
+	kind, text, ok := strings.Cut(code, " ")
+	if !ok || kind != string(source.Precise) && kind != string(source.Program) {
 		return nil
 	}
 	id, err := key.ParseDigest(text)

@@ -357,31 +357,41 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	if ok {
 		return o, true
 	}
-	// A function that is given to Do, and called nowhere else.
+	guard := t.p.onceOf(d, map[*decl]bool{})
+	return once{d, guard, nil, at}, guard != nil
+}
+
+// onceOf is the sync.Once that calls a function, if nothing else does but what
+// it calls itself, or nil.
+func (p *parsedProgram) onceOf(d *decl, seen map[*decl]bool) types.Object {
 	f := d.object()
-	if f == nil || len(t.p.mentioned[f]) == 0 {
-		return o, false
+	if f == nil || seen[d] || d.kind == "method" || p.roots[f] {
+		return nil
 	}
-	for _, m := range t.p.mentioned[f] {
-		found := false
+	seen[d] = true
+	var guard types.Object
+	agree := len(p.mentioned[f]) > 0
+	for _, m := range p.mentioned[f] {
 		walk(m.node, func(stack []ast.Node) bool {
 			id, isIdent := stack[len(stack)-1].(*ast.Ident)
-			if !isIdent || m.info().Uses[id] != f {
+			if !isIdent || origin(m.info().Uses[id]) != f {
 				return true
 			}
-			found = false
+			var by types.Object
 			if call, isCall := stack[len(stack)-2].(*ast.CallExpr); isCall && call.Fun != ast.Expr(id) {
-				if guard := guardOf(m.info(), call); guard != nil && (o.guard == nil || o.guard == guard) {
-					o, found = once{m, guard, nil, at}, true
-				}
+				by = guardOf(m.info(), call)
+			} else if isCalled(stack) && !isLater(stack) {
+				by = p.onceOf(m, seen)
 			}
+			agree = agree && by != nil && (guard == nil || guard == by)
+			guard = by
 			return true
 		})
-		if !found {
-			return o, false
-		}
 	}
-	return o, o.guard != nil
+	if !agree {
+		return nil
+	}
+	return guard
 }
 
 // guardOf is the package variable whose Do a call is, a sync.Once, or nil.
@@ -435,9 +445,12 @@ func (t *tracer) checkOnces() {
 // around, or is within what that calls.
 func (t *tracer) after(d *decl, guard types.Object, stack []ast.Node) bool {
 	for _, o := range t.onced {
-		if o.lit != nil && within(stack, o.lit) || o.lit == nil && o.decl != d && !t.p.callsDo(d, guard) {
+		if o.lit != nil && within(stack, o.lit) {
 			return true
 		}
+	}
+	if t.p.onceOf(d, map[*decl]bool{}) == guard {
+		return true
 	}
 	f := d.function()
 	if f == nil || f.Body == nil {
@@ -454,8 +467,4 @@ func (t *tracer) after(d *decl, guard types.Object, stack []ast.Node) bool {
 		}
 	}
 	return false
-}
-
-func (p *parsedProgram) callsDo(d *decl, guard types.Object) bool {
-	return slices.Contains(p.mentioned[guard], d)
 }

@@ -83,7 +83,7 @@ func (d *decl) sum(words []string) key.Digest {
 	}
 	words = append(words, d.name(), d.kind, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion, strings.Join(d.embeds, " "))
 	for _, name := range d.names {
-		words = append(words, d.file.pkg.program.build.linked[d.file.pkg.path+"."+name])
+		words = append(words, d.file.pkg.program.build.linked[d.file.pkg.symbolPath()+"."+name])
 	}
 	digest, _ := key.Of([]any{tokens, words}) // strings can be keyed
 	return digest
@@ -95,6 +95,14 @@ func (d *decl) face() key.Digest {
 	f := d.function()
 	digest, _ := key.Of([]any{"face", d.name(), d.tokens(f.Recv), d.tokens(f.Type)})
 	return digest
+}
+
+// symbolPath is how the linker knows the package.
+func (k *pkg) symbolPath() string {
+	if k.main {
+		return "main"
+	}
+	return k.path
 }
 
 // tokens are the words of a part of the source. A comma or semicolon before a

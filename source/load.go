@@ -30,6 +30,7 @@ type parsedProgram struct {
 	roots    map[types.Object]bool // that are called though nothing names them
 
 	index
+	conversions
 	verdicts verdicts
 }
 
@@ -100,6 +101,9 @@ func (p *parsedProgram) unregistered() string {
 	hasMain := false
 	for _, k := range p.packages {
 		hasMain = hasMain || k.main
+		if k.engine {
+			continue
+		}
 		for path := range k.imports {
 			if p.packages[path] == nil && p.build.local(path) && !isEngine(path) {
 				return path

@@ -226,7 +226,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 			visit(m)
 		}
 		if d.kind == "method" {
-			if calledByLibrary[d.names[0]] {
+			if calledByLibrary[d.names[0]] && p.mayBeHeld(d) {
 				s.running = d // nobody can tell when
 			}
 			for _, m := range p.called[d.names[0]] {

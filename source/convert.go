@@ -1,0 +1,288 @@
+package source
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"sync"
+)
+
+// mayBeHeld reports whether values of a method's type may be behind interfaces,
+// by which code that is not the program's own can call it.
+func (p *parsedProgram) mayBeHeld(m *decl) bool {
+	if m.recv == nil {
+		return true
+	}
+	p.conversionsOnce.Do(func() {
+		p.held = map[types.Type]bool{}
+		for _, k := range p.order {
+			if k.engine {
+				continue
+			}
+			for _, d := range k.decls {
+				c := converter{p: p, decl: d, info: d.info()}
+				walk(d.node, func(stack []ast.Node) bool { c.node(stack); return true })
+			}
+		}
+	})
+	o := m.info().Defs[m.recv.typeName()]
+	return o == nil || p.held[o.Type()] || p.heldAll
+}
+
+// conversions tells what types are converted to interfaces, or are part of types
+// that are.
+type conversions struct {
+	conversionsOnce sync.Once
+	held            map[types.Type]bool
+	heldAll         bool
+}
+
+// converter finds conversions to interfaces in a declaration.
+type converter struct {
+	p    *parsedProgram
+	decl *decl
+	info *types.Info
+}
+
+// hold notes that values of a type may be behind interfaces.
+func (c converter) hold(t types.Type) {
+	switch u := types.Unalias(t).(type) {
+	case nil:
+	case *types.Named:
+		n := u.Origin()
+		for a := range u.TypeArgs().Types() {
+			c.hold(a)
+		}
+		if c.p.held[n] {
+			return
+		}
+		c.p.held[n] = true
+		c.hold(n.Underlying())
+	case *types.Pointer:
+		c.hold(u.Elem())
+	case *types.Slice:
+		c.hold(u.Elem())
+	case *types.Array:
+		c.hold(u.Elem())
+	case *types.Chan:
+		c.hold(u.Elem())
+	case *types.Map:
+		c.hold(u.Key())
+		c.hold(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			c.hold(f.Type())
+		}
+	}
+}
+
+// to notes that an expression becomes a value of a type.
+func (c converter) to(t types.Type, e ast.Expr) {
+	if e == nil {
+		return
+	}
+	from := c.info.TypeOf(e)
+	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) {
+		c.hold(from)
+	}
+}
+
+// node notes the conversions of one node, the last.
+func (c converter) node(stack []ast.Node) {
+	switch n := stack[len(stack)-1].(type) {
+	case *ast.CallExpr:
+		c.call(n)
+	case *ast.AssignStmt:
+		if len(n.Lhs) == len(n.Rhs) {
+			for i := range n.Lhs {
+				c.to(c.info.TypeOf(n.Lhs[i]), n.Rhs[i])
+			}
+		} else if tuple, ok := c.info.TypeOf(n.Rhs[0]).(*types.Tuple); ok {
+			for i, l := range n.Lhs {
+				if t := c.info.TypeOf(l); i < tuple.Len() && (t == nil || types.IsInterface(t)) {
+					c.hold(tuple.At(i).Type())
+				}
+			}
+		} else if t := c.info.TypeOf(n.Lhs[0]); t == nil || types.IsInterface(t) { // v, ok = m[k]
+			c.hold(c.info.TypeOf(n.Rhs[0]))
+		}
+	case *ast.ValueSpec:
+		for i, id := range n.Names {
+			if o := c.info.Defs[id]; o != nil && len(n.Values) == len(n.Names) {
+				c.to(o.Type(), n.Values[i])
+			} else if o != nil && len(n.Values) == 1 && types.IsInterface(o.Type()) {
+				if tuple, ok := c.info.TypeOf(n.Values[0]).(*types.Tuple); ok {
+					c.hold(tuple.At(i).Type())
+				}
+			}
+		}
+	case *ast.CompositeLit:
+		c.literal(n)
+	case *ast.ReturnStmt:
+		c.returns(n, stack)
+	case *ast.SendStmt:
+		if ch, ok := under(c.info.TypeOf(n.Chan)).(*types.Chan); ok {
+			c.to(ch.Elem(), n.Value)
+		}
+	case *ast.RangeStmt:
+		for _, v := range []ast.Expr{n.Key, n.Value} {
+			if v != nil && n.Tok == token.ASSIGN && types.IsInterface(c.info.TypeOf(v)) {
+				c.hold(c.info.TypeOf(n.X))
+			}
+		}
+	case *ast.BinaryExpr:
+		if x, y := c.info.TypeOf(n.X), c.info.TypeOf(n.Y); x != nil && y != nil && types.IsInterface(x) != types.IsInterface(y) {
+			c.hold(x)
+			c.hold(y)
+		}
+	case *ast.IndexExpr:
+		if m, ok := under(c.info.TypeOf(n.X)).(*types.Map); ok {
+			c.to(m.Key(), n.Index)
+		}
+	case *ast.SwitchStmt:
+		if n.Tag != nil && types.IsInterface(c.info.TypeOf(n.Tag)) {
+			for _, s := range n.Body.List {
+				for _, e := range s.(*ast.CaseClause).List {
+					c.hold(c.info.TypeOf(e))
+				}
+			}
+		}
+	}
+	if id, ok := stack[len(stack)-1].(*ast.Ident); ok {
+		if in, ok := c.info.Instances[id]; ok { // a type parameter can become anything
+			for t := range in.TypeArgs.Types() {
+				c.hold(t)
+			}
+		}
+	}
+}
+
+func under(t types.Type) types.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Underlying()
+}
+
+func (c converter) call(n *ast.CallExpr) {
+	fun := c.info.Types[ast.Unparen(n.Fun)]
+	if fun.IsType() {
+		if len(n.Args) == 1 {
+			c.to(fun.Type, n.Args[0])
+		}
+		return
+	}
+	if fun.IsBuiltin() {
+		if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && id.Name == "panic" {
+			c.hold(c.info.TypeOf(n.Args[0]))
+		}
+		if s, ok := under(c.info.TypeOf(n)).(*types.Slice); ok && len(n.Args) > 1 && !n.Ellipsis.IsValid() {
+			for _, a := range n.Args[1:] {
+				c.to(s.Elem(), a)
+			}
+		}
+		return
+	}
+	s, ok := under(fun.Type).(*types.Signature)
+	if !ok {
+		for _, a := range n.Args { // it is not known what it takes
+			c.hold(c.info.TypeOf(a))
+		}
+		return
+	}
+	// What takes values of modules, and of Larder, may make anything of them.
+	f := staticCallee(c.info, n)
+	outside := f != nil && f.Pkg() != nil && (isEngine(f.Pkg().Path()) || c.p.packages[f.Pkg().Path()] == nil && f.Signature().TypeParams().Len() > 0)
+	if len(n.Args) == 1 {
+		if tuple, isTuple := c.info.TypeOf(n.Args[0]).(*types.Tuple); isTuple {
+			for v := range tuple.Variables() {
+				c.hold(v.Type())
+			}
+			return
+		}
+	}
+	for i, a := range n.Args {
+		t := s.Params().At(min(i, s.Params().Len()-1)).Type()
+		if s.Variadic() && i >= s.Params().Len()-1 && !n.Ellipsis.IsValid() {
+			if list, ok := under(t).(*types.Slice); ok {
+				t = list.Elem()
+			}
+		}
+		if outside {
+			c.hold(c.info.TypeOf(a))
+		}
+		c.to(t, a)
+	}
+}
+
+func (c converter) literal(n *ast.CompositeLit) {
+	t := under(c.info.TypeOf(n))
+	if p, ok := t.(*types.Pointer); ok {
+		t = under(p.Elem())
+	}
+	for i, e := range n.Elts {
+		kv, keyed := e.(*ast.KeyValueExpr)
+		switch u := t.(type) {
+		case *types.Struct:
+			if !keyed && i < u.NumFields() {
+				c.to(u.Field(i).Type(), e)
+			} else if keyed {
+				if id, ok := kv.Key.(*ast.Ident); ok && c.info.Uses[id] != nil {
+					c.to(c.info.Uses[id].Type(), kv.Value)
+				}
+			}
+			continue
+		case *types.Map:
+			if keyed {
+				c.to(u.Key(), kv.Key)
+				c.to(u.Elem(), kv.Value)
+			}
+			continue
+		}
+		if keyed {
+			e = kv.Value
+		}
+		switch u := t.(type) {
+		case *types.Slice:
+			c.to(u.Elem(), e)
+		case *types.Array:
+			c.to(u.Elem(), e)
+		default:
+			c.hold(c.info.TypeOf(e))
+		}
+	}
+}
+
+func (c converter) returns(n *ast.ReturnStmt, stack []ast.Node) {
+	var s *types.Signature
+	for i := len(stack) - 1; i >= 0 && s == nil; i-- {
+		switch f := stack[i].(type) {
+		case *ast.FuncLit:
+			s, _ = c.info.TypeOf(f).(*types.Signature)
+		case *ast.FuncDecl:
+			if o, ok := c.info.Defs[f.Name].(*types.Func); ok {
+				s = o.Signature()
+			}
+		}
+	}
+	if s == nil {
+		return
+	}
+	results := slices.Collect(s.Results().Variables())
+	if len(n.Results) == 1 && len(results) > 1 {
+		if tuple, ok := c.info.TypeOf(n.Results[0]).(*types.Tuple); ok {
+			for i, r := range results {
+				if types.IsInterface(r.Type()) && i < tuple.Len() {
+					c.hold(tuple.At(i).Type())
+				}
+			}
+		}
+		return
+	}
+	for i, e := range n.Results {
+		if i < len(results) {
+			c.to(results[i].Type(), e)
+		}
+	}
+}
