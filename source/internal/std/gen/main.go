@@ -64,7 +64,7 @@ func open(dir string) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	pkgs, err := load()
+	pkgs, err := load("std")
 	if err != nil {
 		return nil, err
 	}
