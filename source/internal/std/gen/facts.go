@@ -219,6 +219,9 @@ func (s *study) way(name string) string {
 	for node, n := range s.graph.names {
 		if n == name {
 			text := s.graph.explain(s.ways, node)
+			if _, ok := s.zone[node]; ok {
+				text += "\n" + s.graph.explain(s.zone, node)
+			}
 			if f, ok := node.(*ssa.Function); ok {
 				text += fmt.Sprintf("\n%+v", *s.memory.summaries[f])
 			}
@@ -226,4 +229,26 @@ func (s *study) way(name string) string {
 		}
 	}
 	return "no such name"
+}
+
+// daring lists functions of which corrections deny what was seen: that they write
+// to an operand, or mention what depends on the outside.
+func (s *study) daring() (names []string) {
+	for f, found := range s.memory.overridden {
+		for i := range found.certain.all {
+			if !s.memory.summaries[f].written.has(i) {
+				names = append(names, fmt.Sprintf("%s: writes to operand %d", nameOf(f), i/2))
+			}
+		}
+	}
+	for node, label := range s.graph.own {
+		for to := range s.graph.edges[node] {
+			l := s.ways[to].label
+			if label == "" && l != "" && l != unknown && !strings.HasPrefix(l, "the state of") {
+				names = append(names, fmt.Sprintf("%s: mentions %s", s.graph.show(node), s.graph.explain(s.ways, to)))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -51,12 +51,15 @@ type memory struct {
 	summaries map[*ssa.Function]*summary
 	mutable   map[*types.Var]bool // variables that functions other than init write to
 	carried   map[types.Type]bool
+	// What was found of functions of which something else is known by hand.
+	overridden map[*ssa.Function]*summary
 }
 
 func summarize(p *program) *memory {
 	m := &memory{
 		fixes: p.fixes, harmless: harmless(p), summaries: map[*ssa.Function]*summary{},
 		mutable: map[*types.Var]bool{}, carried: map[types.Type]bool{},
+		overridden: map[*ssa.Function]*summary{},
 	}
 	callers := map[*ssa.Function][]*ssa.Function{}
 	for _, f := range p.functions {
@@ -153,6 +156,7 @@ func (m *memory) analyze(f *ssa.Function) bool {
 	}
 	a.globals()
 	if _, ok := m.fixes.effect(nameOf(f)); ok {
+		m.overridden[f] = a.summary()
 		return false
 	}
 	return m.summaries[f].join(a.summary())

@@ -27,7 +27,7 @@ func TestEffects(t *testing.T) {
 				continue
 			}
 			n++
-			want := strings.TrimPrefix(fn.Doc.List[len(fn.Doc.List)-1].Text, "//")
+			want := strings.TrimSpace(strings.TrimPrefix(fn.Doc.List[len(fn.Doc.List)-1].Text, "//"))
 			o := pkgs[0].TypesInfo.Defs[fn.Name].(*types.Func)
 			if got := m.summaries[p.prog.FuncValue(o)].word(fn.Recv != nil); got != want {
 				t.Errorf("%s: got %s, want %s", fn.Name.Name, got, want)

@@ -63,10 +63,7 @@ func (g *graph) label(node any, name string) (known bool) {
 }
 
 func (g *graph) function(p *program, f *ssa.Function) {
-	if g.label(f, nameOf(f)) {
-		return
-	}
-	if f.Blocks == nil {
+	if !g.label(f, nameOf(f)) && f.Blocks == nil {
 		g.own[f] = unknown
 	}
 	for _, b := range f.Blocks {
