@@ -201,7 +201,7 @@ func TestShowsZone(t *testing.T) {
 		"time.Local": true, "time.Unix": true, "time.UnixMilli": true, "time.UnixMicro": true, "time.Time.Local": true,
 		"time.Parse": true, "time.Time.UnmarshalJSON": true, "time.Time.UnmarshalBinary": true,
 		"archive/tar.Reader.Next": true,
-		"time.Time.UTC": false, "time.Time.Format": false, "time.Date": false, "time.ParseInLocation": false, "time.UTC": false, "time.Time.Add": false, "time.ParseDuration": false,
+		"time.Time.UTC":           false, "time.Time.Format": false, "time.Date": false, "time.ParseInLocation": false, "time.UTC": false, "time.Time.Add": false, "time.ParseDuration": false,
 		"strings.Contains": false, "fmt.Sprint": false, "encoding/json.Marshal": false, "log.Print": false,
 	} {
 		if got := std.ShowsZone(name); got != want {
