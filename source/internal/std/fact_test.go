@@ -84,6 +84,7 @@ var expected = []struct {
 	{outside: "the network", names: `net.Dial net.Listen net.LookupHost net/http.Get net/http.Client.Do net/http.ListenAndServe net/smtp.SendMail`},
 	{outside: "another program", names: `os/exec.Command os/exec.Cmd.Output os.StartProcess`},
 	{outside: "the user", names: `os/user.Current os.Getuid os.UserHomeDir os.UserCacheDir`},
+	{outside: "the user", names: `archive/tar.Writer.AddFS`},
 	{outside: "the process", names: `os.Getpid`},
 	{outside: "the system", names: `os/signal.Notify syscall.Read`},
 	{outside: "the system's tables of types", names: `mime.TypeByExtension mime.ExtensionsByType`},
