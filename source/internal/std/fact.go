@@ -39,7 +39,7 @@ const (
 	Reads                  // it writes to no operand and keeps none, and no result refers to their memory
 	Returns                // as Reads, but results may refer to operands' memory
 	Receiver               // of a method: it writes to its receiver's memory only; results may refer to that, the other operands are only read
-	First                  // of a function: the same of its first argument (sort.Strings, fmt.Fprint, strconv.AppendInt)
+	First                  // the same of its first argument, the receiver being only read (sort.Strings, fmt.Fprint, binary.ByteOrder.PutUint16)
 )
 
 // The facts, one line each, sorted: a name, what there is to say, and after a

@@ -45,41 +45,51 @@ func (a *analysis) invoke(m *types.Func, args []objects, v *ssa.Call) {
 		effect = "writes"
 	}
 	s := &summary{}
-	s.effect(effect, len(args))
+	s.effect(effect, len(args), true)
 	a.apply(s, args, v)
 }
 
-// dynamic calls a function value: one that is made here, or that was passed in,
-// or that could be anything.
+// dynamic calls a function value: one that is known, or that was passed in, or
+// that could be anything.
 func (a *analysis) dynamic(fn objects, args []objects, v *ssa.Call) {
 	anything := fn.empty()
 	for i := range fn.all {
-		switch f := a.objects[i].function; {
-		case f != nil:
-			// The variables that it captures were seen to where it was made.
+		o := a.objects[i]
+		switch {
+		case i < a.operands:
+			a.callOperand(i, args, v)
+		case len(o.functions) == 0:
+			anything = true
+		}
+		for f := range o.functions {
 			bound := append([]objects(nil), args...)
 			for range f.FreeVars {
-				bound = append(bound, a.objects[i].holds)
+				bound = append(bound, o.holds)
 			}
 			a.apply(a.summaries[f], bound, v)
-		case i < a.operands:
-			s := &summary{}
-			s.effect("returns", len(args))
-			for _, arg := range args {
-				if a.sum.handed.join(a.reach(arg)) {
-					a.grew = true
-				}
-			}
-			a.apply(s, args, v)
-		default:
-			anything = true
 		}
 	}
 	if anything {
 		s := &summary{}
-		s.effect("writes", len(args))
-		a.apply(s, args, v)
+		s.effect("writes", len(args)+1, false)
+		a.apply(s, append(args[:len(args):len(args)], fn), v)
 	}
+}
+
+// callOperand calls a function that was passed in: what is handed to it may come
+// back.
+func (a *analysis) callOperand(i int, args []objects, v *ssa.Call) {
+	for _, arg := range args {
+		if a.sum.handed.join(a.reach(arg)) {
+			a.grew = true
+		}
+	}
+	if a.sum.calls.add(i) {
+		a.grew = true
+	}
+	s := &summary{}
+	s.effect("returns", len(args), false)
+	a.apply(s, args, v)
 }
 
 // apply takes over a summary: args are what the operands point to, v is the
@@ -87,7 +97,7 @@ func (a *analysis) dynamic(fn objects, args []objects, v *ssa.Call) {
 func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
 	if s == nil { // of a function that is nowhere
 		s = &summary{}
-		s.effect("writes", len(args))
+		s.effect("writes", len(args), false)
 	}
 	bind := func(set objects) (to objects) {
 		for i := range set.all {
@@ -110,13 +120,16 @@ func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
 		}
 	}
 	if handed := bind(s.handed); !handed.empty() {
-		a.hand(handed, args)
+		a.hand(handed, bind(s.calls))
 	}
 	if v == nil || !a.carries(v.Type()) { // nil for go and defer
 		return
 	}
 	n := a.made(v)
 	a.hold(objects{}.with(n), bind(s.inside))
+	for f := range s.makes {
+		a.is(n, f)
+	}
 	to := bind(s.result)
 	to.add(n)
 	a.flow(v, to)
@@ -131,29 +144,31 @@ func (s objects) without(i int) (t objects) {
 	return t
 }
 
-// hand notes that a callee hands memory to the functions among its arguments.
-func (a *analysis) hand(what objects, args []objects) {
-	var fns objects
-	for _, arg := range args {
-		fns.join(arg)
-	}
+// hand notes that a callee hands memory to functions that it was passed.
+func (a *analysis) hand(what, fns objects) {
 	for i := range fns.all {
-		f := a.objects[i].function
-		switch {
-		case f != nil:
-			s := a.summaries[f]
-			if s == nil || !s.written.below(2*len(f.Params)).empty() {
-				a.write(what)
-			}
-			for j := range f.FreeVars { // what it captures may come to hold it
-				if in := s.stored[2*(len(f.Params)+j)]; !in.below(2 * len(f.Params)).empty() {
-					a.hold(a.objects[i].holds, what)
-				}
-			}
-		case i < a.operands:
-			if a.sum.handed.join(a.reach(what)) {
+		o := a.objects[i]
+		if i < a.operands {
+			if a.sum.handed.join(a.reach(what)) || a.sum.calls.add(i) {
 				a.grew = true
 			}
+			continue
+		}
+		for f := range o.functions {
+			a.handTo(a.summaries[f], f, o.holds, what)
+		}
+	}
+}
+
+// handTo hands memory to a known function that captures other memory.
+func (a *analysis) handTo(s *summary, f *ssa.Function, captured, what objects) {
+	params := 2 * len(f.Params)
+	if s == nil || f.Blocks == nil || !s.written.below(params).empty() || !s.handed.below(params).empty() {
+		a.write(a.reach(what))
+	}
+	for j := range f.FreeVars { // they may come to hold it
+		if in := s.stored[params+2*j]; !in.below(params).empty() {
+			a.hold(captured, what)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type corrections []*correction
 var vocabulary = []string{
 	"pure",    // depends on nothing outside
 	"unknown", // must be left out
-	"reads", "returns", "writes", "receiver",
+	"reads", "returns", "writes", "receiver", "first",
 	"local", // what it depends on outside is not handed on to what calls it
 	"registry", "zone", "harmless",
 }
@@ -112,7 +112,7 @@ func (cs corrections) outside(name string) (label string, ok bool) {
 
 // effect returns the effect that is known by hand.
 func (cs corrections) effect(name string) (string, bool) {
-	w := cs.word(name, "reads", "returns", "writes", "receiver")
+	w := cs.word(name, "reads", "returns", "writes", "receiver", "first")
 	return w, w != ""
 }
 

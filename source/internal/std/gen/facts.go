@@ -109,10 +109,7 @@ func (s *study) function(o *types.Func, name string) string {
 	}
 	effect, ok := s.fixes.effect(name)
 	if !ok {
-		effect = s.memory.summaries[origin(f)].word()
-	}
-	if recv == nil && effect == "receiver" {
-		effect = "first"
+		effect = s.memory.summaries[origin(f)].word(recv != nil)
 	}
 	return s.line(origin(f), name, effect, s.ways[origin(f)].label)
 }
@@ -150,7 +147,7 @@ func (s *study) line(node any, name, effect, label string) string {
 }
 
 // word puts a summary into a word.
-func (s *summary) word() string {
+func (s *summary) word(method bool) string {
 	results := objects{}
 	results.join(s.result)
 	results.join(s.inside)
@@ -170,16 +167,21 @@ func (s *summary) word() string {
 		return "reads"
 	case writes.empty():
 		return "returns"
-	case only(writes, 2) && only(results, 2):
-		return "receiver"
+	case only(writes, 0) && only(results, 0):
+		if method {
+			return "receiver"
+		}
+		return "first"
+	case method && only(writes, 1) && only(results, 1):
+		return "first"
 	}
 	return "writes"
 }
 
-// only reports whether all members are less than n.
-func only(s objects, n int) bool {
+// only reports whether all is memory of one operand.
+func only(s objects, operand int) bool {
 	for i := range s.all {
-		if i >= n {
+		if i/2 != operand {
 			return false
 		}
 	}
@@ -217,6 +219,9 @@ func (s *study) way(name string) string {
 	for node, n := range s.graph.names {
 		if n == name {
 			text := s.graph.explain(s.ways, node)
+			if _, ok := s.zone[node]; ok {
+				text += "\n" + s.graph.explain(s.zone, node)
+			}
 			if f, ok := node.(*ssa.Function); ok {
 				text += fmt.Sprintf("\n%+v", *s.memory.summaries[f])
 			}
@@ -224,4 +229,26 @@ func (s *study) way(name string) string {
 		}
 	}
 	return "no such name"
+}
+
+// daring lists functions of which corrections deny what was seen: that they write
+// to an operand, or mention what depends on the outside.
+func (s *study) daring() (names []string) {
+	for f, found := range s.memory.overridden {
+		for i := range found.certain.all {
+			if !s.memory.summaries[f].written.has(i) {
+				names = append(names, fmt.Sprintf("%s: writes to operand %d", nameOf(f), i/2))
+			}
+		}
+	}
+	for node, label := range s.graph.own {
+		for to := range s.graph.edges[node] {
+			l := s.ways[to].label
+			if label == "" && l != "" && l != unknown && !strings.HasPrefix(l, "the state of") {
+				names = append(names, fmt.Sprintf("%s: mentions %s", s.graph.show(node), s.graph.explain(s.ways, to)))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

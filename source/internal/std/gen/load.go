@@ -12,12 +12,12 @@ import (
 // load type-checks the sources of the standard library, with all that it is
 // made of, in the order of the paths. There is one platform, so that the files
 // are the same wherever they are made.
-func load() ([]*packages.Package, error) {
+func load(patterns ...string) ([]*packages.Package, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps |
 			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedSyntax,
 		Env: append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1"),
-	}, "std")
+	}, patterns...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Gen writes what package std embeds: lib.zip, the types of the standard
-// library, and facts.txt, what its functions do. It is run in the folder of that
-// package.
+// library, facts.txt, what its functions do, and version.txt, the Go whose sources
+// say so. It is run in the folder of that package.
 package main
 
 import (
@@ -9,13 +9,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
 
 func main() {
 	dir := flag.String("dir", ".", "folder of package std")
-	why := flag.String("why", "", "write nothing, but say what this name depends on, and by what way; ? lists what is not known")
+	why := flag.String("why", "", "write nothing, but say what this name depends on, and by what way; ? lists what is not known, and the writes that corrections deny")
 	flag.Parse()
 	do := write
 	if *why != "" {
@@ -51,7 +52,8 @@ func generate(dir string) (map[string][]byte, error) {
 		return nil, err
 	}
 	facts, err := s.facts()
-	return map[string][]byte{"lib.zip": lib, "facts.txt": facts}, err
+	version := runtime.Version() + "\n"
+	return map[string][]byte{"lib.zip": lib, "facts.txt": facts, "version.txt": []byte(version)}, err
 }
 
 // open examines the standard library under the corrections in dir.
@@ -64,7 +66,7 @@ func open(dir string) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	pkgs, err := load()
+	pkgs, err := load("std")
 	if err != nil {
 		return nil, err
 	}
@@ -77,16 +79,20 @@ func explain(dir, names string) error {
 	if err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(names, ",") {
-		fmt.Println(s.way(name))
-	}
-	if names == "?" {
-		missing := s.missing()
-		ends := slices.Sorted(maps.Keys(missing))
-		slices.SortStableFunc(ends, func(a, b string) int { return len(missing[b]) - len(missing[a]) })
-		for _, end := range ends {
-			fmt.Println(len(missing[end]), end, missing[end][:min(4, len(missing[end]))])
+	if names != "?" {
+		for name := range strings.SplitSeq(names, ",") {
+			fmt.Println(s.way(name))
 		}
+		return nil
+	}
+	for _, name := range s.daring() {
+		fmt.Println(name)
+	}
+	missing := s.missing()
+	ends := slices.Sorted(maps.Keys(missing))
+	slices.SortStableFunc(ends, func(a, b string) int { return len(missing[b]) - len(missing[a]) })
+	for _, end := range ends {
+		fmt.Println(len(missing[end]), end, missing[end])
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"maps"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -17,7 +18,11 @@ type summary struct {
 	inside  objects         // what can be reached from memory that it makes and returns
 	stored  map[int]objects // what it stores in which object
 	handed  objects         // what it hands to functions that it was passed
+	calls   objects         // where those lie
+	makes   functions       // of which values are in memory that it makes and returns
 }
+
+type functions map[*ssa.Function]bool
 
 // An analysis of one function: which pieces of memory values may point to. It knows
 // neither order nor fields. Memory that the function makes is numbered by the
@@ -34,9 +39,9 @@ type analysis struct {
 }
 
 type object struct {
-	holds    objects       // what what lies there points to
-	function *ssa.Function // that the memory is a value of
-	global   *ssa.Global
+	holds     objects   // what what lies there points to
+	functions functions // that the memory is a value of
+	global    *ssa.Global
 }
 
 // memory finds the summaries of all functions.
@@ -46,12 +51,15 @@ type memory struct {
 	summaries map[*ssa.Function]*summary
 	mutable   map[*types.Var]bool // variables that functions other than init write to
 	carried   map[types.Type]bool
+	// What was found of functions of which something else is known by hand.
+	overridden map[*ssa.Function]*summary
 }
 
 func summarize(p *program) *memory {
 	m := &memory{
 		fixes: p.fixes, harmless: harmless(p), summaries: map[*ssa.Function]*summary{},
 		mutable: map[*types.Var]bool{}, carried: map[types.Type]bool{},
+		overridden: map[*ssa.Function]*summary{},
 	}
 	callers := map[*ssa.Function][]*ssa.Function{}
 	for _, f := range p.functions {
@@ -99,22 +107,27 @@ func (m *memory) byHand(f *ssa.Function) *summary {
 			n++
 		}
 	}
-	s.effect(effect, n)
+	s.effect(effect, n, f.Signature.Recv() != nil)
 	if ok {
 		s.certain.join(s.written)
 	}
 	return s
 }
 
-// effect fills in a summary from the effect in a word. The receiver of a function
-// is its first argument.
-func (s *summary) effect(word string, operands int) {
+// effect fills in a summary from the effect in a word.
+func (s *summary) effect(word string, operands int, method bool) {
+	target := -1 // the operand that alone is written to
+	switch {
+	case word == "first" && method:
+		target = 1
+	case word == "first", word == "receiver":
+		target = 0
+	}
 	for i := range 2 * operands {
-		switch {
-		case word == "writes", word == "receiver" && i < 2:
+		if word == "writes" || i/2 == target {
 			s.written.add(i)
 			s.inside.add(i)
-		case word == "returns":
+		} else if word == "returns" {
 			s.inside.add(i)
 		}
 	}
@@ -143,6 +156,7 @@ func (m *memory) analyze(f *ssa.Function) bool {
 	}
 	a.globals()
 	if _, ok := m.fixes.effect(nameOf(f)); ok {
+		m.overridden[f] = a.summary()
 		return false
 	}
 	return m.summaries[f].join(a.summary())
@@ -183,7 +197,7 @@ func (a *analysis) at(v ssa.Value) *objects {
 		p.add(n)
 	case *ssa.Function:
 		p.add(a.made(origin(v)))
-		a.objects[a.made(origin(v))].function = origin(v)
+		a.is(a.made(origin(v)), origin(v))
 	}
 	return p
 }
@@ -197,6 +211,18 @@ func (a *analysis) made(by any) int {
 		a.objects = append(a.objects, object{})
 	}
 	return n
+}
+
+// is notes that memory is the value of a function.
+func (a *analysis) is(object int, f *ssa.Function) {
+	o := &a.objects[object]
+	if o.functions == nil {
+		o.functions = functions{}
+	}
+	if !o.functions[f] {
+		o.functions[f] = true
+		a.grew = true
+	}
 }
 
 // flow lets a value point to more.
@@ -284,7 +310,9 @@ func (a *analysis) instruction(i ssa.Instruction) {
 		}
 	case ssa.CallInstruction:
 		a.call(i)
-	case *ssa.BinOp, *ssa.If, *ssa.Jump, *ssa.DebugRef, *ssa.RunDefers, *ssa.Panic:
+	case *ssa.Panic: // who recovers it is not known
+		a.write(a.reach(a.value(i.X)))
+	case *ssa.BinOp, *ssa.If, *ssa.Jump, *ssa.DebugRef, *ssa.RunDefers:
 	case ssa.Value: // it points to where its operands do
 		for _, v := range i.(ssa.Instruction).Operands(nil) {
 			if *v != nil {
@@ -312,7 +340,7 @@ func (s objects) with(i int) objects {
 func (a *analysis) closure(i *ssa.MakeClosure) {
 	n := a.made(i)
 	f := origin(i.Fn.(*ssa.Function))
-	a.objects[n].function = f
+	a.is(n, f)
 	a.flow(i, objects{}.with(n))
 	bound := make([]objects, len(f.Params), len(f.Params)+len(i.Bindings))
 	for _, b := range i.Bindings {
@@ -366,7 +394,13 @@ func (a *analysis) summary() *summary {
 			own.add(i)
 		}
 	}
-	s.inside = a.reach(own).below(a.operands)
+	own = a.reach(own)
+	s.inside = own.below(a.operands)
+	s.calls = a.sum.calls.below(a.operands)
+	s.makes = functions{}
+	for i := range own.all {
+		maps.Copy(s.makes, a.objects[i].functions)
+	}
 	for i := range a.operands {
 		if in := a.reach(a.objects[i].holds).below(a.operands); !in.empty() {
 			s.stored[i] = in
@@ -382,6 +416,9 @@ func (s *summary) join(t *summary) (grew bool) {
 	grew = s.result.join(t.result) || grew
 	grew = s.inside.join(t.inside) || grew
 	grew = s.handed.join(t.handed) || grew
+	grew = s.calls.join(t.calls) || grew
+	grew = grew || len(t.makes) > len(s.makes) // it only grows
+	s.makes = t.makes
 	for i, in := range t.stored {
 		have := s.stored[i]
 		grew = have.join(in) || grew

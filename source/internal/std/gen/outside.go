@@ -63,10 +63,7 @@ func (g *graph) label(node any, name string) (known bool) {
 }
 
 func (g *graph) function(p *program, f *ssa.Function) {
-	if g.label(f, nameOf(f)) {
-		return
-	}
-	if f.Blocks == nil {
+	if !g.label(f, nameOf(f)) && f.Blocks == nil {
 		g.own[f] = unknown
 	}
 	for _, b := range f.Blocks {
@@ -75,16 +72,34 @@ func (g *graph) function(p *program, f *ssa.Function) {
 				switch v := (*v).(type) {
 				case *ssa.Function:
 					g.edge(f, origin(v))
+					g.instance(p, f, v)
 				case *ssa.Global:
 					if v.Object() != nil {
 						g.edge(f, v.Object())
 					}
 				}
 			}
-			if m, ok := i.(*ssa.MakeInterface); ok {
-				g.methods(p, f, m.X.Type(), m.Type())
+			switch i := i.(type) {
+			case *ssa.MakeInterface:
+				g.methods(p, f, i.X.Type(), i.Type())
+			case *ssa.Store: // a variable is what init made it
+				if v, ok := i.Addr.(*ssa.Global); ok && v.Object() != nil && strings.HasPrefix(f.Name(), "init#") {
+					g.edge(v.Object(), f)
+				}
 			}
 		}
+	}
+}
+
+// instance adds the methods by which a generic function can call what it is
+// instantiated with.
+func (g *graph) instance(p *program, from any, f *ssa.Function) {
+	if f.Origin() == nil {
+		return
+	}
+	params := f.Origin().TypeParams()
+	for i, t := range f.TypeArgs() {
+		g.methods(p, from, t, params.At(i).Constraint())
 	}
 }
 
