@@ -91,7 +91,7 @@ func TestCodeIsComparedByParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := key.NewAction("source closure", key.Version("1"), id)
+		a, err := key.NewAction("source closure", key.VersionOf("github.com/larder-data/larder", "2"), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ var readers = map[string]bool{
 func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) bool {
 	fact, _ := std.Lookup(stdName(f))
 	switch fact.Effect {
-	case std.Reads:
+	case std.Reads, std.First:
 		return false
 	case std.Returns:
 		if !called {
@@ -111,7 +111,7 @@ var keepers = map[string]bool{"flag": true, "expvar": true, "os/signal": true, "
 // libraryCall follows an argument into a function of the standard library.
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
 	fact, _ := std.Lookup(stdName(f))
-	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver {
+	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver || fact.Effect == std.First && n > 0 {
 		t.callbacks(d, call, n)
 		t.libraryCalls(of, map[types.Type]bool{})
 		return fact.Effect == std.Returns

@@ -256,7 +256,7 @@ func (w *walker) dispatch(name string, from *decl) {
 	w.dispatched[name] = true
 	for _, t := range w.types {
 		for _, m := range t.methods {
-			if m.names[0] == name {
+			if m.names[0] == name && w.program.mayBeHeld(m) {
 				w.reach(m, from)
 			}
 		}
@@ -267,7 +267,7 @@ func (w *walker) dispatch(name string, from *decl) {
 // though nothing names it.
 func (w *walker) callable(m *decl) bool {
 	name := m.names[0]
-	return w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)
+	return (w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)) && w.program.mayBeHeld(m)
 }
 
 func isExported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
@@ -280,7 +280,7 @@ func (w *walker) callsAnything() {
 	w.anything = true
 	for _, t := range w.types {
 		for _, m := range t.methods {
-			if isExported(m.names[0]) {
+			if isExported(m.names[0]) && w.program.mayBeHeld(m) {
 				w.reach(m, t)
 			}
 		}

@@ -27,7 +27,7 @@ func (p *parsedProgram) mayBeHeld(m *decl) bool {
 		}
 	})
 	o := m.info().Defs[m.recv.typeName()]
-	return o == nil || p.held[o.Type()] || p.heldAll
+	return o == nil || p.held[o.Type()]
 }
 
 // conversions tells what types are converted to interfaces, or are part of types
@@ -35,7 +35,6 @@ func (p *parsedProgram) mayBeHeld(m *decl) bool {
 type conversions struct {
 	conversionsOnce sync.Once
 	held            map[types.Type]bool
-	heldAll         bool
 }
 
 // converter finds conversions to interfaces in a declaration.

@@ -225,8 +225,8 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 			}
 			visit(m)
 		}
-		if d.kind == "method" {
-			if calledByLibrary[d.names[0]] && p.mayBeHeld(d) {
+		if d.kind == "method" && p.mayBeHeld(d) {
+			if calledByLibrary[d.names[0]] {
 				s.running = d // nobody can tell when
 			}
 			for _, m := range p.called[d.names[0]] {
