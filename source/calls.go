@@ -114,7 +114,7 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver || fact.Effect == std.First && n > 0 {
 		t.callbacks(d, call, n)
 		t.libraryCalls(of, map[types.Type]bool{})
-		return fact.Effect == std.Returns
+		return fact.Effect == std.Returns && !copies(f, of)
 	}
 	if keepers[f.Pkg().Path()] && !callsOnce(f) {
 		t.lost(d, call, stdName(f))
@@ -124,6 +124,29 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 	t.libraryCalls(of, map[types.Type]bool{})
 	t.writesTo(d, call, stdName(f))
 	return true
+}
+
+// copiers are functions of the standard library whose results share nothing with
+// what they are given but what the elements refer to.
+var copiers = map[string]bool{
+	"slices.Clone": true, "slices.Concat": true, "slices.Repeat": true, "slices.Collect": true, "slices.Sorted": true, "slices.SortedFunc": true,
+	"slices.SortedStableFunc": true, "maps.Clone": true, "maps.Collect": true, "bytes.Clone": true, "slices.Max": true, "slices.Min": true,
+	"slices.MaxFunc": true, "slices.MinFunc": true, "maps.Keys": true, "maps.Values": true, "maps.All": true, "slices.All": true, "slices.Values": true, "slices.Backward": true,
+}
+
+// copies reports whether the result of a function shares nothing with an
+// argument of that type.
+func copies(f *types.Func, of types.Type) bool {
+	if !copiers[f.FullName()] || of == nil {
+		return false
+	}
+	switch u := of.Underlying().(type) {
+	case *types.Slice:
+		return flat(u.Elem(), 0)
+	case *types.Map:
+		return flat(u.Key(), 0) && flat(u.Elem(), 0)
+	}
+	return false
 }
 
 func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "sync.Once") }
@@ -265,8 +288,11 @@ func (t *tracer) writer(d *decl, callers []*decl) {
 // this call of the function has just made: that is no memory of the variable
 // yet, unless the program is starting.
 func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
-	if d.function() == nil || isLater(stack) {
-		return false
+	var within ast.Node = d.node // the function around
+	for _, n := range stack {
+		if lit, ok := n.(*ast.FuncLit); ok {
+			within = lit
+		}
 	}
 	derefs := 0
 	var e ast.Expr
@@ -300,7 +326,7 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 			e = x.X
 		case *ast.Ident:
 			v, ok := info.Uses[x].(*types.Var)
-			return ok && derefs <= 1 && t.p.around(v) == d && v.Parent() != v.Pkg().Scope() && t.made(d, v)
+			return ok && derefs <= 1 && within.Pos() <= v.Pos() && v.Pos() < within.End() && v.Parent() != v.Pkg().Scope() && t.made(d, v)
 		default:
 			return false
 		}
@@ -310,11 +336,7 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 // made reports whether a local variable refers to nothing but memory that its
 // function has just made.
 func (t *tracer) made(d *decl, v *types.Var) bool {
-	f, ok := d.object().(*types.Func)
-	if !ok {
-		return false
-	}
-	if slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || f.Signature().Recv() == v {
+	if f, ok := d.object().(*types.Func); ok && (slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || f.Signature().Recv() == v) {
 		return false
 	}
 	list := d.assignments(v)

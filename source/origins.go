@@ -129,6 +129,7 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 			if sel := info.Selections[e]; sel != nil && sel.Kind() == types.MethodVal { // bound
 				t.memo = true
 				t.source(d, e.X)
+				t.bound(o.Origin())
 				if r := rootOf(info, e.X); r != nil {
 					t.becomes(r)
 				}
@@ -149,6 +150,24 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 		t.source(d, e.X)
 	case *ast.CallExpr:
 		t.sourceOfCall(d, e)
+	}
+}
+
+// bound follows the receiver that a method value holds on to.
+func (t *tracer) bound(f *types.Func) {
+	recv := f.Signature().Recv()
+	switch {
+	case types.IsInterface(recv.Type()):
+		for _, m := range t.p.methods[f.Name()] {
+			t.receives(m)
+		}
+		t.anyReceives()
+	case t.p.decls[f] == nil:
+		if !harmless(deref(recv.Type())) {
+			t.lost(t.decl, t.decl.node, "the method "+f.Name())
+		}
+	case recv.Type() != deref(recv.Type()) || !flat(recv.Type(), 0):
+		t.holds(recv)
 	}
 }
 
@@ -238,7 +257,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 			t.lost(d, call, "what the function that is given to it hands out")
 			return
 		}
-		if fact, _ := std.Lookup(stdName(f)); fact.Effect != std.Reads {
+		if fact, _ := std.Lookup(stdName(f)); fact.Effect != std.Reads && !copies(f, info.TypeOf(call)) {
 			all()
 		}
 	case f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()):

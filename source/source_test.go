@@ -9,16 +9,27 @@ import (
 	"testing/fstest"
 )
 
-// program parses packages given as sources by import path, each with one file.
+// parsed parses packages given as sources by import path, each with one file.
 func parsed(t *testing.T, packages map[string]string, pure ...string) *parsedProgram {
 	t.Helper()
-	var registered []*Package
+	whole := map[string]string{}
 	for path, text := range packages {
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		text = "package " + name + "\n\n" + strings.Replace(text, "IMPORTS", `"embed"`, 1) + "\n\n//go:embed *.go\nvar files embed.FS\n"
 		if !strings.Contains(text, `"embed"`) {
 			text = strings.Replace(text, "\n\n", "\n\nimport \"embed\"\n\n", 1)
 		}
+		whole[path] = text
+	}
+	return parsedText(t, whole, pure...)
+}
+
+// parsedText parses packages of one file each.
+func parsedText(t *testing.T, packages map[string]string, pure ...string) *parsedProgram {
+	t.Helper()
+	var registered []*Package
+	for path, text := range packages {
+		name := path[strings.LastIndexByte(path, '/')+1:]
 		registered = append(registered, &Package{path: path, options: Options{Pure: pure}, files: fstest.MapFS{name + ".go": {Data: []byte(text)}}})
 	}
 	b := thisBuild()

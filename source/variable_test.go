@@ -1,0 +1,115 @@
+package source
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Whether a package variable is constant is proved or the function refused:
+// each case is a package with a function Area that reads a variable v.
+func TestVariables(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		refused    string // what the refusal says; "" for none
+	}{
+		// Constant.
+		{"a number", `var v = 3; func Area() int { return v }`, ""},
+		{"a map that is read", `var v = map[string]int{"a": 1}; func Area() int { return v["a"] + len(v) }`, ""},
+		{"a table of structs", `type row struct{ name string; n int }; var v = []row{{"a", 1}}; func Area() (n int) { for _, r := range v { r.n++; n += r.n }; return n }`, ""},
+		{"a table of pointers that is read", `type row struct{ n int }; var v = []*row{{1}}; func Area() (n int) { for _, r := range v { n += r.n }; return n }`, ""},
+		{"functions in a table", `var v = []struct{ f func(int) int }{{double}}; func double(n int) int { return 2 * n }; func Area() int { return v[0].f(2) }`, ""},
+		{"filled by init", `var v = map[string]int{}; func init() { v["a"] = 1 }; func Area() int { return v["a"] }`, ""},
+		{"filled by what init calls", `var v = map[string]int{}; func init() { fill(v) }; func fill(m map[string]int) { m["a"] = 1 }; func Area() int { return v["a"] }`, ""},
+		{"made by a function", `type conf struct{ n int }; func newConf() *conf { c := &conf{}; c.n = 3; return c }; var v = newConf(); func Area() int { return v.n + newConf().n }`, ""},
+		{"made by a literal", `var v = func() map[string]int { m := map[string]int{}; for i := range 3 { m["a"] = i }; return m }(); func Area() int { return v["a"] }`, ""},
+		{"handed to a function that reads", `var v = []int{1}; func sum(l []int) (n int) { for _, x := range l { n += x }; return n }; func Area() int { return sum(v) }`, ""},
+		{"handed out and read", `var v = []int{1}; func get() []int { return v }; func Area() int { return get()[0] }`, ""},
+		{"a method that reads", `type set map[string]bool; func (s set) has(k string) bool { return s[k] }; var v = set{"a": true}; func Area() bool { return v.has("a") }`, ""},
+		{"behind an interface", `type shape interface{ area() int }; type sq struct{ n int }; func (s *sq) area() int { return s.n }; var v shape = &sq{2}; func Area() int { return v.area() }`, ""},
+		{"copied and then written", `var v = []int{3, 1}; func Area() int { c := append([]int(nil), v...); c[0] = 9; return c[0] }`, ""},
+		{"an array, copied and then written", `var v = [2]int{3, 1}; func Area() int { c := v; c[0] = 9; return c[0] }`, ""},
+		{"cloned", `IMPORT "slices"; var v = []int{3, 1}; func Area() int { c := slices.Clone(v); slices.Sort(c); return slices.Max(v) + c[0] }`, ""},
+		{"a regular expression", `IMPORT "regexp"; var v = regexp.MustCompile("a+"); func Area() bool { return v.MatchString("aa") }`, ""},
+		{"an error", `IMPORT "errors"; var v = errors.New("no"); func Area(n int) error { if n > 0 { return v }; return nil }`, ""},
+		{"a replacer", `IMPORT "strings"; var v = strings.NewReplacer("a", "b"); func Area() string { return v.Replace("a") }`, ""},
+		{"filled once", `IMPORT "sync"; var once sync.Once; var v map[string]int; func get() map[string]int { once.Do(func() { v = map[string]int{"a": 1}; v["b"] = 2 }); return v }; func Area() int { return get()["a"] }`, ""},
+		{"a value that is made once", `IMPORT "sync"; var v = sync.OnceValue(func() map[string]int { m := map[string]int{}; m["a"] = 1; return m }); func Area() int { return v()["a"] }`, ""},
+		{"a pool", `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; func Area() string { b := v.Get().(*bytes.Buffer); defer v.Put(b); b.Reset(); b.WriteString("x"); return b.String() }`, ""},
+		{"a logger", `IMPORT "log"; IMPORT "os"; var v = log.New(os.Stderr, "", 0); func Area() int { v.Print("x"); return 1 }`, ""},
+		{"a template", `IMPORT "strings"; IMPORT "text/template"; var v = template.Must(template.New("x").Parse("{{.}}")); func Area(n int) string { var b strings.Builder; v.Execute(&b, n); return b.String() }`, ""},
+		{"a big number that is compared", `IMPORT "math/big"; var v = big.NewInt(7); func Area() int { return v.Cmp(big.NewInt(3)) }`, ""},
+		{"a big number that is read", `IMPORT "math/big"; var v = big.NewInt(7); func Area() string { return new(big.Int).Add(v, v).String() }`, ""},
+		{"a mutex", `IMPORT "sync"; var v sync.Mutex; func Area() int { v.Lock(); defer v.Unlock(); return 1 }`, ""},
+		{"searched", `IMPORT "sort"; var v = []int{1, 2}; func Area() int { return sort.Search(len(v), func(i int) bool { return v[i] >= 2 }) + sort.SearchInts(v, 2) }`, ""},
+		{"printed", `IMPORT "fmt"; var v = map[string]int{"a": 1}; func Area() string { return fmt.Sprint(v) }`, ""},
+		{"encoded", `IMPORT "encoding/json"; var v = map[string][]int{"a": {1}}; func Area() string { b, _ := json.Marshal(v); return string(b) }`, ""},
+		{"searched by a function", `IMPORT "slices"; type row struct{ n int }; var v = []*row{{1}}; func Area() int { return slices.IndexFunc(v, func(r *row) bool { return r.n == 1 }) }`, ""},
+		{"an enumeration's names", `type kind int; var v = [...]string{"a", "b"}; func (k kind) String() string { return v[k] }; func Area() string { return kind(1).String() }`, ""},
+		{"compared with nil", `var v map[string]int; func Area() bool { return v == nil }`, ""},
+		{"a type switch that reads", `var v any = []int{1}; func Area() int { switch x := v.(type) { case []int: return x[0] }; return 0 }`, ""},
+		{"a counter that nobody reads", `var n int; var v = 2; func count() { n++ }; func Area() int { return v }`, ""},
+
+		// Not constant.
+		{"assigned", `var v int; func Area() int { v = 3; return v }`, "which x/calc.Area writes"},
+		{"counted", `var v int; func Area() int { v++; return v }`, "x/calc.Area"},
+		{"assigned elsewhere", `var v int; func Set(n int) { v = n }; var set = Set; func Area() int { return v }`, "x/calc.Set"},
+		{"a field behind a pointer that is handed out", `type conf struct{ Rate int }; var v = &conf{3}; func Config() *conf { return v }; func Tune() { Config().Rate = 5 }; var tune = Tune; func Area() int { return v.Rate }`, "x/calc.Tune"},
+		{"a pointer to it, twice removed", `var v = 3; func Tune() { p := &v; q := p; *q = 1 }; var tune = Tune; func Area() int { return v }`, "x/calc.Tune"},
+		{"elements of a ranged slice of pointers", `type row struct{ n int }; var v = []*row{{1}}; func Tune() { for _, r := range v { r.n++ } }; var tune = Tune; func Area() int { return v[0].n }`, "x/calc.Tune"},
+		{"decoded into", `IMPORT "encoding/json"; type conf struct{ N int }; var v = &conf{3}; func Tune(b []byte) { json.Unmarshal(b, v) }; var tune = Tune; func Area() int { return v.N }`, "json.Unmarshal"},
+		{"sorted", `IMPORT "sort"; var v = []string{"b", "a"}; func Area() string { sort.Strings(v); return v[0] }`, "sort.Strings"},
+		{"copied into", `IMPORT "maps"; var v = map[string]int{}; func Tune() { maps.Copy(v, map[string]int{"a": 1}) }; var tune = Tune; func Area() int { return v["a"] }`, "maps.Copy"},
+		{"an atomic", `IMPORT "sync/atomic"; var v atomic.Int64; func Area() int64 { return v.Add(1) }`, "x/calc.Area"},
+		{"an atomic that others set", `IMPORT "sync/atomic"; var v atomic.Int64; func Set() { v.Store(4) }; var set = Set; func Area() int64 { return v.Load() }`, "x/calc.Set"},
+		{"a map for many", `IMPORT "sync"; var v sync.Map; func Area() bool { _, seen := v.LoadOrStore("a", 1); return seen }`, "x/calc.v"},
+		{"a closure that keeps state", `func counter() func() int { n := 0; return func() int { n++; return n } }; var v = counter(); func Area() int { return v() }`, "x/calc.v"},
+		{"a closure in init that keeps state", `var v func() int; func init() { n := 0; v = func() int { n++; return n } }; func Area() int { return v() }`, "x/calc.v"},
+		{"a method value that keeps state", `type c struct{ n int }; func (c *c) next() int { c.n++; return c.n }; var v = (&c{}).next; func Area() int { return v() }`, "x/calc.v"},
+		{"filled once, and read before", `IMPORT "sync"; var once sync.Once; var v int; func load() { once.Do(func() { v = 3 }) }; func Area() int { return v }; var l = load`, "sync.Once"},
+		{"functional options", `type conf struct{ n int }; type option func(*conf); func WithN(n int) option { return func(c *conf) { c.n = n } }; var v = &conf{}; func Tune(o ...option) { for _, f := range o { f(v) } }; var tune = Tune; func Area() int { return v.n }`, "x/calc.v"},
+		{"through another variable", `var m = map[string]int{}; var v = m; func Tune() { m["a"] = 1 }; var tune = Tune; func Area() int { return v["a"] }`, "x/calc.Tune"},
+		{"through a field of another", `type box struct{ m map[string]int }; var b = box{map[string]int{}}; var v = b.m; func Tune() { b.m["a"] = 1 }; var tune = Tune; func Area() int { return v["a"] }`, "x/calc.Tune"},
+		{"by what made it", `var v = make2(); func make2() map[string]int { m := map[string]int{}; go func() { m["a"]++ }(); return m }; func Area() int { return v["a"] }`, "x/calc.v"},
+		{"through a channel", `var v = map[string]int{}; var c = make(chan map[string]int, 1); func Send() { c <- v }; func Recv() { (<-c)["a"] = 1 }; var s, r = Send, Recv; func Area() int { return v["a"] }`, "channel"},
+		{"a slice of an array", `var v [3]int; func Tune() { s := v[:]; s[0] = 1 }; var tune = Tune; func Area() int { return v[0] }`, "x/calc.Tune"},
+		{"appended to, part of it", `var v = []int{1, 2}; func Tune() []int { return append(v[:1], 9) }; var tune = Tune; func Area() int { return v[1] }`, "x/calc.Tune"},
+		{"by a method through an interface", `type set interface{ put() }; type s struct{ n int }; func (s *s) put() { s.n++ }; var v = &s{}; func Tune(x set) { x.put() }; func Do() { Tune(v) }; var do = Do; func Area() int { return v.n }`, "x/calc.s.put"},
+		{"by a method that fmt calls", `IMPORT "fmt"; type s struct{ n int }; func (s *s) String() string { s.n++; return "" }; var v = &s{}; func Area() string { return fmt.Sprint(v) }`, "x/calc.s.String"},
+		{"through a generic function", `func put[T any](p *T, x T) { *p = x }; var v int; func Tune() { put(&v, 3) }; var tune = Tune; func Area() int { return v }`, "x/calc.put"},
+		{"kept in a struct and written", `type user struct{ m map[string]int }; var v = map[string]int{}; func newUser() *user { return &user{m: v} }; func (u *user) set() { u.m["a"] = 1 }; func Do() { newUser().set() }; var do = Do; func Area() int { return v["a"] }`, "x/calc.user.set"},
+		{"kept in a map and written", `var v = map[string]int{}; func Do() { all := map[string]map[string]int{"v": v}; all["v"]["a"] = 1 }; var do = Do; func Area() int { return v["a"] }`, "x/calc.Do"},
+		{"in a type switch", `var v any = []int{1}; func Do() { switch x := v.(type) { case []int: x[0]++ } }; var do = Do; func Area() int { return v.([]int)[0] }`, "x/calc.Do"},
+		{"a buffer", `IMPORT "bytes"; var v bytes.Buffer; func Area() string { v.WriteByte('a'); return v.String() }`, "x/calc.Area"},
+		{"a generator of numbers", `IMPORT "math/rand"; var v = rand.New(rand.NewSource(1)); func Area() int { return v.Intn(9) }`, "x/calc.Area"},
+		{"a big number that is written", `IMPORT "math/big"; var v = big.NewInt(7); func Area() string { return v.Add(v, v).String() }`, "x/calc.Area"},
+		{"a channel", `var v = make(chan int, 3); func Area() int { v <- 1; return len(v) }`, "x/calc.Area"},
+		{"deferred", `var v int; func Area() int { defer func() { v++ }(); return v }`, "x/calc.Area"},
+		{"a loop's variable", `var v int; func Area() (n int) { for v = range 3 { n += v }; return n }`, "x/calc.Area"},
+		{"swapped", `var v = []int{1, 2}; func Area() int { v[0], v[1] = v[1], v[0]; return v[0] }`, "x/calc.Area"},
+		{"a linked list", `type node struct{ next *node; n int }; var v = &node{n: 1}; func Push() { v.next = &node{n: 2} }; var p = Push; func Area() int { return v.n }`, "x/calc.Push"},
+		{"the end of a linked list", `type node struct{ next *node; n int }; var v = &node{n: 1}; func Push() { n := v; for n.next != nil { n = n.next }; n.next = &node{n: 2} }; var p = Push; func Area() int { return v.n }`, "x/calc.Push"},
+		{"an embedded struct's field", `type base struct{ n int }; type conf struct{ *base }; var v = conf{&base{1}}; func Tune() { v.n = 2 }; var tune = Tune; func Area() int { return v.base.n }`, "x/calc.Tune"},
+		{"a memo", `var v = map[int]int{}; func Area(n int) int { if x, ok := v[n]; ok { return x }; v[n] = n; return n }`, "x/calc.Area"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := "package calc\n\nimport \"embed\"\n"
+			parts := strings.Split(c.text, "; ")
+			for len(parts) > 0 && strings.HasPrefix(parts[0], "IMPORT ") {
+				text += "import " + strings.TrimPrefix(parts[0], "IMPORT ") + "\n"
+				parts = parts[1:]
+			}
+			text += "\n//go:embed *.go\nvar files embed.FS\n\n" + strings.Join(parts, "; ") + "\n"
+			_, err := parsedText(t, map[string]string{"x/calc": text}).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+			var refusal *RefusalError
+			switch {
+			case c.refused == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.refused != "" && !errors.As(err, &refusal):
+				t.Errorf("not refused: %v", err)
+			case c.refused != "" && !strings.Contains(err.Error(), c.refused):
+				t.Errorf("refused without the words %q: %v", c.refused, err)
+			}
+		})
+	}
+}
