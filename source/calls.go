@@ -24,21 +24,26 @@ func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection,
 	if sel.Kind() == types.MethodExpr {
 		return false
 	}
+	return t.receiver(d, stack[at], f, called)
+}
+
+// receiver follows a receiver into a method.
+func (t *tracer) receiver(d *decl, n ast.Node, f *types.Func, called bool) bool {
 	recv := f.Signature().Recv()
 	switch {
 	case types.IsInterface(recv.Type()):
-		return t.dispatched(d, stack[at], f, called)
+		return t.dispatched(d, n, f, called)
 	case f.Pkg() != nil && std.Has(f.Pkg().Path()):
 		if harmless(deref(recv.Type())) {
 			return false
 		}
-		return t.libraryMethod(d, stack[at], f, called)
+		return t.libraryMethod(d, n, f, called)
 	case f.Pkg() != nil && isEngine(f.Pkg().Path()):
 		return false
 	}
 	m := t.p.decls[f]
 	if m == nil || m.function().Body == nil {
-		t.lost(d, stack[at], "the method "+f.Name())
+		t.lost(d, n, "the method "+f.Name())
 		return false
 	}
 	if _, byPointer := types.Unalias(recv.Type()).(*types.Pointer); byPointer || !flat(recv.Type(), 0) {
@@ -338,6 +343,11 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 func (t *tracer) made(d *decl, v *types.Var) bool {
 	if f, ok := d.object().(*types.Func); ok && (slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || f.Signature().Recv() == v) {
 		return false
+	}
+	switch v.Type().Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map:
+	default:
+		return false // what it refers to may be anybody's
 	}
 	list := d.assignments(v)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(e ast.Expr) bool {

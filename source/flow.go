@@ -512,6 +512,12 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	if result >= 0 && len(call.Args) == 1 {
 		n = result // f(g())
 	}
+	if f != nil && isMethodExpression(info, call) {
+		if n == 0 {
+			return t.receiver(d, call, f, true)
+		}
+		n--
+	}
 	switch {
 	case f == nil:
 		return t.dynamic(d, call, n)
@@ -537,6 +543,13 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	}
 	t.lost(d, call, f.Name())
 	return false
+}
+
+// isMethodExpression reports whether a call is one of T.method, which takes the
+// receiver as its first argument.
+func isMethodExpression(info *types.Info, call *ast.CallExpr) bool {
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && info.Selections[s] != nil && info.Selections[s].Kind() == types.MethodExpr
 }
 
 // parameter follows the n-th argument into a function.
