@@ -201,6 +201,14 @@ func (r *resolver) object(o types.Object, id *ast.Ident) {
 		}
 	case *types.TypeName:
 		r.interfaces(x.Type())
+	case *types.Builtin:
+		if o.Pkg() != types.Unsafe {
+			return
+		}
+		switch o.Name() {
+		case "Sizeof", "Alignof", "Offsetof": // constants
+			return
+		}
 	case *types.Const:
 	default:
 		return
@@ -249,7 +257,7 @@ func (r *resolver) leaf(o types.Object, id *ast.Ident) {
 	case *types.Func, *types.Var:
 		r.decl.leaves = append(r.decl.leaves, l)
 	default:
-		if !l.library {
+		if !l.library || path == "unsafe" {
 			r.decl.leaves = append(r.decl.leaves, l)
 		}
 	}

@@ -1,0 +1,300 @@
+package source
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// identityOf returns the identity of x/calc.Area, as if it were a function of
+// f's type, in a program of packages of one file each.
+func identityOf(t *testing.T, f any, packages map[string]string) *Closure {
+	t.Helper()
+	whole := map[string]string{}
+	for path, text := range packages {
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		whole[path] = "package " + name + "\n\nimport \"embed\"\n" + strings.ReplaceAll(text, "IMPORT ", "import ") + "\n\n//go:embed *.go\nvar files embed.FS\n"
+	}
+	fn := Function{Package: "x/calc", Symbol: "Area"}
+	if f != nil {
+		fn.typ = reflect.TypeOf(f)
+	}
+	c, err := parsedText(t, whole).identify(fn, Declared{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Kind != Precise {
+		t.Fatalf("not precise: %q", c.Doubts)
+	}
+	return c
+}
+
+// A change is an edit of x/calc, and whether Area's identity changes by it.
+type change struct {
+	name     string
+	from, to string
+	counts   bool
+}
+
+func tryChanges(t *testing.T, f any, text string, changes []change) {
+	t.Helper()
+	before := identityOf(t, f, map[string]string{"x/calc": text}).ID
+	for _, c := range changes {
+		edited := strings.Replace(text, c.from, c.to, 1)
+		if edited == text {
+			t.Fatalf("%s: %q is not there", c.name, c.from)
+		}
+		if after := identityOf(t, f, map[string]string{"x/calc": edited}).ID; (after != before) != c.counts {
+			t.Errorf("%s: changed %v", c.name, after != before)
+		}
+	}
+}
+
+func TestMethodSets(t *testing.T) {
+	tryChanges(t, nil, `
+IMPORT "fmt"
+
+type namer interface{ name() string }
+
+type base struct{ n int }
+
+func (b base) name() string { return "base" }
+
+func (b base) size() int { return b.n }
+
+func (b base) unused() int { return 1 }
+
+type box struct{ base }
+
+type bystander struct{ n int }
+
+func (b bystander) name() string { return "bystander" }
+
+func Area(n int) string {
+	b := box{base{n}}
+	if x, ok := any(b).(namer); ok {
+		return x.name() + fmt.Sprint(b, b.size())
+	}
+	return "none"
+}
+`, []change{
+		{"a promoted method by an interface", `"base"`, `"b"`, true},
+		{"a method by its name", "return b.n", "return b.n + 1", true},
+		{"the body of a method that nobody calls", "return 1", "return 2", false},
+		{"the type of a method that nobody calls", "unused() int { return 1 }", "unused() int8 { return 1 }", true},
+		{"a method that fmt looks for", "type box", "func (b box) String() string { return \"\" }\n\ntype box", true},
+		{"a promoted method is hidden", "type box", "func (b box) name() string { return \"box\" }\n\ntype box", true},
+		{"a promoted method that fmt looks for", "func (b base) unused", "func (b base) Error() string { return \"\" }\n\nfunc (b base) unused", true},
+		{"a method of a type that is not reached", `"bystander"`, `"nobody"`, false},
+	})
+}
+
+// Types that are never converted to an interface cannot be called by one.
+func TestMethodsOfWhatNoInterfaceHolds(t *testing.T) {
+	tryChanges(t, nil, `
+IMPORT "fmt"
+
+type point struct{ x int }
+
+func (p point) String() string { return "point" }
+
+type pair struct{ a point }
+
+func Area(n int) string { return fmt.Sprint(point{n}.x) }
+`, []change{
+		{"a method that fmt would look for", `"point"`, `"p"`, false},
+		{"it is printed now", "point{n}.x", "point{n}", true},
+	})
+}
+
+func TestWhatComesInByInterfaces(t *testing.T) {
+	type shape interface{ Edge() int }
+	text := `
+IMPORT "time"
+
+type shape interface{ Edge() int }
+
+type square struct{ n int }
+
+func (s square) Edge() int { return s.n }
+
+type other struct{ n int }
+
+func (o other) Side() int { return o.n }
+
+type late struct{}
+
+func (late) Edge() int { return time.Now().Year() }
+
+var all = []any{square{}, other{}, late{}}
+
+func Area(s shape) int { return s.Edge() }
+`
+	tryChanges(t, func(shape) int { return 0 }, text, []change{
+		{"a type that fits", "return s.n", "return 2 * s.n", true},
+		{"one that does not", "return o.n", "return 2 * o.n", false},
+		{"one that fits now", "Side() int", "Edge() int", true},
+	})
+	c := identityOf(t, func(shape) int { return 0 }, map[string]string{"x/calc": text})
+	if why := c.Barred["x/calc.late"]; len(c.Barred) != 1 || !strings.Contains(why, "time.Now") {
+		t.Errorf("barred: %v", c.Barred)
+	}
+	if c := identityOf(t, func(int) int { return 0 }, map[string]string{"x/calc": text}); len(c.Barred) != 0 {
+		t.Errorf("barred where nothing comes in: %v", c.Barred)
+	}
+}
+
+// Any type may come in as an any, and what is looked for in it counts.
+func TestWhatComesInAsAny(t *testing.T) {
+	tryChanges(t, func(any) string { return "" }, `
+IMPORT "fmt"
+
+type square struct{ n int }
+
+func (s square) String() string { return "square" }
+
+func (s square) edge() int { return s.n }
+
+var all = []any{square{}}
+
+func Area(v any) string { return fmt.Sprint(v) }
+`, []change{
+		{"what fmt looks for", `"square"`, `"s"`, true},
+		{"what nobody looks for", "return s.n", "return 2 * s.n", false},
+	})
+}
+
+type barredShape struct{ N int }
+
+func TestBarredValues(t *testing.T) {
+	c := Closure{Barred: map[string]string{"github.com/larder-data/larder/source.barredShape": "time.Now (the clock)"}}
+	type holder struct{ list []any }
+	for _, v := range []any{barredShape{}, &barredShape{}, []any{1, barredShape{}}, map[string]any{"a": &barredShape{}}, holder{[]any{barredShape{}}}} {
+		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+	type loop struct{ next *loop }
+	l := &loop{}
+	l.next = l
+	for _, v := range []any{1, "a", nil, []int{1}, holder{[]any{2}}, l} {
+		if err := c.Admits(v); err != nil {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+}
+
+func TestTimeZone(t *testing.T) {
+	text := `
+IMPORT "time"
+
+func Area(n int64) int { return time.Unix(n, 0).UTC().Hour() }
+`
+	t.Setenv("TZ", "Asia/Tokyo")
+	tokyo := identityOf(t, nil, map[string]string{"x/calc": text}).ID
+	t.Setenv("TZ", "Europe/Rome")
+	if identityOf(t, nil, map[string]string{"x/calc": text}).ID == tokyo {
+		t.Error("the time zone of the machine does not count")
+	}
+	if without := `func Area(n int) int { return n }`; identityOf(t, nil, map[string]string{"x/calc": without}).Parts[0].Name == "module time zone" {
+		t.Error("it counts where time is not reached")
+	}
+}
+
+func TestRegistries(t *testing.T) {
+	calc := `
+IMPORT (
+	"image"
+	"io"
+	_ "image/png"
+)
+
+func Area(r io.Reader) int {
+	m, _, err := image.Decode(r)
+	if err != nil {
+		return 0
+	}
+	return m.Bounds().Dx()
+}
+`
+	codec := `
+IMPORT (
+	"image"
+	"image/color"
+	"io"
+)
+
+func init() { register() }
+
+func register() { image.RegisterFormat("x", "X", decode, config) }
+
+func decode(io.Reader) (image.Image, error) { return image.NewUniform(color.Black), nil }
+
+func config(io.Reader) (image.Config, error) { return image.Config{Width: 1}, nil }
+`
+	id := func(calc, codec string) string {
+		return identityOf(t, nil, map[string]string{"x/calc": calc, "x/codec": codec}).ID.String()
+	}
+	before := id(calc, codec)
+	if id(strings.Replace(calc, `"image/png"`, `"image/gif"`, 1), codec) == before {
+		t.Error("a decoder that is imported does not count")
+	}
+	if id(calc, strings.Replace(codec, "color.Black", "color.White", 1)) == before {
+		t.Error("a decoder that a helper of init registers does not count")
+	}
+	if id(calc, strings.Replace(codec, `"io"`, "\"io\"\n\t_ \"image/jpeg\"", 1)) == before {
+		t.Error("a decoder that another package imports does not count")
+	}
+}
+
+// The sources of Larder count where it is built from a folder, for what calls
+// it.
+func TestEngine(t *testing.T) {
+	text := map[string]string{
+		"x/calc":        "package calc\n\nimport (\n\t\"context\"\n\t\"embed\"\n\n\t\"github.com/larder-data/larder/key\"\n)\n\n//go:embed *.go\nvar files embed.FS\n\nfunc Area(ctx context.Context) key.Digest { return key.DigestOf(nil) }\n",
+		engine + "/key": "package key\n\nimport \"embed\"\n\n//go:embed *.go\nvar files embed.FS\n\ntype Digest [32]byte\n\nfunc DigestOf(b []byte) Digest { return Digest{} }\n\nfunc DigestFile(name string) Digest { return Digest{} }\n",
+	}
+	id := func() string {
+		c, err := parsedText(t, text).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID.String()
+	}
+	before := id()
+	text[engine+"/key"] = strings.Replace(text[engine+"/key"], "Digest{} }", "Digest{1} }", 1)
+	if id() == before {
+		t.Error("an edit of Larder does not count")
+	}
+	text["x/calc"] = strings.Replace(text["x/calc"], "key.DigestOf(nil)", `key.DigestFile("x")`, 1)
+	if _, err := parsedText(t, text).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{}); err == nil || !strings.Contains(err.Error(), "the file system") {
+		t.Errorf("a file that is read by Larder without a record: %v", err)
+	}
+}
+
+// What is not understood makes a function known by the whole program, and says
+// so.
+func TestWholeProgram(t *testing.T) {
+	text := map[string]string{
+		"x/calc":  "package calc\n\nimport (\n\t\"embed\"\n\t\"unsafe\"\n)\n\n//go:embed *.go\nvar files embed.FS\n\nfunc Area(n int) int { return *(*int)(unsafe.Pointer(&n)) }\n",
+		"x/other": "package other\n\nimport \"embed\"\n\n//go:embed *.go\nvar files embed.FS\n\nfunc Unrelated() int { return 1 }\n",
+	}
+	id := func() *Closure {
+		c, err := parsedText(t, text).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	before := id()
+	if before.Kind != Program || len(before.Doubts) != 1 || !strings.Contains(before.Doubts[0], "unsafe.Pointer (memory without types) at x/calc/calc.go:11") || !strings.Contains(before.Doubts[0], "//larder:version") {
+		t.Errorf("%v %q", before.Kind, before.Doubts)
+	}
+	if id().ID != before.ID {
+		t.Error("the identity changes though nothing was edited")
+	}
+	text["x/other"] = strings.Replace(text["x/other"], "return 1", "return 2", 1)
+	if id().ID == before.ID {
+		t.Error("an edit of another package does not count")
+	}
+}
