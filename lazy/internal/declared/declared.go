@@ -1,0 +1,68 @@
+// Package declared is a package that registers its sources and declares inputs,
+// for tests.
+package declared
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/source"
+)
+
+//go:embed *.go
+var files embed.FS
+
+var _ = source.Register(files, source.Options{Inputs: []any{&Rate, &Table, &home}})
+
+// Variables that change while the program runs, and one of the environment.
+var (
+	Rate  = 2
+	Table = map[string][]int{"a": {1}}
+	home  = os.Getenv("HOME")
+)
+
+// Meanwhile is called while Slow runs.
+var meanwhile func()
+
+// SetMeanwhile says what happens while Slow runs.
+func SetMeanwhile(f func()) { meanwhile = f }
+
+// The functions of this package, as lazy ones.
+var (
+	Scaled = lazy.Func1("scaled", func(_ context.Context, n int) (int, error) { return scale(n), nil })
+	Looked = lazy.Func1("looked", func(_ context.Context, name string) (int, error) { return Table[name][0], nil })
+	Home   = lazy.Func0("home", func(context.Context) (string, error) { return home, nil })
+	Plain  = lazy.Func1("plain", func(_ context.Context, n int) (int, error) { return n + 1, nil })
+	Slow   = lazy.Func1("slow", func(_ context.Context, n int) (int, error) { return scale(n), run() }, lazy.Options{Pure: []string{"github.com/larder-data/larder/lazy/internal/declared.meanwhile"}})
+	Area   = lazy.Func1("area", func(_ context.Context, s Shape) (int, error) { return s.Edge() * s.Edge(), nil })
+	Text   = lazy.Func1("text", func(_ context.Context, v any) (string, error) { return fmt.Sprint(v), nil })
+)
+
+func scale(n int) int { return n * Rate }
+
+func run() error {
+	meanwhile()
+	return nil
+}
+
+// A Shape has an edge.
+type Shape interface{ Edge() int }
+
+// A Square is a shape like others.
+type Square struct{ Side int }
+
+// Edge is its side.
+func (s Square) Edge() int { return s.Side }
+
+// A Moody shape depends on the clock.
+type Moody struct{ Side int }
+
+// Edge changes.
+func (m Moody) Edge() int { return m.Side + time.Now().Nanosecond() }
+
+// Shapes are all there are.
+var Shapes = []Shape{Square{}, Moody{}}

@@ -1,0 +1,95 @@
+package declared_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/lazy/internal/declared"
+)
+
+func open(t *testing.T, dir string) *larder.Larder {
+	t.Helper()
+	l, err := larder.Open(larder.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// want asks for a value and checks how many computations that takes.
+func want[T comparable](t *testing.T, l *larder.Larder, v lazy.Value[T], value T, computed int64) {
+	t.Helper()
+	before := l.Metrics().Computed
+	got, err := v.Get(t.Context(), l)
+	if err != nil || got != value {
+		t.Errorf("got %v, %v; want %v", got, err, value)
+	}
+	if n := l.Metrics().Computed - before; n != computed && computed >= 0 {
+		t.Errorf("%v: %d computations, want %d", value, n, computed)
+	}
+}
+
+// The value of a variable that is an input counts at each call, also of a node
+// that was made and asked for before, and of what is made from it.
+func TestInputs(t *testing.T) {
+	defer func(was int) { declared.Rate = was }(declared.Rate)
+	dir := t.TempDir()
+	l := open(t, dir)
+	node := declared.Scaled(lazy.Of(10))
+	above := declared.Plain(node)
+	want(t, l, above, 21, -1) // the first has the functions identified
+	want(t, l, above, 21, 0)
+	declared.Rate = 3
+	want(t, l, node, 30, 1)
+	want(t, l, above, 31, 1)
+	want(t, l, declared.Scaled(lazy.Of(10)), 30, 0)
+	declared.Rate = 2
+	want(t, l, above, 21, 0)
+	want(t, l, node, 20, 0)
+	other := open(t, dir)
+	want(t, other, declared.Plain(declared.Scaled(lazy.Of(10))), 21, 0)
+	declared.Rate = 4
+	want(t, other, declared.Plain(declared.Scaled(lazy.Of(10))), 41, 2)
+}
+
+// What a variable refers to counts.
+func TestInputsByContent(t *testing.T) {
+	l := open(t, t.TempDir())
+	want(t, l, declared.Looked(lazy.Of("a")), 1, -1)
+	declared.Table["a"][0] = 5
+	want(t, l, declared.Looked(lazy.Of("a")), 5, 1)
+	declared.Table["a"] = []int{1}
+	want(t, l, declared.Looked(lazy.Of("a")), 1, 0)
+	if _, err := declared.Home().Get(t.Context(), l); err != nil {
+		t.Errorf("a variable that the environment gives its value: %v", err)
+	}
+}
+
+// A variable that changes while the function runs: the result is of neither
+// value, and not kept.
+func TestInputChangesMeanwhile(t *testing.T) {
+	defer func(was int) { declared.Rate = was }(declared.Rate)
+	l := open(t, t.TempDir())
+	declared.SetMeanwhile(func() { declared.Rate++ })
+	_, err := declared.Slow(lazy.Of(1)).Get(t.Context(), l)
+	if err == nil || !strings.Contains(err.Error(), "declared.Rate changed while it was used") {
+		t.Errorf("got %v", err)
+	}
+	declared.SetMeanwhile(func() {})
+	want(t, l, declared.Slow(lazy.Of(1)), declared.Rate, 1)
+}
+
+// A type that no code identity covers is barred, and others are not refused
+// because of it.
+func TestBarred(t *testing.T) {
+	l := open(t, t.TempDir())
+	want(t, l, declared.Area(lazy.Of[declared.Shape](declared.Square{Side: 3})), 9, -1)
+	_, err := declared.Area(lazy.Of[declared.Shape](declared.Moody{Side: 3})).Get(t.Context(), l)
+	if err == nil || !strings.Contains(err.Error(), "declared.Moody, whose methods reach time.Now (the clock)") {
+		t.Errorf("got %v", err)
+	}
+	want(t, l, declared.Text(lazy.Of[any](declared.Moody{Side: 3})), "{3}", -1) // nothing calls its method
+}
