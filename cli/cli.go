@@ -206,12 +206,12 @@ func (a *app) logger() *slog.Logger {
 }
 
 // parse reads a flow file with its variables set.
-func parse(file string, set map[string]string) (*flow.Flow, error) {
+func parse(file string, set variables) (*flow.Flow, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	f, err := flow.Parse(file, content, set)
+	f, err := flow.Parse(file, content, set.values)
 	if err != nil {
 		return nil, usageError{err}
 	}

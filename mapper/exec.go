@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -76,7 +77,7 @@ func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []stri
 	files = map[string]string{}
 	for _, word := range m.Command {
 		path := env.Path(component.Path(word))
-		if word == "" || !output.Inside(env.Dir, path) {
+		if word == "" || !guard.Inside(env.Dir, path) {
 			continue
 		}
 		switch info, err := os.Stat(path); {
@@ -87,6 +88,34 @@ func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []stri
 		}
 	}
 	return files, may
+}
+
+// Inputs lists what the command may read beside its code: what its words name,
+// alone or after a "=", the program, and what variables name. Of folders only the
+// names are protected: words that are folders by chance are many.
+func (m Exec) Inputs(env *component.Env) (all []guard.Input) {
+	add := func(path string) {
+		if _, err := os.Stat(path); err == nil {
+			all = append(all, guard.Input{Path: path, Entry: true})
+		}
+	}
+	for i, word := range m.Command {
+		_, value, _ := strings.Cut(word, "=")
+		for _, name := range []string{word, value} {
+			if name != "" {
+				add(env.Path(component.Path(name)))
+			}
+		}
+		if program, err := exec.LookPath(word); i == 0 && err == nil {
+			add(program)
+		}
+	}
+	for _, name := range m.Env {
+		if path := os.Getenv(name); filepath.IsAbs(path) {
+			add(path)
+		}
+	}
+	return all
 }
 
 // Variables lists the variables of the environment that the command sees, if

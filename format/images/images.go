@@ -20,8 +20,7 @@ func init() {
 	component.RegisterSource("images", "Reads a folder of image files, each a sample with the item image, ordered by path.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names a folder of images.

@@ -46,7 +46,7 @@ const (
 // nothing changed nothing is touched. A writer that was killed, or told to stop
 // by ctx, is gone on from: what it completed is not written again.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path, err := output.Place(env, s.Path)
+	path, err := output.Place(ctx, env, s.Path)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -17,13 +18,17 @@ func init() {
 	component.RegisterSource("underfolder", "Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples beside data.",
 		func(_ context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return Open(env.Path(p.Path), env.Files, env.Log)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names a folder to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"the dataset's folder"`
+}
+
+// Inputs says that the folder data is read even if it is a link.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return []guard.Input{{Path: filepath.Join(env.Path(s.Path), dataFolder)}}
 }
 
 // Open lists a folder and returns its samples; no item is read before it is

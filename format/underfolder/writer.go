@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -242,7 +243,7 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	switch {
 	case !ok:
-	case output.Inside(w.into.path, file.Path()):
+	case guard.Inside(w.into.path, file.Path()):
 		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there", w.into.path, file.Path())
 	case w.copy != output.Rewrite:
 		c.source = file.Path()
