@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
 // traces are files that record in which order samples are read, one a node. They
@@ -17,8 +20,7 @@ type traces struct {
 }
 
 type traceFile struct {
-	path string
-	file *os.File
+	file *output.Staged
 	w    *bufio.Writer
 	err  error // the first
 }
@@ -41,10 +43,10 @@ func (t *traces) trace() func(node string) func(line []byte) {
 		return nil
 	}
 	return func(node string) func(line []byte) {
-		f := &traceFile{path: filepath.Join(t.dir, node+".trace")}
+		f, path := &traceFile{}, filepath.Join(t.dir, node+".trace")
 		t.files = append(t.files, f)
-		if f.err = t.check(f.path); f.err == nil {
-			f.file, f.err = newFile(f.path)
+		if f.err = t.check(path); f.err == nil {
+			f.file, f.err = output.Stage(guard.Resolve(path))
 		}
 		if f.err != nil {
 			return func([]byte) {}
@@ -74,9 +76,9 @@ func (f *traceFile) close() error {
 	if f.file == nil {
 		return f.err
 	}
-	err := errors.Join(f.err, f.w.Flush(), f.file.Close())
-	if err == nil {
-		return os.Rename(f.file.Name(), f.path)
+	defer f.file.Discard()
+	if err := errors.Join(f.err, f.w.Flush()); err != nil {
+		return err
 	}
-	return errors.Join(err, os.Remove(f.file.Name()))
+	return f.file.Publish(true)
 }

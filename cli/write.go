@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/larder-data/larder/format/output"
@@ -27,28 +26,15 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		}
 		return errors.Join(buffered(f, write), f.Close())
 	}
-	path := guard.Resolve(file)
-	f, err := newFile(path)
+	f, err := output.Stage(guard.Resolve(file))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already if all went well
-	if err := errors.Join(buffered(f, write), f.Close()); err != nil {
+	defer f.Discard()
+	if err := buffered(f, write); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
-}
-
-// newFile makes a file beside the one at path, to take its name.
-func newFile(path string) (*os.File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), output.StagingPattern(path))
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Chmod(0o666 &^ output.Umask()); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	return f, nil
+	return f.Publish(true)
 }
 
 // streamBuffer is how much of a stream is read or written at once.

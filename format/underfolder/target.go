@@ -20,7 +20,7 @@ import (
 type target struct {
 	path         string         // asked for
 	dir          string         // written
-	old          bool           // path was there, and is compared with what is written
+	old          os.FileInfo    // of the folder at path, which is compared with what is written; nil if there was none
 	replaceFiles bool           // in place: files that are there may be replaced
 	stale        []output.Stale // what killed writers left: files in them need not be written again
 	written      atomic.Int64   // files
@@ -35,7 +35,7 @@ type target struct {
 
 // newTarget makes the hidden folder. What killed writers left is kept until
 // the folder is complete, to go on from.
-func newTarget(path string, old bool) (*target, error) {
+func newTarget(path string, old os.FileInfo) (*target, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
@@ -102,19 +102,29 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	switch {
 	case t.inPlace():
 		return t.replaceFiles && same(filepath.Join(t.path, name)), nil
-	case t.old && same(filepath.Join(t.path, name)):
+	case t.old != nil && inFolders(t.path, name) && same(filepath.Join(t.path, name)):
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.reused = append(t.reused, name)
 		return true, nil
 	}
 	for _, s := range t.stale {
-		if left := filepath.Join(s.Path, name); same(left) {
+		if left := filepath.Join(s.Path, name); inFolders(s.Path, name) && same(left) {
 			t.written.Add(1)
 			return true, os.Rename(left, filepath.Join(t.dir, name))
 		}
 	}
 	return false, nil
+}
+
+// inFolders reports whether a relative name is reached from root through no link.
+func inFolders(root, name string) bool {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(root, dir)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // takeReused puts the files that are reused into the new folder. They are
@@ -174,7 +184,7 @@ func (t *target) finish(groups []string) (err error) {
 		return nil // others may have files here
 	}
 	m := mark{Samples: int(t.samples.Load()), Groups: groups}
-	if t.old && t.written.Load() == 0 && t.same(m) {
+	if t.old != nil && t.written.Load() == 0 && t.same(m) {
 		return nil
 	}
 	if err := t.takeReused(); err != nil {
@@ -183,10 +193,23 @@ func (t *target) finish(groups []string) (err error) {
 	if err := writeMark(t.dir, m); err != nil {
 		return err
 	}
-	if !t.old {
+	if t.old == nil {
 		return os.Rename(t.dir, t.path)
 	}
-	return output.Swap(t.dir, t.path)
+	return output.Swap(t.dir, t.path, t.replaceable)
+}
+
+// replaceable looks at the old folder again before it goes: it must be the one
+// that was looked at, and hold nothing but a dataset still.
+func (t *target) replaceable(old string) error {
+	info, err := os.Lstat(old)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, t.old) {
+		return fmt.Errorf("%s became another folder while the dataset was written, and is left as it is; run again", t.path)
+	}
+	return looksOurs(old, t.path)
 }
 
 // same reports whether the old folder has the same mark and no file more.
