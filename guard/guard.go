@@ -215,6 +215,13 @@ func (c *check) input(i Input) error {
 	if err := c.place(i, end); err != nil {
 		return err
 	}
+	for _, m := range c.mounts {
+		if !i.Entry && m.path != end && Inside(end, m.path) {
+			if err := c.place(i, m.path); err != nil {
+				return err
+			}
+		}
+	}
 	if !c.deep {
 		return nil
 	}
