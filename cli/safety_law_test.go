@@ -51,7 +51,7 @@ func newWorld(t *testing.T, rt *rapid.T, dir string) *world {
 	w.write("weights.bin", "w")
 	w.write("script.sh", "cat \"$LARDER_IN\"/a.txt > \"$LARDER_OUT\"/b.txt\n")
 	w.write("vars.yaml", "how: replace\n")
-	w.write("schema.yaml", "version: 1\nitems:\n  a: {required: true}\n")
+	w.write("schema.yaml", "version: 1\nitems:\n  a: {kind: text}\n")
 	w.write("table.csv", "x,file\n1,orig/data/0_a.txt\n2,orig/data/1_a.txt\n")
 	w.write("lines.jsonl", `{"x": 1, "file": "other/data/0_a.txt"}`+"\n"+`{"x": 2}`+"\n")
 	w.link("alias", "orig/data/1_a.txt")
@@ -174,11 +174,11 @@ func (w *world) close() {
 
 // Names of folders and files that commands are given.
 var (
-	sources = []string{"orig", "links", "linkdir", "out", "other", "mnt", "csv:table.csv,files.image=file", "jsonl:lines.jsonl,files.image=file", "csv:table.csv", "images:up"}
-	folders = []string{"out", "out", "new", "new/deep", "orig", "links", "other", ".", "orig/data", "orig/sub", "linkdir", "linkdir/sub", "up", "up/out", "mnt", "mnt/data", "mnt/sub", "out/data", "hop", "cache", "cache/sub"}
+	sources = []string{"orig", "links", "orig", "links", "links", "other", "linkdir", "out", "other", "mnt", "csv:table.csv,files.image=file", "jsonl:lines.jsonl,files.image=file", "csv:table.csv", "images:up"}
+	folders = []string{"out", "out", "out", "out", "new", "new", "other", "new/deep", "orig", "links", "other", ".", "orig/data", "orig/sub", "linkdir", "linkdir/sub", "up", "up/out", "mnt", "mnt/data", "mnt/sub", "out/data", "hop", "cache", "cache/sub"}
 	files   = []string{"new.json", "notes.txt", "flow.yaml", "more.yaml", "flowlink", "vars.yaml", "schema.yaml", "script.sh", "weights.bin", "table.csv", "lines.jsonl", "alias", "hard", "hop/data/0_a.txt",
 		"orig/data/0_a.txt", "links/data/0_a.txt", "linkdir/data/3_a.txt", "mnt/data/0_a.txt", "orig/new.json", "up/flow.yaml", "out/data/0_a.txt", "cache/FORMAT", "cache/leases"}
-	caches = []string{"cache", "cache", "cache", "cache", "cache", "new-cache", "orig", "orig/cache", "links", ".", "linkdir/cache", "mnt/cache"}
+	caches = []string{"cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "new-cache", "orig", "orig/cache", "links", ".", "linkdir/cache", "mnt/cache"}
 )
 
 // command is a command line with what it reads and writes.
@@ -378,6 +378,9 @@ func (w *world) command(rt *rapid.T) command {
 			c.args = []string{"map", "exec", "--items", "a", "--into", "b", "--command", "sh", "--command", reads("script.sh"), "--code", reads("weights.bin")}
 		}
 		c.args = append(c.args, "--progress", "none", "-i", w.source(rt, &c), "-o", w.sink(rt, &c, kind == "split"))
+		if kind == "op" && rapid.Bool().Draw(rt, "keep") {
+			c.args = append(c.args, "--keep")
+		}
 		maybe("--report", file)
 		maybe("--events", file)
 	case "draw":
@@ -430,7 +433,7 @@ func (w *world) source(rt *rapid.T, c *command) string {
 	case "lines.jsonl":
 		c.reads = append(c.reads, "other/data/0_a.txt")
 	}
-	return format + ":" + w.path(path) + ",files={image: file}"
+	return format + ":" + w.path(path) + ",files=image=file"
 }
 
 // sink draws where to write, as -o takes it.
@@ -460,6 +463,9 @@ func (w *world) flow(rt *rapid.T, c *command) {
 		with := fmt.Sprintf("path: %q", path)
 		for p := range strings.SplitSeq(params, ",") {
 			if name, value, ok := strings.Cut(p, "="); ok {
+				if key, of, ok := strings.Cut(value, "="); ok {
+					value = "{" + key + ": " + of + "}"
+				}
 				with += fmt.Sprintf(", %s: %s", name, value)
 			}
 		}
