@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
@@ -64,8 +66,14 @@ func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outp
 }
 
 // isDevice reports whether a path leads to something that is no file and no
-// folder.
+// folder, or names a file that is open already, such as /dev/stdout.
 func isDevice(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+	if err != nil || info.IsDir() {
+		return false
+	}
+	return !info.Mode().IsRegular() || openFile.MatchString(filepath.Clean(path))
 }
+
+// openFile matches the names of files that are open.
+var openFile = regexp.MustCompile(`^/dev/(std(in|out|err)|fd/[0-9]+)$|^/proc/[a-z0-9-]+/fd/[0-9]+$`)

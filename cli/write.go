@@ -20,7 +20,7 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		return buffered(a.stdout, write)
 	}
 	if isDevice(file) {
-		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0) // append: it may be a file that is open
 		if err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@
 // Once frozen, components do not change and may be used by many goroutines. A
 // parameter struct with a method Check() error has it called, by whoever reads
 // the parameters, before anything else is done with it; one with a method Inputs
-// or Outputs says more than its paths do about what is read ([Reader]) and
-// written ([Writer]). What a component is
+// or Outputs says what is read ([Reader]) or written ([Writer]) where its paths
+// do not. What a component is
 // given has the type that it registered, and anything else panics.
 package component
 

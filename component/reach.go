@@ -7,8 +7,8 @@ import (
 	"github.com/larder-data/larder/guard"
 )
 
-// A Reader is a parameter struct that says what its component reads beside what
-// its paths name: files that other parameters name, a folder behind a link.
+// A Reader is a parameter struct that says what its component reads, where that
+// is anything else than all that lies at its paths.
 type Reader interface {
 	Inputs(env *Env) []guard.Input
 }
@@ -27,14 +27,15 @@ func (c *Component) Inputs(env *Env, params any) (all []guard.Input) {
 	}
 	who := fmt.Sprintf("node %s", env.Node)
 	Walk(c, params, func(_ *Component, params any) {
-		for _, p := range Paths(params) {
-			all = append(all, guard.Input{Who: who, Path: env.Path(p)})
-		}
 		if r, ok := params.(Reader); ok {
 			for _, in := range r.Inputs(env) {
 				in.Who = who
 				all = append(all, in)
 			}
+			return
+		}
+		for _, p := range Paths(params) {
+			all = append(all, guard.Input{Who: who, Path: env.Path(p)})
 		}
 	})
 	return all

@@ -13,7 +13,7 @@ import (
 )
 
 // RegisterSource registers a source. What it reads are its parameters of type
-// [Path], and what these say as a [Reader].
+// [Path], or what these say as a [Reader].
 func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error)) *Component {
 	c := describe[P](Source, name, doc)
 	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }

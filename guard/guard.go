@@ -32,6 +32,8 @@ type Input struct {
 	Entry bool
 	// Shallow says that no links in the folder lead to what is read.
 	Shallow bool
+	// Flat says that links in the folder do, and none in the folders below.
+	Flat bool
 	// Files, if not nil, tells of files that are named in the one at Path.
 	Files func(ctx context.Context, tell func(path string) error) error
 }
@@ -59,11 +61,11 @@ type Inputs struct {
 	allowed map[allowed]bool
 }
 
-// allowed is an output that was checked: its path without links, and whether
-// only files in it are written.
+// allowed is an output that was checked: its path without links, whether only
+// files in it are written, and whether it was there.
 type allowed struct {
-	path  string
-	files bool
+	path         string
+	files, there bool
 }
 
 // Add adds an input.
@@ -83,7 +85,8 @@ func (in *Inputs) List() []Input {
 //
 // Where outputs are there already, the folders that are read are gone through
 // once, by names only, to find links that lead to them. What was checked once is
-// not checked again unless links lead it elsewhere by now.
+// not checked again unless links lead it elsewhere by now, or something has come
+// to be there.
 func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 	c := newCheck(ctx)
 	for _, o := range outputs {
@@ -159,7 +162,7 @@ type target struct {
 	above []os.FileInfo // of the folders that it lies in, and its own
 }
 
-func (t *target) allowed() allowed { return allowed{t.real, t.Files} }
+func (t *target) allowed() allowed { return allowed{t.real, t.Files, t.info != nil && !t.Shallow} }
 
 func (c *check) target(o Output) *target {
 	t := &target{Output: o, real: Resolve(o.Path)}
@@ -313,6 +316,7 @@ func (c *check) walk(i Input, dir string) error {
 	var below []string
 	err := eachEntry(dir, func(e fs.DirEntry) error {
 		switch {
+		case e.IsDir() && i.Flat:
 		case e.IsDir():
 			below = append(below, e.Name())
 		case e.Type()&fs.ModeSymlink != 0:

@@ -90,32 +90,50 @@ func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []stri
 	return files, may
 }
 
-// Inputs lists what the command may read beside its code: what its words name,
-// alone or after a "=", the program, and what variables name. Of folders only the
-// names are protected: words that are folders by chance are many.
+// Inputs lists what the command may read: its code, the files that its words
+// name, the program, and what whole paths among its words, alone or after a "=",
+// and its variables name. Of folders only the names are protected: those that
+// are words by chance are many.
 func (m Exec) Inputs(env *component.Env) (all []guard.Input) {
-	add := func(path string) {
-		if _, err := os.Stat(path); err == nil {
-			all = append(all, guard.Input{Path: path, Entry: true})
+	add := func(path string) { all = append(all, guard.Input{Path: path, Entry: true}) }
+	for _, p := range m.Code {
+		add(env.Path(p))
+	}
+	for _, word := range m.Command {
+		if path := env.Path(component.Path(word)); isRegular(path) {
+			add(path)
 		}
 	}
-	for i, word := range m.Command {
-		_, value, _ := strings.Cut(word, "=")
-		for _, name := range []string{word, value} {
-			if name != "" {
-				add(env.Path(component.Path(name)))
-			}
-		}
-		if program, err := exec.LookPath(word); i == 0 && err == nil {
+	if len(m.Command) > 0 {
+		if program, err := exec.LookPath(m.Command[0]); err == nil {
 			add(program)
 		}
 	}
-	for _, name := range m.Env {
-		if path := os.Getenv(name); filepath.IsAbs(path) {
+	for _, path := range m.wholePaths() {
+		if _, err := os.Stat(path); err == nil {
 			add(path)
 		}
 	}
 	return all
+}
+
+// wholePaths lists what in the words and variables of a command looks like a
+// path that starts at the root.
+func (m Exec) wholePaths() (paths []string) {
+	texts := slices.Clone(m.Command)
+	for _, word := range m.Command {
+		_, value, _ := strings.Cut(word, "=")
+		texts = append(texts, value)
+	}
+	for _, name := range m.Env {
+		texts = append(texts, os.Getenv(name))
+	}
+	return slices.DeleteFunc(texts, func(text string) bool { return !filepath.IsAbs(text) })
+}
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Variables lists the variables of the environment that the command sees, if

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -29,6 +30,11 @@ type Source struct {
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
 	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
 	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
+}
+
+// Inputs says whether the folders inside are read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return []guard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
 }
 
 // extensions are those of files taken for images, in lower case.

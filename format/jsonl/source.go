@@ -52,13 +52,11 @@ const recordKey = "record"
 
 // Inputs says that the files that rows name are read, too.
 func (s Source) Inputs(env *component.Env) []guard.Input {
-	path := env.Path(s.Path)
-	if len(s.Files) == 0 {
-		return nil
+	in := guard.Input{Path: env.Path(s.Path), Flat: true}
+	if len(s.Files) > 0 {
+		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
 	}
-	return []guard.Input{{Path: path, Entry: true, Files: rows.Named(func(ctx context.Context) (component.Samples, error) {
-		return s.Open(ctx, path, nil)
-	})}}
+	return []guard.Input{in}
 }
 
 // Open goes through the files once to find the lines, at 8 bytes of memory

@@ -26,9 +26,10 @@ type Source struct {
 	Path component.Path `param:"path,required" doc:"the dataset's folder"`
 }
 
-// Inputs says that the folder data is read even if it is a link.
+// Inputs says that the folder data is read even if it is a link, and no other.
 func (s Source) Inputs(env *component.Env) []guard.Input {
-	return []guard.Input{{Path: filepath.Join(env.Path(s.Path), dataFolder)}}
+	path := env.Path(s.Path)
+	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
 }
 
 // Open lists a folder and returns its samples; no item is read before it is
