@@ -30,6 +30,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -228,7 +229,7 @@ func (a *app) logger() *slog.Logger {
 
 // parse reads a flow file with its variables set.
 func parse(file string, set variables) (*flow.Flow, error) {
-	content, err := os.ReadFile(file)
+	content, err := os.ReadFile(filepath.Clean(file)) // which is how its own paths start
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -57,6 +57,7 @@ func TestInputsAreNotWritten(t *testing.T) {
 		{args: "--events same.json --report same.json"}, {args: "--report out"},
 		{args: "--cache data/cache", reads: "data"}, {args: "--report CACHE/FORMAT"}, {to: "CACHE/out"},
 		{args: "--cache .", reads: "."},
+		{args: "--cache ../within/../cache", reads: "data"}, {args: "--report ../within/../report.json", reads: "data"},
 	} {
 		for _, sink := range []string{"underfolder", "csv", "jsonl"} {
 			if c.to == "" && sink != "csv" || c.to == "." && sink != "underfolder" {
@@ -72,6 +73,9 @@ func TestInputsAreNotWritten(t *testing.T) {
 					b.write(name, "1")
 				}
 				if err := os.Symlink("flow.yaml", b.path("latest")); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(b.path("data/data"), b.path("../within")); err != nil {
 					t.Fatal(err)
 				}
 				t.Setenv("MODEL", b.path("model.bin"))

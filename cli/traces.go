@@ -31,6 +31,7 @@ func openTraces(dir string, check func(path string) error) (*traces, error) {
 	if dir == "" {
 		return &traces{}, nil
 	}
+	dir = guard.Resolve(dir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("trace-orders: %w", err)
 	}

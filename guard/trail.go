@@ -17,11 +17,15 @@ func Resolve(path string) string {
 
 // Trail follows the links in as much of a path as exists. It returns where each
 // of these links lies, and what the path comes to; no folder in the paths that
-// it returns is a link.
+// it returns is a link. As the system has it, .. after a link is the folder around
+// what the link leads to.
 func Trail(path string) (links []string, end string) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, path
+	if !filepath.IsAbs(path) {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, path
+		}
+		path = dir + string(filepath.Separator) + path // not cleaned, as the system does not
 	}
 	root := filepath.VolumeName(path) + string(filepath.Separator)
 	at, rest := root, names(path[len(root)-1:])
