@@ -123,6 +123,7 @@ func TestOtherCommandsDoNotWriteWhatTheyRead(t *testing.T) {
 		"gc --cache data",
 		"clear --all --cache .",
 		"validate data --infer --cache data/cache",
+		"op clone -i data -o new --cache new/cache",
 	} {
 		if r := b.larder(strings.Fields(line)...); r.status != 2 {
 			t.Errorf("larder %s: status %d, want 2: %s", line, r.status, r.stderr)

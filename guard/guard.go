@@ -271,10 +271,10 @@ func (c *check) entry(i Input, real, shown string) error {
 // holds reports whether a real path, of which the folders above are known, is
 // lost when t is replaced.
 func (t *target) holds(real string, above []os.FileInfo) bool {
-	if t.Files || t.info == nil {
-		return !t.Files && t.real == real
+	if t.Files {
+		return false
 	}
-	return Inside(t.real, real) || t.info.IsDir() && holds(above, t.info)
+	return Inside(t.real, real) || t.info != nil && t.info.IsDir() && holds(above, t.info)
 }
 
 func holds(above []os.FileInfo, dir os.FileInfo) bool {

@@ -102,6 +102,7 @@ func TestCheck(t *testing.T) {
 		{entry("orig"), whole("."), true},
 		{entry("orig"), whole("orig/x"), false},
 		{tree("missing"), whole("missing"), true},
+		{tree("missing/inside"), whole("missing"), true}, // it may come to be
 		{tree("."), whole("new"), true},
 	} {
 		if got := refused(t, dir, c.in, c.out); got != c.want {
