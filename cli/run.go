@@ -117,7 +117,7 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 // runIn runs a flow in an open cache, and writes what the flags ask for.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
 	traces, err := openTraces(f.traces, func(path string) error {
-		return o.Reads.Check(ctx, guard.Output{Who: "--trace-orders", Path: path})
+		return o.Reads.Check(ctx, guard.Output{Who: "--trace-orders", Path: path, Itself: true})
 	})
 	if err != nil {
 		return usageError{err}

@@ -47,7 +47,7 @@ func (t *traces) trace() func(node string) func(line []byte) {
 		f, path := &traceFile{}, filepath.Join(t.dir, node+".trace")
 		t.files = append(t.files, f)
 		if f.err = t.check(path); f.err == nil {
-			f.file, f.err = output.Stage(guard.Resolve(path))
+			f.file, f.err = output.Stage(path)
 		}
 		if f.err != nil {
 			return func([]byte) {}

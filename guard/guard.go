@@ -47,6 +47,17 @@ type Output struct {
 	Files bool
 	// Shallow spares to look for links to what lies in the folder.
 	Shallow bool
+	// Itself says that a link at Path is replaced, and not what it leads to.
+	Itself bool
+}
+
+// Place is the path that is written: Path with links followed, but for one at
+// Path itself where that is replaced.
+func (o Output) Place() string {
+	if o.Itself {
+		return filepath.Join(Resolve(filepath.Dir(o.Path)), filepath.Base(o.Path))
+	}
+	return Resolve(o.Path)
 }
 
 // ErrConflict is wrapped by the errors of outputs that are inputs.
@@ -165,7 +176,7 @@ type target struct {
 func (t *target) allowed() allowed { return allowed{t.real, t.Files, t.info != nil && !t.Shallow} }
 
 func (c *check) target(o Output) *target {
-	t := &target{Output: o, real: Resolve(o.Path)}
+	t := &target{Output: o, real: o.Place()}
 	t.info, _ = os.Lstat(t.real)
 	t.above = c.above(t.real)
 	if t.info != nil && !o.Shallow {

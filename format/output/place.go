@@ -39,10 +39,16 @@ func Place(ctx context.Context, env *component.Env, p component.Path) (string, e
 	return place(ctx, env, guard.Output{Path: env.Path(p)})
 }
 
-// FilePlace is [Place] for a path at which there may be a folder, of which only
-// files are written: they need places, too.
-func FilePlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
+// FilesPlace is [Place] for a path at which there may be a folder, of which only
+// files are written: each needs a [FilePlace].
+func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
 	return place(ctx, env, guard.Output{Path: env.Path(p), Files: true})
+}
+
+// FilePlace is the place of a file in a folder that has a place. A link that has
+// its name is replaced, and leads nothing out of the folder.
+func FilePlace(ctx context.Context, env *component.Env, folder, name string) (string, error) {
+	return place(ctx, env, guard.Output{Path: filepath.Join(folder, name), Itself: true})
 }
 
 func place(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
@@ -50,7 +56,7 @@ func place(ctx context.Context, env *component.Env, o guard.Output) (string, err
 	if err := env.Inputs.Check(ctx, o); err != nil {
 		return "", err
 	}
-	return guard.Resolve(o.Path), nil
+	return o.Place(), nil
 }
 
 // SafeName reports whether a text can name one file or folder in a folder that

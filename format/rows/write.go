@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -29,7 +28,7 @@ type RowFunc func(ctx context.Context, s dataset.Sample) ([]byte, error)
 // its name in the folder Path. A file appears complete or not at all; one that
 // is there with the same content is left untouched.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path, err := output.FilePlace(ctx, env, s.Path)
+	path, err := output.FilesPlace(ctx, env, s.Path)
 	if err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
 		}
 		var err error
-		if files[i], err = output.FilePlace(ctx, env, component.Path(filepath.Join(path, name+"."+s.Ext))); err != nil {
+		if files[i], err = output.FilePlace(ctx, env, path, name+"."+s.Ext); err != nil {
 			return nil, err
 		}
 	}

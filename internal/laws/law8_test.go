@@ -38,7 +38,7 @@ var safeData = law{
 	mutations: []mutation{
 		{"a sink writes over what the flow reads", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/underfolder.TestSinkRefusesItsSource"}},
 		{"so does one of one file", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/jsonl.TestSinkRefusesItsSource"}},
-		{"a link is replaced by what is written", "format/output/place.go", "	return guard.Resolve(o.Path), nil\n", "	_ = guard.Resolve\n	return o.Path, nil\n", []string{"format/underfolder.TestTargetThatIsALink"}},
+		{"a link is replaced by what is written", "format/output/place.go", "	return o.Place(), nil\n", "	return o.Path, nil\n", []string{"format/underfolder.TestTargetThatIsALink"}},
 		{"links in a folder that is read are not followed", "guard/guard.go", "	if !i.Entry && !i.Shallow {\n", "	if i.Path == \"\" {\n", []string{"cli.TestReplaceBehindLinks", "cli.TestUserDataIsSafe"}},
 		{"links on the way to an input are not looked at", "guard/guard.go", "		if f.err == nil {\n			f.err = ", "		if f.err != nil {\n			f.err = ", []string{"guard.TestCheck"}},
 		{"files that a table names are no inputs", "guard/guard.go", "	if i.Files == nil {\n", "	if i.Files != nil || i.Files == nil {\n", []string{"guard.TestCheckNamedFiles"}},
