@@ -116,3 +116,21 @@ func TestItemsBehindLinksInTheTarget(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestLinkThatAppearsWhileFilesAreWritten leads no file out of the folder.
+func TestLinkThatAppearsWhileFilesAreWritten(t *testing.T) {
+	other := map[string]string{"data/0_a.txt": "mine", "data/0_b.txt": "mine"}
+	for _, how := range []underfolder.Overwrite{underfolder.OverwriteFiles, underfolder.NewFiles} {
+		elsewhere, path := folder(t, other), folder(t, map[string]string{"data/1_a.txt": "old"})
+		ds := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
+			err := errors.Join(os.Rename(path+"/data", path+"/was"), os.Symlink(elsewhere+"/data", path+"/data"))
+			return dataset.NewSample(text("a", "new", false), text("c", "new", false)), err
+		})
+		if _, err := write(t, path, how, component.One(ds)); err == nil {
+			t.Errorf("%s: no error", how)
+		}
+		if got := files(t, elsewhere); !maps.Equal(got, other) {
+			t.Errorf("%s: elsewhere there is now %q", how, got)
+		}
+	}
+}

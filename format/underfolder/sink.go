@@ -119,7 +119,8 @@ func (s Sink) prepare(path string) (*target, error) {
 		}
 	}
 	if there && (s.Overwrite == NewFiles || s.Overwrite == OverwriteFiles) {
-		return &target{path: path, dir: path, replaceFiles: s.Overwrite == OverwriteFiles}, nil
+		root, err := os.OpenRoot(path)
+		return &target{path: path, dir: path, root: root, replaceFiles: s.Overwrite == OverwriteFiles}, err
 	}
 	return newTarget(path, old)
 }

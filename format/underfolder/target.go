@@ -20,6 +20,7 @@ import (
 type target struct {
 	path         string         // asked for
 	dir          string         // written
+	root         *os.Root       // in place: the folder, out of which no link leads
 	old          os.FileInfo    // of the folder at path, which is compared with what is written; nil if there was none
 	replaceFiles bool           // in place: files that are there may be replaced
 	stale        []output.Stale // what killed writers left: files in them need not be written again
@@ -79,6 +80,7 @@ func (t *target) inPlace() bool { return t.dir == t.path }
 // stop stays for the next one to go on from.
 func (t *target) close(ctx context.Context) {
 	if t.inPlace() {
+		t.root.Close()
 		return
 	}
 	keep := ctx.Err() != nil && !t.complete
@@ -158,7 +160,7 @@ func (t *target) put(name string, create func(path string) error) error {
 	unfinished := filepath.Join(filepath.Dir(dst), fmt.Sprintf("%s%d-%d", unfinishedMark, os.Getpid(), n))
 	err := create(unfinished)
 	if err == nil {
-		err = output.Publish(unfinished, dst, t.replaceFiles)
+		err = t.publish(filepath.Join(filepath.Dir(name), filepath.Base(unfinished)), name)
 	}
 	if err != nil {
 		os.Remove(unfinished)
@@ -167,6 +169,25 @@ func (t *target) put(name string, create func(path string) error) error {
 		return alreadyThere(dst)
 	}
 	return err
+}
+
+// publish gives a complete file its name in place, within the folder.
+func (t *target) publish(from, name string) error {
+	if t.replaceFiles {
+		return t.root.Rename(from, name)
+	}
+	err := t.root.Link(from, name)
+	switch {
+	case err == nil:
+		return t.root.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// A file system without links: what follows is two steps.
+	if _, err := t.root.Lstat(name); err == nil {
+		return fs.ErrExist
+	}
+	return t.root.Rename(from, name)
 }
 
 // unfinishedMark starts the names of files that are being written in place.

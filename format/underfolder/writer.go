@@ -211,13 +211,13 @@ func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (writt
 	}
 	other := w.there[stem]
 	if other != "" && other != stem+"."+c.ext {
-		other = filepath.Join(w.into.path, w.group, other)
+		other = filepath.Join(w.group, other)
 		if !w.into.replaceFiles {
-			return false, alreadyThere(other)
+			return false, alreadyThere(filepath.Join(w.into.path, other))
 		}
 		defer func() {
 			if err == nil {
-				err = os.Remove(other)
+				err = w.into.root.Remove(other)
 			}
 		}()
 	}
