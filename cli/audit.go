@@ -21,7 +21,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -134,7 +134,7 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 		for _, p := range t.writes {
 			au.Writes = append(au.Writes, auditWrite{pathOf(f, n, p), textParam(n, "overwrite"), textParam(n, "copy")})
 		}
-		eachComponent(n.Component, n.Params, func(c *component.Component, params any) {
+		component.Walk(n.Component, n.Params, func(c *component.Component, params any) {
 			if e, ok := params.(mapper.Exec); ok {
 				au.Commands = append(au.Commands, commandOf(envOf(f, n), n, e))
 			}
@@ -152,11 +152,11 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 
 func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 	p := auditPath{Node: n.Name, Path: path, What: "missing"}
-	real := output.Resolve(path)
+	real := guard.Resolve(path)
 	if real != path {
 		p.Real = real
 	}
-	p.Outside = !output.Inside(output.Resolve(f.Dir), real)
+	p.Outside = !guard.Inside(guard.Resolve(f.Dir), real)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		p.What = "folder"
@@ -194,7 +194,7 @@ func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
 func randomOf(env *component.Env, c *component.Component, params any) (r auditRandom, ok bool) {
 	r.Component = c.Name
 	if c.Kind == component.Map {
-		if len(valuesIn[component.Step](reflect.ValueOf(params), nil)) > 0 {
+		if len(component.Steps(params)) > 0 {
 			return r, false // it is asked itself
 		}
 		m, err := c.Mapper(env, params)

@@ -69,7 +69,7 @@ func (s *variableSearch) declared(root *yaml.Node, set variables) {
 					v.Values = append(v.Values, e.Value)
 				}
 			}
-			if given, ok := set[name]; ok {
+			if given, ok := set.values[name]; ok {
 				v.Values, v.Given = []string{scalarText(given)}, true
 			}
 			s.all = append(s.all, v)

@@ -30,6 +30,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -150,6 +152,9 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	if err := a.checkFolder(); err != nil {
+		return nil, usageError{err}
+	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := larder.Open(o)
 	if err != nil {
@@ -164,6 +169,23 @@ func (a *app) folder() (string, error) {
 		return a.cache, nil
 	}
 	return larder.DefaultDir()
+}
+
+// cacheMarks are names of which a cache folder has one at least.
+var cacheMarks = []string{"FORMAT", "CACHEDIR.TAG", "packs", "quarantine"}
+
+// checkFolder refuses a cache folder that is full of something else: what is in
+// a cache is removed as the cache sees fit.
+func (a *app) checkFolder() error {
+	dir, err := a.folder()
+	if err != nil {
+		return err
+	}
+	entries, _ := os.ReadDir(dir) // what is wrong shows when it is opened
+	if len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return slices.Contains(cacheMarks, e.Name()) }) {
+		return nil
+	}
+	return fmt.Errorf("cache %s: the folder holds %s, and so is no cache; name an empty folder, or one that is not there yet", dir, entries[0].Name())
 }
 
 // shownFolder is the cache folder, "" if it cannot be told.
@@ -206,12 +228,12 @@ func (a *app) logger() *slog.Logger {
 }
 
 // parse reads a flow file with its variables set.
-func parse(file string, set map[string]string) (*flow.Flow, error) {
-	content, err := os.ReadFile(file)
+func parse(file string, set variables) (*flow.Flow, error) {
+	content, err := os.ReadFile(filepath.Clean(file)) // which is how its own paths start
 	if err != nil {
 		return nil, usageError{err}
 	}
-	f, err := flow.Parse(file, content, set)
+	f, err := flow.Parse(file, content, set.values)
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/draw"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 )
 
 // drawFlags are the flags of larder draw.
@@ -31,7 +33,7 @@ func (a *app) drawCommand() *cobra.Command {
 		Use:   "draw FLOW -o FILE.svg|.dot|.mmd",
 		Short: "Draw a flow, with what a run did at each node if its report is given",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return a.draw(args[0], f) },
+		RunE:  func(c *cobra.Command, args []string) error { return a.draw(c.Context(), args[0], f) },
 	}
 	c.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (- for stdout)")
 	c.Flags().StringVar(&f.format, "format", "", "svg, dot (Graphviz) or mmd (Mermaid) (default: as the file's name ends)")
@@ -53,7 +55,7 @@ var drawFormats = map[string]func(*draw.Drawing, io.Writer) error{
 	"mermaid": (*draw.Drawing).Mermaid,
 }
 
-func (a *app) draw(file string, f drawFlags) error {
+func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	write, err := f.writer()
 	if err != nil {
 		return usageError{err}
@@ -66,6 +68,13 @@ func (a *app) draw(file string, f drawFlags) error {
 		if _, err := fl.Node(name); err != nil {
 			return usageError{err}
 		}
+	}
+	in, err := a.reading(ctx, fl, f.set, guard.Input{Who: "--report", Path: f.report})
+	if err != nil {
+		return err
+	}
+	if err := protect(ctx, in, nil, guard.Output{Who: "-o", Path: f.output}); err != nil {
+		return err
 	}
 	o := draw.Options{Only: f.only}
 	if f.report != "" {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 )
 
 // eventLog appends events to a file, a JSON object a line.
@@ -26,11 +27,33 @@ func openEvents(file string) (*eventLog, error) {
 	if file == "" {
 		return &eventLog{}, nil
 	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	f, err := openToAppend(file)
 	if err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	return &eventLog{file: f}, nil
+}
+
+// openToAppend opens a file that is to grow. A link is followed to where it led
+// when that was checked, and a file that has another name is refused: what is
+// appended would be in whatever has that name, too.
+func openToAppend(file string) (*os.File, error) {
+	flags := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	if isDevice(file) {
+		return os.OpenFile(file, flags, 0o666)
+	}
+	f, err := os.OpenFile(guard.Resolve(file), flags|noFollow, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && shared(info) {
+		err = fmt.Errorf("%s has another name (a hard link), and what is appended would be in that file, too; choose another file", file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (l *eventLog) observe(e flow.Event) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/store"
 )
@@ -32,6 +33,13 @@ keys, or all. What a link leads to goes with it.`,
 }
 
 func (a *app) export(ctx context.Context, file string, names []string) error {
+	in, err := a.reading(ctx, nil, variables{})
+	if err != nil {
+		return err
+	}
+	if err := protect(ctx, in, nil, guard.Output{Who: "-o", Path: file}); err != nil {
+		return err
+	}
 	return a.existing(true, func(s store.Store) error {
 		if s == nil {
 			return usageError{errors.New("nothing to export")}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/inventory"
 )
 
@@ -28,6 +29,9 @@ A file is trusted as the cache that it came from.`,
 }
 
 func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) error {
+	if _, err := a.reading(ctx, nil, variables{}, guard.Input{Who: "import", Path: file}); err != nil {
+		return err
+	}
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/guard"
 )
 
 // sink returns the sink that writes to the places of all -o, and its
@@ -19,7 +20,7 @@ func (p *places) sink() (*component.Component, any) {
 		return p.list[0].component, p.list[0].params
 	}
 	return component.NewSink("outputs", "Writes each output to a place of its own.",
-		func(ctx context.Context, env *component.Env, _ struct{}, in component.Data) error {
+		func(ctx context.Context, env *component.Env, p manySinks, in component.Data) error {
 			parts, err := p.outputs(in)
 			if err != nil {
 				return usageError{err}
@@ -30,7 +31,18 @@ func (p *places) sink() (*component.Component, any) {
 				}
 			}
 			return nil
-		}), struct{}{}
+		}), manySinks{p}
+}
+
+// manySinks are the places of several -o as the parameters of one sink.
+type manySinks struct{ *places }
+
+// Outputs implements component.Writer.
+func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
+	for _, o := range p.list {
+		all = append(all, o.component.Outputs(env, o.params)...)
+	}
+	return all
 }
 
 // outputs finds what each -o is to be given.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 )
 
 // runFlags are the flags of larder run.
@@ -69,7 +69,11 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
 	if f.dryRun {
-		f.progress, f.events = "none", ""
+		f.progress, f.events, f.report, f.traces = "none", "", "", ""
+	}
+	reads, err := a.protectRun(ctx, fl, f)
+	if err != nil {
+		return err
 	}
 	d, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.shownFolder(), time.Now()))
 	if err != nil {
@@ -84,7 +88,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	shown := *a
 	shown.stderr, shown.warned = d.log(), events.observe
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger(),
+		o := flow.RunOptions{Larder: l, Reads: reads, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger(),
 			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)
@@ -93,9 +97,28 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	})
 }
 
+// protectRun finds out what a run reads, and refuses one that would write any of
+// it.
+func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard.Inputs, error) {
+	in, err := a.reading(ctx, fl, f.set)
+	if err != nil {
+		return nil, err
+	}
+	sinks, err := fl.Outputs(f.only...)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return in, protect(ctx, in, sinks,
+		guard.Output{Who: "--report", Path: f.report},
+		guard.Output{Who: "--events", Path: f.events},
+		guard.Output{Who: "--trace-orders", Path: f.traces, Files: true})
+}
+
 // runIn runs a flow in an open cache, and writes what the flags ask for.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d display) (err error) {
-	traces, err := openTraces(f.traces)
+	traces, err := openTraces(f.traces, func(path string) error {
+		return o.Reads.Check(ctx, guard.Output{Who: "--trace-orders", Path: path, Itself: true})
+	})
 	if err != nil {
 		return usageError{err}
 	}
@@ -114,6 +137,9 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	}
 	if errors.As(runErr, new(usageError)) {
 		return runErr
+	}
+	if errors.Is(runErr, guard.ErrConflict) {
+		return usageError{runErr}
 	}
 	if runErr != nil {
 		return failure{runErr}
@@ -134,17 +160,10 @@ func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON
 }
 
 func (a *app) writeReport(file string, r *flow.Report) error {
-	switch file {
-	case "":
+	if file == "" {
 		return nil
-	case "-":
-		return r.WriteJSON(a.stdout)
 	}
-	f, err := os.Create(file)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	if err := errors.Join(r.WriteJSON(f), f.Close()); err != nil {
+	if err := a.writeTo(file, r.WriteJSON); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

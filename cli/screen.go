@@ -40,7 +40,7 @@ type screen struct {
 	w     io.Writer
 	size  func() (width, height int)
 	color bool
-	guard *guard
+	guard *terminalGuard
 
 	mu      sync.Mutex // of the fields below; never held while writing to the terminal
 	tracker *tracker
@@ -163,11 +163,11 @@ func (s *screen) close() {
 	})
 }
 
-// A guard is a small process that gives the terminal back if this one dies of
+// A terminalGuard is a small process that gives the terminal back if this one dies of
 // something that it cannot catch, such as a panic in any goroutine or being
 // killed. Of a panic it repeats what is said, which otherwise would be gone with
 // the other screen.
-type guard struct {
+type terminalGuard struct {
 	pipe io.WriteCloser
 	cmd  *exec.Cmd
 }
@@ -177,7 +177,7 @@ type guard struct {
 const guardScript = `trap '' INT QUIT TERM HUP; said=$(cat); [ "$said" = end ] || printf '%s%s\n' "$0" "$said" >&2`
 
 // newGuard returns nil where there cannot be one.
-func newGuard(terminal *os.File) *guard {
+func newGuard(terminal *os.File) *terminalGuard {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil
@@ -190,10 +190,10 @@ func newGuard(terminal *os.File) *guard {
 		return nil
 	}
 	_ = debug.SetCrashOutput(w, debug.CrashOptions{})
-	return &guard{w, cmd}
+	return &terminalGuard{w, cmd}
 }
 
-func (g *guard) release() {
+func (g *terminalGuard) release() {
 	if g == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/simulate"
 )
 
@@ -30,7 +32,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		Short: "Find out how often eviction policies hit, on patterns or on a recorded trace",
 		Long:  "Find out how often eviction policies hit, on patterns or on a recorded trace.\n\nPatterns (default: all):\n" + patternList(),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.simulate(c.InOrStdin(), args, f)
+			return a.simulate(c.Context(), c.InOrStdin(), args, f)
 		},
 	}
 	c.Flags().StringVar(&f.trace, "trace", "", "read accesses from `file`, a whole number a line (- for stdin)")
@@ -51,7 +53,14 @@ func patternList() (list string) {
 	return list
 }
 
-func (a *app) simulate(stdin io.Reader, patterns []string, f simulateFlags) error {
+func (a *app) simulate(ctx context.Context, stdin io.Reader, patterns []string, f simulateFlags) error {
+	in := &guard.Inputs{}
+	if f.trace != "" && f.trace != "-" {
+		in.Add(guard.Input{Who: "--trace", Path: f.trace})
+	}
+	if err := protect(ctx, in, nil, guard.Output{Who: "--svg", Path: f.svg}); err != nil {
+		return err
+	}
 	traces, err := f.traces(stdin, patterns)
 	if err != nil {
 		return usageError{err}
@@ -67,7 +76,7 @@ func (a *app) simulate(stdin io.Reader, patterns []string, f simulateFlags) erro
 		}
 	}
 	if f.svg != "" {
-		if err := writeChart(f.svg, results); err != nil {
+		if err := a.writeTo(f.svg, func(w io.Writer) error { return simulate.WriteChart(w, results) }); err != nil {
 			return failure{err}
 		}
 	}
@@ -173,12 +182,4 @@ func writeHitRates(w io.Writer, results []simulate.Result) error {
 		flush()
 	}
 	return written(t.Flush())
-}
-
-func writeChart(file string, results []simulate.Result) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(simulate.WriteChart(f, results), f.Close())
 }

@@ -78,6 +78,9 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		defer os.RemoveAll(dir)
 		a.cache = dir
 	}
+	if _, err := a.reading(ctx, fl, f.set); err != nil {
+		return err
+	}
 	var timings []*timing
 	err := a.withLarder(larder.Options{}, func(l *larder.Larder) (err error) {
 		timings, err = f.measure(ctx, fl, node, flow.RunOptions{Larder: l, Log: a.logger()})

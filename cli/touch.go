@@ -3,11 +3,11 @@ package cli
 import (
 	"cmp"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -23,8 +23,8 @@ type touches struct {
 // reads.
 func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	env := envOf(f, n)
-	eachComponent(n.Component, n.Params, func(c *component.Component, params any) {
-		for _, p := range pathsIn(reflect.ValueOf(params)) {
+	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
+		for _, p := range component.Paths(params) {
 			if n.Component.Kind == component.Sink {
 				t.writes = append(t.writes, env.Path(p))
 			} else {
@@ -36,7 +36,13 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 			t.reads, t.may = slices.AppendSeq(t.reads, maps.Values(files)), append(t.may, may...)
 		}
 	})
-	t.reads = append(t.reads, n.Component.Inputs(env, n.Params)...)
+	if n.Component.Kind == component.Source {
+		for _, in := range n.Component.Inputs(env, n.Params) {
+			if !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
+				t.reads = append(t.reads, in.Path)
+			}
+		}
+	}
 	t.reads = slices.Compact(slices.Sorted(slices.Values(t.reads)))
 	return t
 }
@@ -44,55 +50,4 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 // envOf is what a component may use that only says what it would do.
 func envOf(f *flow.Flow, n *flow.Node) *component.Env {
 	return &component.Env{Node: n.Name, Dir: cmp.Or(n.Dir, f.Dir)}
-}
-
-// eachComponent visits a component with its parameters, and the mappers among
-// these with theirs.
-func eachComponent(c *component.Component, params any, visit func(c *component.Component, params any)) {
-	visit(c, params)
-	for _, s := range valuesIn[component.Step](reflect.ValueOf(params), nil) {
-		if s.Component != nil {
-			eachComponent(s.Component, s.Params, visit)
-		}
-	}
-}
-
-// pathsIn lists the paths among parameters.
-func pathsIn(v reflect.Value) (paths []component.Path) {
-	for _, p := range valuesIn[component.Path](v, nil) {
-		if p != "" {
-			paths = append(paths, p)
-		}
-	}
-	return paths
-}
-
-// valuesIn appends what of type T is among parameters. It does not look into
-// mappers.
-func valuesIn[T any](v reflect.Value, all []T) []T {
-	if !v.IsValid() {
-		return all
-	}
-	if v.Type() == reflect.TypeFor[T]() {
-		return append(all, v.Interface().(T))
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		return valuesIn(v.Elem(), all)
-	case reflect.Slice:
-		for i := range v.Len() {
-			all = valuesIn(v.Index(i), all)
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			all = valuesIn(v.MapIndex(k), all)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if !component.IsStep(v.Type()) && v.Type().Field(i).IsExported() {
-				all = valuesIn(v.Field(i), all)
-			}
-		}
-	}
-	return all
 }

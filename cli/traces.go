@@ -6,28 +6,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
-// traces are files that record in which order samples are read, one a node.
+// traces are files that record in which order samples are read, one a node. They
+// have their names once they are complete.
 type traces struct {
 	dir   string // "" records nothing
+	check func(path string) error
 	files []*traceFile
 }
 
 type traceFile struct {
-	file *os.File
+	file *output.Staged
 	w    *bufio.Writer
 	err  error // the first
 }
 
-func openTraces(dir string) (*traces, error) {
+// openTraces makes the folder. check is asked about each file that is to be
+// written there.
+func openTraces(dir string, check func(path string) error) (*traces, error) {
 	if dir == "" {
 		return &traces{}, nil
 	}
+	dir = guard.Resolve(dir)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("trace-orders: %w", err)
 	}
-	return &traces{dir: dir}, nil
+	return &traces{dir: dir, check: check}, nil
 }
 
 // trace returns what flow.RunOptions takes.
@@ -36,9 +44,12 @@ func (t *traces) trace() func(node string) func(line []byte) {
 		return nil
 	}
 	return func(node string) func(line []byte) {
-		f := &traceFile{}
+		f, path := &traceFile{}, filepath.Join(t.dir, node+".trace")
 		t.files = append(t.files, f)
-		if f.file, f.err = os.OpenFile(filepath.Join(t.dir, node+".trace"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666); f.err != nil {
+		if f.err = t.check(path); f.err == nil {
+			f.file, f.err = output.Stage(path)
+		}
+		if f.err != nil {
 			return func([]byte) {}
 		}
 		f.w = bufio.NewWriter(f.file)
@@ -53,13 +64,22 @@ func (t *traces) trace() func(node string) func(line []byte) {
 func (t *traces) close() error {
 	var errs []error
 	for _, f := range t.files {
-		errs = append(errs, f.err)
-		if f.w != nil {
-			errs = append(errs, f.w.Flush(), f.file.Close())
-		}
+		errs = append(errs, f.close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return failure{fmt.Errorf("trace-orders: %w", err)}
 	}
 	return nil
+}
+
+// close gives the file its name.
+func (f *traceFile) close() error {
+	if f.file == nil {
+		return f.err
+	}
+	defer f.file.Discard()
+	if err := errors.Join(f.err, f.w.Flush()); err != nil {
+		return err
+	}
+	return f.file.Publish(true)
 }

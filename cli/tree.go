@@ -45,6 +45,11 @@ func (a *app) tree(ctx context.Context, args []string, set variables) (t explain
 	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
 		return t, flowErr
 	}
+	if flowErr == nil {
+		if _, err := a.reading(ctx, fl, set); err != nil {
+			return t, err
+		}
+	}
 	err = a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		if flowErr == nil {
 			t, err = flowTree(ctx, fl, flow.RunOptions{Larder: l, Only: args[1:], Log: a.logger()})

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/schema"
 )
 
@@ -68,6 +69,9 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 	fl, node, err := sourceOrFlow(args, f.set)
 	if err != nil {
 		return usageError{err}
+	}
+	if _, err := a.reading(ctx, fl, f.set, guard.Input{Who: "--schema", Path: f.schema}); err != nil {
+		return err
 	}
 	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
 		data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Workers: f.Workers, Log: a.logger()})

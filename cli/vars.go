@@ -12,7 +12,10 @@ import (
 
 // variables are the values that --set K=V and --vars FILE give to the variables
 // of a flow.
-type variables map[string]string
+type variables struct {
+	values map[string]string
+	files  []string // given by --vars
+}
 
 // flags adds the flags to a command.
 func (v *variables) flags(c *cobra.Command) {
@@ -31,10 +34,10 @@ func (v *variables) Set(s string) error {
 }
 
 func (v *variables) add(name, value string) {
-	if *v == nil {
-		*v = variables{}
+	if v.values == nil {
+		v.values = map[string]string{}
 	}
-	(*v)[name] = value
+	v.values[name] = value
 }
 
 // Type implements pflag.Value.
@@ -55,8 +58,9 @@ func (f varsFile) Set(file string) error {
 	if err != nil {
 		return err
 	}
+	f.v.files = append(f.v.files, file)
 	for name, value := range vars {
-		if _, set := (*f.v)[name]; !set {
+		if _, set := f.v.values[name]; !set {
 			f.v.add(name, value)
 		}
 	}

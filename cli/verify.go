@@ -65,6 +65,9 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 	if len(kept) == 0 {
 		return usageError{fmt.Errorf("%s: no node keeps its results: there is nothing to verify", file)}
 	}
+	if _, err := a.reading(ctx, fl, set); err != nil {
+		return err
+	}
 	var mu sync.Mutex
 	var found []larder.Mismatch
 	check := larder.Verification{Sample: sample, Found: func(m larder.Mismatch) {

@@ -121,7 +121,7 @@ func (w *watched) grow(name string) {
 }
 
 func TestWatchRunsWhatChanged(t *testing.T) {
-	w := startWatching(t, watchedFlow, "--events", "data/events")
+	w := startWatching(t, watchedFlow, "--events", "events")
 	w.ran("ok in", 26)
 	w.grow("05_image.jpeg") // the first change that is told of: not the output, nor the events
 	w.changed("data/data/05_image.jpeg", "ok in", 1)

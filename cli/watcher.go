@@ -13,7 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
 // A watcher tells of changes of files and of what is in folders, by watching
@@ -99,10 +99,10 @@ func (w *watcher) counts(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.paths, func(path string) bool {
-		if !output.Inside(path, name) && !output.Inside(name, path) {
+		if !guard.Inside(path, name) && !guard.Inside(name, path) {
 			return false
 		}
-		return !slices.ContainsFunc(w.own, func(own string) bool { return !output.Inside(own, path) && wrote(own, name) })
+		return !slices.ContainsFunc(w.own, func(own string) bool { return !guard.Inside(own, path) && wrote(own, name) })
 	})
 }
 
@@ -110,7 +110,7 @@ func (w *watcher) counts(name string) bool {
 // until it is complete.
 func wrote(own, name string) bool {
 	hidden := filepath.Join(filepath.Dir(own), "."+filepath.Base(own)+".")
-	return output.Inside(own, name) || strings.HasPrefix(name, hidden)
+	return guard.Inside(own, name) || strings.HasPrefix(name, hidden)
 }
 
 // look sets what is looked at. What the run itself writes is passed over.

@@ -57,6 +57,9 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 	} else if n.Component.Kind == component.Sink {
 		return usageError{fmt.Errorf("node %s is a sink: it computes nothing", node)}
 	}
+	if _, err := a.reading(ctx, fl, set); err != nil {
+		return err
+	}
 	return a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		o := flow.RunOptions{Larder: l, Only: []string{node}, Log: a.logger()}
 		if sample >= 0 {

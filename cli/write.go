@@ -4,38 +4,37 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
-// writeTo has a file written, which has its name only once it is complete.
+// writeTo has a file written, which has its name only once it is complete. Where
+// a link has the name, what it leads to is replaced; other names of a file that
+// is replaced keep the old one.
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	if file == "-" {
 		return buffered(a.stdout, write)
 	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(file, os.O_WRONLY, 0) // a pipe or a device
+	if isDevice(file) {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0) // append: it may be a file that is open
 		if err != nil {
 			return err
 		}
 		return errors.Join(buffered(f, write), f.Close())
 	}
-	temp := filepath.Join(filepath.Dir(file), fmt.Sprintf(".%s.%d", filepath.Base(file), os.Getpid()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := output.Stage(guard.Resolve(file))
 	if err != nil {
 		return err
 	}
-	err = errors.Join(buffered(f, write), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), file)
+	defer f.Discard()
+	if err := buffered(f, write); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return f.Publish(true)
 }
 
 // streamBuffer is how much of a stream is read or written at once.

@@ -20,7 +20,9 @@
 //
 // Once frozen, components do not change and may be used by many goroutines. A
 // parameter struct with a method Check() error has it called, by whoever reads
-// the parameters, before anything else is done with it; what a component is
+// the parameters, before anything else is done with it; one with a method Inputs
+// or Outputs says what is read ([Reader]) or written ([Writer]) where its paths
+// do not. What a component is
 // given has the type that it registered, and anything else panics.
 package component
 
@@ -62,7 +64,6 @@ type Component struct {
 	mapper func(env *Env, params any) (dataset.Mapper, error)
 	op     func(ctx context.Context, env *Env, params any, in []Samples) (Data, error)
 	sink   func(ctx context.Context, env *Env, params any, in Data) error
-	inputs func(env *Env, params any) []string
 	order  func(params any, n int) (order.Order, error)
 }
 
@@ -95,12 +96,4 @@ func (c *Component) Apply(ctx context.Context, env *Env, params any, in []Sample
 // Write runs a sink.
 func (c *Component) Write(ctx context.Context, env *Env, params any, in Data) error {
 	return c.sink(ctx, env, params, in)
-}
-
-// Inputs returns the folders and files that a source reads.
-func (c *Component) Inputs(env *Env, params any) []string {
-	if c.inputs == nil {
-		return nil
-	}
-	return c.inputs(env, params)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -18,9 +19,8 @@ type Env struct {
 	Workers int            // samples at once
 	Tally   *dataset.Tally // counts what the node does
 	Log     *slog.Logger   // takes warnings
-	// Inputs are the folders and files that sources of the flow read: a
-	// sink must not write there.
-	Inputs []string
+	// Inputs are what the flow reads: a sink must not write there. May be nil.
+	Inputs *guard.Inputs
 	// Mapping says how the node applies a mapper; nil keeps nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions
 }

@@ -36,6 +36,9 @@ func paramsOf(t reflect.Type) []Param {
 	params := make([]Param, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		name, rest, _ := strings.Cut(f.Tag.Get("param"), ",")
 		if name == "" {
 			panic(fmt.Sprintf("component: field %s of %s has no param tag", f.Name, t))

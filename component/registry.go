@@ -12,14 +12,11 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// RegisterSource registers a source. inputs, which may be nil, lists the
-// folders and files that it reads.
-func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error), inputs func(env *Env, p P) []string) *Component {
+// RegisterSource registers a source. What it reads are its parameters of type
+// [Path], or what these say as a [Reader].
+func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error)) *Component {
 	c := describe[P](Source, name, doc)
 	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }
-	if inputs != nil {
-		c.inputs = func(env *Env, params any) []string { return inputs(env, params.(P)) }
-	}
 	return register(c)
 }
 
@@ -76,7 +73,8 @@ func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *
 	return register(c)
 }
 
-// RegisterSink registers a sink. It is given all outputs of its input.
+// RegisterSink registers a sink. It is given all outputs of its input. What it
+// writes are its parameters of type [Path], or what these say as a [Writer].
 func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
 	return register(NewSink(name, doc, write))
 }

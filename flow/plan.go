@@ -62,7 +62,7 @@ func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 
 // plan goes through the flow under a dry context.
 func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
-	r, err := f.newRun(o)
+	r, err := f.newRun(ctx, o)
 	if err != nil {
 		return nil, requestError{err}
 	}

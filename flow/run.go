@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 )
 
 // RunOptions say how a flow is run.
@@ -21,6 +22,9 @@ type RunOptions struct {
 	Workers int            // samples at once; 0 means one a processor
 	Only    []string       // nodes to run; none means all sinks and checkpoints
 	Log     *slog.Logger   // takes warnings; nil means slog.Default()
+	// Reads are what is read, and so not to be written; nil means those of
+	// [Flow.Inputs]. A caller that reads more adds it to these.
+	Reads *guard.Inputs
 	// Checkpoints is where checkpoints are kept; nil means the larder.
 	Checkpoints Checkpoints
 	// Discard lets go of the checkpoints when the run has ended well.
@@ -50,7 +54,7 @@ func (e requestError) Unwrap() []error { return []error{e.error, ErrRequest} }
 // When ctx ends, samples under way are given up and what was computed is kept.
 // The report is returned with any error.
 func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
-	r, err := f.newRun(o)
+	r, err := f.newRun(ctx, o)
 	if err != nil {
 		return nil, requestError{err}
 	}
@@ -73,7 +77,7 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // used.
 func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
 	o.Only = []string{node}
-	r, err := f.newRun(o)
+	r, err := f.newRun(ctx, o)
 	if err != nil {
 		return component.Data{}, requestError{err}
 	}
@@ -92,7 +96,6 @@ type run struct {
 	RunOptions
 	targets []*Node
 	states  []*state // of the nodes needed, in order
-	inputs  []string // what sources read
 	events  *events
 }
 
@@ -115,7 +118,7 @@ type state struct {
 	readers  []*state            // nodes that read it
 }
 
-func (f *Flow) newRun(o RunOptions) (*run, error) {
+func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	targets, err := f.targets(o.Only)
 	if err != nil {
 		return nil, err
@@ -141,10 +144,7 @@ func (f *Flow) newRun(o RunOptions) (*run, error) {
 			from.readers = append(from.readers, s)
 		}
 	}
-	for _, n := range f.Nodes {
-		r.inputs = append(r.inputs, n.Component.Inputs(r.env(n, nil), n.Params)...)
-	}
-	return r, nil
+	return r, r.protect(ctx)
 }
 
 func (r *run) state(name string) *state {
@@ -154,7 +154,7 @@ func (r *run) state(name string) *state {
 // env is what a component of the node may use.
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
-		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.inputs,
+		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
 		Workers: r.workers(n), Log: r.Log.With("node", n.Name),
 	}
 	if r.Larder != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -76,7 +77,7 @@ func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []stri
 	files = map[string]string{}
 	for _, word := range m.Command {
 		path := env.Path(component.Path(word))
-		if word == "" || !output.Inside(env.Dir, path) {
+		if word == "" || !guard.Inside(env.Dir, path) {
 			continue
 		}
 		switch info, err := os.Stat(path); {
@@ -87,6 +88,52 @@ func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []stri
 		}
 	}
 	return files, may
+}
+
+// Inputs lists what the command may read: its code, the files that its words
+// name, the program, and what whole paths among its words, alone or after a "=",
+// and its variables name. Of folders only the names are protected: those that
+// are words by chance are many.
+func (m Exec) Inputs(env *component.Env) (all []guard.Input) {
+	add := func(path string) { all = append(all, guard.Input{Path: path, Entry: true}) }
+	for _, p := range m.Code {
+		add(env.Path(p))
+	}
+	for _, word := range m.Command {
+		if path := env.Path(component.Path(word)); isRegular(path) {
+			add(path)
+		}
+	}
+	if len(m.Command) > 0 {
+		if program, err := exec.LookPath(m.Command[0]); err == nil {
+			add(program)
+		}
+	}
+	for _, path := range m.wholePaths() {
+		if _, err := os.Stat(path); err == nil {
+			add(path)
+		}
+	}
+	return all
+}
+
+// wholePaths lists what in the words and variables of a command looks like a
+// path that starts at the root.
+func (m Exec) wholePaths() (paths []string) {
+	texts := slices.Clone(m.Command)
+	for _, word := range m.Command {
+		_, value, _ := strings.Cut(word, "=")
+		texts = append(texts, value)
+	}
+	for _, name := range m.Env {
+		texts = append(texts, os.Getenv(name))
+	}
+	return slices.DeleteFunc(texts, func(text string) bool { return !filepath.IsAbs(text) })
+}
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Variables lists the variables of the environment that the command sees, if

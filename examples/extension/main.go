@@ -64,8 +64,7 @@ type Station struct {
 }
 
 func init() {
-	component.RegisterSource("station", "Reads a file of days and temperatures, a sample a line.", openStation,
-		func(env *component.Env, p Station) []string { return []string{env.Path(p.Path)} }) // no sink may write there
+	component.RegisterSource("station", "Reads a file of days and temperatures, a sample a line.", openStation)
 }
 
 func openStation(_ context.Context, env *component.Env, p Station) (component.Samples, error) {
@@ -158,7 +157,7 @@ func writeTable(ctx context.Context, env *component.Env, p Table, in component.D
 	if err != nil {
 		return err
 	}
-	path, err := output.Place(env, p.Path)
+	path, err := output.Place(ctx, env, p.Path)
 	if err != nil {
 		return err
 	}

@@ -252,3 +252,25 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestLinksInTheFolder: of several outputs each has a file in the folder, and a
+// link that has its name leads nothing out of there.
+func TestLinksInTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other.csv")
+	err := errors.Join(os.WriteFile(other, []byte("mine"), 0o666), os.Mkdir(filepath.Join(dir, "to"), 0o777), os.Symlink(other, filepath.Join(dir, "to", "a.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := dataset.List(dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("txt", "1")}))
+	env := &component.Env{Dir: dir, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	sink := csv.Sink{Path: "to", Overwrite: output.Replace, Header: true}
+	if err := sink.Write(t.Context(), env, component.Data{Parts: []component.Samples{one}, Names: []string{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{other: "mine", filepath.Join(dir, "to", "a.csv"): "x\n1\n"} {
+		if got, err := os.ReadFile(path); string(got) != want || err != nil {
+			t.Errorf("%s has %q, %v", path, got, err)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/guard"
 )
 
 func init() {
@@ -35,6 +36,11 @@ type Sink struct {
 func (s Sink) Check() error {
 	_, err := comma(s.Delimiter)
 	return err
+}
+
+// Outputs says that of a folder only files are written.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
 }
 
 // Write writes a dataset. Items must be text, numbers, truth values or null,

@@ -19,6 +19,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -26,8 +27,7 @@ func init() {
 	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names a table to read.
@@ -104,6 +104,15 @@ type table struct {
 	comma   rune
 	columns []string
 	files   rows.Files
+}
+
+// Inputs says that the files that rows name are read, too.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	in := guard.Input{Path: env.Path(s.Path), Flat: true}
+	if len(s.Files) > 0 {
+		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
+	}
+	return []guard.Input{in}
 }
 
 // Open goes through the file once to find the rows, at 8 bytes of memory each.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -20,8 +21,7 @@ func init() {
 	component.RegisterSource("images", "Reads a folder of image files, each a sample with the item image, ordered by path.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names a folder of images.
@@ -30,6 +30,11 @@ type Source struct {
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
 	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
 	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
+}
+
+// Inputs says whether the folders inside are read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return []guard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
 }
 
 // extensions are those of files taken for images, in lower case.

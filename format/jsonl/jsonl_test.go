@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/jsonl"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
 // file writes a file in a new folder and returns its path.
@@ -297,7 +298,9 @@ func TestFileNamesComeBack(t *testing.T) {
 
 func TestSinkRefusesItsSource(t *testing.T) {
 	path := file(t, "x.jsonl", "{}\n")
-	env := &component.Env{Inputs: []string{path}, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+	reads := &guard.Inputs{}
+	reads.Add(guard.Input{Who: "node a", Path: path})
+	env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 	err := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}.Write(t.Context(), env, component.One(dataset.List[dataset.Sample]()))
 	if err == nil || !strings.Contains(err.Error(), "refusing to write") {
 		t.Errorf("the error is %v", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/guard"
 )
 
 func init() {
@@ -26,6 +27,11 @@ type Sink struct {
 	Overwrite output.Overwrite  `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Items     Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
+}
+
+// Outputs says that of a folder only files are written.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
 }
 
 // Write writes a dataset. Items must be documents or text; what else there is

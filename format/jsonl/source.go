@@ -19,6 +19,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -26,8 +27,7 @@ func init() {
 	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names the lines to read.
@@ -49,6 +49,15 @@ const (
 
 // recordKey is the item that is a whole line.
 const recordKey = "record"
+
+// Inputs says that the files that rows name are read, too.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	in := guard.Input{Path: env.Path(s.Path), Flat: true}
+	if len(s.Files) > 0 {
+		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
+	}
+	return []guard.Input{in}
+}
 
 // Open goes through the files once to find the lines, at 8 bytes of memory
 // each. A line is read, and checked, when its sample is asked for. memo, which

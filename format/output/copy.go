@@ -6,9 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -31,11 +31,9 @@ const (
 func (c Copy) File(dst, src string) (n int64, asked bool, err error) {
 	switch c {
 	case HardLink:
-		err = os.Link(Resolve(src), dst)
+		err = os.Link(guard.Resolve(src), dst)
 	case SymbolicLink:
-		if src, err = filepath.Abs(Resolve(src)); err == nil {
-			err = os.Symlink(src, dst)
-		}
+		err = os.Symlink(guard.Resolve(src), dst)
 	default:
 		n, err = copyFile(dst, src)
 		return n, true, err

@@ -32,25 +32,11 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
 	}
-	stale, err := TakeStale(path)
+	f, err := Stage(path)
 	if err != nil {
 		return 0, err
 	}
-	for _, s := range stale {
-		if err := s.Remove(); err != nil {
-			return 0, err
-		}
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), StagingPattern(path))
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(f.Name()) // gone already if all went well
-	lock, err := Lock(f.Name())
-	if err != nil {
-		return 0, errors.Join(err, f.Close())
-	}
-	defer lock.Close()
+	defer f.Discard()
 	b := bufio.NewWriterSize(f, 1<<16)
 	err = write(b)
 	if err == nil {
@@ -59,16 +45,65 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 	if err == nil {
 		n, err = f.Seek(0, io.SeekCurrent)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	if how == Replace && same(ctx, f.Name(), path) {
 		return 0, nil
 	}
-	if err := os.Chmod(f.Name(), 0o666&^Umask()); err != nil {
-		return 0, err
+	return n, f.Publish(how == Replace)
+}
+
+// A Staged is a file that is being written beside its place.
+type Staged struct {
+	*os.File
+	path string
+	lock io.Closer
+}
+
+// Stage makes a file that is to have a path, in a folder that is there, and
+// removes what killed writers of that path left.
+func Stage(path string) (*Staged, error) {
+	stale, err := TakeStale(path)
+	if err != nil {
+		return nil, err
 	}
-	return n, Publish(f.Name(), path, how == Replace)
+	for _, s := range stale {
+		if err := s.Remove(); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), StagingPattern(path))
+	if err != nil {
+		return nil, err
+	}
+	lock, err := Lock(f.Name())
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	s := &Staged{File: f, path: path, lock: lock}
+	if err := f.Chmod(0o666 &^ Umask()); err != nil {
+		s.Discard()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Publish closes the file and gives it its path: see [Publish].
+func (s *Staged) Publish(replace bool) error {
+	err := s.Close()
+	if err == nil {
+		err = Publish(s.Name(), s.path, replace)
+	}
+	s.Discard()
+	return err
+}
+
+// Discard removes the file unless it was published.
+func (s *Staged) Discard() {
+	s.Close()
+	os.Remove(s.Name())
+	s.lock.Close()
 }
 
 // already is the error of a path that is taken.

@@ -23,19 +23,6 @@ func TestSafeName(t *testing.T) {
 	}
 }
 
-func TestInside(t *testing.T) {
-	for _, c := range []struct {
-		dir, path string
-		want      bool
-	}{
-		{"/a/b", "/a/b", true}, {"/a/b", "/a/b/c", true}, {"/a/b", "/a", false}, {"/a/b", "/a/bc", false}, {"/", "/a", true}, {"/a/b", "/a/..b", false},
-	} {
-		if got := output.Inside(c.dir, c.path); got != c.want {
-			t.Errorf("%s in %s: %v", c.path, c.dir, got)
-		}
-	}
-}
-
 // content returns the content of all files in a folder.
 func content(t *testing.T, dir string) string {
 	t.Helper()

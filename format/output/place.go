@@ -23,57 +23,40 @@ package output
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
 // Place returns the path that a sink writes for a parameter, links followed, so
 // that a link stays and what it names is written. It refuses a path that is,
-// lies in, or lies around something that the flow reads.
-func Place(env *component.Env, p component.Path) (string, error) {
-	path := Resolve(env.Path(p))
-	for _, in := range env.Inputs {
-		source := Resolve(in)
-		if Inside(source, path) || Inside(path, source) {
-			return "", fmt.Errorf("refusing to write to %s: the flow reads %s, and a dataset is never written over its own input", path, in)
-		}
-	}
-	return path, nil
+// lies in, or lies around something that the flow reads (package guard). What is
+// at the path is replaced as a whole.
+func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
+	return place(ctx, env, guard.Output{Path: env.Path(p)})
 }
 
-// Resolve follows the links in as much of a path as exists.
-func Resolve(path string) string {
-	path = filepath.Clean(path)
-	const maxLinks = 40
-	for rest, links := "", 0; ; {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if to, err := os.Readlink(path); err == nil && links < maxLinks { // of nothing yet
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(path), to)
-			}
-			path = to
-			links++
-			continue
-		}
-		parent := filepath.Dir(path)
-		if parent == path {
-			return filepath.Join(path, rest)
-		}
-		rest, path = filepath.Join(filepath.Base(path), rest), parent
-	}
+// FilesPlace is [Place] for a path at which there may be a folder, of which only
+// files are written: each needs a [FilePlace].
+func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
+	return place(ctx, env, guard.Output{Path: env.Path(p), Files: true})
 }
 
-// Inside reports whether path is dir or lies in it.
-func Inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
+// FilePlace is the place of a file in a folder that has a place. A link that has
+// its name is replaced, and leads nothing out of the folder.
+func FilePlace(ctx context.Context, env *component.Env, folder, name string) (string, error) {
+	return place(ctx, env, guard.Output{Path: filepath.Join(folder, name), Itself: true})
+}
+
+func place(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
+	o.Who = "node " + env.Node
+	if err := env.Inputs.Check(ctx, o); err != nil {
+		return "", err
+	}
+	return o.Place(), nil
 }
 
 // SafeName reports whether a text can name one file or folder in a folder that

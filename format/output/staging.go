@@ -21,12 +21,12 @@ const (
 // and [os.CreateTemp].
 func StagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
 
-// Stagings lists what is or was being written for a path.
+// Stagings lists what is or was being written for a path. A link is neither.
 func Stagings(path string) (paths []string, err error) {
 	dir := filepath.Dir(path)
 	err = EachEntry(dir, func(e fs.DirEntry) {
 		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), AsideMark), StagingPattern(path))
-		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		if ok && e.Type()&fs.ModeSymlink == 0 && digits != "" && strings.Trim(digits, "0123456789") == "" {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	})

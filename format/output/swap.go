@@ -5,15 +5,36 @@ import (
 	"os"
 )
 
+// Swap puts the folder at dir in the place of the one at path, at one instant
+// where the system can, and removes the old one. check is asked first about the
+// old folder, which cannot be reached at path any more: if it finds an error,
+// the old one comes back.
+func Swap(dir, path string, check func(old string) error) error {
+	switch err := exchange(dir, path); {
+	case errors.Is(err, errors.ErrUnsupported):
+		return swapAside(dir, path, check)
+	case err != nil:
+		return err
+	}
+	if err := check(dir); err != nil {
+		return errors.Join(err, exchange(dir, path))
+	}
+	return os.RemoveAll(dir)
+}
+
 // swapAside moves the old folder aside, puts the new one in its place and
 // removes the old one. Between the two moves there is no folder; if the second
 // fails the old one comes back.
-func swapAside(dir, path string) error {
+func swapAside(dir, path string, check func(old string) error) error {
 	aside := dir + AsideMark
 	if err := os.Rename(path, aside); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, path); err != nil {
+	err := check(aside)
+	if err == nil {
+		err = os.Rename(dir, path)
+	}
+	if err != nil {
 		return errors.Join(err, os.Rename(aside, path))
 	}
 	return os.RemoveAll(aside)

@@ -39,12 +39,15 @@ func clone(dst, src *os.File) error {
 	return unix.IoctlFileClone(int(dst.Fd()), int(src.Fd()))
 }
 
-// Swap puts the folder at dir in the place of the one at path, at one instant,
-// and removes the old one.
-func Swap(dir, path string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, path, unix.RENAME_EXCHANGE)
-	if err != nil {
-		return swapAside(dir, path) // a file system that cannot exchange
+// exchange lets two folders change places. It is unsupported where the file
+// system cannot.
+func exchange(a, b string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		return errors.ErrUnsupported
+	case err != nil:
+		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 	}
-	return os.RemoveAll(dir)
+	return nil
 }

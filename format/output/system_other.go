@@ -18,6 +18,4 @@ func Umask() os.FileMode { return 0o022 }
 
 func clone(_, _ *os.File) error { return errors.ErrUnsupported }
 
-// Swap puts the folder at dir in the place of the one at path, and removes the
-// old one.
-func Swap(dir, path string) error { return swapAside(dir, path) }
+func exchange(_, _ string) error { return errors.ErrUnsupported }

@@ -1,11 +1,13 @@
 package rows
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
 )
@@ -50,6 +52,30 @@ func (f Files) resolve(path, name string) (string, error) {
 		return filepath.Clean(name), nil
 	}
 	return filepath.Join(filepath.Dir(path), filepath.FromSlash(name)), nil
+}
+
+// Named returns what tells of the files that the samples of a source lie in. What
+// cannot be read is passed over: whoever needs it says what is wrong.
+func Named(open func(ctx context.Context) (component.Samples, error)) func(context.Context, func(path string) error) error {
+	return func(ctx context.Context, tell func(path string) error) error {
+		ds, err := open(ctx)
+		if err != nil {
+			return context.Cause(ctx)
+		}
+		for i := range ds.Len() {
+			s, _ := ds.At(ctx, i)
+			for f := range s.Fields() {
+				file, ok := f.Item.Origin().(*dataset.FileOrigin)
+				if !ok {
+					continue
+				}
+				if err := tell(file.Path()); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // Name is the reverse: how the file of an item is named in the one at path.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -29,7 +28,11 @@ type RowFunc func(ctx context.Context, s dataset.Sample) ([]byte, error)
 // its name in the folder Path. A file appears complete or not at all; one that
 // is there with the same content is left untouched.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path, err := output.Place(env, s.Path)
+	path, err := output.FilesPlace(ctx, env, s.Path)
+	if err != nil {
+		return err
+	}
+	files, err := s.files(ctx, env, path, in.Names)
 	if err != nil {
 		return err
 	}
@@ -39,18 +42,30 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	}
 	defer release()
 	for i, part := range in.Parts {
-		to := path
-		if in.Names != nil {
-			if !output.SafeName(in.Names[i]) {
-				return fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", in.Names[i])
-			}
-			to = filepath.Join(path, in.Names[i]+"."+s.Ext)
-		}
-		if err := s.file(ctx, env, to, part); err != nil {
+		if err := s.file(ctx, env, files[i], part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// files returns the files to write: the one at path, or of several datasets one
+// of each name in the folder there.
+func (s Sink) files(ctx context.Context, env *component.Env, path string, names []string) ([]string, error) {
+	if names == nil {
+		return []string{path}, nil
+	}
+	files := make([]string, len(names))
+	for i, name := range names {
+		if !output.SafeName(name) {
+			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
+		}
+		var err error
+		if files[i], err = output.FilePlace(ctx, env, path, name+"."+s.Ext); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // file writes one dataset.

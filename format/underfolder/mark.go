@@ -2,9 +2,13 @@ package underfolder
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/format/output"
 )
 
 // markName is a hidden file, so that other readers pass over it.
@@ -36,8 +40,11 @@ func writeMark(dir string, m mark) error {
 	if err != nil {
 		return err
 	}
-	unfinished := filepath.Join(dir, markName+".new")
-	if err := os.WriteFile(unfinished, append(b, '\n'), 0o666); err != nil {
+	unfinished := filepath.Join(dir, markName+".new") // may be there of a killed writer
+	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := output.CreateFile(unfinished, append(b, '\n')); err != nil {
 		return err
 	}
 	return os.Rename(unfinished, filepath.Join(dir, markName))

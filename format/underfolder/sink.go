@@ -46,7 +46,7 @@ const (
 // nothing changed nothing is touched. A writer that was killed, or told to stop
 // by ctx, is gone on from: what it completed is not written again.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	path, err := output.Place(env, s.Path)
+	path, err := output.Place(ctx, env, s.Path)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,12 @@ func (s Sink) prepare(path string) (*target, error) {
 		return nil, err
 	}
 	there := err == nil
+	var old os.FileInfo
+	if there {
+		if old, err = os.Lstat(path); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case !there:
 	case s.Overwrite == Forbid:
@@ -108,50 +114,51 @@ func (s Sink) prepare(path string) (*target, error) {
 	case s.Overwrite == IfEmpty && len(entries) > 0:
 		return nil, fmt.Errorf("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
 	case s.Overwrite == Replace:
-		if err := looksOurs(path, entries); err != nil {
+		if err := looksOurs(path, path); err != nil {
 			return nil, err
 		}
 	}
 	if there && (s.Overwrite == NewFiles || s.Overwrite == OverwriteFiles) {
-		return &target{path: path, dir: path, replaceFiles: s.Overwrite == OverwriteFiles}, nil
+		root, err := os.OpenRoot(path)
+		return &target{path: path, dir: path, root: root, replaceFiles: s.Overwrite == OverwriteFiles}, err
 	}
-	return newTarget(path, there)
+	return newTarget(path, old)
 }
 
 // looksOurs refuses to replace a folder that holds anything but a dataset: a
-// mistyped path must not cost somebody their files.
-func looksOurs(path string, entries []os.DirEntry) error {
+// mistyped path must not cost somebody their files. The folder is named as shown.
+func looksOurs(path, shown string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
 	m, err := readMark(path)
 	for _, e := range entries {
 		within := filepath.Join(path, e.Name())
 		switch {
 		case e.IsDir() && slices.Contains(m.Groups, e.Name()):
-			group, err := os.ReadDir(within)
-			if err != nil {
-				return err
-			}
-			if err := looksOurs(within, group); err != nil {
+			if err := looksOurs(within, filepath.Join(shown, e.Name())); err != nil {
 				return err
 			}
 		case e.IsDir() && e.Name() == dataFolder:
-			if err := onlyFiles(within); err != nil {
+			if err := onlyFiles(within, filepath.Join(shown, dataFolder)); err != nil {
 				return err
 			}
 		case !isFile(e):
-			return notOurs(path, e.Name())
+			return notOurs(shown, e.Name())
 		}
 	}
 	if err != nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataFolder }) {
-		return fmt.Errorf("refusing to replace %s: it has no folder %s and so is no dataset; remove it yourself if you are sure", path, dataFolder)
+		return fmt.Errorf("refusing to replace %s: it has no folder %s and so is no dataset; remove it yourself if you are sure", shown, dataFolder)
 	}
 	return nil
 }
 
 // onlyFiles refuses a folder that holds anything but files.
-func onlyFiles(dir string) (err error) {
+func onlyFiles(dir, shown string) (err error) {
 	walkErr := output.EachEntry(dir, func(e os.DirEntry) {
 		if !isFile(e) && err == nil {
-			err = notOurs(dir, e.Name())
+			err = notOurs(shown, e.Name())
 		}
 	})
 	return errors.Join(err, walkErr)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -17,13 +18,18 @@ func init() {
 	component.RegisterSource("underfolder", "Reads a dataset from a folder of files data/<index>_<key>.<ext>, with items shared by all samples beside data.",
 		func(_ context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return Open(env.Path(p.Path), env.Files, env.Log)
-		},
-		func(env *component.Env, p Source) []string { return []string{env.Path(p.Path)} })
+		})
 }
 
 // Source names a folder to read.
 type Source struct {
 	Path component.Path `param:"path,required" doc:"the dataset's folder"`
+}
+
+// Inputs says that the folder data is read even if it is a link, and no other.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	path := env.Path(s.Path)
+	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
 }
 
 // Open lists a folder and returns its samples; no item is read before it is

@@ -20,7 +20,8 @@ import (
 type target struct {
 	path         string         // asked for
 	dir          string         // written
-	old          bool           // path was there, and is compared with what is written
+	root         *os.Root       // in place: the folder, out of which no link leads
+	old          os.FileInfo    // of the folder at path, which is compared with what is written; nil if there was none
 	replaceFiles bool           // in place: files that are there may be replaced
 	stale        []output.Stale // what killed writers left: files in them need not be written again
 	written      atomic.Int64   // files
@@ -35,7 +36,7 @@ type target struct {
 
 // newTarget makes the hidden folder. What killed writers left is kept until
 // the folder is complete, to go on from.
-func newTarget(path string, old bool) (*target, error) {
+func newTarget(path string, old os.FileInfo) (*target, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
@@ -79,6 +80,7 @@ func (t *target) inPlace() bool { return t.dir == t.path }
 // stop stays for the next one to go on from.
 func (t *target) close(ctx context.Context) {
 	if t.inPlace() {
+		t.root.Close()
 		return
 	}
 	keep := ctx.Err() != nil && !t.complete
@@ -102,19 +104,29 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	switch {
 	case t.inPlace():
 		return t.replaceFiles && same(filepath.Join(t.path, name)), nil
-	case t.old && same(filepath.Join(t.path, name)):
+	case t.old != nil && inFolders(t.path, name) && same(filepath.Join(t.path, name)):
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.reused = append(t.reused, name)
 		return true, nil
 	}
 	for _, s := range t.stale {
-		if left := filepath.Join(s.Path, name); same(left) {
+		if left := filepath.Join(s.Path, name); inFolders(s.Path, name) && same(left) {
 			t.written.Add(1)
 			return true, os.Rename(left, filepath.Join(t.dir, name))
 		}
 	}
 	return false, nil
+}
+
+// inFolders reports whether a relative name is reached from root through no link.
+func inFolders(root, name string) bool {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(root, dir)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // takeReused puts the files that are reused into the new folder. They are
@@ -148,7 +160,7 @@ func (t *target) put(name string, create func(path string) error) error {
 	unfinished := filepath.Join(filepath.Dir(dst), fmt.Sprintf("%s%d-%d", unfinishedMark, os.Getpid(), n))
 	err := create(unfinished)
 	if err == nil {
-		err = output.Publish(unfinished, dst, t.replaceFiles)
+		err = t.publish(filepath.Join(filepath.Dir(name), filepath.Base(unfinished)), name)
 	}
 	if err != nil {
 		os.Remove(unfinished)
@@ -157,6 +169,25 @@ func (t *target) put(name string, create func(path string) error) error {
 		return alreadyThere(dst)
 	}
 	return err
+}
+
+// publish gives a complete file its name in place, within the folder.
+func (t *target) publish(from, name string) error {
+	if t.replaceFiles {
+		return t.root.Rename(from, name)
+	}
+	err := t.root.Link(from, name)
+	switch {
+	case err == nil:
+		return t.root.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	// A file system without links: what follows is two steps.
+	if _, err := t.root.Lstat(name); err == nil {
+		return fs.ErrExist
+	}
+	return t.root.Rename(from, name)
 }
 
 // unfinishedMark starts the names of files that are being written in place.
@@ -174,7 +205,7 @@ func (t *target) finish(groups []string) (err error) {
 		return nil // others may have files here
 	}
 	m := mark{Samples: int(t.samples.Load()), Groups: groups}
-	if t.old && t.written.Load() == 0 && t.same(m) {
+	if t.old != nil && t.written.Load() == 0 && t.same(m) {
 		return nil
 	}
 	if err := t.takeReused(); err != nil {
@@ -183,10 +214,23 @@ func (t *target) finish(groups []string) (err error) {
 	if err := writeMark(t.dir, m); err != nil {
 		return err
 	}
-	if !t.old {
+	if t.old == nil {
 		return os.Rename(t.dir, t.path)
 	}
-	return output.Swap(t.dir, t.path)
+	return output.Swap(t.dir, t.path, t.replaceable)
+}
+
+// replaceable looks at the old folder again before it goes: it must be the one
+// that was looked at, and hold nothing but a dataset still.
+func (t *target) replaceable(old string) error {
+	info, err := os.Lstat(old)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, t.old) {
+		return fmt.Errorf("%s became another folder while the dataset was written, and is left as it is; run again", t.path)
+	}
+	return looksOurs(old, t.path)
 }
 
 // same reports whether the old folder has the same mark and no file more.

@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/guard"
 )
 
 // folder makes a folder of the given files.
@@ -614,7 +615,9 @@ func TestSinkRefusesItsSource(t *testing.T) {
 	}
 	for _, path := range []string{from, from + "/inside", filepath.Dir(from), link, link + "/x"} {
 		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles, underfolder.NewFiles} {
-			env := &component.Env{Inputs: []string{from}, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
+			reads := &guard.Inputs{}
+			reads.Add(guard.Input{Who: "node a", Path: from})
+			env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 			err := underfolder.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), env, component.One(open(t, from)))
 			if err == nil || !strings.Contains(err.Error(), "refusing to write") {
 				t.Errorf("%s, %s: %v", path, how, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -29,6 +30,8 @@ type writer struct {
 	width int
 	there map[string]string // in place: files that are there, by name without extension
 	owned map[string]bool   // in place: keys that samples there have of their own
+
+	leads sync.Map // folders that items lie in, to whether that is in what is written
 
 	mu     sync.Mutex
 	last   int // the last sample with an item of its own, from 1
@@ -63,6 +66,11 @@ func (w *writer) lookThere() error {
 	root := filepath.Join(w.into.path, w.group)
 	widths := map[int]bool{}
 	data := filepath.Join(root, dataFolder)
+	for _, dir := range []string{root, data} {
+		if to, err := os.Readlink(dir); err == nil {
+			return fmt.Errorf("refusing to write to %s: it is a link to %s, and nothing is written through a link in a dataset; remove it, or name the folder that it leads to", dir, to)
+		}
+	}
 	err := output.EachEntry(root, func(e fs.DirEntry) {
 		stem, _, _ := strings.Cut(e.Name(), ".")
 		w.there[stem] = e.Name()
@@ -203,13 +211,13 @@ func (w *writer) item(ctx context.Context, stem string, it *dataset.Item) (writt
 	}
 	other := w.there[stem]
 	if other != "" && other != stem+"."+c.ext {
-		other = filepath.Join(w.into.path, w.group, other)
+		other = filepath.Join(w.group, other)
 		if !w.into.replaceFiles {
-			return false, alreadyThere(other)
+			return false, alreadyThere(filepath.Join(w.into.path, other))
 		}
 		defer func() {
 			if err == nil {
-				err = os.Remove(other)
+				err = w.into.root.Remove(other)
 			}
 		}()
 	}
@@ -242,8 +250,8 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	switch {
 	case !ok:
-	case output.Inside(w.into.path, file.Path()):
-		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there", w.into.path, file.Path())
+	case w.leadsHere(file.Path()):
+		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there (%w)", w.into.path, file.Path(), guard.ErrConflict)
 	case w.copy != output.Rewrite:
 		c.source = file.Path()
 	default:
@@ -256,10 +264,35 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	return c, nil
 }
 
+// leadsHere reports whether a file that is read lies in what is written, or is
+// reached through a link there.
+func (w *writer) leadsHere(path string) bool {
+	dir := filepath.Dir(path)
+	here, ok := w.leads.Load(dir)
+	if !ok {
+		here = w.passes(dir)
+		w.leads.Store(dir, here)
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return w.passes(path)
+	}
+	return here.(bool)
+}
+
+// passes reports whether a path leads into or through what is written.
+func (w *writer) passes(path string) bool {
+	links, end := guard.Trail(path)
+	return slices.ContainsFunc(append(links, end), func(at string) bool { return guard.Inside(w.into.path, at) })
+}
+
 // same reports whether a file is as c would be written. A link to its source is
 // not, unless links are wanted: what is written to a copy is not in both.
 func (w *writer) same(ctx context.Context, c content, path string) bool {
 	links := w.copy == output.HardLink || w.copy == output.SymbolicLink
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 && (w.copy != output.SymbolicLink || c.source == "") {
+		return false
+	}
 	if c.source != "" && output.Linked(path, c.source) {
 		return links
 	}

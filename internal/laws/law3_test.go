@@ -38,7 +38,7 @@ var neverHalf = law{
 		{"a scan stops at the first damage", "store/disk/pack.go", "			off += nextMagic(b)\n			continue\n", "			return s, nil\n", []string{"store/disk.TestBadHeaderCostsOneRecord"}},
 		{"damaged bytes are not set aside", "store/disk/quarantine.go", "	if err := s.writeFile(filepath.Join(s.dir, quarantineDir, name), b[:n]); err != nil {", "	if err := error(nil); err != nil && n > len(b) {", []string{"store/disk.TestBadHeaderCostsOneRecord"}},
 		{"damage is not logged", "store/disk/quarantine.go", `	s.log.Warn("store: damaged record set aside", "pack", p.path, "offset", from, "bytes", to-from, "reason", reason)` + "\n", "	_ = reason\n", []string{"store/disk.TestBadHeaderCostsOneRecord"}},
-		{"a folder is written in place", "format/underfolder/sink.go", "	return newTarget(path, there)\n", "	return &target{path: path, dir: path, replaceFiles: true}, os.MkdirAll(path, 0o777)\n", []string{"format/underfolder.TestFailedReplaceLeavesTheOldFolder"}},
+		{"a folder is written in place", "format/underfolder/sink.go", "	return newTarget(path, old)\n", "	root, err := os.OpenRoot(path)\n	return &target{path: path, dir: path, root: root, old: old, replaceFiles: true}, err\n", []string{"format/underfolder.TestFailedReplaceLeavesTheOldFolder"}},
 		{"a folder that was moved aside is left there", "format/underfolder/target.go", "			return os.Rename(dir, path)\n", "			return nil\n", []string{"format/underfolder.TestInterruptedReplaceIsRecovered"}},
 		{"a file is written in place", "format/output/file.go", "os.CreateTemp(filepath.Dir(path), StagingPattern(path))", "os.Create(path)", []string{"format/output.TestWriteFile"}},
 	},

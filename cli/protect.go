@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
+)
+
+// reading lists what a command reads: a flow, which may be nil, with the files
+// that its variables came from, and files of the command's own, each given by
+// its name on the command line and its path. It refuses a cache folder that is,
+// holds or lies in any of it; the cache counts as read from then on.
+func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files ...guard.Input) (*guard.Inputs, error) {
+	in := &guard.Inputs{}
+	if fl != nil {
+		in.Add(fl.Inputs()...)
+	}
+	for _, file := range set.files {
+		in.Add(guard.Input{Who: "--vars", Path: file})
+	}
+	for _, file := range files {
+		if file.Path != "" && file.Path != "-" {
+			in.Add(file)
+		}
+	}
+	dir, err := a.folder()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if err := in.Check(ctx, guard.Output{Who: "the cache", Path: dir, Shallow: true}); err != nil {
+		return nil, usageError{err}
+	}
+	in.Add(guard.Input{Who: "the cache", Path: dir, Shallow: true})
+	return in, nil
+}
+
+// protect refuses to write files that are read, two of one place, and those that
+// a flow writes. outputs are given by their flags; what is no path, and what is
+// there and no file or folder, such as a terminal, needs no protection.
+func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outputs ...guard.Output) error {
+	places := map[string]guard.Output{}
+	for _, o := range written {
+		places[guard.Resolve(o.Path)] = o
+	}
+	all := written
+	for _, o := range outputs {
+		if o.Path == "" || o.Path == "-" || isDevice(o.Path) {
+			continue
+		}
+		path := guard.Resolve(o.Path)
+		if other, ok := places[path]; ok {
+			return usageError{fmt.Errorf("%s and %s would both write %s; choose another place for one", other.Who, o.Who, path)}
+		}
+		places[path] = o
+		all = append(all, o)
+	}
+	if err := in.Check(ctx, all...); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// isDevice reports whether a path leads to something that is no file and no
+// folder, or names a file that is open already, such as /dev/stdout.
+func isDevice(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return false
+	}
+	return !info.Mode().IsRegular() || openFile.MatchString(filepath.Clean(path))
+}
+
+// openFile matches the names of files that are open.
+var openFile = regexp.MustCompile(`^/dev/(std(in|out|err)|fd/[0-9]+)$|^/proc/[a-z0-9-]+/fd/[0-9]+$`)

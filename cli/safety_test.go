@@ -1,0 +1,170 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReplaceBehindLinks: a dataset of links is read, and a part of it is put in
+// the place of the one that the links lead to.
+func TestReplaceBehindLinks(t *testing.T) {
+	b := newBench(t)
+	if r := b.larder("op", "clone", "-i", "data", "-o", "links,copy=symbolic-link"); r.status != 0 {
+		t.Fatal(r.stderr)
+	}
+	before := tree(t, b.dir)
+	for _, overwrite := range []string{"replace", "new-files", "overwrite-files"} {
+		for _, stop := range []string{"5", "0"} { // no item says where it lies, if there is none
+			r := b.larder("op", "slice", "--stop", stop, "-i", "links", "-o", "data,overwrite="+overwrite)
+			if r.status != 2 {
+				t.Errorf("%s: status %d, want 2", overwrite, r.status)
+			}
+			mustContain(t, "the error", r.stderr, b.path("data"), b.path("links"), "refusing to write")
+			sameTree(t, "the folder", tree(t, b.dir), before)
+		}
+	}
+}
+
+const scriptFlow = `
+version: 1
+vars: {to: out}
+include: more.yaml
+nodes:
+  size:
+    map: exec
+    from: letters
+    with: {command: [sh, size.sh], items: [image], into: [size], env: [EXECUTIONS, MODEL], code: [weights.bin]}
+  out: {sink: SINK, from: size, with: {path: "${to}", overwrite: replace}}
+`
+
+// TestInputsAreNotWritten: whatever a flow reads is refused as a place to write,
+// by whatever flag, before anything is run and with both names.
+func TestInputsAreNotWritten(t *testing.T) {
+	for _, c := range []struct {
+		args  string // after the flow
+		to    string // of the sink; out if empty
+		reads string // what the error names beside what is written
+	}{
+		{to: "size.sh"}, {to: "weights.bin"}, {to: "flow.yaml"}, {to: "more.yaml"}, {to: "data/data/00_image.jpeg", reads: "data"},
+		{to: "latest", reads: "flow.yaml"}, {to: "model.bin"}, {to: ".", reads: "flow.yaml"},
+		{args: "--vars vars.yaml", to: "vars.yaml"},
+		{args: "--report flow.yaml"}, {args: "--report more.yaml"}, {args: "--report size.sh"}, {args: "--report latest", reads: "flow.yaml"},
+		{args: "--report data/report.json", reads: "data"}, {args: "--vars vars.yaml --report vars.yaml"},
+		{args: "--events weights.bin"}, {args: "--events model.bin"}, {args: "--trace-orders data/orders", reads: "data"},
+		{args: "--events same.json --report same.json"}, {args: "--report out"},
+		{args: "--cache data/cache", reads: "data"}, {args: "--report CACHE/FORMAT"}, {to: "CACHE/out"},
+		{args: "--cache .", reads: "."},
+		{args: "--cache ../within/../cache", reads: "data"}, {args: "--report ../within/../report.json", reads: "data"},
+	} {
+		for _, sink := range []string{"underfolder", "csv", "jsonl"} {
+			if c.to == "" && sink != "csv" || c.to == "." && sink != "underfolder" {
+				continue
+			}
+			t.Run(fmt.Sprint(sink, " ", c.args, " ", c.to), func(t *testing.T) {
+				b := newBench(t)
+				b.write("flow.yaml", strings.Replace(scriptFlow, "SINK", sink, 1))
+				b.write("more.yaml", "version: 1\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n")
+				b.write("size.sh", `echo >> "$EXECUTIONS"; wc -c < "$LARDER_IN/image.jpeg" > "$LARDER_OUT/size.txt"`)
+				b.write("vars.yaml", "to: vars.yaml\n")
+				for _, name := range []string{"weights.bin", "model.bin"} {
+					b.write(name, "1")
+				}
+				if err := os.Symlink("flow.yaml", b.path("latest")); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(b.path("data/data"), b.path("../within")); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("MODEL", b.path("model.bin"))
+				before := tree(t, b.dir)
+				args := append([]string{"run", "flow.yaml"}, strings.Fields(strings.ReplaceAll(c.args, "CACHE", b.cache))...)
+				if c.to != "" && !strings.HasPrefix(c.args, "--vars") {
+					args = append(args, "--set", "to="+strings.ReplaceAll(c.to, "CACHE", b.cache))
+				}
+				r := b.larder(args...)
+				if r.status != 2 {
+					t.Errorf("status %d, want 2", r.status)
+				}
+				if c.reads != "" {
+					mustContain(t, "the error", r.stderr, b.path(c.reads))
+				}
+				if n := b.executions(); n != 0 {
+					t.Errorf("%d executions", n)
+				}
+				sameTree(t, "the folder", tree(t, b.dir), before)
+			})
+		}
+	}
+}
+
+// TestOtherCommandsDoNotWriteWhatTheyRead: as a run does not.
+func TestOtherCommandsDoNotWriteWhatTheyRead(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	b.write("report.json", b.larder("run", "flow.yaml", "--report", "-").stdout)
+	b.write("vars.yaml", "{}\n")
+	b.write("orders", "1\n2\n")
+	b.write("pkg/main.go", "package main\n\nfunc main() {}\n")
+	before := tree(t, b.dir)
+	cached := tree(t, b.cache)
+	for _, line := range []string{
+		"draw flow.yaml --format svg -o flow.yaml",
+		"draw flow.yaml --format svg -o report.json --report report.json",
+		"draw flow.yaml --format svg -o vars.yaml --vars vars.yaml",
+		"draw flow.yaml --format svg -o data/data/00_image.jpeg",
+		"simulate --trace orders --svg orders",
+		"verify --generate pkg -o pkg/main.go",
+		"export -o " + filepath.Join(b.cache, "FORMAT"),
+		"export -o " + filepath.Join(b.cache, "new"),
+		"import --cache . report.json",
+		"gc --cache data",
+		"clear --all --cache .",
+		"validate data --infer --cache data/cache",
+		"op clone -i data -o new --cache new/cache",
+	} {
+		if r := b.larder(strings.Fields(line)...); r.status != 2 {
+			t.Errorf("larder %s: status %d, want 2: %s", line, r.status, r.stderr)
+		}
+		sameTree(t, line, tree(t, b.dir), before)
+	}
+	now := tree(t, b.cache)
+	for name, content := range cached {
+		if now[name] != content && !strings.HasPrefix(name, "touch") {
+			t.Errorf("%s in the cache differs", name)
+		}
+	}
+}
+
+// TestFilesWithOtherNames: a hard link keeps what it had when the other name is
+// written, and is not appended to.
+func TestFilesWithOtherNames(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", statsFlow)
+	b.write("precious", "mine")
+	for _, name := range []string{"report.json", "events", "drawing.svg", "traces/letters.trace"} {
+		b.write(name+".x", "") // makes the folder
+		if err := os.Link(b.path("precious"), b.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := b.larder("run", "flow.yaml", "--events", "events")
+	if r.status != 2 || !strings.Contains(r.stderr, "another name") {
+		t.Errorf("events: status %d, want 2: %s", r.status, r.stderr)
+	}
+	for _, line := range []string{"run flow.yaml --report report.json --trace-orders traces", "draw flow.yaml -o drawing.svg"} {
+		if r := b.larder(strings.Fields(line)...); r.status != 0 {
+			t.Errorf("larder %s: %s", line, r.stderr)
+		}
+	}
+	if got := readFile(t, b.path("precious")); string(got) != "mine" {
+		t.Errorf("the file has %q", got)
+	}
+	for _, name := range []string{"report.json", "drawing.svg", "traces/letters.trace"} {
+		if got := readFile(t, b.path(name)); string(got) == "mine" {
+			t.Errorf("%s was not written", name)
+		}
+	}
+}

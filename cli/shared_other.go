@@ -1,0 +1,10 @@
+//go:build !unix
+
+package cli
+
+import "os"
+
+const noFollow = 0
+
+// shared cannot tell here.
+func shared(os.FileInfo) bool { return false }

@@ -1,0 +1,120 @@
+package component
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/larder-data/larder/guard"
+)
+
+// A Reader is a parameter struct that says what its component reads, where that
+// is anything else than all that lies at its paths.
+type Reader interface {
+	Inputs(env *Env) []guard.Input
+}
+
+// A Writer is a parameter struct of a sink that says what is written, where that
+// is anything else than the whole of what its paths name.
+type Writer interface {
+	Outputs(env *Env) []guard.Output
+}
+
+// Inputs lists what a component reads from outside, and what the mappers among
+// its parameters do: nothing written by a flow may be, hold or lie in it.
+func (c *Component) Inputs(env *Env, params any) (all []guard.Input) {
+	if c.Kind == Sink {
+		return nil
+	}
+	who := fmt.Sprintf("node %s", env.Node)
+	Walk(c, params, func(_ *Component, params any) {
+		if r, ok := params.(Reader); ok {
+			for _, in := range r.Inputs(env) {
+				in.Who = who
+				all = append(all, in)
+			}
+			return
+		}
+		for _, p := range Paths(params) {
+			all = append(all, guard.Input{Who: who, Path: env.Path(p)})
+		}
+	})
+	return all
+}
+
+// Outputs lists what a sink writes.
+func (c *Component) Outputs(env *Env, params any) (all []guard.Output) {
+	if c.Kind != Sink {
+		return nil
+	}
+	if w, ok := params.(Writer); ok {
+		all = w.Outputs(env)
+	} else {
+		for _, p := range Paths(params) {
+			all = append(all, guard.Output{Path: env.Path(p)})
+		}
+	}
+	for i := range all {
+		all[i].Who = fmt.Sprintf("node %s", env.Node)
+	}
+	return all
+}
+
+// Walk visits a component with its parameters, and the mappers among these with
+// theirs.
+func Walk(c *Component, params any, visit func(c *Component, params any)) {
+	visit(c, params)
+	for _, s := range Steps(params) {
+		Walk(s.Component, s.Params, visit)
+	}
+}
+
+// Paths lists the paths among parameters that are not empty. It does not look
+// into mappers.
+func Paths(params any) (paths []Path) {
+	for _, p := range valuesIn[Path](reflect.ValueOf(params), nil) {
+		if p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+// Steps lists the mappers among parameters, but not those among theirs.
+func Steps(params any) (steps []Step) {
+	for _, s := range valuesIn[Step](reflect.ValueOf(params), nil) {
+		if s.Component != nil {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// valuesIn appends what of type T is among parameters. It does not look into
+// mappers.
+func valuesIn[T any](v reflect.Value, all []T) []T {
+	if !v.IsValid() {
+		return all
+	}
+	if v.Type() == reflect.TypeFor[T]() {
+		return append(all, v.Interface().(T))
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return valuesIn(v.Elem(), all)
+	case reflect.Slice:
+		for i := range v.Len() {
+			all = valuesIn(v.Index(i), all)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			all = valuesIn(v.MapIndex(k), all)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !IsStep(v.Type()) && v.Type().Field(i).IsExported() {
+				all = valuesIn(v.Field(i), all)
+			}
+		}
+	}
+	return all
+}

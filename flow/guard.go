@@ -1,0 +1,56 @@
+package flow
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/guard"
+)
+
+// Inputs lists what the flow reads, whichever of its nodes are run: its files,
+// and what its nodes name. Nothing that is written may be, hold or lie in it.
+func (f *Flow) Inputs() []guard.Input {
+	var all []guard.Input
+	for _, file := range f.Files {
+		all = append(all, guard.Input{Who: "the flow", Path: file})
+	}
+	for _, n := range f.Nodes {
+		all = append(all, n.Component.Inputs(f.bareEnv(n), n.Params)...)
+	}
+	return all
+}
+
+// Outputs lists what a run of the named nodes writes, or of all if none is named.
+func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
+	targets, err := f.targets(only)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	var all []guard.Output
+	for _, n := range targets {
+		all = append(all, n.Component.Outputs(f.bareEnv(n), n.Params)...)
+	}
+	return all, nil
+}
+
+// bareEnv is what a component may use to say what it would do.
+func (f *Flow) bareEnv(n *Node) *component.Env {
+	return &component.Env{Node: n.Name, Dir: n.dir(f)}
+}
+
+// protect refuses a run that would write what is read, before it is begun. What
+// its caller has checked is not checked again.
+func (r *run) protect(ctx context.Context) error {
+	if r.Reads == nil {
+		r.Reads = &guard.Inputs{}
+		r.Reads.Add(r.Flow.Inputs()...)
+	}
+	var outputs []guard.Output
+	for _, n := range r.targets {
+		outputs = append(outputs, n.Component.Outputs(r.bareEnv(n), n.Params)...)
+	}
+	if r.Larder != nil && r.Larder.Dir() != "" {
+		outputs = append(outputs, guard.Output{Who: "the cache", Path: r.Larder.Dir(), Shallow: true})
+	}
+	return r.Reads.Check(ctx, outputs...)
+}

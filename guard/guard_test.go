@@ -1,0 +1,224 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/guard"
+)
+
+// lay makes files and, of names that end in "@", links to what the text says.
+func lay(t *testing.T, dir string, all map[string]string) {
+	t.Helper()
+	for name, text := range all {
+		path := filepath.Join(dir, strings.TrimSuffix(name, "@"))
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
+		if path == filepath.Join(dir, name) {
+			err = errors.Join(err, os.WriteFile(path, []byte(text), 0o666))
+		} else {
+			err = errors.Join(err, os.Symlink(text, path))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// refused reports whether an output is refused for an input, in a folder.
+func refused(t *testing.T, dir string, in guard.Input, out guard.Output) bool {
+	t.Helper()
+	in.Who, in.Path = "node in", filepath.Join(dir, in.Path)
+	out.Who, out.Path = "node out", filepath.Join(dir, out.Path)
+	var reads guard.Inputs
+	reads.Add(in)
+	err := reads.Check(t.Context(), out)
+	if err != nil {
+		if !errors.Is(err, guard.ErrConflict) {
+			t.Fatal(err)
+		}
+		for _, name := range []string{in.Path, out.Path, in.Who, out.Who} {
+			if !strings.Contains(err.Error(), name) {
+				t.Errorf("the error does not name %s: %v", name, err)
+			}
+		}
+	}
+	return err != nil
+}
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"orig/data/0": "", "orig/data/1": "", "out/x": "", "elsewhere/f": "",
+		"links/0@": "../orig/data/0", "links/new@": "../out/of/nothing", "links/loop@": "loop",
+		"hops/0@": "../out/hop", "out/hop@": "../orig/data/1",
+		"through/0@": "../out/dir/0", "out/dir@": "../orig/data",
+		"file@": "orig/data/0", "folder@": "orig", "folders/in@": "../elsewhere",
+		"chain@": "out/chain", "out/chain@": "../elsewhere",
+	})
+	tree := func(path string) guard.Input { return guard.Input{Path: path} }
+	entry := func(path string) guard.Input { return guard.Input{Path: path, Entry: true} }
+	whole := func(path string) guard.Output { return guard.Output{Path: path} }
+	files := func(path string) guard.Output { return guard.Output{Path: path, Files: true} }
+	for _, c := range []struct {
+		in   guard.Input
+		out  guard.Output
+		want bool
+	}{
+		{tree("orig"), whole("orig"), true},
+		{tree("orig"), whole("orig/new/deep"), true},
+		{tree("orig"), files("orig/new"), true},
+		{tree("orig/data"), whole("orig"), true},
+		{tree("orig/data"), files("orig"), false},
+		{tree("orig/data"), files("orig/data/0"), true},
+		{tree("orig"), whole("original"), false},
+		{tree("orig"), whole("folder"), true},
+		{tree("folder"), whole("orig/x"), true},
+		{tree("file"), whole("orig"), true},
+		{tree("file"), files("orig/data/0"), true},
+		{tree("file"), files("orig/data/1"), false},
+		{tree("file"), files("file"), true},
+		{tree("links"), whole("orig"), true},
+		{tree("links"), whole("orig/data"), true},
+		{tree("links"), files("orig"), false},
+		{tree("links"), files("orig/data/0"), true},
+		{tree("links"), files("orig/data/1"), false},
+		{tree("links"), whole("orig/new"), false},
+		{tree("links"), whole("out"), true}, // a link of nothing yet
+		{tree("links"), whole("elsewhere"), false},
+		{tree("hops"), whole("out"), true}, // a link on the way
+		{tree("hops"), whole("orig"), true},
+		{tree("hops"), files("out/hop"), true}, // leads to the file
+		{tree("through"), whole("out"), true},  // a link to a folder on the way
+		{tree("chain"), whole("out"), true},
+		{tree("chain"), whole("elsewhere"), true},
+		{tree("folders"), whole("elsewhere"), false}, // links to folders are not read
+		{entry("orig"), whole("orig"), true},
+		{entry("orig"), whole("."), true},
+		{entry("orig"), whole("orig/x"), false},
+		{tree("missing"), whole("missing"), true},
+		{tree("missing/inside"), whole("missing"), true}, // it may come to be
+		{tree("."), whole("new"), true},
+	} {
+		if got := refused(t, dir, c.in, c.out); got != c.want {
+			t.Errorf("read %s (entry %v), write %s (files %v): refused is %v", c.in.Path, c.in.Entry, c.out.Path, c.out.Files, got)
+		}
+	}
+}
+
+// TestCheckNamedFiles: files that are named in one are read as well.
+func TestCheckNamedFiles(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"table": "", "out/data/0": "", "links/0@": "../out/data/0"})
+	for _, name := range []string{"out/data/0", "links/0"} {
+		in := guard.Input{Path: "table", Files: func(_ context.Context, tell func(string) error) error { return tell(filepath.Join(dir, name)) }}
+		if !refused(t, dir, in, guard.Output{Path: "out"}) {
+			t.Errorf("%s is named, and out may be replaced", name)
+		}
+	}
+}
+
+// TestCheckLooksAgain where links lead elsewhere by now.
+func TestCheckLooksAgain(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"orig/0": "", "other/0": "", "out@": "other"})
+	var reads guard.Inputs
+	reads.Add(guard.Input{Who: "node in", Path: filepath.Join(dir, "orig")})
+	out := guard.Output{Who: "node out", Path: filepath.Join(dir, "out")}
+	if err := reads.Check(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(out.Path), os.Symlink("orig", out.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := reads.Check(t.Context(), out); !errors.Is(err, guard.ErrConflict) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// bind shows a folder at another place as well.
+func bind(t *testing.T, from, at string) {
+	t.Helper()
+	if err := os.MkdirAll(at, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "--bind", from, at).CombinedOutput(); err != nil {
+		t.Skipf("this test needs the right to mount (run it as root): %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", at).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+}
+
+func TestCheckMounts(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"orig/data/0": "", "holds/mounted/x": "", "around/inner/x": "", "far": ""})
+	for from, at := range map[string]string{"orig": "mnt ä", "orig/data": "deep/data", "around": "holds/mounted"} {
+		bind(t, filepath.Join(dir, from), filepath.Join(dir, at))
+	}
+	for _, c := range []struct {
+		in, out string
+		want    bool
+	}{
+		{"orig", "mnt ä", true}, {"orig", "mnt ä/new", true}, {"orig/data", "mnt ä", true},
+		{"mnt ä", "orig", true}, {"mnt ä/data", "orig/data/new", true},
+		{"orig", "deep/data", true}, {"orig", "deep/data/new", true}, // of a folder in it
+		{"deep/data", "orig", true},
+		{"holds", "around", true}, {"holds", "around/inner/new", true}, // what is mounted in it
+		{"orig", "deep/new", false}, {"around/inner", "far", false},
+	} {
+		if got := refused(t, dir, guard.Input{Path: c.in}, guard.Output{Path: c.out}); got != c.want {
+			t.Errorf("read %s, write %s: refused is %v", c.in, c.out, got)
+		}
+	}
+	var reads guard.Inputs
+	if err := reads.Check(t.Context(), guard.Output{Path: filepath.Join(dir, "holds")}); err == nil || !strings.Contains(err.Error(), "mounted") {
+		t.Errorf("a folder that holds a mount point may be replaced: %v", err)
+	}
+}
+
+// BenchmarkCheck goes through a folder of many files, or of as many links.
+func BenchmarkCheck(b *testing.B) {
+	for name, link := range map[string]bool{"files": false, "links": true} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			for _, sub := range []string{"orig", "in", "out"} {
+				if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
+					b.Fatal(err)
+				}
+			}
+			const files = 20_000
+			for i := range files {
+				at := "in"
+				if link {
+					at = "orig"
+				}
+				name := strconv.Itoa(i)
+				if err := os.WriteFile(filepath.Join(dir, at, name), nil, 0o666); err != nil {
+					b.Fatal(err)
+				}
+				if link {
+					if err := os.Symlink("../orig/"+name, filepath.Join(dir, "in", name)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ResetTimer()
+			for b.Loop() {
+				var reads guard.Inputs
+				reads.Add(guard.Input{Path: filepath.Join(dir, "in")})
+				if err := reads.Check(b.Context(), guard.Output{Path: filepath.Join(dir, "out")}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files, "ns/file")
+		})
+	}
+}

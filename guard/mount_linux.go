@@ -1,0 +1,111 @@
+package guard
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A mount shows a folder of a file system at a path.
+type mount struct {
+	device string
+	root   string // the folder within the file system
+	path   string
+}
+
+// mounts lists what is mounted, in the order in which it was; nil if the system
+// does not say.
+func mounts() []mount {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return readMounts(f)
+}
+
+// readMounts reads /proc/PID/mountinfo, as proc(5) describes it.
+func readMounts(r io.Reader) (all []mount) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) > 4 {
+			all = append(all, mount{f[2], unescape(f[3]), unescape(f[4])})
+		}
+	}
+	return all
+}
+
+// unescape replaces \ooo, which stands for white space and \.
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+4 <= len(text) {
+			if c, err := strconv.ParseUint(text[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// original returns another path of what lies at a real path: the one through the
+// mount that shows most of the file system. A bind mount of a folder is so led
+// back to where the folder lies. It is path itself if there is no other.
+func original(path string, all []mount) string {
+	over := mountOf(path, all)
+	if over.path == "" {
+		return path
+	}
+	rel, err := filepath.Rel(over.path, path)
+	if err != nil {
+		return path
+	}
+	inner, widest := filepath.Join(over.root, rel), over
+	for _, m := range all {
+		if m.device == over.device && Inside(m.root, inner) && len(m.root) < len(widest.root) {
+			widest = m
+		}
+	}
+	rel, err = filepath.Rel(widest.root, inner)
+	if err != nil {
+		return path
+	}
+	found := filepath.Join(widest.path, rel)
+	if !sameExisting(found, path) {
+		return path // something else is mounted over it
+	}
+	return found
+}
+
+// mountOf returns the mount that a path lies in: the innermost, and of several
+// at one place the last.
+func mountOf(path string, all []mount) (in mount) {
+	for _, m := range all {
+		if Inside(m.path, path) && len(m.path) >= len(in.path) {
+			in = m
+		}
+	}
+	return in
+}
+
+// sameExisting reports whether two paths lead to the same, as far as they
+// exist.
+func sameExisting(a, b string) bool {
+	for {
+		ia, erra := os.Lstat(a)
+		ib, errb := os.Lstat(b)
+		if erra == nil || errb == nil {
+			return erra == nil && errb == nil && os.SameFile(ia, ib)
+		}
+		if filepath.Dir(a) == a || filepath.Dir(b) == b {
+			return false
+		}
+		a, b = filepath.Dir(a), filepath.Dir(b)
+	}
+}
