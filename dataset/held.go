@@ -46,6 +46,10 @@ func pixelBytes(img image.Image) int64 {
 		return int64(cap(img.Pix))
 	case *image.Gray16:
 		return int64(cap(img.Pix))
+	case *array.GrayAlpha:
+		return int64(cap(img.Pix))
+	case *array.GrayAlpha16:
+		return int64(cap(img.Pix))
 	case *image.RGBA:
 		return int64(cap(img.Pix))
 	case *image.NRGBA:

@@ -83,7 +83,8 @@ func (s *sight) add(ext string, shared bool, v any) {
 	switch v := v.(type) {
 	case image.Image:
 		s.width, s.height = s.width.with(v.Bounds().Dx()), s.height.with(v.Bounds().Dy())
-		s.channels[channels(v)] = true
+		n, _ := array.Channels(v)
+		s.channels[n] = true
 	case *array.Array:
 		s.array(v)
 	}
