@@ -158,4 +158,3 @@ func TestImagesOfOthersComeBack(t *testing.T) {
 		}
 	}
 }
-
