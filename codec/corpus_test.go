@@ -17,6 +17,7 @@ const corpus = "testdata/images"
 // A picture is a line of the corpus' table: what other software sees in a file.
 type picture struct {
 	file      string
+	pages     int
 	shape     []int
 	depth     array.DType
 	tolerance int
@@ -40,7 +41,7 @@ func pictures(t testing.TB) []picture {
 			}
 			numbers = append(numbers, n)
 		}
-		p.tolerance = numbers[4]
+		p.pages, p.tolerance = numbers[0], numbers[4]
 		if p.depth, err = array.ParseDType(f[7]); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -100,6 +101,10 @@ func TestImagesAreWhatOtherSoftwareSees(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, want := pixelsOf(t, v), expected[p.file]
+			wantImage := p.pages == 1 && (p.depth == array.Uint8 || p.depth == array.Uint16)
+			if _, is := v.(image.Image); is != wantImage {
+				t.Errorf("it is a %T", v)
+			}
 			if got.DType != p.depth || !slices.Equal(got.Shape, p.shape) {
 				t.Fatalf("%T of %v %v, want %v %v", v, got.DType, got.Shape, p.depth, p.shape)
 			}

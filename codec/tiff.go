@@ -58,8 +58,9 @@ func (p *tiffPage) like(q *tiffPage) bool {
 }
 
 func readPages(pages []*tiffPage) (any, error) {
-	if p := pages[0]; len(pages) == 1 && p.noted(1) == nil {
-		return p.value()
+	noted := pages[0].noted(len(pages))
+	if len(pages) == 1 && (noted == nil || equalShapes(noted, pages[0].shape())) {
+		return pages[0].value()
 	}
 	var data []byte
 	var shape []int
@@ -77,7 +78,6 @@ func readPages(pages []*tiffPage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	noted := pages[0].noted(len(pages))
 	if noted == nil {
 		return a, nil
 	}
@@ -105,7 +105,7 @@ func appendPage(data *[]byte, shape *[]int, page any) error {
 func equalShapes(a, b []int) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // noted returns the shape that tifffile noted for all pages of the file, nil if
-// it says nothing but what the pages do.
+// there is none that can be.
 func (p *tiffPage) noted(pages int) []int {
 	text := p.text(tagDescription)
 	if !strings.HasPrefix(text, `{"shape": [`) {
@@ -115,22 +115,20 @@ func (p *tiffPage) noted(pages int) []int {
 	if json.Unmarshal([]byte(text), &note) != nil || len(note.Shape) > array.MaxRank {
 		return nil
 	}
-	have := []int{p.height, p.width}
-	if p.channels() > 1 {
-		have = append(have, p.channels())
-	}
-	if pages > 1 {
-		have = append([]int{pages}, have...)
-	}
-	if equalShapes(note.Shape, have) {
-		return nil
-	}
 	size, err := array.Bytes(p.dtype, note.Shape)
-	want, _ := array.Bytes(p.dtype, have)
+	want, _ := array.Bytes(p.dtype, append(p.shape(), pages))
 	if err != nil || size != want || p.planes > 1 {
 		return nil
 	}
 	return note.Shape
+}
+
+// shape is that of the page alone.
+func (p *tiffPage) shape() []int {
+	if p.channels() > 1 {
+		return []int{p.height, p.width, p.channels()}
+	}
+	return []int{p.height, p.width}
 }
 
 // channels is what a pixel has when it is read: a palette is three colours.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"image"
 	"math"
+	"math/big"
 	"slices"
 	"unicode/utf8"
 
@@ -93,6 +94,8 @@ func plain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int64:
 		return true
+	case *big.Int:
+		return v != nil && !v.IsInt64()
 	case string:
 		return utf8.ValidString(v)
 	case float64:

@@ -3,10 +3,12 @@ package schema
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -173,6 +175,8 @@ func (c *checker) array(want *Item, a *array.Array) {
 // plain is a document as JSON has it: bytes, which YAML knows, are a text.
 func plain(v any) any {
 	switch v := v.(type) {
+	case *big.Int:
+		return json.Number(v.String())
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
 	case []any:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -165,7 +166,7 @@ func (f *form) add(v any) {
 		f.types["null"] = true
 	case bool:
 		f.types["boolean"] = true
-	case int64:
+	case int64, *big.Int:
 		f.types["integer"] = true
 	case float64:
 		f.types["number"] = true
