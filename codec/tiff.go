@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/larder-data/larder/array"
@@ -58,6 +60,9 @@ func (p *tiffPage) like(q *tiffPage) bool {
 }
 
 func readPages(pages []*tiffPage) (any, error) {
+	if err := pages[0].checkCount(len(pages)); err != nil {
+		return nil, err
+	}
 	noted := pages[0].noted(len(pages))
 	if len(pages) == 1 && (noted == nil || equalShapes(noted, pages[0].shape())) {
 		return pages[0].value()
@@ -103,6 +108,22 @@ func appendPage(data *[]byte, shape *[]int, page any) error {
 }
 
 func equalShapes(a, b []int) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+var imageJCount = regexp.MustCompile(`(?m)^images=(\d+)\r?$`)
+
+// checkCount is an error if the file says that it holds more pages than it
+// describes, as ImageJ and tifffile write large ones.
+func (p *tiffPage) checkCount(pages int) error {
+	text := p.text(tagDescription)
+	said := imageJCount.FindStringSubmatch(text)
+	if strings.HasPrefix(text, "ImageJ=") && said != nil && said[1] != strconv.Itoa(pages) {
+		return fmt.Errorf("ImageJ says that there are %s pages, and %d are described; save it with a description of each", said[1], pages)
+	}
+	if strings.HasPrefix(text, `{"shape": [`) && strings.Contains(text, `"truncated": true`) {
+		return errors.New("only the first of its pages is described; write it with tifffile without truncate")
+	}
+	return nil
+}
 
 // noted returns the shape that tifffile noted for all pages of the file, nil if
 // there is none that can be.

@@ -30,6 +30,8 @@ const (
 	tagTileBytes    = 325
 	tagExtra        = 338
 	tagSampleFormat = 339
+	tagImageDepth   = 32997
+	tagTileDepth    = 32998
 )
 
 // A tiffFile is the bytes of a TIFF file and what its header says. The numbers of

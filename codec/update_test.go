@@ -103,7 +103,7 @@ func TestUpdateIsNeverWrong(t *testing.T) {
 		{"yaml", "[3, 2]", []any{int64(3)}, "- 3\n"},
 		{"yaml", "# nothing\n", m{"a": int64(2)}, "a: 2\n"},
 		{"yaml", "a: 1\nb: 2\n...\n", m{"a": int64(1), "b": int64(2), "c": int64(3)}, "a: 1\nb: 2\nc: 3\n...\n"},
-		{"yaml", "a: two\n  lines\n", m{"a": int64(1)}, "a: 1\n"},
+		{"yaml", "a: two\n  lines\n\n\n  more\nb: 0x1\n", m{"a": int64(1), "b": int64(1)}, "a: 1\nb: 0x1\n"},
 		{"json", `{"b":1,"a":2}`, m{"a": int64(2)}, `{"a":2}`},
 		{"json", `[3,2]`, []any{int64(3)}, `[3]`},
 		{"json", `{"a":-0.0}`, m{"a": 0.0}, `{"a":0.0}`},

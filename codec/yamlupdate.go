@@ -370,10 +370,37 @@ func (u *yamlUpdate) endOfScalar(n *yaml.Node, at int) (int, error) {
 		}
 	case blockScalar(n):
 		return u.endOfBlock(at), nil
-	case bytes.HasPrefix(rest, []byte(n.Value)):
-		return at + len(n.Value), nil
+	default:
+		if size, ok := plainSize(rest, n.Value); ok {
+			return at + size, nil
+		}
 	}
 	return 0, errSplice
+}
+
+// plainSize returns how many bytes a scalar without quotes takes, which may go
+// over several lines: a line break stands for a blank, and each further one for
+// itself.
+func plainSize(b []byte, value string) (int, bool) {
+	at := 0
+	for value != "" {
+		if at >= len(b) {
+			return 0, false
+		}
+		space := len(b[at:]) - len(bytes.TrimLeft(b[at:], " \t\r\n"))
+		text := string(b[at : at+max(space, 1)])
+		if breaks := strings.Count(text, "\n"); breaks == 1 {
+			text = " "
+		} else if breaks > 1 {
+			text = strings.Repeat("\n", breaks-1)
+		}
+		if !strings.HasPrefix(value, text) {
+			return 0, false
+		}
+		space = max(space, 1)
+		at, value = at+space, value[len(text):]
+	}
+	return at, true
 }
 
 // endOfBlock is the start of the first line behind a text of lines of its own:
