@@ -196,9 +196,10 @@ func (f *bmpFile) colours(row int) image.Image {
 	for y := range f.height {
 		from, to := f.pixels[f.line(y)*row:], img.Pix[y*img.Stride:]
 		for x := range f.width {
-			p := to[4*x : 4*x+4]
+			p := to[4*x : 4*x+4 : 4*x+4]
 			if f.depth == 24 {
-				p[0], p[1], p[2], p[3] = from[3*x+2], from[3*x+1], from[3*x], 255
+				c := from[3*x : 3*x+3 : 3*x+3]
+				p[0], p[1], p[2], p[3] = c[2], c[1], c[0], 255
 				continue
 			}
 			v := uint32(binary.LittleEndian.Uint16(from[x*f.depth/8:]))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"image"
 	"io"
+	"slices"
 
 	"github.com/larder-data/larder/array"
 )
@@ -29,7 +30,7 @@ func encodeBMP(w io.Writer, img image.Image) error {
 	}
 	row := (width*channels + 3) / 4 * 4
 	out := bmpHeader(head, width, height, channels, len(palette), row*height)
-	out = append(out, palette...)
+	out = append(slices.Grow(out, len(palette)+row*height), palette...)
 	for y := height - 1; y >= 0; y-- {
 		out = appendBGR(out, data[y*width*channels:][:width*channels], channels)
 		out = append(out, make([]byte, row-width*channels)...)

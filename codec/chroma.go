@@ -76,7 +76,7 @@ func neighbours(y, high int) (near, far, bias int) {
 // upBoth doubles rows and columns: first down the columns, sums of which are
 // then taken along the row.
 func upBoth(c []byte, stride, wide, high, w, h int, smooth bool) []byte {
-	out, sums := make([]byte, 0, w*h), make([]int, wide)
+	out, sums := make([]byte, 0, w*h+1), make([]int, wide)
 	for y := range h {
 		near, far, _ := neighbours(y, high)
 		a, b := c[near*stride:][:wide], c[far*stride:][:wide]
@@ -86,17 +86,14 @@ func upBoth(c []byte, stride, wide, high, w, h int, smooth bool) []byte {
 		for i := range sums {
 			sums[i] = 3*int(a[i]) + int(b[i])
 		}
-		for x := range w {
-			at := x / 2
-			other, bias := max(at-1, 0), 8
-			if x%2 == 1 {
-				other, bias = min(at+1, wide-1), 7
+		for at, s := range sums {
+			left, right := s, s
+			if smooth {
+				left, right = sums[max(at-1, 0)], sums[min(at+1, wide-1)]
 			}
-			if !smooth {
-				other = at
-			}
-			out = append(out, byte((3*sums[at]+sums[other]+bias)/16))
+			out = append(out, byte((3*s+left+8)/16), byte((3*s+right+7)/16))
 		}
+		out = out[:(y+1)*w] // of an odd width the last was one too many
 	}
 	return out
 }

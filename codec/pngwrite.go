@@ -93,16 +93,22 @@ func writeRows(w io.Writer, a *array.Array, pixel, row int) error {
 
 func bestFilter(lines *[5][]byte, this, above []byte, pixel int) []byte {
 	var sums [5]int
+	n := len(this)
+	above = above[:n]
+	none, sub, up, mean, both := lines[0][1:n+1], lines[1][1:n+1], lines[2][1:n+1], lines[3][1:n+1], lines[4][1:n+1]
 	for i, v := range this {
-		var left, corner byte
+		var l, c byte
 		if i >= pixel {
-			left, corner = this[i-pixel], above[i-pixel]
+			l, c = this[i-pixel], above[i-pixel]
 		}
-		up := above[i]
-		for f, d := range [5]byte{v, v - left, v - up, v - byte((int(left)+int(up))/2), v - paeth(left, up, corner)} {
-			lines[f][i+1] = d
-			sums[f] += abs(int(int8(d)))
-		}
+		u := above[i]
+		none[i], sub[i], up[i] = v, v-l, v-u
+		mean[i], both[i] = v-byte((int(l)+int(u))/2), v-paeth(l, u, c)
+		sums[0] += abs(int(int8(none[i])))
+		sums[1] += abs(int(int8(sub[i])))
+		sums[2] += abs(int(int8(up[i])))
+		sums[3] += abs(int(int8(mean[i])))
+		sums[4] += abs(int(int8(both[i])))
 	}
 	best := 0
 	for f, sum := range sums {
