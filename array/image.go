@@ -1,194 +1,153 @@
 package array
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 )
 
 // FromImage returns the pixels of img, rows from top to bottom: uint8, or
-// uint16 for the image types of 16 bits a channel (Gray16, RGBA64, NRGBA64,
-// Alpha16). Colours are not premultiplied by alpha. Channels says what the
-// last dimension is:
+// uint16 for the image types of 16 bits a channel. Colours are not
+// premultiplied by alpha. Channels says what the last dimension is:
 //
-//	0  what the type of img has: none for Gray and Gray16, whose shape is
-//	   (height, width); 3 for YCbCr and CMYK; 4 for all others
-//	1  brightness: (height, width, 1)
+//	0  what the type of img has, as [Channels] says; of one channel there is
+//	   no last dimension and the shape is (height, width)
+//	1  brightness: (height, width, 1); alpha is dropped
+//	2  brightness and alpha: (height, width, 2)
 //	3  red, green, blue: (height, width, 3); alpha is dropped
 //	4  red, green, blue, alpha: (height, width, 4)
 //
 // So the shape depends on the type and the size of img, never on its pixels.
-// The array shares the memory of a Gray or NRGBA image whose rows lie without
-// gaps, where its pixels are wanted as they are.
+// An image.RGBA with a pixel that is not opaque has no 0: that is an error
+// rather than a channel that is lost. Of an image.CMYK, 0 is cyan, magenta,
+// yellow and black.
+//
+// The array shares the memory of a Gray, GrayAlpha, NRGBA or CMYK image whose
+// rows lie without gaps, where its pixels are wanted as they are.
 func FromImage(img image.Image, channels int) (*Array, error) {
 	if _, endless := img.(*image.Uniform); endless {
 		return nil, errors.New("array: an image.Uniform has no size; draw it onto an image that has one")
 	}
 	shape := []int{img.Bounds().Dy(), img.Bounds().Dx()}
-	n, dtype := natural(img)
-	switch channels {
-	case 0:
-		if n > 1 {
-			shape = append(shape, n)
-		}
-	case 1, 3, 4:
-		n, shape = channels, append(shape, channels)
+	n, dtype := Channels(img)
+	asIs := channels == 0
+	switch {
+	case asIs && n == 1:
+	case asIs:
+		shape = append(shape, n)
+	case channels < 0 || channels > 4:
+		return nil, fmt.Errorf("array: an image has 1 to 4 channels, not %d", channels)
 	default:
-		return nil, fmt.Errorf("array: an image has 1, 3 or 4 channels, not %d", channels)
+		n, shape = channels, append(shape, channels)
 	}
-	if data, ok := shared(img, n); ok {
+	if asIs && clear(img) {
+		return nil, fmt.Errorf("array: a %T with pixels that are not opaque; ask for 4 channels, or make it an image.NRGBA", img)
+	}
+	if data, ok := shared(img, n, asIs); ok {
 		return New(dtype, shape, data)
 	}
 	size, err := Bytes(dtype, shape)
 	if err != nil {
 		return nil, err
 	}
-	return New(dtype, shape, appendPixels(make([]byte, 0, size), img, n, dtype))
+	return New(dtype, shape, appendPixels(make([]byte, 0, size), img, n, dtype, asIs))
 }
 
-// natural returns the channels and the depth of an image's type.
-func natural(img image.Image) (channels int, dtype DType) {
-	switch img.(type) {
+// Channels returns the channels that the type of an image stands for, and
+// their depth. It is what a decoder found in a file, whatever the pixels are:
+//
+//	1  Gray, Gray16
+//	2  GrayAlpha, GrayAlpha16: grey and alpha
+//	3  YCbCr, RGBA, RGBA64: colour without alpha. Decoders of the standard
+//	   library and of this module use the RGBA types for nothing else
+//	4  NRGBA, NRGBA64 and all others: colour with alpha
+//	4  CMYK
+//
+// An image.Paletted has 3 channels, or 4 if a colour of its palette is not
+// opaque.
+func Channels(img image.Image) (channels int, dtype DType) {
+	switch img := img.(type) {
 	case *image.Gray:
 		return 1, Uint8
 	case *image.Gray16:
 		return 1, Uint16
-	case *image.YCbCr, *image.CMYK:
+	case *GrayAlpha:
+		return 2, Uint8
+	case *GrayAlpha16:
+		return 2, Uint16
+	case *image.YCbCr, *image.RGBA:
 		return 3, Uint8
-	case *image.RGBA64, *image.NRGBA64, *image.Alpha16:
+	case *image.RGBA64:
+		return 3, Uint16
+	case *image.NRGBA64, *image.Alpha16:
 		return 4, Uint16
+	case *image.Paletted:
+		if opaquePalette(img.Palette) {
+			return 3, Uint8
+		}
 	}
 	return 4, Uint8
 }
 
+func opaquePalette(p color.Palette) bool {
+	for _, c := range p {
+		if _, _, _, a := c.RGBA(); a != 0xffff {
+			return false
+		}
+	}
+	return true
+}
+
+// clear reports whether an image of a type that stands for opaque colour has
+// pixels that are not opaque.
+func clear(img image.Image) bool {
+	switch img := img.(type) {
+	case *image.RGBA:
+		return !img.Opaque()
+	case *image.RGBA64:
+		return !img.Opaque()
+	}
+	return false
+}
+
 // shared returns the pixels of an image if they already lie as wanted.
-func shared(img image.Image, channels int) ([]byte, bool) {
+func shared(img image.Image, channels int, asIs bool) ([]byte, bool) {
 	var pix []byte
-	var stride int
+	var stride, has int
 	switch img := img.(type) {
 	case *image.Gray:
-		if channels != 1 {
-			return nil, false
-		}
-		pix, stride = img.Pix, img.Stride
+		pix, stride, has = img.Pix, img.Stride, 1
+	case *GrayAlpha:
+		pix, stride, has = img.Pix, img.Stride, 2
 	case *image.NRGBA:
-		if channels != 4 {
-			return nil, false
+		pix, stride, has = img.Pix, img.Stride, 4
+	case *image.CMYK:
+		if asIs {
+			pix, stride, has = img.Pix, img.Stride, 4
 		}
-		pix, stride = img.Pix, img.Stride
-	default:
-		return nil, false
 	}
 	row, size := channels*img.Bounds().Dx(), channels*img.Bounds().Dx()*img.Bounds().Dy()
-	if stride != row || len(pix) < size {
+	if has != channels || stride != row || len(pix) < size {
 		return nil, false
 	}
 	return pix[:size:size], true
 }
 
-func appendPixels(dst []byte, img image.Image, channels int, dtype DType) []byte {
-	b := img.Bounds()
-	if channels > 1 {
-		if rgba := opaque(img); rgba != nil {
-			return appendOpaque(dst, rgba, channels)
-		}
-	}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			if dtype == Uint16 {
-				dst = appendPixel16(dst, img.At(x, y), channels)
-			} else {
-				dst = appendPixel(dst, img, x, y, channels)
-			}
-		}
-	}
-	return dst
-}
-
-// opaque returns the pixels of an image of the types that decoders make most,
-// if all are opaque, so that they need not be asked for one by one.
-func opaque(img image.Image) *image.RGBA {
-	switch img := img.(type) {
-	case *image.RGBA:
-		if img.Opaque() {
-			return img
-		}
-	case *image.YCbCr:
-		rgba := image.NewRGBA(img.Rect)
-		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
-		return rgba
-	}
-	return nil
-}
-
-func appendOpaque(dst []byte, img *image.RGBA, channels int) []byte {
-	width := 4 * img.Rect.Dx()
-	for y := range img.Rect.Dy() {
-		row := img.Pix[y*img.Stride:][:width]
-		if channels == 4 {
-			dst = append(dst, row...)
-			continue
-		}
-		for x := 0; x < len(row); x += 4 {
-			dst = append(dst, row[x], row[x+1], row[x+2])
-		}
-	}
-	return dst
-}
-
-func appendPixel(dst []byte, img image.Image, x, y, channels int) []byte {
-	if channels == 1 {
-		return append(dst, color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y)
-	}
-	c := pixel(img, x, y)
-	if channels == 3 {
-		return append(dst, c.R, c.G, c.B)
-	}
-	return append(dst, c.R, c.G, c.B, c.A)
-}
-
-// pixel avoids an allocation for the types that decoders make.
-func pixel(img image.Image, x, y int) color.NRGBA {
-	switch img := img.(type) {
-	case *image.NRGBA:
-		return img.NRGBAAt(x, y)
-	case *image.Gray:
-		c := img.GrayAt(x, y)
-		return color.NRGBA{c.Y, c.Y, c.Y, 255}
-	}
-	return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
-}
-
-func appendPixel16(dst []byte, c color.Color, channels int) []byte {
-	le := binary.LittleEndian
-	if channels == 1 {
-		return le.AppendUint16(dst, color.Gray16Model.Convert(c).(color.Gray16).Y)
-	}
-	n := color.NRGBA64Model.Convert(c).(color.NRGBA64)
-	dst = le.AppendUint16(le.AppendUint16(le.AppendUint16(dst, n.R), n.G), n.B)
-	if channels == 4 {
-		dst = le.AppendUint16(dst, n.A)
-	}
-	return dst
-}
-
 // Image returns the image whose pixels a holds: uint8 or uint16, of shape
-// (height, width) or (height, width, channels) with 1, 3 or 4 channels. The
-// types are Gray, RGBA (3 channels, opaque) and NRGBA (4 channels), and Gray16,
-// RGBA64 and NRGBA64. Gray and NRGBA images share the memory of a.
+// (height, width) or (height, width, channels) with 1 to 4 channels. The types
+// are Gray, GrayAlpha, RGBA (3 channels, opaque) and NRGBA (4 channels), and
+// those of 16 bits. Gray, GrayAlpha and NRGBA images share the memory of a.
 func (a Array) Image() (image.Image, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	rank, channels := len(a.Shape), 1
-	if rank == 3 {
-		channels = a.Shape[2]
+	if !a.IsImage() {
+		return nil, fmt.Errorf("array: %v is not an image; it takes uint8 or uint16 of shape (height, width) or (height, width, 1, 2, 3 or 4)", a)
 	}
-	if a.DType != Uint8 && a.DType != Uint16 || rank != 2 && rank != 3 || channels != 1 && channels != 3 && channels != 4 {
-		return nil, fmt.Errorf("array: %v is not an image; it takes uint8 or uint16 of shape (height, width) or (height, width, 1, 3 or 4)", a)
+	channels := 1
+	if len(a.Shape) == 3 {
+		channels = a.Shape[2]
 	}
 	rect := image.Rect(0, 0, a.Shape[1], a.Shape[0])
 	if a.DType == Uint16 {
@@ -197,6 +156,8 @@ func (a Array) Image() (image.Image, error) {
 	switch channels {
 	case 1:
 		return &image.Gray{Pix: a.Data, Stride: rect.Dx(), Rect: rect}, nil
+	case 2:
+		return &GrayAlpha{Pix: a.Data, Stride: 2 * rect.Dx(), Rect: rect}, nil
 	case 4:
 		return &image.NRGBA{Pix: a.Data, Stride: 4 * rect.Dx(), Rect: rect}, nil
 	}
@@ -205,6 +166,15 @@ func (a Array) Image() (image.Image, error) {
 		pix = append(pix, a.Data[i], a.Data[i+1], a.Data[i+2], 255)
 	}
 	return &image.RGBA{Pix: pix, Stride: 4 * rect.Dx(), Rect: rect}, nil
+}
+
+// IsImage reports whether the type and the shape of a are those of an image
+// that [Array.Image] makes.
+func (a Array) IsImage() bool {
+	if a.DType != Uint8 && a.DType != Uint16 {
+		return false
+	}
+	return len(a.Shape) == 2 || len(a.Shape) == 3 && a.Shape[2] >= 1 && a.Shape[2] <= 4
 }
 
 // image16 turns the numbers round: the image types are big-endian.
@@ -219,6 +189,8 @@ func (a Array) image16(rect image.Rectangle, channels int) image.Image {
 	switch channels {
 	case 1:
 		return &image.Gray16{Pix: pix, Stride: 2 * rect.Dx(), Rect: rect}
+	case 2:
+		return &GrayAlpha16{Pix: pix, Stride: 4 * rect.Dx(), Rect: rect}
 	case 3:
 		return &image.RGBA64{Pix: pix, Stride: 8 * rect.Dx(), Rect: rect}
 	}

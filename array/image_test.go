@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -41,6 +42,14 @@ func paintOpaque(r image.Rectangle) *image.RGBA {
 	return img
 }
 
+func paintOpaque64(r image.Rectangle) *image.RGBA64 {
+	img := image.NewRGBA64(r)
+	for i := range img.Pix {
+		img.Pix[i] = byte(5*i) | byte(i%8/6*255)
+	}
+	return img
+}
+
 var rect = image.Rect(2, 3, 6, 6) // 3 rows of 4
 
 func TestFromImageShapes(t *testing.T) {
@@ -53,26 +62,37 @@ func TestFromImageShapes(t *testing.T) {
 		{paint(image.NewGray(rect)), Uint8, []int{3, 4}},
 		{paint(image.NewGray16(rect)), Uint16, []int{3, 4}},
 		{ycbcr, Uint8, []int{3, 4, 3}},
-		{paint(image.NewCMYK(rect)), Uint8, []int{3, 4, 3}},
-		{paint(image.NewRGBA(rect)), Uint8, []int{3, 4, 4}},
+		{paint(image.NewCMYK(rect)), Uint8, []int{3, 4, 4}},
+		{paintOpaque(rect), Uint8, []int{3, 4, 3}},
+		{paintOpaque64(rect), Uint16, []int{3, 4, 3}},
+		{paint(NewGrayAlpha(rect)), Uint8, []int{3, 4, 2}},
+		{paint(NewGrayAlpha16(rect)), Uint16, []int{3, 4, 2}},
 		{paint(image.NewNRGBA(rect)), Uint8, []int{3, 4, 4}},
 		{paint(image.NewNRGBA64(rect)), Uint16, []int{3, 4, 4}},
-		{paint(image.NewPaletted(rect, color.Palette{color.Black, color.White})), Uint8, []int{3, 4, 4}},
+		{paint(image.NewPaletted(rect, color.Palette{color.Black, color.White})), Uint8, []int{3, 4, 3}},
+		{paint(image.NewPaletted(rect, color.Palette{color.Black, color.Transparent})), Uint8, []int{3, 4, 4}},
 	}
 	for _, test := range tests {
 		a, err := FromImage(test.img, 0)
 		if err != nil || a.DType != test.dtype || !slices.Equal(a.Shape, test.shape) {
 			t.Errorf("%T: %v, %v; want %v %v", test.img, a, err, test.dtype, test.shape)
 		}
-		for _, channels := range []int{1, 3, 4} {
+		for _, channels := range []int{1, 2, 3, 4} {
 			a, err := FromImage(test.img, channels)
 			if err != nil || !slices.Equal(a.Shape, []int{3, 4, channels}) {
 				t.Errorf("%T with %d channels: %v, %v", test.img, channels, a, err)
 			}
 		}
 	}
-	if _, err := FromImage(ycbcr, 2); err == nil {
-		t.Error("an image has 2 channels")
+	for _, channels := range []int{-1, 5} {
+		if _, err := FromImage(ycbcr, channels); err == nil {
+			t.Errorf("an image has %d channels", channels)
+		}
+	}
+	for _, img := range []image.Image{paint(image.NewRGBA(rect)), paint(image.NewRGBA64(rect))} {
+		if _, err := FromImage(img, 0); err == nil || !strings.Contains(err.Error(), "4 channels") {
+			t.Errorf("alpha of a %T was dropped without a word: %v", img, err)
+		}
 	}
 	if _, err := FromImage(image.Black, 1); err == nil {
 		t.Error("an image without end has pixels")
@@ -83,7 +103,7 @@ func TestFromImagePixels(t *testing.T) {
 	for _, img := range []image.Image{
 		paint(image.NewGray(rect)), paint(image.NewRGBA(rect)), paint(image.NewNRGBA(rect)),
 		paint(image.NewNRGBA(image.Rect(0, 0, 9, 9))).(*image.NRGBA).SubImage(rect),
-		paintYCbCr(rect), paintOpaque(image.Rect(0, 0, 9, 9)).SubImage(rect), paintYCbCr(image.Rect(0, 0, 9, 9)).SubImage(rect),
+		paint(NewGrayAlpha(rect)), paintYCbCr(rect), paintOpaque(image.Rect(0, 0, 9, 9)).SubImage(rect), paintYCbCr(image.Rect(0, 0, 9, 9)).SubImage(rect),
 	} {
 		a, err := FromImage(img, 4)
 		if err != nil {
@@ -112,6 +132,7 @@ func TestImagesComeBack(t *testing.T) {
 	at := image.Rect(0, 0, 4, 3)
 	for _, img := range []image.Image{
 		paint(image.NewGray(at)), paint(image.NewGray16(at)), paint(image.NewNRGBA(at)), paint(image.NewNRGBA64(at)),
+		paint(NewGrayAlpha(at)), paint(NewGrayAlpha16(at)), paintOpaque(at), paintOpaque64(at),
 	} {
 		a, err := FromImage(img, 0)
 		if err != nil {
@@ -142,10 +163,33 @@ func TestThreeChannelsAreOpaque(t *testing.T) {
 	}
 }
 
+func TestChannelsAreWhatLiesInMemory(t *testing.T) {
+	at := image.Rect(0, 0, 1, 1)
+	for _, test := range []struct {
+		img  image.Image
+		want []byte
+	}{
+		{&GrayAlpha{[]byte{200, 100}, 2, at}, []byte{200, 100}},
+		{&GrayAlpha16{[]byte{1, 2, 3, 4}, 4, at}, []byte{2, 1, 4, 3}},
+		{&image.CMYK{Pix: []byte{1, 2, 3, 4}, Stride: 4, Rect: at}, []byte{1, 2, 3, 4}},
+		{&image.NRGBA{Pix: []byte{1, 2, 3, 0}, Stride: 4, Rect: at}, []byte{1, 2, 3, 0}},
+		{&image.NRGBA64{Pix: []byte{1, 2, 3, 4, 5, 6, 0, 7}, Stride: 8, Rect: at}, []byte{2, 1, 4, 3, 6, 5, 7, 0}},
+		{&image.RGBA64{Pix: []byte{1, 2, 3, 4, 5, 6, 255, 255}, Stride: 8, Rect: at}, []byte{2, 1, 4, 3, 6, 5}},
+	} {
+		if a, err := FromImage(test.img, 0); err != nil || !slices.Equal(a.Data, test.want) {
+			t.Errorf("%T: %v, %v; want %v", test.img, a, err, test.want)
+		}
+	}
+	clear := &GrayAlpha{[]byte{200, 0}, 2, at}
+	if a, err := FromImage(clear, 1); err != nil || a.Data[0] != 200 {
+		t.Errorf("the grey of a clear pixel is %v, %v; want 200", a, err)
+	}
+}
+
 func TestImageRefusesOtherArrays(t *testing.T) {
 	for _, a := range []Array{
 		{Uint8, []int{4}, make([]byte, 4)},
-		{Uint8, []int{2, 2, 2}, make([]byte, 8)},
+		{Uint8, []int{2, 2, 5}, make([]byte, 20)},
 		{Uint8, []int{1, 1, 1, 1}, make([]byte, 1)},
 		{Float32, []int{1, 1}, make([]byte, 4)},
 		{Uint8, []int{2, 2}, nil},

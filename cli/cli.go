@@ -37,6 +37,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 
 	// The components that come with Larder.
@@ -63,6 +65,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	a := &app{stdout: stdout, stderr: stderr}
+	ctx = dataset.WithLog(ctx, a.logger())
+	switch how := os.Getenv("LARDER_YAML"); how {
+	case "", "strict":
+		codec.StrictYAML.Store(how != "")
+	default:
+		fmt.Fprintf(stderr, "larder: LARDER_YAML is %q; it can be strict, or empty\n", how)
+		return exitRequest
+	}
 	root := a.command()
 	root.SetArgs(withNames(root, args))
 	err := root.ExecuteContext(ctx)

@@ -2,12 +2,16 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/codec"
 )
 
 // statsFlow computes without running commands, so that it can run often.
@@ -309,3 +313,31 @@ func (w *tailWriter) Write(p []byte) (int, error) {
 }
 
 func (w tailWriter) String() string { return string(w) }
+
+// TestYAMLOfTwoReadings: a value that other software reads as another one is
+// told of once a file, and refused where that is asked for.
+func TestYAMLOfTwoReadings(t *testing.T) {
+	b := newBench(t)
+	if err := os.MkdirAll(b.path("in/data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	b.write("in/data/0_meta.yaml", "id: 010\nok: yes\n")
+	b.write("flow.yaml", "version: 1\nnodes:\n  in: {source: underfolder, with: {path: in}}\n  some: {op: filter, from: in, with: {where: meta.id == 10}}\n  out: {sink: underfolder, from: some, with: {path: out}}\n")
+	var stderr tailWriter
+	if status := mainIn(b, &stderr, "run", b.path("flow.yaml"), "--cache", b.cache, "--progress", "none"); status != 0 {
+		t.Fatalf("status %d\n%s", status, stderr)
+	}
+	if text := fmt.Sprint(stderr); strings.Count(text, "YAML 1.1") != 1 || !strings.Contains(text, "0_meta.yaml") || !strings.Contains(text, "the number 10 in YAML 1.2") {
+		t.Errorf("the warning is %s", text)
+	}
+	t.Setenv("LARDER_YAML", "strict")
+	defer codec.StrictYAML.Store(false)
+	stderr = tailWriter{}
+	if status := mainIn(b, &stderr, "run", b.path("flow.yaml"), "--cache", b.path("cache2"), "--progress", "none"); status != 1 || !strings.Contains(fmt.Sprint(stderr), "line 1: 010") {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+	t.Setenv("LARDER_YAML", "loose")
+	if status := mainIn(b, &stderr, "components"); status != 2 {
+		t.Errorf("a value of LARDER_YAML that is not known: status %d", status)
+	}
+}

@@ -44,7 +44,26 @@ type Codec struct {
 	// Encode makes the bytes of a file. The result is the caller's own or
 	// shares memory with v. Equal values give equal bytes.
 	Encode func(v any) ([]byte, error)
+	// Update makes the bytes of a file of v, as Encode does, but keeps of the
+	// file old all that v does not change: order, digits, escapes, comments.
+	// A part of v counts as unchanged if it is what stands in old at the same
+	// place. Where v lacks parts that old has, the whole that they were part
+	// of is written as Encode writes it. Nil for formats without parts.
+	Update func(old []byte, v any) ([]byte, error)
+	// Noting is Decode, and calls note for each value that is read by a rule
+	// where others read something else. Nil for formats without doubts.
+	Noting func(b []byte, note func(Doubt)) (any, error)
 }
+
+// A Doubt is a value of a file that is read by a rule, and that other software
+// reads as something else.
+type Doubt struct {
+	Line     int    // from 1
+	Text     string // as it is written
+	Readings string // what it is here, and what elsewhere
+}
+
+func (d Doubt) String() string { return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings) }
 
 // ID names the format and the version of its codec ("jpeg/1"). Where decoded
 // values matter, it is a part of keys: two decoders of one format may give two

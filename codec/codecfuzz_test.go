@@ -2,7 +2,14 @@ package codec_test
 
 import (
 	"bytes"
+	"image"
+	"maps"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
@@ -44,14 +51,32 @@ func fuzzCodec(f *testing.F, ext string, values []any, files ...string) {
 	})
 }
 
-var fuzzImages = []any{painted(3, 2), gray(2, 2)}
+var fuzzImages = []any{painted(3, 2), gray(2, 2), &array.GrayAlpha{Pix: []byte{1, 2, 3, 4}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}}
 
-func FuzzJPEG(f *testing.F) { fuzzCodec(f, "jpeg", fuzzImages, string(progressiveJPEG(f))) }
-func FuzzPNG(f *testing.F)  { fuzzCodec(f, "png", fuzzImages, string(claim(1<<14, 1<<14))) }
-func FuzzGIF(f *testing.F)  { fuzzCodec(f, "gif", fuzzImages) }
-func FuzzBMP(f *testing.F)  { fuzzCodec(f, "bmp", fuzzImages) }
-func FuzzTIFF(f *testing.F) { fuzzCodec(f, "tiff", fuzzImages) }
-func FuzzWebP(f *testing.F) { fuzzCodec(f, "webp", nil, string(webP)) }
+func FuzzJPEG(f *testing.F) {
+	fuzzCodec(f, "jpeg", fuzzImages, append(corpusFiles(f, ".jpg"), string(progressiveJPEG(f)))...)
+}
+
+func FuzzPNG(f *testing.F) {
+	fuzzCodec(f, "png", fuzzImages, append(corpusFiles(f, ".png"), string(claim(1<<14, 1<<14)))...)
+}
+func FuzzGIF(f *testing.F)  { fuzzCodec(f, "gif", fuzzImages, corpusFiles(f, ".gif")...) }
+func FuzzBMP(f *testing.F)  { fuzzCodec(f, "bmp", fuzzImages, corpusFiles(f, ".bmp")...) }
+func FuzzTIFF(f *testing.F) { fuzzCodec(f, "tiff", fuzzImages, corpusFiles(f, ".tiff")...) }
+func FuzzWebP(f *testing.F) {
+	fuzzCodec(f, "webp", nil, append(corpusFiles(f, ".webp"), string(webP))...)
+}
+
+// corpusFiles returns the files of the corpus with an extension.
+func corpusFiles(f *testing.F, ext string) []string {
+	var all []string
+	for _, p := range pictures(f) {
+		if filepath.Ext(p.file) == ext {
+			all = append(all, string(corpusFile(f, p.file)))
+		}
+	}
+	return all
+}
 
 func FuzzJSON(f *testing.F) {
 	fuzzCodec(f, "json", []any{m{"a": []any{1.0, int64(1), nil, "x"}}}, "-0", "1e999", "[[[", "{\"a\":1,\"a\":2}")
@@ -60,6 +85,51 @@ func FuzzJSON(f *testing.F) {
 func FuzzYAML(f *testing.F) {
 	fuzzCodec(f, "yaml", []any{m{"y": []any{1.0, int64(1), nil, "no", []byte{1}}}},
 		"a: &x [1, *x]", "a: &a {b: 1}\n<<: *a", "[0o7, 0x1f, .inf, !!int 3, 0777]", "%YAML 1.1\n---\n|\n  x\n", "? a\n: - b")
+}
+
+// fuzzUpdate changes one value of any document: it is there when the result is
+// read, and nothing else is another.
+func fuzzUpdate(f *testing.F, ext string, files ...string) {
+	c := by(f, ext)
+	for i, file := range files {
+		f.Add([]byte(file), uint(i), "k")
+	}
+	f.Fuzz(func(t *testing.T, b []byte, choice uint, text string) {
+		v, err := c.Decode(b)
+		if err != nil {
+			return
+		}
+		same, err := c.Update(b, v)
+		if err != nil {
+			return // such as NaN in JSON, and text that is none
+		}
+		if again, err := c.Decode(same); err != nil || cmp.Diff(v, again, cmpopts.EquateNaNs(), equalBig) != "" {
+			t.Fatalf("%q became %q, %v", b, same, err)
+		}
+		want := any(text)
+		switch v := v.(type) {
+		case map[string]any:
+			keys := append(slices.Sorted(maps.Keys(v)), "new")
+			want = set(v, text, keys[choice%uint(len(keys))])
+		case []any:
+			want = set(v, text, int(choice%uint(len(v)+1)))
+		}
+		got, err := c.Update(b, want)
+		if err != nil {
+			return
+		}
+		if again, err := c.Decode(got); err != nil || cmp.Diff(want, again, cmpopts.EquateNaNs(), equalBig) != "" {
+			t.Fatalf("%q became %q, which is %v, %v; want %v", b, got, again, err, want)
+		}
+	})
+}
+
+func FuzzUpdateJSON(f *testing.F) {
+	fuzzUpdate(f, "json", `{"a": 1.0, "b": [1, {}]}`, "[ 1e2 , NaN ]", `{"a":"\u00e9"}`, " 5 ")
+}
+
+func FuzzUpdateYAML(f *testing.F) {
+	fuzzUpdate(f, "yaml", "a: &x {b: 1}\nc: *x\n", "a: |\n  x\nb:\n- 1\n- - 2\n", "? a\n: b # c\n", "{a: 'x', b: \"y\",}", "a:\nb: >-\n  x\n\n", "- a: 1\n  b:\n  - 2\n", "a: x\n  y\n")
 }
 
 func FuzzText(f *testing.F) { fuzzCodec(f, "txt", []any{"caf\u00e9"}, "\xff") }

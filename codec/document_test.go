@@ -3,6 +3,7 @@ package codec_test
 import (
 	"bytes"
 	"math"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -26,6 +27,12 @@ func by(t testing.TB, ext string) codec.Codec {
 
 type m = map[string]any
 
+// wide is a whole number of any size.
+func wide(s string) *big.Int {
+	n, _ := new(big.Int).SetString(s, 10)
+	return n
+}
+
 func TestDecodeDocuments(t *testing.T) {
 	tests := []struct {
 		ext, text string
@@ -34,13 +41,17 @@ func TestDecodeDocuments(t *testing.T) {
 		{"json", `{"a":[1,2.5,"x",null,true]}`, m{"a": []any{int64(1), 2.5, "x", nil, true}}},
 		{"json", "1.0", 1.0},
 		{"json", "-9223372036854775808", int64(math.MinInt64)},
-		{"json", "9223372036854775808", float64(1 << 63)},
+		{"json", "9223372036854775808", wide("9223372036854775808")},
+		{"json", "[-9223372036854775809, 18446744073709551615, -0, 123e-2]", []any{wide("-9223372036854775809"), wide("18446744073709551615"), int64(0), 1.23}},
+		{"json", "[Infinity, -Infinity]", []any{math.Inf(1), math.Inf(-1)}},
+		{"json", `["\ud83d\ude00\u00e9\n", ""]`, []any{"\U0001f600\u00e9\n", ""}},
 		{"json", "1e2", 100.0},
 		{"json", " null\n", nil},
 		{"yaml", "letter: y\ncolor: n\na: yes\nb: Off", m{"letter": "y", "color": "n", "a": "yes", "b": "Off"}},
 		{"yaml", "[true, False, NULL, ~, null]", []any{true, false, nil, nil, nil}},
 		{"yaml", "[0777, 0o17, 0x1F, -5, +5, 1_000, 0b11, 12:30:45]", []any{int64(777), int64(15), int64(31), int64(-5), int64(5), "1_000", "0b11", "12:30:45"}},
-		{"yaml", "[1.5, 1., .5, 1e3, -.inf, .Inf, 9223372036854775808]", []any{1.5, 1.0, 0.5, 1000.0, math.Inf(-1), math.Inf(1), float64(1 << 63)}},
+		{"yaml", "[1.5, 1., .5, 1e3, -.inf, .Inf, 9223372036854775808, 0xffffffffffffffff]", []any{1.5, 1.0, 0.5, 1000.0, math.Inf(-1), math.Inf(1), wide("9223372036854775808"), wide("18446744073709551615")}},
+		{"yaml", "1: a\n08: b\ntrue: c\n1.5: d\n-0x1F: e\n2001-01-01: f\n~: g", m{"1": "a", "08": "b", "true": "c", "1.5": "d", "-0x1F": "e", "2001-01-01": "f", "~": "g"}},
 		{"yaml", "a: 2001-01-01\nb: '5'\nc: \"true\"\nd: |\n  1\n", m{"a": "2001-01-01", "b": "5", "c": "true", "d": "1\n"}},
 		{"yaml", "[!!str 1, !!int '2', !!float 3, !!binary aGk=, !!null '', !!bool 'true']", []any{"1", int64(2), 3.0, []byte("hi"), nil, true}},
 		{"yaml", "a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\nf: {<<: [*x, {b: 2, g: 3}]}", m{"a": m{"b": int64(1)}, "c": m{"b": int64(1)}, "d": m{"b": int64(1), "e": int64(2)}, "f": m{"b": int64(1), "g": int64(3)}}},
@@ -81,9 +92,21 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 		{"json", "1e999", "out of range"},
 		{"json", "\"\xff\"", "byte 1 is 0xff"},
 		{"json", strings.Repeat("[", 20000), "depth"},
-		{"yaml", "a: 1\n5: x", `line 2: the key 5 is no string`},
-		{"yaml", "true: x", `the key true`},
-		{"yaml", "[x]: 1", `the key [x]`},
+		{"json", "{\"a\": 1,\n\"a\": 2}", `line 2: the key "a" is given twice`},
+		{"json", "[\n\"\\ud800\"]", `line 2: \ud800 is half of a character`},
+		{"json", `"\ud800\u0041"`, "lone surrogate"},
+		{"json", `"\udc00"`, "lone surrogate"},
+		{"json", "[nan]", "'n' where a value"},
+		{"json", "[-inf]", "no number"},
+		{"json", "01", "no number"},
+		{"json", "[1,]", "where a value"},
+		{"json", "\"a\nb\"", "control character"},
+		{"json", "\x00", "where a value"},
+		{"json", strings.Repeat("9", 5000), "5000 digits"},
+		{"yaml", strings.Repeat("9", 5000), "5000 digits"},
+		{"yaml", "5: a\n'5': b", `line 2: the key "5" is given twice`},
+		{"yaml", "[x]: 1", `line 1: a key that is a list`},
+		{"yaml", ": 1", `the key "" is no text`},
 		{"yaml", "a: 1\nb: 2\na: 3", `line 3: the key "a" is given twice`},
 		{"yaml", "a: 1\n---\nb: 2", "second document"},
 		{"yaml", "a: !python/object x", "!python/object"},
@@ -117,6 +140,8 @@ func TestEncodeDocuments(t *testing.T) {
 		{"json", m{"b": []any{1.0, -0.5, int64(1), nil, "<"}, "a": m{}}, `{"a":{},"b":[1.0,-0.5,1,null,"<"]}`},
 		{"json", math.Copysign(0, -1), "-0.0"},
 		{"json", 1e21, "1e+21"},
+		{"json", m{"a": wide("18446744073709551616")}, `{"a":18446744073709551616}`},
+		{"yaml", m{"a": wide("18446744073709551616")}, "a: 18446744073709551616\n"},
 		{"json", struct {
 			A int `json:"x"`
 		}{1}, `{"x":1}`},
@@ -169,12 +194,24 @@ func documents(special bool) *rapid.Generator[any] {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"y", "No", "0777", "1e3", "", "null", "~", "- x", "a: b", "#", "!x", "<<", "1:2", "\u2028", "\ufeff", "\x00", "\x7f", "\u0085"}))
 	document = rapid.Deferred(func() *rapid.Generator[any] {
 		return rapid.OneOf(
-			rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), floats.AsAny(), text.AsAny(),
+			rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Custom(drawWide).AsAny(), floats.AsAny(), text.AsAny(),
 			rapid.SliceOfN(document, 0, 3).AsAny(), rapid.MapOfN(text, document, 0, 3).AsAny(),
 		)
 	})
 	return document
 }
+
+// drawWide draws a whole number that no int64 can hold.
+func drawWide(t *rapid.T) *big.Int {
+	n := new(big.Int).SetBytes(append([]byte{1}, rapid.SliceOfN(rapid.Byte(), 8, 20).Draw(t, "wide")...))
+	if rapid.Bool().Draw(t, "negative") {
+		n.Neg(n)
+	}
+	return n
+}
+
+// equalBig compares numbers of any size.
+var equalBig = cmp.Comparer(func(a, b *big.Int) bool { return a.Cmp(b) == 0 })
 
 func TestDocumentsComeBack(t *testing.T) {
 	for _, ext := range []string{"json", "yaml"} {
@@ -190,7 +227,7 @@ func TestDocumentsComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", b, err)
 			}
-			if diff := cmp.Diff(v, got, cmpopts.EquateNaNs()); diff != "" {
+			if diff := cmp.Diff(v, got, cmpopts.EquateNaNs(), equalBig); diff != "" {
 				t.Fatalf("%q: %s", b, diff)
 			}
 			if again, err := c.Encode(got); err != nil || !bytes.Equal(b, again) {

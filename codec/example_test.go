@@ -14,7 +14,7 @@ func ExampleByExtension() {
 	}
 	v, err := c.Decode([]byte("color: red\nsize: 7\n"))
 	fmt.Println(c.ID(), v, err)
-	// Output: yaml/1 map[color:red size:7] <nil>
+	// Output: yaml/2 map[color:red size:7] <nil>
 }
 
 // Results of functions are kept by a codec of their type. A type that could not

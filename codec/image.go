@@ -4,96 +4,51 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/draw"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
-	"sync"
 	"sync/atomic"
-
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-	"golang.org/x/image/webp"
 
 	"github.com/larder-data/larder/array"
 )
 
 // MaxPixels bounds the images that are read and written, so that a small file
 // cannot claim all memory; 0, the default, means 1<<28. A larger image is an
-// error.
+// error; the pages of one file count together.
 var MaxPixels atomic.Int64
 
 const defaultMaxPixels = 1 << 28
 
-// An imageFormat reads a format to an image.Image, and writes one or an
-// *array.Array that is one. Metadata of a file, such as its orientation, is
-// not read.
+// An imageFormat reads a format to an image.Image whose type says what the file
+// has, as array.Channels lists, or to an *array.Array where no type of image
+// can: of several pages or frames (pages, height, width, channels), or of other
+// numbers than uint8 and uint16. It writes an image or such an array, and reads
+// back the channels it was given. A palette is read as one, or as grey if the
+// format has no other way to say grey. Metadata of a file, such as its
+// orientation, is not read.
 type imageFormat struct {
 	name       string
+	version    int
 	extensions []string
-	lossless   bool // pixels; the type of image may be another one
-	// perByte is more pixels than one byte of a file can stand for, or 0 if
-	// a byte can stand for any number.
-	perByte int64
-	config  func(io.Reader) (image.Config, error)
-	decode  func(io.Reader) (image.Image, error)
-	encode  func(io.Writer, image.Image) error
+	lossless   bool // pixels and channels; the type of image may be another one
+	decode     func(b []byte) (any, error)
+	encode     func(io.Writer, any) error
 }
 
-// jpegQuality is what JPEGs are written with.
-const jpegQuality = 80
-
-// imageFormats are the formats of images. Of GIF only the first frame is read.
-// BMP and JPEG drop alpha. Deflate, which PNG uses, stands for up to 1032 bytes
-// a byte.
+// imageFormats are the formats of images. JPEG takes grey, colour and CMYK and
+// drops alpha, GIF takes a palette.
 var imageFormats = []imageFormat{
-	{"jpeg", []string{"jpeg", "jpg", "jfif", "jpe"}, false, 8192, jpeg.DecodeConfig, jpeg.Decode, encodeJPEG},
-	{"png", []string{"png"}, true, 8 * 1040, png.DecodeConfig, png.Decode, encodePNG},
-	{"gif", []string{"gif"}, false, 4096, gif.DecodeConfig, gif.Decode, encodeGIF},
-	{"bmp", []string{"bmp"}, false, 8, bmp.DecodeConfig, bmp.Decode, bmp.Encode},
-	{"tiff", []string{"tiff", "tif"}, true, 0, tiff.DecodeConfig, tiff.Decode, encodeTIFF},
-	{"webp", []string{"webp"}, false, 0, webp.DecodeConfig, webp.Decode, nil},
-}
-
-// encodeJPEG brings types that image/jpeg would ask for each pixel to one that
-// it reads in rows.
-func encodeJPEG(w io.Writer, img image.Image) error {
-	switch img.(type) {
-	case *image.Gray, *image.YCbCr, *image.RGBA:
-	default:
-		rgba := image.NewRGBA(img.Bounds())
-		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
-		img = rgba
-	}
-	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
-}
-
-// pngEncoder uses its buffers again: they take more than most images.
-var pngEncoder = png.Encoder{BufferPool: &pngBuffers{}}
-
-type pngBuffers struct{ pool sync.Pool }
-
-func (p *pngBuffers) Get() *png.EncoderBuffer {
-	b, _ := p.pool.Get().(*png.EncoderBuffer)
-	return b
-}
-
-func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
-
-func encodePNG(w io.Writer, img image.Image) error { return pngEncoder.Encode(w, img) }
-
-func encodeGIF(w io.Writer, img image.Image) error { return gif.Encode(w, img, nil) }
-
-func encodeTIFF(w io.Writer, img image.Image) error {
-	return tiff.Encode(w, img, &tiff.Options{Compression: tiff.Deflate, Predictor: true})
+	{"jpeg", 2, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG)},
+	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG)},
+	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF)},
+	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP)},
+	{"tiff", 2, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF},
+	{"webp", 2, []string{"webp"}, false, decodeWebP, nil},
 }
 
 // imageCodecs returns the codecs of all formats.
 func imageCodecs() []Codec {
 	codecs := make([]Codec, len(imageFormats))
 	for i, f := range imageFormats {
-		codecs[i] = Codec{Name: f.name, Version: 1, Extensions: f.extensions, Lossless: f.lossless, Decode: f.read}
+		codecs[i] = Codec{Name: f.name, Version: f.version, Extensions: f.extensions, Lossless: f.lossless, Decode: f.read}
 		if f.encode != nil {
 			codecs[i].Encode = f.write
 		}
@@ -102,60 +57,34 @@ func imageCodecs() []Codec {
 }
 
 func (f imageFormat) read(b []byte) (any, error) {
-	img, err := guarded(func() (image.Image, error) {
-		if err := f.check(b); err != nil {
-			return nil, err
-		}
-		return f.decode(bytes.NewReader(b))
-	})
+	v, err := guarded(func() (any, error) { return f.decode(b) })
 	if err != nil {
 		return nil, fmt.Errorf("codec: %s: %w", f.name, err)
 	}
-	return img, nil
-}
-
-// check refuses images of more pixels than allowed, or than b can hold.
-func (f imageFormat) check(b []byte) error {
-	c, err := f.config(bytes.NewReader(b))
-	if err != nil {
-		return err
-	}
-	if err := checkSize(c.Width, c.Height); err != nil {
-		return err
-	}
-	if f.perByte > 0 && int64(c.Width)*int64(c.Height) > f.perByte*int64(len(b)) {
-		return fmt.Errorf("%d x %d pixels are claimed by a file of %d bytes", c.Width, c.Height, len(b))
-	}
-	return nil
-}
-
-func checkSize(width, height int) error {
-	limit := MaxPixels.Load()
-	if limit <= 0 {
-		limit = defaultMaxPixels
-	}
-	if width <= 0 || height <= 0 {
-		return fmt.Errorf("an image of %d x %d pixels", width, height)
-	}
-	if int64(width) > limit/int64(height) {
-		return fmt.Errorf("an image of %d x %d pixels; more than %d need codec.MaxPixels to allow it", width, height, limit)
-	}
-	return nil
+	return v, nil
 }
 
 func (f imageFormat) write(v any) ([]byte, error) {
-	img, err := imageOf(f.name, v)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSize(img.Bounds().Dx(), img.Bounds().Dy()); err != nil {
-		return nil, fmt.Errorf("codec: %s: %w", f.name, err)
-	}
 	var buf bytes.Buffer
-	if err := f.encode(&buf, img); err != nil {
+	_, err := guarded(func() (any, error) { return nil, f.encode(&buf, v) })
+	if err != nil {
 		return nil, fmt.Errorf("codec: %s: %w", f.name, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// plainImage is an encoder of one image.Image.
+func plainImage(name string, encode func(io.Writer, image.Image) error) func(io.Writer, any) error {
+	return func(w io.Writer, v any) error {
+		img, err := imageOf(name, v)
+		if err != nil {
+			return err
+		}
+		if err := checkSize(img.Bounds().Dx(), img.Bounds().Dy()); err != nil {
+			return err
+		}
+		return encode(w, img)
+	}
 }
 
 func imageOf(name string, v any) (image.Image, error) {
@@ -169,5 +98,48 @@ func imageOf(name string, v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, unsupported(name, v, "an image.Image, or an *array.Array of pixels")
+	return nil, fmt.Errorf("a %T cannot be written as %s; it takes an image.Image, or an *array.Array of pixels", v, name)
+}
+
+// checked is an error for an image of more pixels than allowed, or than b can
+// hold if a byte stands for perByte of them (0 for any number).
+func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) error {
+	c, err := config(bytes.NewReader(b))
+	if err != nil {
+		return err
+	}
+	if err := checkSize(c.Width, c.Height); err != nil {
+		return err
+	}
+	return checkClaim(int64(c.Width), int64(c.Height), perByte, len(b))
+}
+
+func checkClaim(width, height, perByte int64, size int) error {
+	if perByte > 0 && width*height > perByte*int64(size) {
+		return fmt.Errorf("%d x %d pixels are claimed by a file of %d bytes", width, height, size)
+	}
+	return nil
+}
+
+func pixelLimit() int64 {
+	if limit := MaxPixels.Load(); limit > 0 {
+		return limit
+	}
+	return defaultMaxPixels
+}
+
+func checkSize(width, height int) error {
+	limit := pixelLimit()
+	if width <= 0 || height <= 0 {
+		return fmt.Errorf("an image of %d x %d pixels", width, height)
+	}
+	if int64(width) > limit/int64(height) {
+		return fmt.Errorf("an image of %d x %d pixels; more than %d need codec.MaxPixels to allow it", width, height, limit)
+	}
+	return nil
+}
+
+// asRGBA returns an opaque image as one that stands for colour without alpha.
+func asRGBA(img *image.NRGBA) *image.RGBA {
+	return &image.RGBA{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect}
 }

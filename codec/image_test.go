@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 )
@@ -195,4 +197,102 @@ func TestDamagedImagesAreErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPagesThatClaimTooMuchAreRefused: the bound is for all pages and frames of
+// a file together, whether or not they share their bytes.
+func TestPagesThatClaimTooMuchAreRefused(t *testing.T) {
+	pages, err := array.New(array.Uint8, []int{5, 10, 10}, make([]byte, 500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := by(t, "tiff").Encode(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := corpusFile(t, "frames.gif") // 3 of 17 x 23
+	defer codec.MaxPixels.Store(0)
+	for _, c := range []struct {
+		ext  string
+		file []byte
+		all  int64
+	}{{"tiff", file, 500}, {"gif", frames, 3 * 17 * 23}} {
+		codec.MaxPixels.Store(c.all)
+		if _, err := by(t, c.ext).Decode(c.file); err != nil {
+			t.Errorf("%s of as many pixels as are allowed: %v", c.ext, err)
+		}
+		codec.MaxPixels.Store(c.all - 1)
+		if _, err := by(t, c.ext).Decode(c.file); err == nil || !strings.Contains(err.Error(), "MaxPixels") {
+			t.Errorf("%s of one pixel more than is allowed: %v", c.ext, err)
+		}
+	}
+}
+
+// TestAnimationsAreRefused: one frame of several would be silence.
+func TestAnimationsAreRefused(t *testing.T) {
+	one, err := by(t, "png").Encode(painted(2, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := append([]byte("acTL"), 0, 0, 0, 2, 0, 0, 0, 0)
+	chunk := append([]byte{0, 0, 0, 8}, body...)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(body))
+	const head = 8 + 25 // the signature and IHDR
+	png := append(append(bytes.Clone(one[:head]), chunk...), one[head:]...)
+	webp := bytes.Clone(corpusFile(t, "lossy-alpha.webp"))
+	webp[20] |= 2
+	for ext, file := range map[string][]byte{"png": png, "webp": webp} {
+		if _, err := by(t, ext).Decode(file); err == nil || !strings.Contains(err.Error(), "animation") {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+}
+
+// TestChannelsComeBack: what is written has the channels of its type, also where
+// all alpha is opaque, and numbers of any type.
+func TestChannelsComeBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dtype := rapid.SampledFrom([]array.DType{array.Uint8, array.Uint16, array.Uint32, array.Uint64, array.Int8, array.Int16, array.Int32, array.Int64, array.Float16, array.Float32, array.Float64}).Draw(t, "dtype")
+		shape := rapid.SliceOfN(rapid.IntRange(1, 6), 2, 5).Draw(t, "shape")
+		size, err := array.Bytes(dtype, shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := bytes.Repeat([]byte{255}, size)
+		if rapid.Bool().Draw(t, "random") {
+			data = append([]byte{}, rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "data")...)
+		}
+		a, err := array.New(dtype, shape, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formats := []string{"tiff"}
+		if a.IsImage() {
+			formats = append(formats, "png")
+		}
+		for _, ext := range formats {
+			b, err := mustBy(t, ext).Encode(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := mustBy(t, ext).Decode(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := v.(*array.Array)
+			if img, is := v.(image.Image); is {
+				if got, err = array.FromImage(img, 0); err != nil {
+					t.Fatal(err)
+				}
+				ok = true
+			}
+			want := *a
+			if n := len(shape); a.IsImage() && n == 3 && shape[2] == 1 { // of one channel there is no dimension
+				want.Shape = shape[:2]
+			}
+			if !ok || !got.Equal(want) {
+				t.Fatalf("%s: %v came back as %v", ext, want, v)
+			}
+		}
+	})
 }

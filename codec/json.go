@@ -5,44 +5,38 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
-// jsonCodec reads JSON to nil, bool, int64, float64, string, []any and
-// map[string]any. A number written without fraction and exponent that an int64
-// can hold is an int64; any other is a float64. So 1.0 is read as a float64,
-// and a float64 that is a whole number is written as 1.0: both keep their type.
+// jsonCodec reads JSON to nil, bool, int64, *big.Int, float64, string, []any and
+// map[string]any. A number written without fraction and exponent is an int64,
+// or a *big.Int if that cannot hold it; any other is a float64. So 1.0 is read
+// as a float64, and a float64 that is a whole number is written as 1.0: both
+// keep their type. NaN, Infinity and -Infinity, which Python writes, are read as
+// what they are. Keys given twice and halves of characters (lone surrogates) are
+// errors.
 //
 // Such values are written with sorted keys; text that is not UTF-8, NaN and
 // infinities are errors. Other values are written as encoding/json sees them.
 var jsonCodec = Codec{
 	Name:       "json",
-	Version:    1,
+	Version:    2,
 	Extensions: []string{"json"},
 	Lossless:   true,
 	Decode:     decodeJSON,
 	Into:       jsonInto,
 	Encode:     encodeJSON,
+	Update:     updateJSON,
 }
 
 func decodeJSON(b []byte) (any, error) {
-	if err := validText("json", b); err != nil {
+	v, _, err := parseJSON(b, false)
+	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, jsonError(b, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("codec: json: line %d: more follows after the value", lineAt(b, d.InputOffset()))
-	}
-	return jsonNumbers(v)
+	return v, nil
 }
 
 func jsonInto(b []byte, ptr any) error {
@@ -71,41 +65,6 @@ func lineAt(b []byte, offset int64) int {
 	return 1 + bytes.Count(b[:min(max(offset, 0), int64(len(b)))], []byte{'\n'})
 }
 
-// jsonNumbers replaces the numbers of a decoded value in place.
-func jsonNumbers(v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case json.Number:
-		return jsonNumber(v.String())
-	case []any:
-		for i, e := range v {
-			if v[i], err = jsonNumbers(e); err != nil {
-				return nil, err
-			}
-		}
-	case map[string]any:
-		for k, e := range v {
-			if v[k], err = jsonNumbers(e); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return v, nil
-}
-
-func jsonNumber(s string) (any, error) {
-	if !strings.ContainsAny(s, ".eE") {
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return n, nil
-		}
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("codec: json: number %s is out of range of a float64", s)
-	}
-	return f, nil
-}
-
 func encodeJSON(v any) ([]byte, error) {
 	v, err := jsonReady(v, 0)
 	if err != nil {
@@ -132,6 +91,9 @@ func jsonReady(v any, depth int) (any, error) {
 	}
 	switch v := v.(type) {
 	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("codec: json: %v is no number of JSON, though Python writes it; write null or a text, or YAML", v)
+		}
 		if v == math.Trunc(v) && math.Abs(v) < 1e21 {
 			return json.Number(strconv.FormatFloat(v, 'f', 1, 64)), nil
 		}

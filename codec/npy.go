@@ -13,8 +13,8 @@ import (
 
 // npyCodec reads NumPy's format, versions 1 to 3, to an *array.Array that
 // shares the bytes of the file where they are little-endian and in C order,
-// and is a copy in that form otherwise. Arrays of Python objects, of records
-// and of text are errors.
+// and is a copy in that form otherwise. Arrays of texts, dates, records, long
+// doubles and Python objects are errors that say how to save them.
 var npyCodec = Codec{
 	Name:       "npy",
 	Version:    1,
@@ -116,10 +116,30 @@ func npyType(descr string) (d array.DType, bigEndian bool, err error) {
 	if d, ok := npyKinds[kind]; ok {
 		return d, order == ">", nil
 	}
-	if kind == "O" {
-		return 0, false, errors.New("the array holds Python objects, which are never decoded because that can run code; save it with a numeric type")
+	return 0, false, npyRefusal(descr, kind)
+}
+
+// npyRefusal says why elements of a type are not read, and what to do.
+func npyRefusal(descr, kind string) error {
+	first := ""
+	if kind != "" {
+		first = kind[:1]
 	}
-	return 0, false, fmt.Errorf("elements of type %q are not numbers of a known size; save it with a numeric type", descr)
+	switch first {
+	case "O":
+		return errors.New("the array holds Python objects, which are never decoded because that can run code; save it with a numeric type")
+	case "U", "S", "a":
+		return fmt.Errorf("the array holds texts (%s), which are not decoded; save array.tolist() as JSON, or as a text a line", descr)
+	case "M":
+		return fmt.Errorf("the array holds dates (%s), which are not decoded; save array.astype('int64'), and the unit beside it", descr)
+	case "m":
+		return fmt.Errorf("the array holds spans of time (%s), which are not decoded; save array.astype('int64'), and the unit beside it", descr)
+	case "V":
+		return fmt.Errorf("the array holds raw bytes or records (%s), which are not decoded; save array.view('uint8')", descr)
+	case "f", "c":
+		return fmt.Errorf("the array holds numbers (%s) that differ from machine to machine; save array.astype('float64') or array.astype('complex128')", descr)
+	}
+	return fmt.Errorf("elements of type %q are not numbers of a known size; save it with a numeric type", descr)
 }
 
 func npyDescr(d array.DType) (string, error) {

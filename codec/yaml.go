@@ -2,34 +2,44 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v4"
 )
 
+// StrictYAML makes errors of what is otherwise a [Doubt]: scalars of YAML that
+// versions 1.1 and 1.2 read differently, and keys that are no texts.
+var StrictYAML atomic.Bool
+
 // yamlCodec reads one YAML 1.2 document (core schema) to nil, bool, int64,
-// float64, string, []byte (of !!binary), []any and map[string]any. So y, n,
-// yes, no, on, off and dates are strings, and 0777 is the number 777. Integers
-// beyond an int64 are float64. Keys that are not strings, keys given twice,
-// and tags of other types are errors that name the line. Merge keys (<<) are
-// followed. A file without a document is nil.
+// *big.Int (of integers beyond an int64), float64, string, []byte (of !!binary),
+// []any and map[string]any. So y, n, yes, no, on, off and dates are strings, and
+// 0777 is the number 777. Where YAML 1.1, as PyYAML reads and writes it, has
+// something else, that is a doubt. A plain key stands for its text as it is
+// written, so that 5 and true are keys like others. Keys given twice, keys with
+// parts, and tags of other types are errors that name the line. Merge keys (<<)
+// are followed. A file without a document is nil.
 //
 // Such values are written with sorted keys, and with quotes around every
 // string that any version of YAML could take for something else; other values
 // as go.yaml.in/yaml sees them.
 var yamlCodec = Codec{
 	Name:       "yaml",
-	Version:    1,
+	Version:    2,
 	Extensions: []string{"yaml", "yml"},
 	Lossless:   true,
-	Decode: func(b []byte) (any, error) {
-		v, err := guarded(func() (any, error) { return decodeYAML(b) })
+	Decode:     func(b []byte) (any, error) { return notingYAML(b, nil) },
+	Noting:     notingYAML,
+	Update: func(old []byte, v any) ([]byte, error) {
+		b, err := guarded(func() ([]byte, error) { return updateYAML(old, v) })
 		if err != nil {
 			return nil, fmt.Errorf("codec: yaml: %w", err)
 		}
-		return v, nil
+		return b, nil
 	},
 	Into: func(b []byte, ptr any) error {
 		_, err := guarded(func() (any, error) { return nil, intoYAML(b, ptr) })
@@ -47,12 +57,28 @@ var yamlCodec = Codec{
 	},
 }
 
-func decodeYAML(b []byte) (any, error) {
+func notingYAML(b []byte, note func(Doubt)) (any, error) {
+	v, err := guarded(func() (any, error) { return decodeYAML(b, note) })
+	if err != nil {
+		return nil, fmt.Errorf("codec: yaml: %w", err)
+	}
+	return v, nil
+}
+
+func decodeYAML(b []byte, note func(Doubt)) (any, error) {
 	doc, err := parseYAML(b)
 	if err != nil || doc == nil {
 		return nil, err
 	}
-	return yamlValue(doc)
+	if !StrictYAML.Load() {
+		return yamlReader{note}.value(doc)
+	}
+	var first *Doubt
+	v, err := yamlReader{func(d Doubt) { first = cmp.Or(first, &d) }}.value(doc)
+	if err == nil && first != nil {
+		return nil, fmt.Errorf("%v; put quotes around texts, and write numbers so that all read the same", *first)
+	}
+	return v, err
 }
 
 func intoYAML(b []byte, ptr any) error {

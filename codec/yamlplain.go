@@ -42,27 +42,18 @@ func plainYAML(s string) (any, error) {
 	return s, nil
 }
 
-// intYAML returns an int64, or a float64 if that is too small.
+// intYAML returns an int64, or a *big.Int if that is too small.
 func intYAML(s string) (any, error) {
-	base := 10
-	digits := s
-	if len(s) > 2 && s[0] == '0' && (s[1] == 'o' || s[1] == 'x') {
-		base, digits = 8, s[2:]
-		if s[1] == 'x' {
-			base = 16
-		}
+	if len(s) > 2 && s[0] == '0' && s[1] == 'o' {
+		return wideNumber(s[2:], 8)
 	}
-	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
+	if len(s) > 2 && s[0] == '0' && s[1] == 'x' {
+		return wideNumber(s[2:], 16)
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, nil
 	}
-	if base != 10 {
-		n, err := strconv.ParseUint(digits, base, 64)
-		if err != nil {
-			return nil, fmt.Errorf("number %s is out of range", s)
-		}
-		return float64(n), nil
-	}
-	return floatYAML(s)
+	return wideNumber(s, 10)
 }
 
 func floatYAML(s string) (any, error) {

@@ -3,38 +3,43 @@ package codec
 import (
 	"encoding/base64"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// yamlValue makes the value of a node within bounds.
-func yamlValue(n *yaml.Node) (any, error) {
+// A yamlReader makes values of nodes. Its note, if there is one, is told what
+// other readers take for something else.
+type yamlReader struct{ note func(Doubt) }
+
+// value makes the value of a node within bounds.
+func (r yamlReader) value(n *yaml.Node) (any, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return yamlValue(n.Alias)
+		return r.value(n.Alias)
 	case n.Kind == yaml.SequenceNode && n.Tag == "!!seq":
-		return yamlSequence(n)
+		return r.sequence(n)
 	case n.Kind == yaml.MappingNode && n.Tag == "!!map":
-		return yamlMapping(n)
+		return r.mapping(n)
 	case n.Kind == yaml.ScalarNode:
-		return yamlScalar(n)
+		return r.scalar(n)
 	}
 	return nil, unknownTag(n)
 }
 
-func yamlSequence(n *yaml.Node) (any, error) {
+func (r yamlReader) sequence(n *yaml.Node) (any, error) {
 	list := make([]any, len(n.Content))
 	for i, c := range n.Content {
 		var err error
-		if list[i], err = yamlValue(c); err != nil {
+		if list[i], err = r.value(c); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func yamlMapping(n *yaml.Node) (any, error) {
+func (r yamlReader) mapping(n *yaml.Node) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -43,40 +48,54 @@ func yamlMapping(n *yaml.Node) (any, error) {
 			merged = append(merged, v)
 			continue
 		}
-		name, err := yamlKey(k)
+		name, err := r.key(k)
 		if err != nil {
 			return nil, err
 		}
 		if _, twice := m[name]; twice {
 			return nil, fmt.Errorf("line %d: the key %q is given twice", k.Line, name)
 		}
-		if m[name], err = yamlValue(v); err != nil {
+		if m[name], err = r.value(v); err != nil {
 			return nil, err
 		}
 	}
 	for _, from := range merged {
-		if err := mergeYAML(m, from); err != nil {
+		if err := r.merge(m, from); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
-func yamlKey(n *yaml.Node) (string, error) {
-	k, err := yamlValue(n)
+// key returns the name that a key stands for: its text as it is written, of
+// numbers and other plain scalars too.
+func (r yamlReader) key(n *yaml.Node) (string, error) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		return "", fmt.Errorf("line %d: a key that is a list or a map; only texts can be keys", n.Line)
+	}
+	v, err := yamlReader{}.scalar(n)
 	if err != nil {
 		return "", err
 	}
-	if s, ok := k.(string); ok {
+	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	return "", fmt.Errorf("line %d: the key %v is no string; put quotes around it", n.Line, k)
+	if _, ok := v.([]byte); ok || n.Value == "" {
+		return "", fmt.Errorf("line %d: the key %q is no text; put quotes around it", n.Line, n.Value)
+	}
+	if r.note != nil {
+		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s by itself; as a key it is read as a text", described(v))})
+	}
+	return n.Value, nil
 }
 
-// mergeYAML adds what m has not got from a mapping, or from each of a sequence
+// merge adds what m has not got from a mapping, or from each of a sequence
 // of mappings.
-func mergeYAML(m map[string]any, from *yaml.Node) error {
-	v, err := yamlValue(from)
+func (r yamlReader) merge(m map[string]any, from *yaml.Node) error {
+	v, err := r.value(from)
 	if err != nil {
 		return err
 	}
@@ -104,13 +123,20 @@ func unknownTag(n *yaml.Node) error {
 
 // yamlScalar resolves a scalar: by its tag if one is written, as a string if
 // it is quoted, and otherwise by the core schema.
-func yamlScalar(n *yaml.Node) (any, error) {
+func (r yamlReader) scalar(n *yaml.Node) (any, error) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 		if n.Style&quoted != 0 {
 			return n.Value, nil
 		}
-		return plainYAML(n.Value)
+		v, err := plainYAML(n.Value)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n.Line, err)
+		}
+		if r.note != nil {
+			r.doubt(n, v)
+		}
+		return v, nil
 	}
 	if n.Tag == "!!str" {
 		return n.Value, nil
@@ -134,9 +160,15 @@ func yamlScalar(n *yaml.Node) (any, error) {
 		_, ok = v.(bool)
 	case "!!int":
 		_, ok = v.(int64)
+		if !ok {
+			_, ok = v.(*big.Int)
+		}
 	case "!!float":
-		if i, isInt := v.(int64); isInt {
+		switch i := v.(type) {
+		case int64:
 			v = float64(i)
+		case *big.Int:
+			v, _ = i.Float64()
 		}
 		_, ok = v.(float64)
 	default:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,6 +27,11 @@ func yamlNode(v any, depth int) (*yaml.Node, error) {
 		return scalar("!!bool", strconv.FormatBool(v)), nil
 	case int64:
 		return scalar("!!int", strconv.FormatInt(v, 10)), nil
+	case *big.Int:
+		if v == nil {
+			return scalar("!!null", "null"), nil
+		}
+		return scalar("!!int", v.String()), nil
 	case float64:
 		return scalar("!!float", yamlFloatText(v)), nil
 	case string:
@@ -83,16 +89,13 @@ func mappingNode(m map[string]any, depth int) (*yaml.Node, error) {
 }
 
 // canonical returns what go.yaml.in/yaml wrote in the form that yamlNode gives
-// to values. It does not go by their values: integers may be beyond an int64.
+// to values.
 func canonical(n *yaml.Node) (*yaml.Node, error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
-		v, err := yamlScalar(n)
+		v, err := yamlReader{}.scalar(n)
 		if err != nil {
 			return nil, err
-		}
-		if _, wide := v.(float64); wide && yamlInt.MatchString(n.Value) {
-			return scalar("!!int", n.Value), nil
 		}
 		return yamlNode(v, 0)
 	case yaml.SequenceNode:
@@ -114,7 +117,10 @@ func canonical(n *yaml.Node) (*yaml.Node, error) {
 func canonicalMapping(n *yaml.Node) (*yaml.Node, error) {
 	values := make(map[string]*yaml.Node, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, err := yamlKey(n.Content[i])
+		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Tag != "!!str" {
+			return nil, fmt.Errorf("the key %s is no text; only texts can be keys", n.Content[i].Value)
+		}
+		k, err := yamlReader{}.key(n.Content[i])
 		if err != nil {
 			return nil, err
 		}

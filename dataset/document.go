@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"maps"
+	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func (d document) fillNew(target reflect.Value, v any, path string) error {
 func misfit(target reflect.Value, v any, path string) error {
 	text := described(v)
 	switch v := v.(type) {
-	case bool, int64, float64:
+	case bool, int64, *big.Int, float64:
 		text = fmt.Sprint(v)
 	case string:
 		text = strconv.Quote(v)
@@ -192,6 +193,8 @@ func fillScalar(target reflect.Value, v any) bool {
 		return fillText(target, v)
 	case int64:
 		return fillWhole(target, v)
+	case *big.Int:
+		return fillWide(target, v)
 	case float64:
 		if !target.CanFloat() || target.OverflowFloat(v) {
 			return false
@@ -223,6 +226,26 @@ func fillWhole(target reflect.Value, v int64) bool {
 		target.SetUint(uint64(v))
 	case target.CanFloat():
 		target.SetFloat(float64(v))
+	default:
+		return false
+	}
+	return true
+}
+
+// fillWide sets target from a number that no int64 holds. A float takes what is
+// nearest, as it does of other whole numbers.
+func fillWide(target reflect.Value, v *big.Int) bool {
+	switch {
+	case target.Type() == reflect.TypeFor[big.Int]():
+		target.Addr().Interface().(*big.Int).Set(v)
+	case target.CanUint() && v.IsUint64() && !target.OverflowUint(v.Uint64()):
+		target.SetUint(v.Uint64())
+	case target.CanFloat():
+		f, _ := v.Float64()
+		if target.OverflowFloat(f) {
+			return false
+		}
+		target.SetFloat(f)
 	default:
 		return false
 	}

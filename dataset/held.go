@@ -3,6 +3,7 @@ package dataset
 import (
 	"image"
 	"math"
+	"math/big"
 	"slices"
 	"unicode/utf8"
 
@@ -45,6 +46,10 @@ func pixelBytes(img image.Image) int64 {
 	case *image.Gray:
 		return int64(cap(img.Pix))
 	case *image.Gray16:
+		return int64(cap(img.Pix))
+	case *array.GrayAlpha:
+		return int64(cap(img.Pix))
+	case *array.GrayAlpha16:
 		return int64(cap(img.Pix))
 	case *image.RGBA:
 		return int64(cap(img.Pix))
@@ -89,6 +94,8 @@ func plain(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, int64:
 		return true
+	case *big.Int:
+		return v != nil && !v.IsInt64()
 	case string:
 		return utf8.ValidString(v)
 	case float64:

@@ -129,7 +129,7 @@ func read(ctx context.Context, o Origin) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := codecFor(ext).Decode(b)
+	v, err := noting(ctx, codecFor(ext), b, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Describe(o), err)
 	}

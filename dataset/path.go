@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +188,7 @@ func described(v any) string {
 		return "a text"
 	case bool:
 		return "a truth value"
-	case int64:
+	case int64, *big.Int:
 		return "a whole number"
 	case float64:
 		return "a number"
@@ -202,7 +203,8 @@ func described(v any) string {
 
 // Set returns s with another value where the path leads, read now. The document
 // is not changed: the item of the result is a new one, the sample's own, with
-// the extension of the old. What the path names and is not there is made: maps,
+// the extension of the old. Of its bytes those stay that the value does not
+// change, so that no number, order or comment of the document is another. What the path names and is not there is made: maps,
 // an element just behind the end of a list, and an item, which is then
 // a JSON document. The value must not be changed afterwards.
 func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error) {
@@ -211,7 +213,8 @@ func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error)
 		return Sample{}, err
 	}
 	ext, old := "json", any(nil)
-	if f, ok := s.Field(p.Item); ok {
+	f, has := s.Field(p.Item)
+	if has {
 		if ext, err = f.Item.Ext(ctx); err != nil {
 			return Sample{}, fmt.Errorf("item %s: %w", p.Item, err)
 		}
@@ -225,7 +228,18 @@ func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error)
 	if err != nil {
 		return Sample{}, err
 	}
-	return s.WithItem(p.Item, NewItem(ext, doc)), nil
+	update := codecFor(ext).Update
+	if !p.Inside() || update == nil || !has {
+		return s.WithItem(p.Item, NewItem(ext, doc)), nil
+	}
+	b, err := f.Item.Bytes(ctx)
+	if err == nil {
+		b, err = update(b, doc)
+	}
+	if err != nil {
+		return Sample{}, fmt.Errorf("item %s: %w", p.Item, err)
+	}
+	return s.WithItem(p.Item, NewBytes(ext, b)), nil
 }
 
 // put returns v with the value where the steps from n on lead; maps and lists

@@ -58,6 +58,7 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
+	ctx = dataset.WithLog(ctx, r.Log)
 	start := time.Now()
 	stop := r.watch()
 	err = r.all(ctx)
@@ -85,6 +86,7 @@ func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.D
 		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
 	}
 	r.states[len(r.states)-1].target = false // it is read by the caller, sample by sample
+	ctx = dataset.WithLog(ctx, r.Log)
 	err = r.all(ctx)
 	err = errors.Join(err, r.saveManifests(context.WithoutCancel(ctx), err == nil))
 	return r.state(node).data, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
 )
@@ -26,9 +27,9 @@ func init() {
 //
 // A range is a list of two numbers, or one number x for [max(0, 1-x), 1+x]; for
 // hue x from 0 to 0.5 for [-x, x]. Without a range the quality is not changed.
-// Values are rounded once, in the end. Alpha stays; grey images stay grey, and
-// saturation and hue do not change them; 16 bits stay 16. All other images
-// become RGB with 8 bits.
+// Values are rounded once, in the end. Channels and depth stay, but for a palette
+// and for CMYK, which become RGB; saturation and hue do not change grey images,
+// and nothing changes alpha.
 type ColorJitter struct {
 	Items      []string `param:"items" doc:"the images, which are replaced; all are changed alike" default:"[image]"`
 	Brightness any      `param:"brightness" doc:"range of the factor: a number or a list of two"`
@@ -208,6 +209,7 @@ type pixels struct {
 	colors []rgb
 	alpha  []uint16
 	grey   bool
+	clear  bool // with alpha
 	deep   bool // 16 bits
 }
 
@@ -218,14 +220,9 @@ func pixelsOf(img image.Image) *pixels {
 	}
 	n := r.width() * r.height()
 	p := &pixels{rect: image.Rect(0, 0, r.width(), r.height()), colors: make([]rgb, 0, n), alpha: make([]uint16, 0, n)}
-	switch r.Image.(type) {
-	case *image.Gray:
-		p.grey = true
-	case *image.Gray16:
-		p.grey, p.deep = true, true
-	case *image.RGBA64, *image.NRGBA64:
-		p.deep = true
-	}
+	channels, depth := array.Channels(img)
+	_, inks := img.(*image.CMYK)
+	p.grey, p.clear, p.deep = channels < 3, channels%2 == 0 && !inks, depth == array.Uint16
 	p.read(r)
 	return p
 }
@@ -275,6 +272,19 @@ func (p *pixels) mean() float64 {
 
 func (p *pixels) image() image.Image {
 	switch {
+	case p.grey && p.clear && p.deep:
+		out := array.NewGrayAlpha16(p.rect)
+		p.each(func(x, y int, c rgb, a uint16) {
+			out.Set(x, y, color.NRGBA64{R: deep(c[0]), G: deep(c[0]), B: deep(c[0]), A: a})
+		})
+		return out
+	case p.grey && p.clear:
+		out := array.NewGrayAlpha(p.rect)
+		p.each(func(x, y int, c rgb, a uint16) {
+			v := shallow(c[0])
+			out.Set(x, y, color.NRGBA{R: v, G: v, B: v, A: uint8(a >> 8)})
+		})
+		return out
 	case p.grey && p.deep:
 		out := image.NewGray16(p.rect)
 		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray16(x, y, color.Gray16{Y: deep(c[0])}) })
@@ -282,6 +292,12 @@ func (p *pixels) image() image.Image {
 	case p.grey:
 		out := image.NewGray(p.rect)
 		p.each(func(x, y int, c rgb, _ uint16) { out.SetGray(x, y, color.Gray{Y: shallow(c[0])}) })
+		return out
+	case p.deep && !p.clear:
+		out := image.NewRGBA64(p.rect)
+		p.each(func(x, y int, c rgb, _ uint16) {
+			out.SetRGBA64(x, y, color.RGBA64{R: deep(c[0]), G: deep(c[1]), B: deep(c[2]), A: math.MaxUint16})
+		})
 		return out
 	case p.deep:
 		out := image.NewNRGBA64(p.rect)
@@ -294,6 +310,9 @@ func (p *pixels) image() image.Image {
 	p.each(func(x, y int, c rgb, a uint16) {
 		out.SetNRGBA(x, y, color.NRGBA{R: shallow(c[0]), G: shallow(c[1]), B: shallow(c[2]), A: uint8(a >> 8)})
 	})
+	if !p.clear {
+		return opaque(out)
+	}
 	return out
 }
 

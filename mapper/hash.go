@@ -24,14 +24,16 @@ func init() {
 		func(_ *component.Env, p Hash) (dataset.Mapper, error) { return p.Maker() })
 }
 
-// Hash makes a text item with the digest, in hexadecimal digits, of the names
-// and values of other items, in the canonical encoding of package key. Neither
-// the order of items nor that of fields in a document matters; of an image it
-// is the pixels.
+// Hash makes an item with the digest, in hexadecimal digits, of the names and
+// values of other items, in the canonical encoding of package key. Neither the
+// order of items nor that of fields in a document matters; of an image it is
+// the pixels. The item is a JSON document, a text by itself, because that is
+// what other readers of a dataset know: Pipewine leaves out files of text.
 type Hash struct {
 	Items     []string `param:"items" doc:"items to take in; all if not given"`
 	Into      string   `param:"into" doc:"the item to make" default:"hash"`
 	Algorithm string   `param:"algorithm" doc:"how the digest is made; md5 and sha1 do not withstand an attack" default:"sha256" enum:"md5|sha1|sha224|sha256|sha384|sha512|sha3-256|sha3-512"`
+	Format    string   `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml|txt"`
 }
 
 var algorithms = map[string]func() hash.Hash{
@@ -41,14 +43,14 @@ var algorithms = map[string]func() hash.Hash{
 
 // Maker returns the mapper.
 func (m Hash) Maker() (dataset.Maker, error) {
-	into, algorithm := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256")
+	into, algorithm, format := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256"), cmp.Or(m.Format, "json")
 	newHash, ok := algorithms[algorithm]
 	if !ok {
 		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, slices.Collect(maps.Keys(algorithms))))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "hash", Code: key.Version("2"),
-		Params: []key.Param{{Name: "into", Value: into}, {Name: "all", Value: m.Items == nil}, {Name: "algorithm", Value: algorithm}},
+		Name: "hash", Code: key.Version("3"),
+		Params: []key.Param{{Name: "into", Value: into}, {Name: "all", Value: m.Items == nil}, {Name: "algorithm", Value: algorithm}, {Name: "format", Value: format}},
 		In:     m.Items, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			values := make(map[string]any, s.Len())
@@ -65,7 +67,7 @@ func (m Hash) Maker() (dataset.Maker, error) {
 			}
 			h := newHash()
 			h.Write(b)
-			return oneItem(into, "txt", hex.EncodeToString(h.Sum(nil))), nil
+			return oneItem(into, format, hex.EncodeToString(h.Sum(nil))), nil
 		},
 	})
 }

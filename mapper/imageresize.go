@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
@@ -22,8 +23,9 @@ func init() {
 }
 
 // ImageResize scales an image. Filters that blend take in every pixel of the
-// original, so that shrinking does not alias; their results are grey where the
-// image is, with 16 bits where it has them, and else RGB or RGBA with 8 bits.
+// original, so that shrinking does not alias; their results have the channels
+// and the depth of the image, but for a palette and for CMYK, which become RGB,
+// or RGBA where the palette has alpha.
 // With the filter nearest pixels stay what they are, as in [ImageCrop]: that is
 // what masks need.
 type ImageResize struct {
@@ -72,7 +74,7 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, append(slices.Collect(maps.Keys(blends)), "nearest")))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-resize", Code: key.Version("2"),
+		Name: "image-resize", Code: key.Version("3"),
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
 			{Name: "filter", Value: m.Filter}, {Name: "format", Value: m.Format},
@@ -113,19 +115,45 @@ func (m ImageResize) scale(img image.Image) (image.Image, error) {
 	r := image.Rect(0, 0, w, h)
 	dst := canvas(img, r)
 	blends[m.Filter].Scale(dst, r, img, b, draw.Src, nil)
-	return dst, nil
+	return sealed(dst), nil
 }
 
-// canvas is the image that img is blended into: grey stays grey.
+// canvas is the image that img is blended into, with the channels of img.
 func canvas(img image.Image, r image.Rectangle) draw.Image {
-	switch img.(type) {
-	case *image.Gray:
+	if _, inks := img.(*image.CMYK); inks {
+		return image.NewRGBA(r)
+	}
+	switch n, depth := array.Channels(img); {
+	case n == 1 && depth == array.Uint8:
 		return image.NewGray(r)
-	case *image.Gray16:
+	case n == 1:
 		return image.NewGray16(r)
-	case *image.RGBA64, *image.NRGBA64:
-		return image.NewNRGBA64(r)
-	default:
+	case n == 2 && depth == array.Uint8:
+		return array.NewGrayAlpha(r)
+	case n == 2:
+		return array.NewGrayAlpha16(r)
+	case n == 3 && depth == array.Uint8:
+		return image.NewRGBA(r)
+	case n == 3:
+		return image.NewRGBA64(r)
+	case depth == array.Uint8:
 		return image.NewNRGBA(r)
 	}
+	return image.NewNRGBA64(r)
+}
+
+// sealed makes colour without alpha opaque, which blending leaves a rounding
+// away from it.
+func sealed(img draw.Image) image.Image {
+	switch img := img.(type) {
+	case *image.RGBA:
+		for i := 3; i < len(img.Pix); i += 4 {
+			img.Pix[i] = 255
+		}
+	case *image.RGBA64:
+		for i := 6; i < len(img.Pix); i += 8 {
+			img.Pix[i], img.Pix[i+1] = 255, 255
+		}
+	}
+	return img
 }

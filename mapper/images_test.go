@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/mapper"
 )
@@ -30,6 +31,8 @@ func kinds() map[string]struct {
 		want string
 	}{
 		"gray":       {image.NewGray(r), "*image.Gray"},
+		"gray alpha": {array.NewGrayAlpha(r), "*array.GrayAlpha"},
+		"ga16":       {array.NewGrayAlpha16(r), "*array.GrayAlpha16"},
 		"gray16":     {image.NewGray16(r), "*image.Gray16"},
 		"rgba":       {image.NewRGBA(r), "*image.RGBA"},
 		"nrgba":      {image.NewNRGBA(r), "*image.NRGBA"},
@@ -169,7 +172,8 @@ func TestPadColors(t *testing.T) {
 		{"YCbCr, half", image.NewYCbCr(r, image.YCbCrSubsampleRatio444), half, &image.NRGBA{}, half},
 		{"palette with room", image.NewPaletted(r, full[:2]), red, &image.Paletted{}, red},
 		{"palette that has it", image.NewPaletted(r, full), full[9].(color.NRGBA), &image.Paletted{}, full[9].(color.NRGBA)},
-		{"full palette", image.NewPaletted(r, full), red, &image.NRGBA{}, red},
+		{"full palette", image.NewPaletted(r, full), red, &image.RGBA{}, red},
+		{"full palette, half", image.NewPaletted(r, full), half, &image.NRGBA{}, half},
 	} {
 		got := mapper.Pad(c.img, 1, 0, 0, 0, c.fill)
 		if fmt.Sprintf("%T", got) != fmt.Sprintf("%T", c.want) {
@@ -449,7 +453,11 @@ func TestJitter(t *testing.T) {
 	}
 	// Nothing changes any type but to one that can hold it, and hue and
 	// saturation leave grey as it is.
-	want := map[string]string{"gray": "*image.Gray", "cut out": "*image.Gray", "gray16": "*image.Gray16", "rgba64": "*image.NRGBA64", "nrgba64": "*image.NRGBA64"}
+	want := map[string]string{
+		"gray": "*image.Gray", "cut out": "*image.Gray", "gray16": "*image.Gray16", "gray alpha": "*array.GrayAlpha", "ga16": "*array.GrayAlpha16",
+		"rgba64": "*image.RGBA64", "nrgba64": "*image.NRGBA64", "alpha16": "*image.NRGBA64",
+		"rgba": "*image.RGBA", "ycbcr": "*image.RGBA", "paletted": "*image.RGBA", "cmyk": "*image.RGBA",
+	}
 	for name, k := range kinds() {
 		got := mapper.Jitter(k.img, inOrder, same)
 		kind, ok := want[name]
@@ -459,7 +467,7 @@ func TestJitter(t *testing.T) {
 		if fmt.Sprintf("%T", got) != kind {
 			t.Errorf("%s became a %T, want a %s", name, got, kind)
 		}
-		if strings.Contains(kind, "64") || strings.Contains(kind, "Gray") || name == "nrgba" {
+		if strings.Contains(name, "rgba64") || strings.Contains(kind, "Gray") || name == "nrgba" {
 			samePixels(t, name, k.img, got, func(x, y int) (int, int) { return x, y })
 		}
 	}
@@ -536,5 +544,39 @@ func TestResizeFilters(t *testing.T) {
 	}
 	if _, err := (mapper.ImageResize{Width: 4, Filter: "cubic"}).Maker(); err == nil {
 		t.Error("an unknown filter was accepted")
+	}
+}
+
+// TestChannelsStay: what mappers make of an image has its channels and its depth
+// when it is read from a file again, whatever its pixels are.
+func TestChannelsStay(t *testing.T) {
+	for name, k := range kinds() {
+		if _, inks := k.img.(*image.CMYK); inks {
+			continue // no PNG
+		}
+		channels, depth := array.Channels(k.img)
+		for _, m := range []interface{ Maker() (dataset.Maker, error) }{
+			mapper.ImageCrop{Width: 2}, mapper.ImageFlip{Horizontal: 1}, mapper.ImagePad{Left: 1},
+			mapper.ImageResize{Width: 9}, mapper.ImageResize{Width: 9, Filter: "nearest"}, mapper.ImageResize{Width: 9, Filter: "lanczos"},
+			mapper.ColorJitter{Brightness: 0.5, Hue: 0.1},
+		} {
+			for _, ext := range []string{"png", "tiff"} {
+				in := dataset.List(dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem(ext, k.img)}))
+				out, err := dataset.Map(in, makerOf(t, m), dataset.MapOptions{}).At(t.Context(), 0)
+				if err != nil {
+					t.Errorf("%s: %T: %v", name, m, err)
+					continue
+				}
+				v, err := out.Value(t.Context(), "image")
+				if err != nil {
+					t.Errorf("%s: %T: %v", name, m, err)
+					continue
+				}
+				n, d := array.Channels(v.(image.Image))
+				if n != channels || d != depth && depth == array.Uint8 {
+					t.Errorf("%s from %s: %T made %d channels of %v, had %d of %v", name, ext, m, n, d, channels, depth)
+				}
+			}
+		}
 	}
 }

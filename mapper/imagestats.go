@@ -3,11 +3,12 @@ package mapper
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"image"
-	"image/color"
 	"math"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
@@ -19,9 +20,10 @@ func init() {
 }
 
 // ImageStats measures an image. The item it makes is a document with width,
-// height, bits (8 or 16 a channel), channels (1 for grey, 3 for opaque colour,
-// 4 with alpha, colours not premultiplied), and the lists mean, std (of the
-// population), min and max with one number a channel.
+// height, bits (8 or 16 a channel), channels, and the lists mean, std (of the
+// population), min and max with one number a channel. Channels are those that
+// the file has, whatever its pixels are: 1 of grey, 2 with alpha, 3 of colour or
+// of a palette, 4 with alpha (colours not premultiplied) or of CMYK.
 type ImageStats struct {
 	Item   string `param:"item" doc:"the image" default:"image"`
 	Into   string `param:"into" doc:"the item to make" default:"stats"`
@@ -32,7 +34,7 @@ type ImageStats struct {
 func (m ImageStats) Maker() (dataset.Maker, error) {
 	m.Item, m.Into, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Into, "stats"), cmp.Or(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-stats", Code: key.Version("1"),
+		Name: "image-stats", Code: key.Version("2"),
 		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "format", Value: m.Format}},
 		In:     []string{m.Item}, Out: []string{m.Into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -40,7 +42,11 @@ func (m ImageStats) Maker() (dataset.Maker, error) {
 			if err != nil {
 				return dataset.Sample{}, err
 			}
-			return oneItem(m.Into, m.Format, measure(img)), nil
+			stats, err := measure(img)
+			if err != nil {
+				return dataset.Sample{}, fmt.Errorf("item %s: %w", m.Item, err)
+			}
+			return oneItem(m.Into, m.Format, stats), nil
 		},
 	})
 }
@@ -94,8 +100,11 @@ func (c *channel) std() float64 {
 }
 
 // measure returns the document described at ImageStats.
-func measure(img image.Image) map[string]any {
-	channels, bits := scan(img)
+func measure(img image.Image) (map[string]any, error) {
+	channels, bits, err := scan(img)
+	if err != nil {
+		return nil, err
+	}
 	var mean, std, least, greatest []any
 	for i := range channels {
 		c := &channels[i]
@@ -109,90 +118,32 @@ func measure(img image.Image) map[string]any {
 		"width": int64(b.Dx()), "height": int64(b.Dy()),
 		"channels": int64(len(channels)), "bits": bits,
 		"mean": mean, "std": std, "min": least, "max": greatest,
-	}
+	}, nil
 }
 
 // scan sums up each channel of an image.
-func scan(img image.Image) (channels []channel, bits int64) {
-	switch img := img.(type) {
-	case *image.Gray:
-		return scanGray(img), 8
-	case *image.YCbCr:
-		return scanYCbCr(img), 8
-	case *image.Gray16:
-		return scanPixels(img, 1, func(c []uint32, x, y int) { c[0] = uint32(img.Gray16At(x, y).Y) }), 16
-	case *image.RGBA64, *image.NRGBA64:
-		return scanPixels(img, colours(img), func(c []uint32, x, y int) {
-			p := color.NRGBA64Model.Convert(img.At(x, y)).(color.NRGBA64)
-			c[0], c[1], c[2], c[3] = uint32(p.R), uint32(p.G), uint32(p.B), uint32(p.A)
-		}), 16
-	default:
-		return scanPixels(img, colours(img), func(c []uint32, x, y int) {
-			p := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
-			c[0], c[1], c[2], c[3] = uint32(p.R), uint32(p.G), uint32(p.B), uint32(p.A)
-		}), 8
+func scan(img image.Image) (channels []channel, bits int64, err error) {
+	a, err := array.FromImage(img, 0)
+	if err != nil {
+		return nil, 0, err
 	}
-}
-
-// colours returns how many channels a colour image has.
-func colours(img image.Image) int {
-	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
-		return 3
+	n := 1
+	if len(a.Shape) > 2 {
+		n = a.Shape[2]
 	}
-	return 4
-}
-
-func scanPixels(img image.Image, n int, at func(c []uint32, x, y int)) []channel {
-	channels, b := make([]channel, n), img.Bounds()
-	var values [4]uint32
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			at(values[:], x, y)
-			for i := range channels {
-				channels[i].add(values[i])
+	channels = make([]channel, n)
+	if a.DType == array.Uint8 {
+		for p := a.Data; len(p) >= n; p = p[n:] {
+			for c := range channels {
+				channels[c].add(uint32(p[c]))
 			}
 		}
+		return channels, 8, nil
 	}
-	return channels
-}
-
-func scanGray(img *image.Gray) []channel {
-	channels, b := make([]channel, 1), img.Rect
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		row := img.Pix[img.PixOffset(b.Min.X, y):]
-		for _, v := range row[:b.Dx()] {
-			channels[0].add(uint32(v))
+	for p := a.Data; len(p) >= 2*n; p = p[2*n:] {
+		for c := range channels {
+			channels[c].add(uint32(binary.LittleEndian.Uint16(p[2*c:])))
 		}
 	}
-	return channels
-}
-
-// scanYCbCr is what JPEG needs: no allocation and no look-up of offsets a pixel.
-func scanYCbCr(img *image.YCbCr) []channel {
-	channels, b := make([]channel, 3), img.Rect
-	shift := chromaShift(img.SubsampleRatio)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		luma := img.Y[img.YOffset(b.Min.X, y):][:b.Dx()]
-		chroma := img.COffset(b.Min.X, y) - b.Min.X>>shift
-		for i, l := range luma {
-			at := chroma + (b.Min.X+i)>>shift
-			r, g, bl := color.YCbCrToRGB(l, img.Cb[at], img.Cr[at])
-			channels[0].add(uint32(r))
-			channels[1].add(uint32(g))
-			channels[2].add(uint32(bl))
-		}
-	}
-	return channels
-}
-
-// chromaShift is how many times two columns share one chroma value.
-func chromaShift(r image.YCbCrSubsampleRatio) int {
-	switch r {
-	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
-		return 1
-	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
-		return 2
-	default:
-		return 0
-	}
+	return channels, 16, nil
 }

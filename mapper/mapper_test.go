@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/mapper"
@@ -36,9 +37,10 @@ func picture(img image.Image) dataset.Sample {
 func TestImageStats(t *testing.T) {
 	gray := image.NewGray(image.Rect(5, 5, 7, 7)) // not at the origin
 	copy(gray.Pix, []uint8{0, 100, 200, 100})
-	opaque := image.NewNRGBA(image.Rect(0, 0, 2, 1))
-	opaque.SetNRGBA(0, 0, color.NRGBA{10, 20, 30, 255})
-	opaque.SetNRGBA(1, 0, color.NRGBA{30, 20, 10, 255})
+	opaque := image.NewRGBA(image.Rect(0, 0, 2, 1))
+	opaque.SetRGBA(0, 0, color.RGBA{10, 20, 30, 255})
+	opaque.SetRGBA(1, 0, color.RGBA{30, 20, 10, 255})
+	grayAlpha := &array.GrayAlpha{Pix: []uint8{10, 255}, Stride: 2, Rect: image.Rect(0, 0, 1, 1)}
 	clear := image.NewNRGBA(image.Rect(0, 0, 1, 1))
 	clear.SetNRGBA(0, 0, color.NRGBA{10, 20, 30, 128})
 	deep := image.NewGray16(image.Rect(0, 0, 1, 1))
@@ -61,6 +63,10 @@ func TestImageStats(t *testing.T) {
 			"width": int64(1), "height": int64(1), "channels": int64(4), "bits": int64(8),
 			"mean": []any{10.0, 20.0, 30.0, 128.0}, "std": []any{0.0, 0.0, 0.0, 0.0},
 			"min": []any{int64(10), int64(20), int64(30), int64(128)}, "max": []any{int64(10), int64(20), int64(30), int64(128)},
+		}},
+		{"grey with alpha, opaque", grayAlpha, map[string]any{
+			"width": int64(1), "height": int64(1), "channels": int64(2), "bits": int64(8),
+			"mean": []any{10.0, 255.0}, "std": []any{0.0, 0.0}, "min": []any{int64(10), int64(255)}, "max": []any{int64(10), int64(255)},
 		}},
 		{"16 bits", deep, map[string]any{
 			"width": int64(1), "height": int64(1), "channels": int64(1), "bits": int64(16),
@@ -94,11 +100,14 @@ func TestImageStatsOfJPEG(t *testing.T) {
 		}
 		for _, r := range []image.Rectangle{whole.Rect, image.Rect(3, 1, 12, 8), image.Rect(2, 2, 3, 3)} {
 			cut := whole.SubImage(r)
-			plain := image.NewNRGBA(r)
+			plain := image.NewRGBA(r)
 			draw.Draw(plain, r, cut, r.Min, draw.Src)
 			var got [2]any
 			for i, img := range []image.Image{cut, plain} {
-				got[i] = mapper.Measure(img)
+				var err error
+				if got[i], err = mapper.Measure(img); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if diff := cmp.Diff(got[1], got[0]); diff != "" {
 				t.Errorf("%v, %v (-any image +JPEG):\n%s", ratio, r, diff)

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"image/draw"
 	"slices"
+
+	"github.com/larder-data/larder/array"
 )
 
 // raster is an image of a type that holds its pixels one after another, so that
@@ -31,6 +33,10 @@ func rasterOf(img image.Image) raster {
 		return raster{m, m.Pix, m.Stride, 2}
 	case *image.Paletted:
 		return raster{m, m.Pix, m.Stride, 1}
+	case *array.GrayAlpha:
+		return raster{m, m.Pix, m.Stride, 2}
+	case *array.GrayAlpha16:
+		return raster{m, m.Pix, m.Stride, 4}
 	case *image.CMYK:
 		return raster{m, m.Pix, m.Stride, 4}
 	case *image.RGBA:
@@ -77,6 +83,10 @@ func (r raster) blank(width, height int) raster {
 		return rasterOf(image.NewAlpha16(rect))
 	case *image.Paletted:
 		return rasterOf(image.NewPaletted(rect, m.Palette))
+	case *array.GrayAlpha:
+		return rasterOf(array.NewGrayAlpha(rect))
+	case *array.GrayAlpha16:
+		return rasterOf(array.NewGrayAlpha16(rect))
 	case *image.CMYK:
 		return rasterOf(image.NewCMYK(rect))
 	case *image.RGBA:
@@ -203,12 +213,22 @@ func withPalette(m *image.Paletted, c color.NRGBA) raster {
 			return rasterOf(m)
 		}
 	}
-	if len(m.Palette) >= full {
-		return rasterOf(straight(m))
+	if n, _ := array.Channels(m); len(m.Palette) >= full {
+		out := straight(m)
+		if n == 3 && c.A == 255 {
+			return rasterOf(opaque(out))
+		}
+		return rasterOf(out)
 	}
 	larger := *m
 	larger.Palette = append(slices.Clip(m.Palette), c)
 	return rasterOf(&larger)
+}
+
+// opaque returns an image whose pixels are all opaque as one of a type that
+// stands for colour without alpha.
+func opaque(img *image.NRGBA) *image.RGBA {
+	return &image.RGBA{Pix: img.Pix, Stride: img.Stride, Rect: img.Rect}
 }
 
 // straight64 is straight for 16 bits a channel.

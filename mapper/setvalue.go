@@ -43,7 +43,7 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 	}
 	value, format := document(m.Value), cmp.Or(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "set-value", Code: key.Version("1"),
+		Name: "set-value", Code: key.Version("2"),
 		Params: []key.Param{{Name: "key", Value: m.Key}, {Name: "value", Value: value}, {Name: "format", Value: format}},
 		Names: func(have []string) (in, out []string) {
 			if path.Inside() && slices.Contains(have, path.Item) {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -147,7 +149,8 @@ func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Sample
 // a text.
 type rank struct {
 	Number float64
-	Whole  int64 // exact, if IsWhole
+	Whole  int64  // exact, if IsWhole
+	Wide   string // exact digits of a whole number beyond an int64
 	Text   string
 
 	IsWhole, IsText bool
@@ -165,7 +168,23 @@ func compareRanks(a, b rank) int {
 	if a.IsWhole && b.IsWhole {
 		return cmp.Compare(a.Whole, b.Whole)
 	}
+	if a.Wide != "" && b.Wide != "" {
+		return compareDigits(a.Wide, b.Wide)
+	}
 	return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Text, b.Text))
+}
+
+// compareDigits compares whole numbers of any length.
+func compareDigits(a, b string) int {
+	negative := strings.HasPrefix(a, "-")
+	if negative != strings.HasPrefix(b, "-") {
+		return cmp.Compare(a, b) // "-" comes before digits
+	}
+	c := cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	if negative {
+		return -c
+	}
+	return c
 }
 
 func ranksOf(v any) ([]rank, error) {
@@ -197,6 +216,9 @@ func rankOf(v any) (rank, error) {
 		return whole(int64(v)), nil
 	case int64:
 		return whole(v), nil
+	case *big.Int:
+		f, _ := v.Float64()
+		return rank{Number: f, Wide: v.String()}, nil
 	case float64:
 		if math.IsNaN(v) {
 			return rank{}, fmt.Errorf("is not a number (NaN), which has no place in an order")
@@ -285,7 +307,7 @@ func groupName(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
 		return v, nil
-	case bool, int, int64:
+	case bool, int, int64, *big.Int:
 		return fmt.Sprint(v), nil
 	case float64:
 		if v == math.Trunc(v) {

@@ -3,10 +3,12 @@ package schema
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -149,27 +151,9 @@ func (c *checker) image(want *Item, img image.Image) {
 	if !want.Height.holds(b.Dy()) {
 		c.add("", "its height is %d, want %s", b.Dy(), want.Height)
 	}
-	if n := channels(img); want.Channels != nil && !slices.Contains(want.Channels, n) {
+	if n, _ := array.Channels(img); want.Channels != nil && !slices.Contains(want.Channels, n) {
 		c.add("", "it has %d channels, want %s", n, anyOf(want.Channels))
 	}
-}
-
-// channels returns what the type of an image stores: 1 of grey, 3 of colour, 4
-// with alpha. Types that may or may not have alpha are looked into.
-func channels(img image.Image) int {
-	switch img := img.(type) {
-	case *image.Gray, *image.Gray16:
-		return 1
-	case *image.YCbCr, *image.CMYK:
-		return 3
-	case *image.NRGBA, *image.NRGBA64, *image.NYCbCrA:
-		return 4
-	case interface{ Opaque() bool }:
-		if img.Opaque() {
-			return 3
-		}
-	}
-	return 4
 }
 
 func (c *checker) array(want *Item, a *array.Array) {
@@ -191,6 +175,8 @@ func (c *checker) array(want *Item, a *array.Array) {
 // plain is a document as JSON has it: bytes, which YAML knows, are a text.
 func plain(v any) any {
 	switch v := v.(type) {
+	case *big.Int:
+		return json.Number(v.String())
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
 	case []any:

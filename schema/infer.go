@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,8 @@ func (s *sight) add(ext string, shared bool, v any) {
 	switch v := v.(type) {
 	case image.Image:
 		s.width, s.height = s.width.with(v.Bounds().Dx()), s.height.with(v.Bounds().Dy())
-		s.channels[channels(v)] = true
+		n, _ := array.Channels(v)
+		s.channels[n] = true
 	case *array.Array:
 		s.array(v)
 	}
@@ -164,7 +166,7 @@ func (f *form) add(v any) {
 		f.types["null"] = true
 	case bool:
 		f.types["boolean"] = true
-	case int64:
+	case int64, *big.Int:
 		f.types["integer"] = true
 	case float64:
 		f.types["number"] = true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 
@@ -136,6 +137,8 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 		return strconv.FormatBool(v), nil
 	case int64:
 		return strconv.FormatInt(v, 10), nil
+	case *big.Int:
+		return v.String(), nil
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}

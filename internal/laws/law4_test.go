@@ -21,6 +21,7 @@ var bounded = law{
 		"dataset.TestCachedCountsWhatWasReadBefore":      "and those that were read before it was cached",
 		"flow.TestNodesShareTheWorkers":                  "nodes that run side by side work on no more samples than one would",
 		"op.TestMemorizeIsBounded":                       "an operator that keeps everything in memory keeps its bound",
+		"codec.TestPagesThatClaimTooMuchAreRefused":      "nor can its pages and frames together",
 		"codec.TestImagesThatClaimTooMuchAreRefused":     "a small file cannot claim all memory",
 		"key.TestMemoIsBounded":                          "digests that are remembered are bounded",
 	},
@@ -42,6 +43,8 @@ var bounded = law{
 		{"nodes do not share their workers", "dataset/parallel.go", "		defer bound.Release(1)\n", "		bound.Release(1)\n", []string{"dataset.TestBoundIsShared"}},
 		{"values that are read later do not count", "dataset/cached.go", "			c.cache.Update(i, bytes.Add(n))\n", "			bytes.Add(n)\n", []string{"dataset.TestCacheBytesFollowReads"}},
 		{"values that were read before do not count", "dataset/cached.go", "	return bytes.Load() //", "	return sampleBytes(s) //", []string{"dataset.TestCachedCountsWhatWasReadBefore"}},
+		{"the pages of a file count one by one", "codec/tiff.go", "if left -= int64(p.width) * int64(p.height); left < 0 {", "if left < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
+		{"the frames of a file count one by one", "codec/gif.go", "if each := int64(c.Width) * int64(c.Height); frames > 1 && frames > pixelLimit()/each {", "if each := int64(c.Width) * int64(c.Height); frames > 1 && each < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
 	},
 }

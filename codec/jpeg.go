@@ -1,0 +1,69 @@
+package codec
+
+import (
+	"bytes"
+	"image"
+	"image/draw"
+	"image/jpeg"
+	"io"
+)
+
+// jpegQuality is what JPEGs are written with.
+const jpegQuality = 80
+
+// decodeJPEG reads JPEG, baseline and progressive: grey, colour and CMYK (where
+// 255 is full ink). Chroma that was sampled down is interpolated, as libjpeg,
+// libjpeg-turbo and what is built on them do: colours differ from theirs by no
+// more than rounding, one or two levels.
+func decodeJPEG(b []byte) (any, error) {
+	if err := checked(b, 8192, jpeg.DecodeConfig); err != nil {
+		return nil, err
+	}
+	img, err := jpeg.Decode(bytes.NewReader(b))
+	if ycc, ok := img.(*image.YCbCr); ok && err == nil {
+		const narrow = 2 // as in libjpeg
+		return coloured(fullChroma(ycc, narrow)), nil
+	}
+	return img, err
+}
+
+// coloured returns the colours of an image by the formula of JFIF, rounded to
+// the nearest level, which the standard library does not do.
+func coloured(m *image.YCbCr) *image.RGBA {
+	out := image.NewRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
+	shift := uint(0) // how many columns share a sample of chroma, as a power of 2
+	if r := m.SubsampleRatio; r == image.YCbCrSubsampleRatio411 || r == image.YCbCrSubsampleRatio410 {
+		shift = 2
+	}
+	for y := range out.Rect.Dy() {
+		luma, at := m.Y[y*m.YStride:], m.COffset(m.Rect.Min.X, m.Rect.Min.Y+y)
+		cb, cr, row := m.Cb[at:], m.Cr[at:], out.Pix[y*out.Stride:]
+		for x := range out.Rect.Dx() {
+			l, b, r := int(luma[x])<<16+1<<15, int(cb[x>>shift])-128, int(cr[x>>shift])-128
+			row[4*x] = clamped((l + 91881*r) >> 16)
+			row[4*x+1] = clamped((l - 22554*b - 46802*r) >> 16)
+			row[4*x+2] = clamped((l + 116130*b) >> 16)
+			row[4*x+3] = 255
+		}
+	}
+	return out
+}
+
+func clamped(v int) byte { return byte(min(255, max(0, v))) }
+
+// encodeJPEG brings types that image/jpeg would ask for each pixel to one that
+// it reads in rows.
+func encodeJPEG(w io.Writer, img image.Image) error {
+	switch img.(type) {
+	case *image.Gray, *image.YCbCr, *image.RGBA:
+	case *image.Gray16:
+		gray := image.NewGray(img.Bounds())
+		draw.Draw(gray, gray.Rect, img, gray.Rect.Min, draw.Src)
+		img = gray
+	default:
+		rgba := image.NewRGBA(img.Bounds())
+		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
+		img = rgba
+	}
+	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+}

@@ -1,0 +1,98 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/draw"
+	"image/png"
+	"io"
+	"sync"
+
+	"github.com/larder-data/larder/array"
+)
+
+// decodePNG reads PNG: grey, grey with alpha, colour, colour with alpha, of 8 or
+// 16 bits (fewer become 8), and palettes. A transparent colour is alpha.
+func decodePNG(b []byte) (any, error) {
+	// Deflate stands for up to 1032 bytes a byte.
+	if err := checked(b, 8*1040, png.DecodeConfig); err != nil {
+		return nil, err
+	}
+	grey, animated := pngGrey(b)
+	if animated {
+		return nil, errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
+	}
+	img, err := png.Decode(bytes.NewReader(b))
+	if err != nil || !grey {
+		return img, err
+	}
+	switch m := img.(type) { // grey with alpha, which image/png reads as colour
+	case *image.NRGBA:
+		return &array.GrayAlpha{Pix: pick(m.Pix, 4, 2, 3), Stride: 2 * m.Rect.Dx(), Rect: m.Rect}, nil
+	case *image.NRGBA64:
+		return &array.GrayAlpha16{Pix: pick(m.Pix, 8, 4, 5, 6, 7), Stride: 4 * m.Rect.Dx(), Rect: m.Rect}, nil
+	}
+	return img, nil
+}
+
+// pick returns some bytes of each pixel.
+func pick(pix []byte, size int, which ...int) []byte {
+	out := make([]byte, 0, len(pix)/size*len(which))
+	for ; len(pix) >= size; pix = pix[size:] {
+		for _, at := range which {
+			out = append(out, pix[at])
+		}
+	}
+	return out
+}
+
+// pngGrey reads the chunks before the pixels: whether there is no colour, and
+// whether there are more frames than one.
+func pngGrey(b []byte) (grey, animated bool) {
+	const start, head, crc = 8, 8, 4
+	for at := start; at+head <= len(b); {
+		size := int(binary.BigEndian.Uint32(b[at:]))
+		kind, data := string(b[at+4:at+head]), b[at+head:]
+		if size < 0 || size > len(data) || kind == "IDAT" {
+			break
+		}
+		switch {
+		case kind == "IHDR" && size > 9:
+			grey = data[9]&2 == 0
+		case kind == "acTL" && size >= 4:
+			animated = binary.BigEndian.Uint32(data) > 1
+		}
+		at += head + size + crc
+	}
+	return grey, animated
+}
+
+// pngEncoder uses its buffers again: they take more than most images.
+var pngEncoder = png.Encoder{BufferPool: &pngBuffers{}}
+
+type pngBuffers struct{ pool sync.Pool }
+
+func (p *pngBuffers) Get() *png.EncoderBuffer {
+	b, _ := p.pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
+
+// encodePNG writes the channels of the type of the image. The standard library
+// knows no grey with alpha, and leaves alpha out where all pixels are opaque.
+func encodePNG(w io.Writer, img image.Image) error {
+	switch m := img.(type) {
+	case *image.Gray, *image.Gray16, *image.RGBA, *image.RGBA64, *image.Paletted:
+		return pngEncoder.Encode(w, m)
+	case *image.YCbCr, *image.CMYK: // would get 16 bits a channel
+		rgba := image.NewRGBA(m.Bounds())
+		draw.Draw(rgba, rgba.Rect, m, rgba.Rect.Min, draw.Src)
+		return pngEncoder.Encode(w, rgba)
+	case *array.GrayAlpha, *array.GrayAlpha16, *image.NRGBA64:
+		return writePNG(w, m, 0)
+	}
+	return writePNG(w, img, 4)
+}

@@ -1,0 +1,69 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"image"
+
+	"golang.org/x/image/webp"
+)
+
+// decodeWebP reads WebP of one frame: colour, with alpha if the file says so.
+// Chroma of lossy files is interpolated, and its colours are those of ITU-R 601
+// in the range of television (16 to 235), as the format defines.
+func decodeWebP(b []byte) (any, error) {
+	if err := checked(b, 0, webp.DecodeConfig); err != nil {
+		return nil, err
+	}
+	if len(b) > 20 && string(b[12:16]) == "VP8X" && b[20]&2 != 0 {
+		return nil, errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
+	}
+	img, err := webp.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	switch img := img.(type) {
+	case *image.YCbCr:
+		return asRGBA(televised(img, nil, 0)), nil
+	case *image.NYCbCrA:
+		return televised(&img.YCbCr, img.A, img.AStride), nil
+	case *image.NRGBA:
+		if !webpAlpha(b) {
+			return asRGBA(img), nil
+		}
+	}
+	return img, nil
+}
+
+// webpAlpha reports whether a lossless file says that it has alpha.
+func webpAlpha(b []byte) bool {
+	if string(b[12:16]) == "VP8L" && len(b) > 24 {
+		return b[24]&0x10 != 0
+	}
+	return b[20]&0x10 != 0 // VP8X
+}
+
+// televised returns the colours of an image whose luma goes from 16 to 235.
+// Without alpha it is opaque.
+func televised(m *image.YCbCr, alpha []byte, stride int) *image.NRGBA {
+	m = fullChroma(m, 0)
+	out := image.NewNRGBA(image.Rect(0, 0, m.Rect.Dx(), m.Rect.Dy()))
+	for y := range out.Rect.Dy() {
+		luma, cb, cr := m.Y[y*m.YStride:], m.Cb[y*m.CStride:], m.Cr[y*m.CStride:]
+		row := out.Pix[y*out.Stride:]
+		for x := range out.Rect.Dx() {
+			// 2^14 times 255/219, and 255/224 times the weights of ITU-R 601,
+			// rounded where libwebp does; the last number is what the origins
+			// (16 and 128) make, and half a level.
+			l, b, r := 19077*int(luma[x])>>8, int(cb[x]), int(cr[x])
+			row[4*x] = clamped((l + 26149*r>>8 - 14234) >> 6)
+			row[4*x+1] = clamped((l - 6419*b>>8 - 13320*r>>8 + 8708) >> 6)
+			row[4*x+2] = clamped((l + 33050*b>>8 - 17685) >> 6)
+			row[4*x+3] = 255
+			if alpha != nil {
+				row[4*x+3] = alpha[y*stride+x]
+			}
+		}
+	}
+	return out
+}

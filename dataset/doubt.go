@@ -1,0 +1,77 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/larder-data/larder/codec"
+)
+
+// WithLog returns a context in which what is read and may mean something else to
+// other software (see [codec.Doubt]) is told to log, once for each file. Without
+// it, it is told to slog.Default.
+func WithLog(ctx context.Context, log *slog.Logger) context.Context {
+	return context.WithValue(ctx, doubtsKey{}, &doubts{log: log, told: map[string]bool{}})
+}
+
+type doubtsKey struct{}
+
+// doubts tells a log what was noted of files, once for each.
+type doubts struct {
+	log *slog.Logger // nil for the default
+
+	mu   sync.Mutex
+	told map[string]bool
+}
+
+// maxTold bounds the files that are remembered, and named.
+const maxTold = 10_000
+
+var unlogged = &doubts{told: map[string]bool{}}
+
+// noting decodes and tells of doubts, if the format has any.
+func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
+	if c.Noting == nil {
+		return c.Decode(b)
+	}
+	var first codec.Doubt
+	n := 0
+	v, err := c.Noting(b, func(d codec.Doubt) {
+		if n++; n == 1 {
+			first = d
+		}
+	})
+	if n > 0 && err == nil {
+		told, ok := ctx.Value(doubtsKey{}).(*doubts)
+		if !ok {
+			told = unlogged
+		}
+		told.tell(Describe(o), first, n-1)
+	}
+	return v, err
+}
+
+func (d *doubts) tell(name string, first codec.Doubt, more int) {
+	d.mu.Lock()
+	again := d.told[name] || len(d.told) > maxTold
+	last := len(d.told) == maxTold
+	d.told[name] = true
+	d.mu.Unlock()
+	if again {
+		return
+	}
+	log := d.log
+	if log == nil {
+		log = slog.Default()
+	}
+	text := first.String()
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more of the kind", more)
+	}
+	log.Warn("a value that others may read as another one; quotes around it, or another way to write it, settle that", "file", name, "value", text)
+	if last {
+		log.Warn("further files with such values are not named", "named", maxTold)
+	}
+}
