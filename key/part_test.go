@@ -216,7 +216,7 @@ func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 	op := mustOp(t, "f", Version("1"))
 	args := []any{nil, 0, int64(0), "0", (*int)(nil), (*Model)(nil), Model{}, &Model{}, Model{Size: 1}, Model{Weights: []float32{}}, Options{}, Options{Extra: Model{}},
 		[]Model{}, []Model{{}}, map[string]int{}, map[string]int{"a": 1}, map[string]int{"a": 2}, box[any]{Model{}}, box[Model]{}, box[any]{nil}, box[*list]{&list{}}, box[*list]{&list{1, nil}},
-		keyed{1, "a"}, keyed{2, "a"}, time.Unix(0, 0), time.Unix(0, 0).UTC(), Code{"a b", "c"}, Code{"a", "b c"}}
+		keyed{1, "a"}, keyed{2, "a"}, time.Unix(0, 0), time.Unix(0, 0).UTC(), Code{Kind: "a b", ID: "c"}, Code{Kind: "a", ID: "b c"}}
 	parts := map[string]string{}
 	for _, v := range args {
 		id := ""
@@ -229,8 +229,8 @@ func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 		}
 		parts[id] = name
 	}
-	one := mustOp(t, "f", Code{"a b", "c"}).Action()
-	two := mustOp(t, "f", Code{"a", "b c"}).Action()
+	one := mustOp(t, "f", Code{Kind: "a b", ID: "c"}).Action()
+	two := mustOp(t, "f", Code{Kind: "a", ID: "b c"}).Action()
 	if len(Diff(one.Parts(), two.Parts())) != 1 {
 		t.Error("two identities of code whose texts are equal are not told apart")
 	}
