@@ -24,15 +24,25 @@ type Method struct {
 	decode func(at any, b []byte) error
 }
 
+// Each ability comes in a pair: to turn into bytes, and back.
 var (
 	binary = Ability{reflect.TypeFor[encoding.BinaryMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("MarshalBinary")
 	}}
+	unbinary = Ability{reflect.TypeFor[encoding.BinaryUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+		return t.MethodByName("UnmarshalBinary")
+	}}
 	gobs = Ability{reflect.TypeFor[gob.GobEncoder](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("GobEncode")
 	}}
+	ungobs = Ability{reflect.TypeFor[gob.GobDecoder](), func(t reflect.Type) (reflect.Method, bool) {
+		return t.MethodByName("GobDecode")
+	}}
 	text = Ability{reflect.TypeFor[encoding.TextMarshaler](), func(t reflect.Type) (reflect.Method, bool) {
 		return t.MethodByName("MarshalText")
+	}}
+	untext = Ability{reflect.TypeFor[encoding.TextUnmarshaler](), func(t reflect.Type) (reflect.Method, bool) {
+		return t.MethodByName("UnmarshalText")
 	}}
 )
 
@@ -40,25 +50,22 @@ var (
 // MarshalText and their counterparts, in this order; ok is false if it has
 // none. They may be declared on t or on pointers to it.
 func Of(t reflect.Type) (m Method, ok bool) {
-	p := reflect.PointerTo(t)
 	switch {
-	case binary.Declared(t) && has[encoding.BinaryUnmarshaler](p):
+	case binary.Declared(t) && unbinary.Declared(t):
 		return Method{"MarshalBinary", t,
 			func(at any) ([]byte, error) { return at.(encoding.BinaryMarshaler).MarshalBinary() },
 			func(at any, b []byte) error { return at.(encoding.BinaryUnmarshaler).UnmarshalBinary(b) }}, true
-	case gobs.Declared(t) && has[gob.GobDecoder](p):
+	case gobs.Declared(t) && ungobs.Declared(t):
 		return Method{"GobEncode", t,
 			func(at any) ([]byte, error) { return at.(gob.GobEncoder).GobEncode() },
 			func(at any, b []byte) error { return at.(gob.GobDecoder).GobDecode(b) }}, true
-	case text.Declared(t) && has[encoding.TextUnmarshaler](p):
+	case text.Declared(t) && untext.Declared(t):
 		return Method{"MarshalText", t,
 			func(at any) ([]byte, error) { return at.(encoding.TextMarshaler).MarshalText() },
 			func(at any, b []byte) error { return at.(encoding.TextUnmarshaler).UnmarshalText(b) }}, true
 	}
 	return m, false
 }
-
-func has[I any](t reflect.Type) bool { return t.Implements(reflect.TypeFor[I]()) }
 
 // Bytes returns the bytes of the value that at points to, if they make the same
 // value again: so no two values have the same bytes. A panic of the type's
