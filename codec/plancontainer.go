@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -216,7 +217,19 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 		elems.Index(len(entries)).SetIterValue(it)
 		entries = append(entries, entry{keys.dst[start:len(keys.dst):len(keys.dst)], len(entries)})
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
+	var failed error
+	slices.SortFunc(entries, func(a, b entry) int {
+		if c := bytes.Compare(a.key, b.key); c != 0 || a.index == b.index {
+			return c
+		}
+		// NaNs of the same bits: the elements tell which is first.
+		var x, y cborWriter
+		failed = cmp.Or(failed, elem.write(&x, elems.Index(a.index)), elem.write(&y, elems.Index(b.index)))
+		return bytes.Compare(x.dst, y.dst)
+	})
+	if failed != nil {
+		return failed
+	}
 	for _, e := range entries {
 		w.dst = append(w.dst, e.key...)
 		if err := elem.write(w, elems.Index(e.index)); err != nil {

@@ -5,8 +5,10 @@ package identical
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -145,7 +147,7 @@ func (c *comparison) elements(a, b reflect.Value) bool {
 	return true
 }
 
-// maps compares maps. A key that is not equal to itself counts as different.
+// maps compares maps.
 func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() != b.IsNil() || a.Len() != b.Len() {
 		return false
@@ -153,13 +155,34 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() || c.met(a.UnsafePointer(), b.UnsafePointer(), 0, a.Type()) {
 		return true
 	}
+	var odd [][2]reflect.Value // entries of b with keys that are not equal to themselves
+	for it := b.MapRange(); it.Next(); {
+		if !it.Key().Equal(it.Key()) {
+			odd = append(odd, [2]reflect.Value{addressable(it.Key()), addressable(it.Value())})
+		}
+	}
 	for it := a.MapRange(); it.Next(); {
-		other := b.MapIndex(it.Key())
-		if step := fmt.Sprintf("[%v]", it.Key()); !c.at(other.IsValid() && c.same(addressable(it.Value()), addressable(other)), step) {
+		k, v := it.Key(), addressable(it.Value())
+		var same bool
+		if k.Equal(k) {
+			other := b.MapIndex(k)
+			same = other.IsValid() && c.same(v, addressable(other))
+		} else if i := c.find(odd, addressable(k), v); i >= 0 {
+			odd, same = slices.Delete(odd, i, i+1), true
+		}
+		if !c.at(same, fmt.Sprintf("[%v]", k)) {
 			return false
 		}
 	}
 	return true
+}
+
+// find returns which entry has the same key and value.
+func (c *comparison) find(entries [][2]reflect.Value, k, v reflect.Value) int {
+	return slices.IndexFunc(entries, func(e [2]reflect.Value) bool {
+		try := comparison{seen: maps.Clone(c.seen), depth: c.depth}
+		return try.same(k, e[0]) && try.same(v, e[1])
+	})
 }
 
 // field returns a field, also one that is not exported.

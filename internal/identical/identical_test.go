@@ -40,6 +40,7 @@ func TestValues(t *testing.T) {
 		{any(1), any(int8(1)), "", false}, {[]any{1}, []any{int8(1)}, "[0]", false}, {[]any{ring{}}, []any{ring{n: 1}}, "[0].(identical.ring).n", false},
 		{time.Unix(1, 0), time.Unix(1, 0).UTC(), "", false}, {time.Unix(1, 0).In(time.FixedZone("a", 1)), time.Unix(1, 0).In(time.FixedZone("a", 1)), "", true},
 		{big.NewInt(0), new(big.Int), "", true}, {big.NewFloat(1), big.NewFloat(1).SetPrec(10), "", false}, {*big.NewRat(1, 2), *big.NewRat(2, 4), "", true},
+		{map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 2, quiet: 1}, "", true}, {map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 1, quiet: 2}, "", false},
 		{func() {}, func() {}, "", false}, {(func())(nil), (func())(nil), "", true}, {[2]struct{}{}, [2]struct{}{}, "", true}, {[]byte{1}, []byte{2}, "", false},
 	} {
 		x, y := reflect.New(reflect.TypeOf(&c.a).Elem()), reflect.New(reflect.TypeOf(&c.a).Elem())
@@ -100,7 +101,7 @@ func TestSumSeesEachWrite(t *testing.T) {
 		}
 	}
 	long := &ring{}
-	for range 1 << 20 {
+	for range 1 << 16 {
 		long = &ring{next: long}
 	}
 	if _, ok := SumOf(long); !ok {
