@@ -156,7 +156,9 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 		return true
 	}
 	var odd [][2]reflect.Value // entries of b with keys that are not equal to themselves
+	keys := reflect.MakeMap(reflect.MapOf(a.Type().Key(), a.Type().Key()))
 	for it := b.MapRange(); it.Next(); {
+		keys.SetMapIndex(it.Key(), it.Key())
 		if !it.Key().Equal(it.Key()) {
 			odd = append(odd, [2]reflect.Value{addressable(it.Key()), addressable(it.Value())})
 		}
@@ -165,8 +167,9 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 		k, v := it.Key(), addressable(it.Value())
 		var same bool
 		if k.Equal(k) {
-			other := b.MapIndex(k)
-			same = other.IsValid() && c.same(v, addressable(other))
+			// Equal keys may differ: 0 and -0.
+			own, other := keys.MapIndex(k), b.MapIndex(k)
+			same = other.IsValid() && c.same(addressable(k), addressable(own)) && c.same(v, addressable(other))
 		} else if i := c.find(odd, addressable(k), v); i >= 0 {
 			odd, same = slices.Delete(odd, i, i+1), true
 		}

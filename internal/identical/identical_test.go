@@ -41,6 +41,7 @@ func TestValues(t *testing.T) {
 		{time.Unix(1, 0), time.Unix(1, 0).UTC(), "", false}, {time.Unix(1, 0).In(time.FixedZone("a", 1)), time.Unix(1, 0).In(time.FixedZone("a", 1)), "", true},
 		{big.NewInt(0), new(big.Int), "", true}, {big.NewFloat(1), big.NewFloat(1).SetPrec(10), "", false}, {*big.NewRat(1, 2), *big.NewRat(2, 4), "", true},
 		{map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 2, quiet: 1}, "", true}, {map[float64]int{quiet: 1, signalling: 2}, map[float64]int{signalling: 1, quiet: 2}, "", false},
+		{map[float64]int{zero: 1}, map[float64]int{math.Copysign(0, -1): 1}, "[0]", false},
 		{func() {}, func() {}, "", false}, {(func())(nil), (func())(nil), "", true}, {[2]struct{}{}, [2]struct{}{}, "", true}, {[]byte{1}, []byte{2}, "", false},
 	} {
 		x, y := reflect.New(reflect.TypeOf(&c.a).Elem()), reflect.New(reflect.TypeOf(&c.a).Elem())
