@@ -90,6 +90,10 @@ func TestDoubtIsHandedOn(t *testing.T) {
 	}, lazy.Options{Version: "1", Captured: map[string]any{"write": 0}})
 	passes := lazy.Func1("passes", func(_ context.Context, x int) (int, error) { return x, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	twice := lazy.Func1("twice", func(_ context.Context, x int) (int, error) { return 2 * x, nil }, v1)
+	clean := lazy.Func0("clean", func(context.Context) (int, error) { return 2, nil }, v1)
+	if got := get(t, l, twice(passes(clean()))); got != 4 { // so what a doubtful 2 leads to is found
+		t.Errorf("got %d", got)
+	}
 	tree := func() lazy.Value[int] { return twice(passes(spoil(lazy.Of(newOpaque(1))))) }
 	if got := get(t, l, tree()); got != 4 {
 		t.Errorf("got %d", got)
