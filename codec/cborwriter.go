@@ -82,6 +82,11 @@ func (w *cborWriter) enter(t reflect.Type) error {
 	if w.depth++; w.depth > maxDepth {
 		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of links"}
 	}
+	return w.room(t)
+}
+
+// room reports what has become too long.
+func (w *cborWriter) room(t reflect.Type) error {
 	if len(w.dst)-w.start > maxBytes {
 		return &UnencodableError{What: fmt.Sprintf("a value that takes more than %d bytes", maxBytes), Type: t, Cure: "return an array.Array, or several results"}
 	}

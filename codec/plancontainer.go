@@ -85,6 +85,9 @@ func (w *cborWriter) elements(elem *plan, v reflect.Value) error {
 		if err := elem.write(w, v.Index(i)); err != nil {
 			return within(err, "["+strconv.Itoa(i)+"]")
 		}
+		if err := w.room(v.Type()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -234,6 +237,9 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 		w.dst = append(w.dst, e.key...)
 		if err := elem.write(w, elems.Index(e.index)); err != nil {
 			return within(err, "["+keyText(e.key)+"]")
+		}
+		if err := w.room(m.Type()); err != nil {
+			return err
 		}
 	}
 	return nil

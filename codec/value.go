@@ -52,10 +52,16 @@ func (e *UnencodableError) Error() string {
 // Unwrap returns Err.
 func (e *UnencodableError) Unwrap() error { return e.Err }
 
-// within puts a step in front of the path of an error.
+// maxPath bounds the path of an error: a value may be very deep.
+const maxPath = 500
+
+// within puts a step in front of the path of an error. Of a long one the
+// beginning stays, as it is seen last.
 func within(err error, step string) error {
 	if e, ok := errors.AsType[*UnencodableError](err); ok {
-		e.Path = step + e.Path
+		if e.Path = step + e.Path; len(e.Path) > maxPath {
+			e.Path = e.Path[:maxPath] + "..."
+		}
 	}
 	return err
 }
