@@ -1,6 +1,10 @@
 package larder
 
-import "context"
+import (
+	"context"
+
+	"github.com/larder-data/larder/internal/flight"
+)
 
 // Bare returns ctx without the values that its makers put in: a computation
 // that could see them would depend on something that no key covers. It ends
@@ -12,7 +16,7 @@ type bare struct{ context.Context }
 // Value returns Larder's own values only.
 func (b bare) Value(k any) any {
 	switch k.(type) {
-	case notebookKey, chainKey, dryKey:
+	case notebookKey, flight.ContextKey, dryKey:
 		return b.Context.Value(k)
 	}
 	return nil

@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
 
-// ErrCycle is returned by a computation that asks for its own result.
+// ErrCycle is returned to a computation that asks for its own result, by
+// whatever context or goroutine that it started, and to those that need each
+// other's. The error names the way around.
 var ErrCycle = errors.New("larder: a computation needs its own result")
 
 // Do returns the value of action a: from memory, from the store, or by running
@@ -23,8 +27,11 @@ var ErrCycle = errors.New("larder: a computation needs its own result")
 // An error is returned to every waiter and not kept. A panic in compute
 // becomes a *flight.PanicError with its stack. When ctx ends, Do returns its
 // cause at once; compute's own context is cancelled only when nobody waits for
-// it any more. A type that cannot be kept without loss is an error before
-// compute is run.
+// it any more, and what it returns after that is not kept. A type that cannot be
+// kept without loss is an error before compute is run. A value that turns out
+// not to be kept is handed out all the same, with a warning in the log: one that
+// package codec cannot write, or that was made while the action's arguments or
+// the files that compute read changed.
 //
 // The value is the caller's own, but a large *array.Array may be memory that is
 // mapped from the store: it can be read, and writing to it ends the program.
@@ -63,6 +70,10 @@ type Result[T any] struct {
 	Cost  time.Duration // of the computation, whenever it was
 	Bytes int64         // of the encoding
 	Reads []Read        // what it, or what it was made from, read beyond its arguments
+	// Unkept says why the value is handed out and not kept; nil if it is. One
+	// that cannot be written cannot be copied either: all who waited for it
+	// share it.
+	Unkept error
 }
 
 // A Source says where a value came from.
@@ -84,16 +95,21 @@ type entry struct {
 	mapped bool // the encoding is
 	cost   time.Duration
 	bytes  int64
+	unkept error // why it is handed out and not kept
 }
 
 // encoding is a value of which callers must not share what it decodes to.
 type encoding []byte
+
+// unwritten is a value that cannot be encoded, and so neither kept nor copied.
+type unwritten struct{ value any }
 
 // outcome is an entry on its way to those who wait for it.
 type outcome struct {
 	*entry
 	from  Source
 	reads []Read
+	own   any // a value decoded for the first of them, or nil
 }
 
 // Find returns the value if it is kept: in memory, or in the store under the
@@ -133,6 +149,9 @@ func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
 	if err == nil {
 		Note(ctx, r.Reads...)
 	}
+	if errors.Is(r.Unkept, ErrUnsteady) {
+		Unkeep(ctx, r.Unkept)
+	}
 	return r, err
 }
 
@@ -149,17 +168,20 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if IsDry(ctx) {
 		return c.dry(ctx, l)
 	}
-	if computing(ctx, k) {
-		return Result[T]{}, fmt.Errorf("%w: %s (%s)", ErrCycle, c.Action.Op().Name(), k)
-	}
-	o, joined, err := l.flight.Do(ctx, k, func(ctx context.Context) (outcome, error) {
-		return c.make(withComputing(ctx, k), l, k)
+	o, joined, err := l.flight.Do(ctx, k, c.Action.Op().Name(), func(ctx context.Context) (outcome, error) {
+		return c.make(ctx, l, k)
 	})
+	if cycle, ok := errors.AsType[*flight.CycleError](err); ok && !errors.Is(err, ErrCycle) {
+		err = fmt.Errorf("%w: %s (%s)", ErrCycle, strings.Join(cycle.Path, " -> "), k)
+	}
 	if err != nil {
 		return Result[T]{}, err
 	}
 	if joined && o.from == Computed {
 		o.from = FromMemory // computed, but not by this caller
+	}
+	if own, ok := o.own.(T); ok && !joined {
+		return Result[T]{own, o.from, o.key, o.cost, o.bytes, o.reads, o.unkept}, nil
 	}
 	r, err := c.result(o.entry, o.from)
 	r.Reads = o.reads
@@ -318,7 +340,11 @@ const smallPayload = 1 << 10
 // result turns an entry into a value of the caller's own, unless values are
 // shared.
 func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
-	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes}
+	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Unkept: e.unkept}
+	if u, ok := e.value.(unwritten); ok {
+		r.Value, _ = u.value.(T)
+		return r, nil
+	}
 	if payload, ok := e.value.(encoding); ok {
 		var err error
 		r.Value, err = c.Value.Decode(c.own(payload, e.mapped))
@@ -357,7 +383,7 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 	if c.MemoryOnly {
 		return c.compute(ctx, l, k)
 	}
-	release, err := l.store.Lease(ctx, k)
+	release, err := l.lease(ctx, k)
 	if err != nil {
 		return outcome{}, fmt.Errorf("larder: %s: waiting for another process: %w", c.Action.Op().Name(), err)
 	}
@@ -393,14 +419,17 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
-	if !c.MemoryOnly {
+	if r.Unkept == nil {
+		r.Unkept = read.unsteady()
+	}
+	if !c.MemoryOnly && r.Unkept == nil {
 		if err := c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {
 			return outcome{}, err
 		}
 	}
 	r.Reads = slices.Concat(reads, r.Reads)
 	o, err := c.outcome(r)
-	if err == nil && len(r.Reads) == 0 {
+	if err == nil && len(r.Reads) == 0 && r.Unkept == nil {
 		c.remember(l, k, o.entry, r.Value)
 	}
 	return o, err
@@ -426,14 +455,18 @@ func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Res
 // outcome wraps a result for those who wait. Only a value that may be shared
 // is handed on as it is.
 func (c Call[T]) outcome(r Result[T]) (outcome, error) {
-	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes}
+	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes, unkept: r.Unkept}
 	if c.shareable() {
 		e.value = r.Value
-		return outcome{e, r.From, r.Reads}, nil
+		return outcome{e, r.From, r.Reads, nil}, nil
 	}
 	payload, err := c.Value.Encode([]byte{}, r.Value)
+	if err != nil && r.Unkept != nil {
+		e.value = unwritten{r.Value}
+		return outcome{e, r.From, r.Reads, nil}, nil
+	}
 	e.value = encoding(payload)
-	return outcome{e, r.From, r.Reads}, err
+	return outcome{e, r.From, r.Reads, r.Value}, err
 }
 
 func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
@@ -444,30 +477,62 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	l.count.computed.Add(1)
 	l.count.computing.Add(int64(cost))
 	reads, changed := read.pages()
-	if err = cmp.Or(err, changed); err != nil {
+	// What is returned after the end of its context may be half of it.
+	if err = cmp.Or(err, changed, context.Cause(ctx)); err != nil {
 		l.count.failed.Add(1)
 		return outcome{}, err
 	}
+	e := &entry{typ: c.Value.Type, key: k, cost: cost, value: v}
+	o := outcome{entry: e, from: Computed, reads: reads}
 	payload, err := c.Value.Encode([]byte{}, v)
+	if err == nil && !c.shareable() {
+		e.value = encoding(payload)
+		o.own, err = c.Value.Decode(c.own(payload, false))
+	}
 	if err != nil {
-		return outcome{}, fmt.Errorf("larder: %s: the result cannot be kept: %w", c.Action.Op().Name(), err)
+		e.value, o.own = unwritten{v}, nil
+	}
+	e.bytes = int64(len(payload))
+	if doubt := c.doubt(&read); doubt != nil {
+		c.warn(l, e, "it may be wrong", doubt)
+		return o, nil
+	}
+	if err != nil {
+		c.warn(l, e, "it cannot be written", err)
+		return o, nil
 	}
 	if len(reads) > 0 {
 		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly); err != nil {
 			return outcome{}, err
 		}
-	}
-	e := &entry{typ: c.Value.Type, key: k, cost: cost, bytes: int64(len(payload))}
-	if c.shareable() {
-		e.value = v
-	} else {
-		e.value = encoding(payload)
+		e.key = k
 	}
 	if !c.MemoryOnly {
 		l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action, reads)})
 	}
 	c.remember(l, k, e, v)
-	return outcome{e, Computed, reads}, nil
+	return o, nil
+}
+
+// doubt returns an error if a result may not be what its key names.
+func (c Call[T]) doubt(read *notebook) error {
+	if err := read.unsteady(); err != nil {
+		return err
+	}
+	if err := c.Action.Changed(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnsteady, err)
+	}
+	return nil
+}
+
+// warn notes why a result is handed out and not kept, and says so once for
+// each operation and reason.
+func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
+	e.unkept = fmt.Errorf("larder: %s: the result is not kept: %s: %w", c.Action.Op().Name(), reason, err)
+	l.count.unkept.Add(1)
+	if _, before := l.warned.LoadOrStore(c.Action.Op().Name()+"\x00"+reason, true); !before {
+		l.log.Warn("larder: a result is handed out but not kept, and will be computed again: "+reason, "operation", c.Action.Op().Name(), "key", e.key, "error", err)
+	}
 }
 
 // put keeps a record. A store that cannot take it does not fail the

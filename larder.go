@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 
 	"github.com/larder-data/larder/cache"
@@ -49,8 +50,9 @@ type Options struct {
 	ReadOnly bool
 	// Verify says which hits are checked by computing them again.
 	Verify Verification
-	// Salt keeps results apart: what was kept under another salt is not found.
-	// A bad run is disowned by choosing a new one. If it is empty, the
+	// Salt is a namespace: records and manifests of another salt, or of none,
+	// are neither found nor listed nor removed; only the bound on bytes is for
+	// all. A bad run is disowned by choosing a new one. If it is empty, the
 	// environment's LARDER_SALT is taken.
 	Salt string
 	// Logger takes warnings: damage, a full disk. Nil means slog.Default().
@@ -84,6 +86,7 @@ type Larder struct {
 	verified     sync.Map // of keys that were checked: once is enough
 
 	putWarning sync.Once
+	warned     sync.Map // of texts
 }
 
 // Open opens the cache folder, making it if it is missing. A folder that
@@ -102,6 +105,7 @@ func Open(o Options) (*Larder, error) {
 			return nil, err
 		}
 	}
+	l.flight.Scope = scope(l.store, l.dir)
 	l.store = withSalt(l.store, cmp.Or(o.Salt, os.Getenv("LARDER_SALT")))
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
@@ -115,6 +119,21 @@ func Open(o Options) (*Larder, error) {
 	}
 	return l, nil
 }
+
+// scope tells stores apart, for those of whom one waits for a lease that the
+// other has.
+func scope(s store.Store, dir string) any {
+	if dir != "" {
+		return dir
+	}
+	if reflect.TypeOf(s).Comparable() {
+		return s
+	}
+	return nil
+}
+
+// Logger takes warnings.
+func (l *Larder) Logger() *slog.Logger { return l.log }
 
 func (l *Larder) openDisk(o Options) error {
 	if o.Dir == "" {
@@ -140,6 +159,10 @@ func (l *Larder) Dir() string { return l.dir }
 
 // Store returns the store, for listing, manifests and clean-up.
 func (l *Larder) Store() store.Store { return l.store }
+
+// Key returns the key under which the store keeps and lists what k names: another
+// one, under a salt.
+func (l *Larder) Key(k key.Key) key.Key { return l.store.(space).KeyOf(k) }
 
 // Has reports whether the result of a resolved or unresolved action is kept,
 // without reading or computing anything.

@@ -1,11 +1,8 @@
 package larder
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/larder-data/larder/key"
 )
 
 // Metrics count what a Larder did since it was opened.
@@ -16,7 +13,7 @@ type Metrics struct {
 	Failed       int64         // executions that returned an error
 	Verified     int64         // hits that were computed again to check them
 	Mismatches   int64         // those that did not come out the same
-	Unkept       int64         // records the store could not take
+	Unkept       int64         // results handed out and not kept
 	BytesRead    int64         // payload bytes read from the store
 	BytesWritten int64         // payload bytes written to the store
 	Computing    time.Duration // spent in executions
@@ -38,29 +35,4 @@ func (l *Larder) Metrics() Metrics {
 		BytesRead: c.bytesRead.Load(), BytesWritten: c.bytesWritten.Load(),
 		Computing: time.Duration(c.computing.Load()), Saved: time.Duration(c.saved.Load()),
 	}
-}
-
-// chain is the list of keys being computed around a context, innermost first.
-type chain struct {
-	key  key.Key
-	next *chain
-}
-
-type chainKey struct{}
-
-// withComputing marks the context of a computation with its key.
-func withComputing(ctx context.Context, k key.Key) context.Context {
-	next, _ := ctx.Value(chainKey{}).(*chain)
-	return context.WithValue(ctx, chainKey{}, &chain{k, next})
-}
-
-// computing reports whether ctx belongs to a computation of k.
-func computing(ctx context.Context, k key.Key) bool {
-	c, _ := ctx.Value(chainKey{}).(*chain)
-	for ; c != nil; c = c.next {
-		if c.key == k {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package larder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/larder-data/larder/key"
 )
@@ -48,10 +50,16 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 
 // UseFile notes that the computation reads the file by itself, as [ReadFile]
 // does for one that it reads for it. It is called before the file is opened.
+// If the file is not left alone until the computation has ended, which may then
+// have read something else, the result is not kept, even if the file is again
+// what it was.
 func UseFile(ctx context.Context, path string) error {
-	d, _, err := key.DigestFile(ctx, path, nil)
+	d, state, err := key.DigestFile(ctx, path, nil)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		Note(ctx, Read{FileRead, path, d})
+		if b, _ := ctx.Value(notebookKey{}).(*notebook); b != nil {
+			b.use(path, state, d)
+		}
 	}
 	return err
 }
@@ -128,6 +136,71 @@ type notebook struct {
 	mu      sync.Mutex
 	reads   []Read
 	changed error // something was read twice and not the same
+	used    []usedFile
+	doubt   error // why the result is not to be kept
+}
+
+// ErrUnsteady is wrapped by the reason for which a result is handed out and not
+// kept where what it was made from changed meanwhile: it may be wrong.
+var ErrUnsteady = errors.New("what it was made from changed meanwhile")
+
+// Unkeep has the result of the computation around ctx, if any, handed out and
+// not kept, nor what is made of it: for those who find out, while it runs, that
+// its key does not cover what it depends on. The first reason counts; the
+// warning in the log gives it.
+func Unkeep(ctx context.Context, reason error) {
+	if b, _ := ctx.Value(notebookKey{}).(*notebook); b != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.doubt = cmp.Or(b.doubt, reason)
+	}
+}
+
+// usedFile is a file that a computation reads by itself, as it was before.
+type usedFile struct {
+	path   string
+	state  key.FileStat // zero if it was not there
+	digest key.Digest
+}
+
+func (b *notebook) use(path string, state key.FileStat, digest key.Digest) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used = append(b.used, usedFile{path, state, digest})
+}
+
+// unsteady returns an error if the result is not to be kept: if a file that was
+// read by the computation itself was not left alone meanwhile, for one.
+func (b *notebook) unsteady() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.doubt != nil {
+		return fmt.Errorf("%w: %w", ErrUnsteady, b.doubt)
+	}
+	for _, f := range b.used {
+		if !f.steady() {
+			return fmt.Errorf("%w: file %s was written to or replaced while it was used", ErrUnsteady, f.path)
+		}
+	}
+	return nil
+}
+
+// steady reports whether the file is what it was, and was that all the time.
+// What was written to of late is read again: a write through a mapping leaves
+// no new time.
+func (f usedFile) steady() bool {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return f.state == key.FileStat{} && errors.Is(err, fs.ErrNotExist)
+	}
+	if key.StatOf(info) != f.state {
+		return false
+	}
+	if f.state.Settled(time.Now()) {
+		return true
+	}
+	d, _, err := key.DigestFile(context.Background(), f.path, nil)
+	return err == nil && d == f.digest
 }
 
 type notebookKey struct{}
@@ -169,12 +242,13 @@ func (b *notebook) pages() ([]Read, error) {
 
 // Record runs f and returns, with its result, what it read through this
 // package: for computations that are not kept themselves, but whose results
-// others depend on.
+// others depend on. If the error is [ErrUnsteady] there is a result, which
+// nothing that is made of it may be kept with: see [Unkeep].
 func Record[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
 	var b notebook
 	if v, err = f(withNotebook(ctx, &b)); err != nil {
 		return v, nil, err
 	}
 	reads, err = b.pages()
-	return v, reads, err
+	return v, reads, cmp.Or(err, b.unsteady())
 }

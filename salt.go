@@ -3,84 +3,91 @@ package larder
 import (
 	"context"
 	"iter"
+	"strings"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
 
-// salted is a store within a store: every key is changed by a salt, so nothing
-// that was kept under another salt is found. It disowns results of a bad run
-// without touching anybody else's.
-type salted struct {
+// space is what is seen of a store under one salt, or without any: the records
+// and manifests of that salt, and nothing else. It disowns results of a bad run
+// without touching anybody else's. The bound on bytes is shared.
+type space struct {
 	store.Store
-	mask [key.Size]byte
+	keys key.Space
 	name string // in front of the names of manifests
 }
 
+// manifestSalt begins the names of manifests that belong to a salt, which ends
+// with a zero byte.
+const manifestSalt = "salt\x00"
+
 // withSalt returns s as it is seen under a salt.
 func withSalt(s store.Store, salt string) store.Store {
-	if salt == "" {
-		return s
+	in := space{Store: s, keys: key.SpaceOf(salt)}
+	if salt != "" {
+		in.name = manifestSalt + salt + "\x00"
 	}
-	d := key.DigestOf([]byte("larder salt\x00" + salt))
-	m := salted{Store: s, mask: d, name: "salt " + salt + ": "}
-	m.mask[0] = 0 // the first byte says that it is a key
-	return m
+	return in
 }
 
-// turn changes a key to the one that the store below knows, and back.
-func (s salted) turn(k key.Key) key.Key {
-	if k.IsZero() {
-		return k
-	}
-	for i := range k {
-		k[i] ^= s.mask[i]
-	}
-	return k
-}
+// KeyOf returns the key under which the store below keeps what k names: the one
+// that is listed.
+func (s space) KeyOf(k key.Key) key.Key { return s.keys.Key(k) }
 
-func (s salted) turnAll(keys []key.Key) []key.Key {
-	turned := make([]key.Key, len(keys))
+func (s space) all(keys []key.Key) []key.Key {
+	in := make([]key.Key, len(keys))
 	for i, k := range keys {
-		turned[i] = s.turn(k)
+		in[i] = s.keys.Key(k)
 	}
-	return turned
+	return in
 }
 
-func (s salted) record(r store.Record, err error) (store.Record, error) {
-	r.Key, r.Link = s.turn(r.Key), s.turn(r.Link)
+// asked returns a record under the key by which it was asked for.
+func asked(k key.Key, r store.Record, err error) (store.Record, error) {
+	r.Key = k
 	return r, err
 }
 
-func (s salted) Get(ctx context.Context, k key.Key) (store.Record, error) {
-	return s.record(s.Store.Get(ctx, s.turn(k)))
+func (s space) Get(ctx context.Context, k key.Key) (store.Record, error) {
+	r, err := s.Store.Get(ctx, s.keys.Key(k))
+	return asked(k, r, err)
 }
 
-func (s salted) Peek(ctx context.Context, k key.Key) (store.Record, error) {
-	return s.record(s.Store.Peek(ctx, s.turn(k)))
+func (s space) Peek(ctx context.Context, k key.Key) (store.Record, error) {
+	r, err := s.Store.Peek(ctx, s.keys.Key(k))
+	return asked(k, r, err)
 }
 
-func (s salted) Has(ctx context.Context, k key.Key) (bool, error) {
-	return s.Store.Has(ctx, s.turn(k))
+func (s space) Has(ctx context.Context, k key.Key) (bool, error) {
+	return s.Store.Has(ctx, s.keys.Key(k))
 }
 
-func (s salted) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
-	return s.Store.Provenance(ctx, s.turn(k))
+func (s space) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
+	return s.Store.Provenance(ctx, s.keys.Key(k))
 }
 
-func (s salted) Put(ctx context.Context, r store.Record) error {
-	r, _ = s.record(r, nil)
+func (s space) Put(ctx context.Context, r store.Record) error {
+	r.Key, r.Link = s.keys.Key(r.Key), s.keys.Key(r.Link)
 	return s.Store.Put(ctx, r)
 }
 
-func (s salted) Delete(ctx context.Context, keys ...key.Key) error {
-	return s.Store.Delete(ctx, s.turnAll(keys)...)
+func (s space) Delete(ctx context.Context, keys ...key.Key) error {
+	mine := make([]key.Key, 0, len(keys))
+	for _, k := range s.all(keys) {
+		if s.keys.Has(k) {
+			mine = append(mine, k)
+		}
+	}
+	return s.Store.Delete(ctx, mine...)
 }
 
-func (s salted) Records(ctx context.Context) iter.Seq2[store.Info, error] {
+func (s space) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		for i, err := range s.Store.Records(ctx) {
-			i.Key, i.Link = s.turn(i.Key), s.turn(i.Link)
+			if err == nil && !s.keys.Has(i.Key) {
+				continue
+			}
 			if !yield(i, err) {
 				return
 			}
@@ -88,21 +95,39 @@ func (s salted) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-func (s salted) Lease(ctx context.Context, k key.Key) (release func(), err error) {
-	return s.Store.Lease(ctx, s.turn(k))
+func (s space) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+	return s.Store.Lease(ctx, s.keys.Key(k))
 }
 
-func (s salted) PutManifest(ctx context.Context, m store.Manifest) error {
-	m.Name, m.Keys = s.name+m.Name, s.turnAll(m.Keys)
+func (s space) PutManifest(ctx context.Context, m store.Manifest) error {
+	m.Name, m.Keys = s.name+m.Name, s.all(m.Keys)
 	return s.Store.PutManifest(ctx, m)
 }
 
-func (s salted) Manifest(ctx context.Context, name string) (store.Manifest, error) {
+func (s space) Manifest(ctx context.Context, name string) (store.Manifest, error) {
 	m, err := s.Store.Manifest(ctx, s.name+name)
-	m.Name, m.Keys = name, s.turnAll(m.Keys)
+	m.Name = name
 	return m, err
 }
 
-func (s salted) DeleteManifest(ctx context.Context, name string) error {
+func (s space) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
+	return func(yield func(store.Manifest, error) bool) {
+		for m, err := range s.Store.Manifests(ctx) {
+			name, mine := strings.CutPrefix(m.Name, s.name)
+			if s.name == "" {
+				mine = !strings.HasPrefix(m.Name, manifestSalt)
+			}
+			if err == nil && !mine {
+				continue
+			}
+			m.Name = name
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s space) DeleteManifest(ctx context.Context, name string) error {
 	return s.Store.DeleteManifest(ctx, s.name+name)
 }

@@ -99,7 +99,7 @@ func (c Call[T]) Check(ctx context.Context, l *Larder, r Result[T]) error {
 		}
 	}
 	now, err := flight.Protect(func() (T, error) {
-		return c.Compute(withNotebook(withComputing(ctx, r.Key), &notebook{}))
+		return c.Compute(withNotebook(ctx, &notebook{}))
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -221,7 +221,7 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 	if v, ok := c.Get(k); ok {
 		return v, nil
 	}
-	v, _, err := c.loads.Do(ctx, k, func(ctx context.Context) (V, error) {
+	v, _, err := c.loads.Do(ctx, k, "a load of the cache", func(ctx context.Context) (V, error) {
 		c.mu.Lock()
 		if e := c.entries.get(k); e != nil { // another load has ended since we looked
 			defer c.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // A cborReader reads the items a cborWriter wrote. Its first error sticks, and
@@ -12,7 +13,40 @@ type cborReader struct {
 	b     []byte
 	all   int // bytes at the start
 	depth int
+	parts []reflect.Value // that may be referred to, as they were numbered
+	types []reflect.Type  // behind interfaces, as they were numbered
+	apart bool            // nothing refers, or is referred to: a key of a map
 	err   error
+}
+
+// again sets v to an earlier part if there is a reference to one.
+func (r *cborReader) again(v reflect.Value) bool {
+	if r.apart || len(r.b) < 2 || r.b[0] != majorTag|24 || r.b[1] != tagAgain {
+		return false
+	}
+	r.b = r.b[2:]
+	n := r.uint()
+	switch {
+	case r.err != nil:
+	case n >= uint64(len(r.parts)):
+		r.fail("a reference to part %d of %d", n, len(r.parts))
+	case !r.parts[n].IsValid():
+		r.fail("part %d is inside of itself", n)
+	case v.Kind() == reflect.Interface && r.parts[n].Type().Implements(v.Type()):
+		v.Set(r.parts[n])
+	case r.parts[n].Type() != v.Type():
+		r.fail("a reference to a %v for a %v", r.parts[n].Type(), v.Type())
+	default:
+		v.Set(r.parts[n])
+	}
+	return true
+}
+
+// part numbers a part.
+func (r *cborReader) part(v reflect.Value) {
+	if !r.apart {
+		r.parts = append(r.parts, v)
+	}
 }
 
 func (r *cborReader) fail(format string, args ...any) {
@@ -120,24 +154,26 @@ func (r *cborReader) int() int64 {
 
 func (r *cborReader) uint() uint64 { return r.expect(majorUint) }
 
-func (r *cborReader) float32() float32 {
+// float32 returns the bits of a float.
+func (r *cborReader) float32() uint32 {
 	if r.peek() != cborFloat32 {
 		r.fail("no float32")
 		return 0
 	}
 	if b := r.take(5); b != nil {
-		return math.Float32frombits(binary.BigEndian.Uint32(b[1:]))
+		return binary.BigEndian.Uint32(b[1:])
 	}
 	return 0
 }
 
-func (r *cborReader) float64() float64 {
+// float64 returns the bits of a float.
+func (r *cborReader) float64() uint64 {
 	if r.peek() != cborFloat64 {
 		r.fail("no float64")
 		return 0
 	}
 	if b := r.take(9); b != nil {
-		return math.Float64frombits(binary.BigEndian.Uint64(b[1:]))
+		return binary.BigEndian.Uint64(b[1:])
 	}
 	return 0
 }

@@ -2,9 +2,9 @@ package codec
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -30,51 +30,70 @@ const (
 	cborFloat64 = majorOther | 27
 )
 
+// tagAgain marks a reference to a part that came before: the number of the
+// pointer, slice, map, long string or boxed value, in the order in which they
+// begin. (Tag 29 is that of shared values; here nothing marks the first.)
+const tagAgain = 29
+
 // A cborWriter appends CBOR items: integers and lengths in their shortest
 // form, floats with all their bits.
 type cborWriter struct {
-	dst    []byte
-	start  int // of the value in dst
-	depth  int
-	active map[visit]struct{} // what is being written, of types that can contain themselves
+	dst   []byte
+	start int // of the value in dst
+	depth int
+	seen  map[place]int           // parts that may be met again, numbered
+	alive []any                   // made for writing: their places must not be used again
+	types map[reflect.Type]uint64 // behind interfaces, numbered
+	apart bool                    // nothing refers, or is referred to: a key of a map
 }
 
-// A visit is a use of memory that may turn out to contain itself.
-type visit struct {
-	at   unsafe.Pointer
-	len  int
-	plan *plan
+// A place is memory seen as a value of a type.
+type place struct {
+	at  unsafe.Pointer
+	len int
+	typ reflect.Type
 }
 
-// maxRecursive bounds the bytes of values of recursive types: parts that are
-// shared many times over are written many times over.
-const maxRecursive = 1<<31 - 1
+// maxBytes bounds values that are made of parts, which may overlap.
+const maxBytes = 1<<31 - 1
 
-// errContainsItself is the error for values without end.
-var errContainsItself = errors.New("codec: a value that contains itself cannot be kept; refer to its parts by name or index")
-
-// enter notes that a part of a recursive type is being written, until leave.
-func (w *cborWriter) enter(v visit) error {
-	if _, again := w.active[v]; again {
-		return errContainsItself
+// again writes a reference to what was written from that place before, and
+// reports whether there was such. If not, it will be from now on.
+func (w *cborWriter) again(at unsafe.Pointer, length int, typ reflect.Type) bool {
+	if w.apart {
+		return false
 	}
+	p := place{at, length, typ}
+	if n, ok := w.seen[p]; ok {
+		w.head(majorTag, tagAgain)
+		w.head(majorUint, uint64(n))
+		return true
+	}
+	if w.seen == nil {
+		w.seen = make(map[place]int)
+	}
+	w.seen[p] = len(w.seen)
+	return false
+}
+
+// enter notes that the inside of a pointer, slice, map or interface is being
+// written, until leave.
+func (w *cborWriter) enter(t reflect.Type) error {
 	if w.depth++; w.depth > maxDepth {
-		return fmt.Errorf("codec: a value nested deeper than %d cannot be kept; use a slice instead of links", maxDepth)
+		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of links"}
 	}
-	if len(w.dst)-w.start > maxRecursive {
-		return fmt.Errorf("codec: a value of a recursive type takes more than %d bytes: shared parts are kept once per use", maxRecursive)
+	return w.room(t)
+}
+
+// room reports what has become too long.
+func (w *cborWriter) room(t reflect.Type) error {
+	if len(w.dst)-w.start > maxBytes {
+		return &UnencodableError{What: fmt.Sprintf("a value that takes more than %d bytes", maxBytes), Type: t, Cure: "return an array.Array, or several results"}
 	}
-	if w.active == nil {
-		w.active = make(map[visit]struct{})
-	}
-	w.active[v] = struct{}{}
 	return nil
 }
 
-func (w *cborWriter) leave(v visit) {
-	delete(w.active, v)
-	w.depth--
-}
+func (w *cborWriter) leave() { w.depth-- }
 
 // head writes the initial byte of an item and its argument.
 func (w *cborWriter) head(major byte, n uint64) {
@@ -110,12 +129,14 @@ func (w *cborWriter) int(v int64) {
 	}
 }
 
-func (w *cborWriter) float32(v float32) {
-	w.dst = binary.BigEndian.AppendUint32(append(w.dst, cborFloat32), math.Float32bits(v))
+// float32 and float64 take bits: a signalling NaN is quiet once it was
+// converted.
+func (w *cborWriter) float32(bits uint32) {
+	w.dst = binary.BigEndian.AppendUint32(append(w.dst, cborFloat32), bits)
 }
 
-func (w *cborWriter) float64(v float64) {
-	w.dst = binary.BigEndian.AppendUint64(append(w.dst, cborFloat64), math.Float64bits(v))
+func (w *cborWriter) float64(bits uint64) {
+	w.dst = binary.BigEndian.AppendUint64(append(w.dst, cborFloat64), bits)
 }
 
 func (w *cborWriter) bytes(b []byte) {

@@ -1,8 +1,11 @@
 package codec
 
 import (
+	"net/url"
 	"reflect"
 	"time"
+
+	"github.com/larder-data/larder/internal/marshal"
 )
 
 // A plan writes and reads the values of one type. Values are handed to it
@@ -18,14 +21,11 @@ type plan struct {
 	plain bool
 	// key says that equal values come back equal, as keys of a map must.
 	key bool
-	// recursive says that a value may contain values of the same type. It
-	// may also be set for types that lead to such types.
-	recursive bool
 }
 
 // cborValue keeps a T by its plan.
 func cborValue[T any](t reflect.Type) (*Value[T], error) {
-	const id = "cbor/1"
+	const id = "cbor/2"
 	m := planner{plans: make(map[reflect.Type]*plan)}
 	p, err := m.plan(rootName(t), t)
 	if err != nil {
@@ -36,7 +36,7 @@ func cborValue[T any](t reflect.Type) (*Value[T], error) {
 		Encode: func(dst []byte, v T) ([]byte, error) {
 			w := cborWriter{dst: dst, start: len(dst)}
 			if err := p.write(&w, reflect.ValueOf(&v).Elem()); err != nil {
-				return dst, err
+				return dst, within(err, rootName(t))
 			}
 			return w.dst, nil
 		},
@@ -64,47 +64,66 @@ func rootName(t reflect.Type) string {
 // A planner makes the plans of a type and of all it reaches.
 type planner struct {
 	plans map[reflect.Type]*plan
-	open  []*plan // being made, outermost first
+	order []reflect.Type // of plans, as they were begun
 }
 
 // plan returns the plan for t, found at path from the type asked for.
 func (m *planner) plan(path string, t reflect.Type) (*plan, error) {
 	if p, ok := m.plans[t]; ok {
-		m.markRecursive(p)
 		return p, nil
 	}
+	began := len(m.order)
 	p := &plan{typ: t, least: 1}
-	m.plans[t] = p
-	m.open = append(m.open, p)
-	err := m.fill(p, path)
-	m.open = m.open[:len(m.open)-1]
-	return p, err
-}
-
-// markRecursive notes that the innermost open plan leads to p: if p is open
-// too, that is a cycle; if p is done and on or before a cycle, so may be all
-// that are open.
-func (m *planner) markRecursive(p *plan) {
-	onCycle := p.recursive
-	for _, open := range m.open {
-		onCycle = onCycle || open == p
-		open.recursive = open.recursive || onCycle
+	m.plans[t], m.order = p, append(m.order, t)
+	if err := m.fill(p, path); err != nil {
+		m.forget(began)
+		return nil, err
 	}
+	return p, nil
 }
 
+// forget drops the plans begun since then: they may refer to one that cannot
+// be made.
+func (m *planner) forget(began int) {
+	for _, t := range m.order[began:] {
+		delete(m.plans, t)
+	}
+	m.order = m.order[:began]
+}
+
+// fill makes a plan: by what the type is made of, which loses nothing, and only
+// where that cannot be seen by what its values say of themselves.
 func (m *planner) fill(p *plan, path string) error {
-	t := p.typ
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		planTime(p)
-		return nil
-	case planScalar(p):
-		return nil
-	case marshalsItself(t):
-		planMarshaler(p)
+	if plan := special[p.typ]; plan != nil {
+		plan(p)
 		return nil
 	}
-	switch t.Kind() {
+	if planScalar(p) {
+		return nil
+	}
+	began := len(m.order)
+	err := m.structure(p, path)
+	if err == nil {
+		return nil
+	}
+	if method, ok := marshal.Of(p.typ); ok {
+		m.forget(began)
+		*p = plan{typ: p.typ, least: 1}
+		planMarshaler(p, method)
+		return nil
+	}
+	return err
+}
+
+// special has the plans of types of the standard library with fields that
+// nobody can read.
+var special = map[reflect.Type]func(*plan){
+	reflect.TypeFor[time.Time]():    planTime,
+	reflect.TypeFor[url.Userinfo](): planUserinfo,
+}
+
+func (m *planner) structure(p *plan, path string) error {
+	switch t := p.typ; t.Kind() {
 	case reflect.Slice:
 		return m.planSlice(p, path)
 	case reflect.Array:
@@ -118,5 +137,5 @@ func (m *planner) fill(p *plan, path string) error {
 	case reflect.Interface:
 		return m.planInterface(p, path)
 	}
-	return &UnencodableError{path, "a " + t.Kind().String(), t, "leave it out of the result, or keep what it is made from"}
+	return &UnencodableError{Path: path, What: "a " + p.typ.Kind().String(), Type: p.typ, Cure: "leave it out of the result, or keep what it is made from"}
 }

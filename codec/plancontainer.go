@@ -2,8 +2,11 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // planSlice keeps a slice as null if it is nil, as numbers in one piece, or as
@@ -17,13 +20,13 @@ func (m *planner) planSlice(p *plan, path string) error {
 		p.write = func(w *cborWriter, v reflect.Value) error {
 			if v.IsNil() {
 				w.null()
-			} else {
+			} else if v.Len() == 0 || !w.again(v.UnsafePointer(), v.Len(), p.typ) {
 				n.write(w, memory(v.UnsafePointer(), v.Len()*n.size))
 			}
 			return nil
 		}
 		p.read = func(r *cborReader, v reflect.Value) {
-			if r.null() {
+			if r.null() || r.again(v) {
 				return
 			}
 			data := n.read(r)
@@ -33,6 +36,9 @@ func (m *planner) planSlice(p *plan, path string) error {
 			s := reflect.MakeSlice(p.typ, len(data)/n.size, len(data)/n.size)
 			n.copy(memory(s.UnsafePointer(), len(data)), data)
 			v.Set(s)
+			if s.Len() > 0 {
+				r.part(s)
+			}
 		}
 		return nil
 	}
@@ -41,23 +47,18 @@ func (m *planner) planSlice(p *plan, path string) error {
 			w.null()
 			return nil
 		}
-		if p.recursive && v.Len() > 0 {
-			at := visit{v.UnsafePointer(), v.Len(), p}
-			if err := w.enter(at); err != nil {
-				return err
-			}
-			defer w.leave(at)
+		if shares := v.Len() > 0 && elem.typ.Size() > 0; shares && w.again(v.UnsafePointer(), v.Len(), p.typ) {
+			return nil
 		}
+		if err := w.enter(p.typ); err != nil {
+			return err
+		}
+		defer w.leave()
 		w.head(majorArray, uint64(v.Len()))
-		for i := range v.Len() {
-			if err := elem.write(w, v.Index(i)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.elements(elem, v)
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
-		if r.null() {
+		if r.null() || r.again(v) {
 			return
 		}
 		n := r.count(majorArray, elem.least)
@@ -66,12 +67,27 @@ func (m *planner) planSlice(p *plan, path string) error {
 		}
 		defer r.leave()
 		s := reflect.MakeSlice(p.typ, n, n)
+		if n > 0 && elem.typ.Size() > 0 {
+			r.part(s)
+		}
 		for i := range n {
 			if elem.read(r, s.Index(i)); r.err != nil {
 				return
 			}
 		}
 		v.Set(s)
+	}
+	return nil
+}
+
+func (w *cborWriter) elements(elem *plan, v reflect.Value) error {
+	for i := range v.Len() {
+		if err := elem.write(w, v.Index(i)); err != nil {
+			return within(err, "["+strconv.Itoa(i)+"]")
+		}
+		if err := w.room(v.Type()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -114,12 +130,7 @@ func (m *planner) planArray(p *plan, path string) error {
 	p.least += p.typ.Len() * elem.least
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		w.head(majorArray, uint64(v.Len()))
-		for i := range v.Len() {
-			if err := elem.write(w, v.Index(i)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.elements(elem, v)
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
 		r.exactly(v.Len())
@@ -138,7 +149,7 @@ func (m *planner) planMap(p *plan, path string) error {
 		return err
 	}
 	if !key.key {
-		return &UnencodableError{path + "[key]", "a key", p.typ.Key(), "use keys made of strings and numbers: pointers and interfaces are not equal when they come back"}
+		return &UnencodableError{Path: path + "[key]", What: "a key", Type: p.typ.Key(), Cure: "use keys made of strings and numbers: pointers and interfaces are not equal when they come back"}
 	}
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {
@@ -149,18 +160,18 @@ func (m *planner) planMap(p *plan, path string) error {
 			w.null()
 			return nil
 		}
-		if p.recursive {
-			at := visit{v.UnsafePointer(), 0, p}
-			if err := w.enter(at); err != nil {
-				return err
-			}
-			defer w.leave(at)
+		if w.again(v.UnsafePointer(), 0, p.typ) {
+			return nil
 		}
+		if err := w.enter(p.typ); err != nil {
+			return err
+		}
+		defer w.leave()
 		w.head(majorMap, uint64(v.Len()))
 		return w.sorted(v, key, elem)
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
-		if r.null() {
+		if r.null() || r.again(v) {
 			return
 		}
 		n := r.count(majorMap, key.least+elem.least)
@@ -169,9 +180,12 @@ func (m *planner) planMap(p *plan, path string) error {
 		}
 		defer r.leave()
 		out := reflect.MakeMapWithSize(p.typ, n)
+		r.part(out)
 		for range n {
 			k, e := reflect.New(key.typ).Elem(), reflect.New(elem.typ).Elem()
+			r.apart = true
 			key.read(r, k)
+			r.apart = false
 			if elem.read(r, e); r.err != nil {
 				return
 			}
@@ -186,37 +200,58 @@ func (m *planner) planMap(p *plan, path string) error {
 	return nil
 }
 
-// sorted writes the entries of a map, and then puts them in order.
-func (w *cborWriter) sorted(v reflect.Value, key, elem *plan) error {
-	start := len(w.dst)
-	ends := make([]int, 0, v.Len())
-	k, e := reflect.New(key.typ).Elem(), reflect.New(elem.typ).Elem()
-	for it := v.MapRange(); it.Next(); {
+// sorted writes the entries of a map in the order of their encoded keys, which
+// refer to nothing outside of themselves.
+func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
+	type entry struct {
+		key   []byte
+		index int
+	}
+	keys := cborWriter{apart: true, depth: w.depth}
+	entries := make([]entry, 0, m.Len())
+	elems := reflect.MakeSlice(reflect.SliceOf(elem.typ), m.Len(), m.Len())
+	k := reflect.New(key.typ).Elem()
+	for it := m.MapRange(); it.Next() && len(entries) < elems.Len(); {
 		k.SetIterKey(it)
-		if err := key.write(w, k); err != nil {
+		start := len(keys.dst)
+		if err := key.write(&keys, k); err != nil {
+			return within(err, fmt.Sprintf("[key %v]", k))
+		}
+		elems.Index(len(entries)).SetIterValue(it)
+		entries = append(entries, entry{keys.dst[start:len(keys.dst):len(keys.dst)], len(entries)})
+	}
+	var failed error
+	slices.SortFunc(entries, func(a, b entry) int {
+		if c := bytes.Compare(a.key, b.key); c != 0 || a.index == b.index {
+			return c
+		}
+		// NaNs of the same bits: the elements tell which is first.
+		var x, y cborWriter
+		failed = cmp.Or(failed, elem.write(&x, elems.Index(a.index)), elem.write(&y, elems.Index(b.index)))
+		return bytes.Compare(x.dst, y.dst)
+	})
+	if failed != nil {
+		return failed
+	}
+	for _, e := range entries {
+		w.dst = append(w.dst, e.key...)
+		if err := elem.write(w, elems.Index(e.index)); err != nil {
+			return within(err, "["+keyText(e.key)+"]")
+		}
+		if err := w.room(m.Type()); err != nil {
 			return err
 		}
-		e.SetIterValue(it)
-		if err := elem.write(w, e); err != nil {
-			return err
-		}
-		ends = append(ends, len(w.dst))
-	}
-	if len(ends) < 2 {
-		return nil
-	}
-	unsorted := bytes.Clone(w.dst[start:])
-	entries := make([][]byte, len(ends))
-	from := 0
-	for i, end := range ends {
-		entries[i], from = unsorted[from:end-start], end-start
-	}
-	slices.SortFunc(entries, bytes.Compare)
-	w.dst = w.dst[:start]
-	for _, entry := range entries {
-		w.dst = append(w.dst, entry...)
 	}
 	return nil
+}
+
+// keyText is the text of an encoded key: of a string, the string.
+func keyText(encoded []byte) string {
+	r := cborReader{b: encoded, all: len(encoded)}
+	if s := r.string(); r.err == nil {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("% x", encoded)
 }
 
 // planPointer keeps a pointer as null if it is nil, or as an array of one, so
@@ -231,18 +266,18 @@ func (m *planner) planPointer(p *plan, path string) error {
 			w.null()
 			return nil
 		}
-		if p.recursive {
-			at := visit{v.UnsafePointer(), 0, p}
-			if err := w.enter(at); err != nil {
-				return err
-			}
-			defer w.leave(at)
+		if elem.typ.Size() > 0 && w.again(v.UnsafePointer(), 0, p.typ) {
+			return nil
 		}
+		if err := w.enter(p.typ); err != nil {
+			return err
+		}
+		defer w.leave()
 		w.head(majorArray, 1)
 		return elem.write(w, v.Elem())
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
-		if r.null() {
+		if r.null() || r.again(v) {
 			return
 		}
 		r.exactly(1)
@@ -251,6 +286,9 @@ func (m *planner) planPointer(p *plan, path string) error {
 		}
 		defer r.leave()
 		to := reflect.New(elem.typ)
+		if elem.typ.Size() > 0 {
+			r.part(to.Convert(p.typ))
+		}
 		if elem.read(r, to.Elem()); r.err == nil {
 			v.Set(to)
 		}

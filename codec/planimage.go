@@ -29,6 +29,7 @@ func planImage(p *plan) {
 		if !ok {
 			return write(w, v)
 		}
+		w.alive = append(w.alive, tight)
 		part := reflect.New(p.typ).Elem()
 		part.Set(v)
 		part.FieldByName("Pix").SetBytes(tight)

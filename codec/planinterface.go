@@ -1,81 +1,80 @@
 package codec
 
 import (
-	"fmt"
-	"image"
-	"image/color"
 	"reflect"
+	"unsafe"
 )
 
-// behind lists, for interfaces that can be restored, the types that may be
-// behind them. A type is kept as its place in the list: new ones go to the
-// end, and none is ever taken out.
-var behind = map[reflect.Type][]reflect.Type{
-	reflect.TypeFor[any](): {
-		reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[[]byte](),
-		reflect.TypeFor[[]any](), reflect.TypeFor[map[string]any](),
-		reflect.TypeFor[int](), reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
-		reflect.TypeFor[uint](), reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
-		reflect.TypeFor[float32](), reflect.TypeFor[float64](),
-	},
-	reflect.TypeFor[image.Image](): {
-		reflect.TypeFor[*image.RGBA](), reflect.TypeFor[*image.NRGBA](), reflect.TypeFor[*image.Gray](), reflect.TypeFor[*image.YCbCr](),
-		reflect.TypeFor[*image.RGBA64](), reflect.TypeFor[*image.NRGBA64](), reflect.TypeFor[*image.Gray16](), reflect.TypeFor[*image.NYCbCrA](),
-		reflect.TypeFor[*image.Paletted](), reflect.TypeFor[*image.CMYK](), reflect.TypeFor[*image.Alpha](), reflect.TypeFor[*image.Alpha16](),
-		reflect.TypeFor[*image.Uniform](),
-	},
-	reflect.TypeFor[color.Color](): {
-		reflect.TypeFor[color.RGBA](), reflect.TypeFor[color.NRGBA](), reflect.TypeFor[color.Gray](), reflect.TypeFor[color.YCbCr](),
-		reflect.TypeFor[color.RGBA64](), reflect.TypeFor[color.NRGBA64](), reflect.TypeFor[color.Gray16](), reflect.TypeFor[color.NYCbCrA](),
-		reflect.TypeFor[color.CMYK](), reflect.TypeFor[color.Alpha](), reflect.TypeFor[color.Alpha16](),
-	},
-}
-
-// planInterface keeps an interface as null if it is nil, or as an array of the
-// place of its type and the value.
+// planInterface keeps an interface as null if it is nil, or as an array of its
+// type and the value. A type is its text where it is met first, and then its
+// number. A value that the interface holds a copy of is written once.
 func (m *planner) planInterface(p *plan, path string) error {
-	types, ok := behind[p.typ]
-	if !ok {
-		return &UnencodableError{path, "an interface", p.typ, "use a concrete type: what is behind the interface would not be known again"}
-	}
-	plans := make([]*plan, len(types))
-	place := make(map[reflect.Type]int, len(types))
-	for i, t := range types {
-		place[t] = i
-		var err error
-		if plans[i], err = m.plan(path, t); err != nil {
-			return err
-		}
+	if !implemented(p.typ) {
+		return &UnencodableError{Path: path, What: "an interface", Type: p.typ,
+			Cure: "use a concrete type, or tell codec.RegisterType of the types that may be behind it"}
 	}
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		if v.IsNil() {
 			w.null()
 			return nil
 		}
-		i, ok := place[v.Elem().Type()]
-		if !ok {
-			return &UnencodableError{path, fmt.Sprintf("behind the interface %v a value", p.typ), v.Elem().Type(), "use a concrete type instead of the interface"}
+		t := v.Elem().Type()
+		step := ".(" + t.String() + ")"
+		inner, err := planBehind(t)
+		if err != nil {
+			return within(err, step)
 		}
+		if boxed(t) && w.again((*[2]unsafe.Pointer)(v.Addr().UnsafePointer())[1], 0, t) {
+			return nil
+		}
+		if err := w.enter(p.typ); err != nil {
+			return err
+		}
+		defer w.leave()
 		w.head(majorArray, 2)
-		w.head(majorUint, uint64(i))
-		concrete := reflect.New(types[i]).Elem()
+		if err := w.typeOf(t); err != nil {
+			return within(err, step)
+		}
+		concrete := reflect.New(t).Elem()
 		concrete.Set(v.Elem())
-		return plans[i].write(w, concrete)
+		return within(inner.write(w, concrete), step)
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
-		if r.null() {
+		if r.null() || r.again(v) {
 			return
 		}
 		r.exactly(2)
-		i := r.uint()
-		if i >= uint64(len(plans)) {
-			r.fail("unknown type behind a %v", p.typ)
+		t := r.typeOf()
+		if !r.enter() {
 			return
 		}
-		concrete := reflect.New(types[i]).Elem()
-		if plans[i].read(r, concrete); r.err == nil {
-			v.Set(concrete)
+		defer r.leave()
+		if !t.Implements(p.typ) {
+			r.fail("a %v behind a %v", t, p.typ)
+			return
 		}
+		inner, err := planBehind(t)
+		if err != nil {
+			r.fail("%v", err)
+			return
+		}
+		part := len(r.parts)
+		if boxed(t) {
+			r.part(reflect.Value{})
+		}
+		concrete := reflect.New(t).Elem()
+		if inner.read(r, concrete); r.err != nil {
+			return
+		}
+		box := reflect.ValueOf(concrete.Interface()) // copied here, and not again where it is referred to
+		if boxed(t) && !r.apart {
+			r.parts[part] = box
+		}
+		v.Set(box)
 	}
 	return nil
 }
+
+// boxed reports whether values of t may be large where an interface holds them,
+// and are not pointers to what is large.
+func boxed(t reflect.Type) bool { return t.Kind() == reflect.Struct || t.Kind() == reflect.Array }

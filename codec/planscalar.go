@@ -1,6 +1,9 @@
 package codec
 
-import "reflect"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // planScalar fills in the plan of a bool, a number or a string, and reports
 // whether p is for one.
@@ -17,30 +20,64 @@ func planScalar(p *plan) bool {
 		p.write = func(w *cborWriter, v reflect.Value) error { w.head(majorUint, v.Uint()); return nil }
 		p.read = readUint
 	case reflect.Float32:
-		p.write = func(w *cborWriter, v reflect.Value) error { w.float32(float32(v.Float())); return nil }
-		p.read = func(r *cborReader, v reflect.Value) { v.SetFloat(float64(r.float32())) }
+		p.write = func(w *cborWriter, v reflect.Value) error { w.float32(*word[uint32](v)); return nil }
+		p.read = func(r *cborReader, v reflect.Value) { *word[uint32](v) = r.float32() }
 	case reflect.Float64:
-		p.write = func(w *cborWriter, v reflect.Value) error { w.float64(v.Float()); return nil }
-		p.read = func(r *cborReader, v reflect.Value) { v.SetFloat(r.float64()) }
-	case reflect.Complex64, reflect.Complex128:
+		p.write = func(w *cborWriter, v reflect.Value) error { w.float64(*word[uint64](v)); return nil }
+		p.read = func(r *cborReader, v reflect.Value) { *word[uint64](v) = r.float64() }
+	case reflect.Complex64:
 		p.write = func(w *cborWriter, v reflect.Value) error {
 			w.head(majorArray, 2)
-			w.float64(real(v.Complex()))
-			w.float64(imag(v.Complex()))
+			w.float32(word[[2]uint32](v)[0])
+			w.float32(word[[2]uint32](v)[1])
 			return nil
 		}
 		p.read = func(r *cborReader, v reflect.Value) {
 			r.exactly(2)
-			re, im := r.float64(), r.float64()
-			v.SetComplex(complex(re, im))
+			*word[[2]uint32](v) = [2]uint32{r.float32(), r.float32()}
+		}
+	case reflect.Complex128:
+		p.write = func(w *cborWriter, v reflect.Value) error {
+			w.head(majorArray, 2)
+			w.float64(word[[2]uint64](v)[0])
+			w.float64(word[[2]uint64](v)[1])
+			return nil
+		}
+		p.read = func(r *cborReader, v reflect.Value) {
+			r.exactly(2)
+			*word[[2]uint64](v) = [2]uint64{r.float64(), r.float64()}
 		}
 	case reflect.String:
-		p.write = func(w *cborWriter, v reflect.Value) error { w.string(v.String()); return nil }
-		p.read = func(r *cborReader, v reflect.Value) { v.SetString(r.string()) }
+		p.write, p.read = writeString, readString
 	default:
 		p.plain, p.key = false, false
 	}
 	return p.plain
+}
+
+// word is the memory of a number.
+func word[T any](v reflect.Value) *T { return (*T)(v.Addr().UnsafePointer()) }
+
+// longString is from how many bytes on a string that is met again is written
+// once: a short one takes as little as the reference.
+const longString = 64
+
+func writeString(w *cborWriter, v reflect.Value) error {
+	s := v.String()
+	if len(s) < longString || !w.again(unsafe.Pointer(unsafe.StringData(s)), len(s), v.Type()) {
+		w.string(s)
+	}
+	return nil
+}
+
+func readString(r *cborReader, v reflect.Value) {
+	if r.again(v) {
+		return
+	}
+	s := r.string()
+	if v.SetString(s); len(s) >= longString {
+		r.part(v)
+	}
 }
 
 func readInt(r *cborReader, v reflect.Value) {

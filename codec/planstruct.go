@@ -20,9 +20,9 @@ func (m *planner) planStruct(p *plan, path string) error {
 			continue // padding and markers, which no code can read
 		}
 		at := path + "." + f.Name
-		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct || marshalsItself(f.Type)) {
-			return &UnencodableError{at, "an unexported field", f.Type,
-				"export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
+		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct) {
+			return &UnencodableError{Path: at, What: "an unexported field", Type: f.Type,
+				Cure: "export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
 		}
 		fp, err := m.plan(at, f.Type)
 		if err != nil {
@@ -36,8 +36,8 @@ func (m *planner) planStruct(p *plan, path string) error {
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		w.head(majorArray, uint64(len(fields)))
 		for _, f := range fields {
-			if err := f.plan.write(w, v.Field(f.index)); err != nil {
-				return err
+			if err := f.plan.write(w, open(v.Field(f.index))); err != nil {
+				return within(err, "."+p.typ.Field(f.index).Name)
 			}
 		}
 		return nil
@@ -48,11 +48,20 @@ func (m *planner) planStruct(p *plan, path string) error {
 			if r.err != nil {
 				return
 			}
-			f.plan.read(r, v.Field(f.index))
+			f.plan.read(r, open(v.Field(f.index)))
 		}
 	}
 	if bytesPerPixel[p.typ] > 0 {
 		planImage(p)
 	}
 	return nil
+}
+
+// open returns a field so that it can be used whole: an embedded struct may have
+// a name that is not exported.
+func open(f reflect.Value) reflect.Value {
+	if f.CanInterface() {
+		return f
+	}
+	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
 }

@@ -1,48 +1,55 @@
 package codec
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"strconv"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/internal/zone"
 )
 
 // How the zone of a time is kept.
 const (
 	zoneUTC   = 0 // time.UTC
-	zoneLocal = 1 // time.Local, where it gives the same name and offset again
+	zoneLocal = 1 // time.Local, where that has the same rules
 	zoneFixed = 2 // a time.FixedZone
-	zoneNamed = 3 // of the IANA database, where it gives the same offset again
+	zoneNamed = 3 // of the IANA database, where it has the same rules
 )
 
 // planTime keeps a time as an array: seconds since 1970, nanoseconds, kind of
-// zone, and except for UTC its name and offset in seconds (for time.Local the
-// name is that at the time). A zone that is another one where the time is read
-// makes the value unreadable rather than wrong.
+// zone, name and offset in seconds of the zone (for time.Local the name is that
+// at the time), and the digest of its rules, if it has some. A zone that has
+// other rules where the time is read makes the value unreadable rather than
+// wrong.
 func planTime(p *plan) {
 	p.plain, p.key = true, true
-	p.least = 6
+	p.least = 7
 	p.write = func(w *cborWriter, v reflect.Value) error {
-		t := v.Interface().(time.Time)
-		kind, name, offset, err := zoneOf(t)
+		t := *v.Addr().Interface().(*time.Time)
+		z, err := zoneOf(t)
 		if err != nil {
 			return err
 		}
-		w.head(majorArray, 5)
+		w.head(majorArray, 6)
 		w.int(t.Unix())
 		w.int(int64(t.Nanosecond()))
-		w.int(kind)
-		w.string(name)
-		w.int(int64(offset))
+		w.int(z.kind)
+		w.string(z.name)
+		w.int(int64(z.offset))
+		w.bytes(z.rules)
 		return nil
 	}
 	p.read = func(r *cborReader, v reflect.Value) {
-		r.exactly(5)
-		sec, nsec, kind, name, offset := r.int(), r.int(), r.int(), r.string(), r.int()
+		r.exactly(6)
+		sec, nsec := r.int(), r.int()
+		z := zoned{r.int(), r.string(), int(r.int()), r.bytes()}
 		if r.err != nil {
 			return
 		}
-		t, err := timeIn(time.Unix(sec, nsec), kind, name, int(offset))
+		t, err := z.of(time.Unix(sec, nsec))
 		if err != nil {
 			r.fail("%v", err)
 			return
@@ -51,61 +58,61 @@ func planTime(p *plan) {
 	}
 }
 
-func zoneOf(t time.Time) (kind int64, name string, offset int, err error) {
+// zoned is how the zone of a time is kept.
+type zoned struct {
+	kind   int64
+	name   string
+	offset int
+	rules  []byte
+}
+
+func zoneOf(t time.Time) (zoned, error) {
 	loc := t.Location()
 	if loc == time.UTC {
-		return zoneUTC, "", 0, nil
+		return zoned{kind: zoneUTC}, nil
 	}
-	name, offset = t.Zone()
-	if loc == time.Local {
-		return zoneLocal, name, offset, nil
-	}
-	if reflect.DeepEqual(loc, time.FixedZone(loc.String(), offset)) {
-		return zoneFixed, loc.String(), offset, nil
-	}
-	if known, err := location(loc.String()); err != nil || !sameRules(t, t.In(known)) {
-		return 0, "", 0, fmt.Errorf("codec: a time in the zone %q, which is not that of the IANA database here, cannot be kept; use its UTC method", loc)
-	}
-	return zoneNamed, loc.String(), offset, nil
-}
-
-// sameRules reports whether two zones agree around a time, half a year to both
-// sides.
-func sameRules(a, b time.Time) bool {
-	const halfYear = 182 * 24 * time.Hour
-	for _, d := range []time.Duration{-halfYear, 0, halfYear} {
-		nameA, offsetA := a.Add(d).Zone()
-		nameB, offsetB := b.Add(d).Zone()
-		if nameA != nameB || offsetA != offsetB {
-			return false
+	rules, ok := zone.Digest(loc)
+	name, offset := t.Zone()
+	known := loc
+	if loc != time.Local {
+		name = loc.String()
+		if zone.Fixed(loc) {
+			return zoned{zoneFixed, name, offset, nil}, nil
 		}
+		known, _ = location(name)
 	}
-	return true
+	if !ok || known == nil || !zone.Same(loc, known) {
+		return zoned{}, &UnencodableError{What: "a time in the zone " + strconv.Quote(loc.String()) + ", which is not that of the IANA database here,",
+			Type: reflect.TypeOf(t), Cure: "use its UTC method"}
+	}
+	kind := int64(zoneNamed)
+	if loc == time.Local {
+		kind = zoneLocal
+	}
+	return zoned{kind, name, offset, rules[:]}, nil
 }
 
-func timeIn(t time.Time, kind int64, name string, offset int) (time.Time, error) {
-	switch kind {
+// of returns t in the zone.
+func (z zoned) of(t time.Time) (time.Time, error) {
+	loc := time.Local
+	switch z.kind {
 	case zoneUTC:
 		return t.UTC(), nil
 	case zoneFixed:
-		return t.In(time.FixedZone(name, offset)), nil
+		return t.In(time.FixedZone(z.name, z.offset)), nil
 	case zoneLocal:
-		if n, o := t.Zone(); n != name || o != offset {
-			return t, fmt.Errorf("a local time of zone %s, and here it is %s", name, n)
-		}
-		return t, nil
 	case zoneNamed:
-		loc, err := location(name)
-		if err != nil {
+		var err error
+		if loc, err = location(z.name); err != nil {
 			return t, err
 		}
-		t = t.In(loc)
-		if _, o := t.Zone(); o != offset {
-			return t, fmt.Errorf("zone %s has another offset here", name)
-		}
-		return t, nil
+	default:
+		return t, fmt.Errorf("unknown kind of zone %d", z.kind)
 	}
-	return t, fmt.Errorf("unknown kind of zone %d", kind)
+	if rules, ok := zone.Digest(loc); !ok || !bytes.Equal(rules[:], z.rules) {
+		return t, fmt.Errorf("the zone %s has other rules here", z.name)
+	}
+	return t.In(loc), nil
 }
 
 var locations sync.Map // by name; only names of the IANA database

@@ -32,12 +32,13 @@ type Difference struct {
 // operation: but for the one under the action's own key. It reads the
 // provenance of every record.
 func Nearest(ctx context.Context, l *larder.Larder, a *key.Action) (Difference, error) {
-	return nearest(ctx, l, a.Op().Name(), a.Parts(), a.Key(), time.Time{})
+	return nearest(ctx, l, a.Op().Name(), a.Parts(), l.Key(a.Key()), time.Time{})
 }
 
 // Record compares a kept result with those of the same operation that are
 // older.
 func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error) {
+	k = l.Key(k)
 	parts, err := parts(ctx, l.Store(), k)
 	if err != nil {
 		return Difference{}, err

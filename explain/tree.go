@@ -87,10 +87,18 @@ func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, 
 		}
 		word, _, _ := strings.Cut(p.Value, " ")
 		if in, err := key.ParseKey(word); err == nil {
-			from = append(from, in)
+			from = append(from, keyIn(s, in))
 		}
 	}
 	return n, from
+}
+
+// keyIn returns the key under which a store lists what k names.
+func keyIn(s store.Store, k key.Key) key.Key {
+	if in, ok := s.(interface{ KeyOf(key.Key) key.Key }); ok {
+		return in.KeyOf(k)
+	}
+	return k
 }
 
 func bytesText(n int64) string {

@@ -226,7 +226,7 @@ func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Ac
 	if last.IsZero() {
 		return "not computed before", nil
 	}
-	if last == now.Key() {
+	if last == p.Larder.Key(now.Key()) {
 		return "computed before, but no longer in the cache", nil
 	}
 	b, err := p.Larder.Store().Provenance(ctx, last)

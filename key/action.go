@@ -173,11 +173,8 @@ func (o *Op) Call(args ...any) (*Action, error) {
 	a.args = append(a.only[:0], args...)
 	e := newEncoder(layerArgs)
 	defer e.free()
-	e.length(len(args))
-	for i, v := range args {
-		if err := e.root(v); err != nil {
-			return nil, fmt.Errorf("key: operation %s, argument %d: %w", o.name, i, err)
-		}
+	if err := e.arguments(args); err != nil {
+		return nil, fmt.Errorf("key: operation %s, %w", o.name, err)
 	}
 	a.argsSum = e.sum()
 	e.restart(layerAction)
@@ -222,6 +219,33 @@ func (a *Action) Key() Key { return a.key }
 
 // Op returns the operation.
 func (a *Action) Op() *Op { return a.op }
+
+// Changed returns an error if the arguments are not what they were when the
+// action was made: then its key does not name what is made of them now.
+func (a *Action) Changed() error {
+	if len(a.args) == 0 {
+		return nil
+	}
+	e := newEncoder(layerArgs)
+	defer e.free()
+	if err := e.arguments(a.args); err != nil {
+		return fmt.Errorf("key: operation %s: the arguments have changed: %w", a.op.name, err)
+	}
+	if e.sum() != a.argsSum {
+		return fmt.Errorf("key: operation %s: the arguments have changed since its key was made; copy what the computation changes", a.op.name)
+	}
+	return nil
+}
+
+func (e *encoder) arguments(args []any) error {
+	e.length(len(args))
+	for i, v := range args {
+		if err := e.root(v); err != nil {
+			return fmt.Errorf("argument %d: %w", i, err)
+		}
+	}
+	return nil
+}
 
 // Inputs returns the inputs, which must not be written to.
 func (a *Action) Inputs() []Input { return a.inputs }

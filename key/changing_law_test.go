@@ -23,7 +23,7 @@ func TestFileRewrittenAtOneLength(t *testing.T) {
 		}
 		return time.Now()
 	}
-	d, _, err := fileDigester{nil, rewrite}.digest(t.Context(), path)
+	d, _, err := fileDigester{now: rewrite}.digest(t.Context(), path)
 	if !errors.Is(err, ErrChanging) || !d.IsZero() {
 		t.Errorf("got %v, %v after %d reads", d, err, reads)
 	}

@@ -111,9 +111,7 @@ func (c *compiler) array(p *plan) *UnkeyableError {
 		return err
 	}
 	n := p.typ.Len()
-	if p.layout = elem.layout; n == 0 {
-		p.layout = plainBytes
-	}
+	p.flat = elem.flat || n == 0
 	p.encode = func(e *encoder, p unsafe.Pointer) error { return e.elements(elem, p, n) }
 	return nil
 }
@@ -121,8 +119,8 @@ func (c *compiler) array(p *plan) *UnkeyableError {
 // elements encodes n values that lie one after another.
 func (e *encoder) elements(elem *plan, p unsafe.Pointer, n int) error {
 	size := elem.typ.Size()
-	if elem.layout != noLayout {
-		e.run(elem.layout, p, size*uintptr(n))
+	if elem.flat {
+		e.raw(unsafe.Slice((*byte)(p), size*uintptr(n)))
 		return nil
 	}
 	for i := range n {
@@ -169,26 +167,21 @@ func (c *compiler) structFields(p *plan) *UnkeyableError {
 		}
 		return nil
 	}
-	p.layout = common(fields, t.Size())
+	p.flat = fill(fields, t.Size())
 	return nil
 }
 
-// common returns the layout that all fields have, if they fill the struct.
-func common(fields []field, size uintptr) layout {
-	l, end := plainBytes, uintptr(0)
-	if len(fields) > 0 {
-		l = fields[0].plan.layout
-	}
+// fill reports whether fields, whose encodings are what lies in memory, fill a
+// struct of that size.
+func fill(fields []field, size uintptr) bool {
+	end := uintptr(0)
 	for _, f := range fields {
-		if f.plan.layout != l || f.offset != end {
-			return noLayout
+		if !f.plan.flat || f.offset != end {
+			return false
 		}
 		end += f.plan.typ.Size()
 	}
-	if end != size {
-		return noLayout
-	}
-	return l
+	return end == size
 }
 
 // mapping encodes a map's entries in the order of their encoded keys.

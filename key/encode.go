@@ -28,21 +28,25 @@ type Keyer interface {
 //   - Types: a named type differs from the type it is made of. A type that is
 //     changed (a field added, renamed, of another type) is another type.
 //     A field with the tag `key:"-"` and a blank field (_) are not there.
-//   - Floats: all NaNs are one value; 0.0 and -0.0 are two.
+//   - Floats: their bits. NaNs of different bits are different, as are 0.0 and
+//     -0.0: a function may tell them apart.
 //   - Slices and maps: nil differs from empty; capacity and the order of
 //     a map's entries do not matter. A map with two keys of equal content
 //     (NaNs, pointers to equal values) is refused.
 //   - Pointers: nil, or what is pointed to; not where. Shared and repeated
 //     values are equal.
 //   - Interfaces: the type and value within.
-//   - [time.Time]: the instant, the name of its location, and the name and
-//     offset of the zone then; not the monotonic clock.
+//   - [time.Time]: the instant, and the location: its name and all rules of its
+//     zone; not the monotonic clock.
 //   - [big.Int], [big.Rat], [big.Float]: the number; for a Float also the
 //     precision, rounding mode and accuracy.
 //   - Images of package image: bounds and pixels within them (not the stride,
 //     nor pixels outside), palette, subsampling. Another image with unexported
 //     fields is taken to be its bounds and the colors of its pixels.
-//   - A [Keyer], else an [encoding.BinaryMarshaler]: what its method returns.
+//   - A [Keyer]: what its method returns.
+//   - A type with fields that nobody can read, and MarshalBinary, GobEncode or
+//     MarshalText with their counterparts: what they return, if it brings back
+//     the very same value. A value that loses something on the way is refused.
 //
 // A type is named by its package path and name. Where two functions of a
 // package declare types of one name and definition, the second is refused.

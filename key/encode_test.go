@@ -77,7 +77,8 @@ func TestDistinct(t *testing.T) {
 		nil, 1, "1", true, "True", "true", int8(1), int16(1), int32(1), int64(1), uint(1), uint8(1), uint16(1), uint32(1), uint64(1),
 		float32(1), float64(1), complex64(1), complex128(1), count(1), word("1"), [1]int{1}, []int{1}, []any{1}, []any{"1"}, &one,
 		false, 0, "", "0", "nil", word(""), int8(0), 0.0, math.Copysign(0, -1), float32(0), &zero, (*int)(nil), (**int)(nil), (*string)(nil),
-		math.NaN(), float32(math.NaN()), math.Inf(1), math.Inf(-1), complex(0, 1), complex(1, 1), complex(math.NaN(), 0),
+		math.NaN(), -math.NaN(), math.Float64frombits(0x7ff0000000000001), math.Float32frombits(0x7f800001), float32(math.NaN()), []float64{1, math.NaN()}, []float64{1, -math.NaN()},
+		point{1, float32(math.NaN())}, point{1, math.Float32frombits(0x7f800001)}, complex(-math.NaN(), 0), math.Inf(1), math.Inf(-1), complex(0, 1), complex(1, 1), complex(math.NaN(), 0),
 		// empty things, with and without shape and type
 		[]int{}, []int(nil), []string{}, []any{}, []any(nil), [0]int{}, [0]string{}, [][]int{}, [][0]int{{}}, [][0]int{{}, {}},
 		map[string]int{}, map[string]int(nil), map[int]string{}, map[string]struct{}{}, struct{}{}, []struct{}{{}}, []struct{}{{}, {}}, make([]struct{}, 1<<30), make([][0]string, 1<<30),
@@ -153,14 +154,14 @@ type override struct {
 	hide func()
 }
 
-func (o override) MarshalBinary() ([]byte, error) { return []byte(o.Name), nil }
+func (o override) AppendKey(dst []byte) ([]byte, error) { return append(dst, o.Name...), nil }
 
 type pointerOverride struct {
 	*time.Time
 	name string
 }
 
-func (o *pointerOverride) MarshalBinary() ([]byte, error) { return []byte(o.name), nil }
+func (o *pointerOverride) AppendKey(dst []byte) ([]byte, error) { return append(dst, o.name...), nil }
 
 type keyed struct {
 	id    int
@@ -194,12 +195,6 @@ func TestEqual(t *testing.T) {
 	exact := new(big.Float).SetMantExp(big.NewFloat(1), 128)
 	exact.SetPrec(200)
 	pairs := map[string][2]any{
-		"NaN":               {math.NaN(), math.Float64frombits(0xfff8dead0000beef)},
-		"NaN 32":            {float32(math.NaN()), math.Float32frombits(0xffc0beef)},
-		"NaN among many":    {floats(40_001, 0x7fc00000), floats(40_001, 0xff800001)},
-		"NaN in 64":         {[]float64{1, math.NaN()}, []float64{1, math.Float64frombits(0x7ff0000000000001)}},
-		"NaN in complex":    {complex(math.NaN(), 1), complex(-math.NaN(), 1)},
-		"NaN in struct":     {[]point{{1, 2}, {3, math.Float32frombits(0x7f800001)}}, []point{{1, 2}, {3, math.Float32frombits(0xffffffff)}}},
 		"monotonic clock":   {now, now.Round(0)},
 		"pointers":          {&a, &b},
 		"sharing":           {[]*pair{shared, shared}, []*pair{{1, 2}, {1, 2}}},
@@ -220,12 +215,6 @@ func TestEqual(t *testing.T) {
 			t.Errorf("%s: two encodings of equal values", name)
 		}
 	}
-}
-
-func floats(n int, nan uint32) []float32 {
-	fs := make([]float32, n)
-	fs[n-1] = math.Float32frombits(nan)
-	return fs
 }
 
 func manyKeys(seed int) map[any]int {
@@ -306,7 +295,7 @@ func TestUnkeyable(t *testing.T) {
 		{knot, "pointers", "cycle"},
 		{loop, "[]interface {}[0]", "cycle"},
 		{self, `map[string]interface {}["me"]`, "contains itself"},
-		{map[float64]int{math.NaN(): 1, -math.NaN(): 2}, "map[float64]int", "two keys of equal content"},
+		{map[float64]int{math.NaN(): 1, math.NaN(): 2}, "map[float64]int", "two keys of equal content"},
 		{map[*pair]int{{1, 2}: 1, {1, 2}: 2}, "map[*key.pair]int", "two keys of equal content"},
 		{map[any]int{[1]any{knot}: 1}, "map[interface {}]int[key ", "cycle"},
 		{failing{}, "failing", "AppendKey failed: no"},
@@ -317,7 +306,7 @@ func TestUnkeyable(t *testing.T) {
 		{vast{}, "vast", "too large"},
 		{box[image.Image]{&unset{}}, "box[image.Image].V.(unset).At(0, 0).(secret).s", "unexported field"},
 		{&image.Paletted{Palette: color.Palette{secret{}}}, "Paletted.Palette[0].(secret).s", "unexported field"},
-		{broken{}, "broken", "MarshalBinary failed: no"},
+		{broken{}, "broken", "MarshalBinary does not tell it from every other value: no"},
 		{time.Now, "func() time.Time", "func value"},
 		{time.Now().String, "func() string", "func value"},
 	}
@@ -521,9 +510,10 @@ type secret struct{ s int }
 
 func (secret) RGBA() (r, g, b, a uint32) { return 0, 0, 0, 0 }
 
-type broken struct{}
+type broken struct{ hidden int }
 
 func (broken) MarshalBinary() ([]byte, error) { return nil, errNo }
+func (*broken) UnmarshalBinary([]byte) error  { return nil }
 
 // TestStreaming compares the streamed digest with the encoding's for values
 // around the sizes at which the buffer is handed on.
@@ -537,7 +527,6 @@ func TestStreaming(t *testing.T) {
 		encoded(t, make([]float64, n))
 		encoded(t, make([]string, n))
 		encoded(t, careless(text))
-		encoded(t, floats(n+1, 0x7fc00000))
 	}
 }
 
@@ -547,13 +536,13 @@ func TestFormat(t *testing.T) {
 		v    any
 		want string
 	}{
-		{nil, "0101" + "00"},
-		{true, "0101" + "01" + "01"},
-		{-2, "0101" + "02" + "feffffffffffffff"},
-		{uint16(258), "0101" + "09" + "0201"},
-		{"hé", "0101" + "18" + "03" + "68c3a9"},
-		{1.5, "0101" + "0e" + "000000000000f83f"},
-		{float32(math.NaN()), "0101" + "0d" + "0000c07f"},
+		{nil, "0102" + "00"},
+		{true, "0102" + "01" + "01"},
+		{-2, "0102" + "02" + "feffffffffffffff"},
+		{uint16(258), "0102" + "09" + "0201"},
+		{"hé", "0102" + "18" + "03" + "68c3a9"},
+		{1.5, "0102" + "0e" + "000000000000f83f"},
+		{float32(math.NaN()), "0102" + "0d" + "0000c07f"},
 	}
 	for _, c := range cases {
 		if got := fmt.Sprintf("%x", encoded(t, c.v)); got != c.want {
@@ -564,10 +553,10 @@ func TestFormat(t *testing.T) {
 		v    any
 		want string
 	}{
-		{pair{1, 2}, "d1-4d327b431756933e24dab577f4086b7ab7d966b57d6500e573b67c4174c088d8"},
-		{map[string][]any{"b": {1, "x"}, "a": nil}, "d1-cecc4a654189588699a1fc7948991bf28b1ba63b75a50fb8157b97dd2a2a592d"},
-		{&tree{Name: "a", Nodes: []tree{{Name: "b"}}}, "d1-199232097c538c407bc14af87029f592d4bc4a12d7566503df7c86f8f58199d6"},
-		{time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), "d1-9f68622b454d2a34ab7e6cb7c4c5e755339c040ef45d5629c728820a1892367f"},
+		{pair{1, 2}, "d1-c3120c3c7c5ea7d6b6b733fd863ed627d6f4bfc5b62c8493667fbf1a370547e5"},
+		{map[string][]any{"b": {1, "x"}, "a": nil}, "d1-e83fa8d2da6c54b67b85ed21005adc4d592af09b86e17b93168f263f8e2c58d8"},
+		{&tree{Name: "a", Nodes: []tree{{Name: "b"}}}, "d1-9691ba2b5adcfc16f4682ae96fde8ee85e57edaa208b268d3bb993a6d50cd0ca"},
+		{time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), "d1-9c7b98d5f8a9219eda9c0b93ed72ef99c215047bc25ac710a9bb71c5c399fe33"},
 	}
 	for _, c := range digests {
 		d, err := Of(c.v)

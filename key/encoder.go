@@ -10,7 +10,7 @@ import (
 
 // encodingVersion is the second byte of everything encoded. It changes with
 // anything that changes the bytes of a value.
-const encodingVersion = 1
+const encodingVersion = 2
 
 // The layers begin what is hashed, so that a value, an operation, the arguments
 // of a call and an action are never taken for one another.

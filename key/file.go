@@ -27,11 +27,13 @@ type FileStat struct {
 }
 
 // settleTime is how long after its last change a file may still change without
-// a new time: clocks of file systems are coarse, 2 s at worst.
-const settleTime = 2 * time.Second
+// a new time. Clocks of file systems are coarse, 2 s at worst; and of the writes
+// through a mapping only the first has a new time until the system has written
+// the page to disk, which Linux does within 35 s.
+const settleTime = 40 * time.Second
 
 // Settled reports whether a change of the file after now would show in its
-// times: it has an identity, and the last change is more than 2 seconds past.
+// times: it has an identity, and the last change is more than 40 seconds past.
 func (s FileStat) Settled(now time.Time) bool {
 	limit := now.Add(-settleTime).UnixNano()
 	return s.Ino != 0 && s.Ctime != 0 && s.Mtime < limit && s.Ctime < limit
@@ -47,14 +49,18 @@ type Memo interface {
 // the file that has it. Folders, devices, pipes and sockets are errors.
 //
 // Memo, which may be nil, is asked first, and told afterwards, about settled
-// files only: see [FileStat.Settled]. Reading stops when ctx is done.
+// files only: see [FileStat.Settled]. Files on a file system in memory are read
+// each time, as writes through a mapping leave no time there. On one that is
+// shared over a network, what others write through a mapping may go unseen.
+// Reading stops when ctx is done.
 func DigestFile(ctx context.Context, path string, memo Memo) (Digest, FileStat, error) {
-	return fileDigester{memo, time.Now}.digest(ctx, path)
+	return fileDigester{memo, time.Now, stampsMappings}.digest(ctx, path)
 }
 
 type fileDigester struct {
-	memo Memo
-	now  func() time.Time
+	memo   Memo
+	now    func() time.Time
+	stamps func(path string, s FileStat) bool // the file system notes when a mapped file is written to
 }
 
 // attempts is how often a file that changes while it is read is read.
@@ -67,6 +73,9 @@ func (f fileDigester) digest(ctx context.Context, path string) (Digest, FileStat
 	}
 	if err != nil {
 		return Digest{}, FileStat{}, err
+	}
+	if f.memo != nil && !f.stamps(path, StatOf(info)) {
+		f.memo = nil
 	}
 	if d, s, ok := f.known(info); ok {
 		return d, s, nil

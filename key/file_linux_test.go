@@ -2,10 +2,12 @@ package key
 
 import (
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestSpecialFiles checks that what is no regular file is refused without
@@ -48,5 +50,33 @@ func TestIdentity(t *testing.T) {
 	}
 	if x == y || x.Ino == y.Ino || x.Ctime == 0 {
 		t.Errorf("two files share a state: %+v, %+v", x, y)
+	}
+}
+
+// TestFilesInMemoryAreReadEachTime: there, times do not tell of writes through a
+// mapping.
+func TestFilesInMemoryAreReadEachTime(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "larder")
+	if err != nil {
+		t.Skip("no file system in memory:", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "a")
+	write(t, path, "one")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stampsMappings(path, StatOf(info)) {
+		t.Skip("/dev/shm is on a disk")
+	}
+	memo := &counted{Memo: NewMemo(10)}
+	for range 2 {
+		if _, _, err := (fileDigester{memo, after(time.Minute), stampsMappings}).digest(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if memo.loads != 0 || memo.stores != 0 {
+		t.Errorf("%d loads, %d stores", memo.loads, memo.stores)
 	}
 }

@@ -67,14 +67,14 @@ func TestDigestFile(t *testing.T) {
 }
 
 // TestMemoRule checks that only a digest of a file that had been left alone
-// for 2 seconds is kept and used.
+// for 40 seconds is kept and used.
 func TestMemoRule(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "one")
 	memo := &counted{Memo: NewMemo(10)}
 	digest := func(now func() time.Time) Digest {
 		t.Helper()
-		d, _, err := fileDigester{memo, now}.digest(t.Context(), path)
+		d, _, err := fileDigester{memo, now, always}.digest(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestMemoDoesNotMixFiles(t *testing.T) {
 	}
 	for range 2 {
 		for _, text := range []string{"aaa", "bbb", "ccc"} {
-			d, _, err := fileDigester{memo, after(time.Minute)}.digest(t.Context(), filepath.Join(dir, text))
+			d, _, err := fileDigester{memo, after(time.Minute), always}.digest(t.Context(), filepath.Join(dir, text))
 			if err != nil || d != DigestOf([]byte(text)) {
 				t.Errorf("%s: %v, %v", text, d, err)
 			}
@@ -140,12 +140,12 @@ func TestSettled(t *testing.T) {
 		s    FileStat
 		want bool
 	}{
-		{FileStat{Ino: 1, Mtime: at(997), Ctime: at(997)}, true},
-		{FileStat{Ino: 1, Mtime: at(998), Ctime: at(997)}, false},
-		{FileStat{Ino: 1, Mtime: at(997), Ctime: at(998)}, false},
-		{FileStat{Ino: 1, Mtime: at(2000), Ctime: at(997)}, false},
-		{FileStat{Ino: 1, Mtime: at(997)}, false},
-		{FileStat{Mtime: at(997), Ctime: at(997)}, false},
+		{FileStat{Ino: 1, Mtime: at(959), Ctime: at(959)}, true},
+		{FileStat{Ino: 1, Mtime: at(961), Ctime: at(959)}, false},
+		{FileStat{Ino: 1, Mtime: at(959), Ctime: at(961)}, false},
+		{FileStat{Ino: 1, Mtime: at(2000), Ctime: at(959)}, false},
+		{FileStat{Ino: 1, Mtime: at(959)}, false},
+		{FileStat{Mtime: at(959), Ctime: at(959)}, false},
 	}
 	for _, c := range cases {
 		if got := c.s.Settled(now); got != c.want {
@@ -171,11 +171,11 @@ func TestChangingFile(t *testing.T) {
 			return time.Now()
 		}
 	}
-	d, s, err := fileDigester{nil, grow(2)}.digest(t.Context(), path)
+	d, s, err := fileDigester{now: grow(2)}.digest(t.Context(), path)
 	if err != nil || d != DigestOf([]byte(text)) || s.Size != int64(len(text)) || reads != 3 {
 		t.Errorf("%v, %v, %v after %d reads", d, s, err, reads)
 	}
-	_, _, err = fileDigester{nil, grow(100)}.digest(t.Context(), path)
+	_, _, err = fileDigester{now: grow(100)}.digest(t.Context(), path)
 	if !errors.Is(err, ErrChanging) || !strings.Contains(err.Error(), path) || reads != attempts {
 		t.Errorf("error %v after %d reads", err, reads)
 	}
@@ -273,7 +273,7 @@ func BenchmarkDigestFile(b *testing.B) {
 	}
 	for name, memo := range map[string]Memo{"Read16KiB": nil, "Memo": NewMemo(10)} {
 		b.Run(name, func(b *testing.B) {
-			f := fileDigester{memo, after(time.Minute)}
+			f := fileDigester{memo, after(time.Minute), always}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := f.digest(b.Context(), path); err != nil {
@@ -283,3 +283,5 @@ func BenchmarkDigestFile(b *testing.B) {
 		})
 	}
 }
+
+func always(string, FileStat) bool { return true }

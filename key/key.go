@@ -26,7 +26,8 @@ const Size = 1 + sha256.Size
 // Tag bytes in use. A tag is never reused for another meaning.
 const (
 	tagDigest byte = 1 // SHA-256 of raw bytes
-	tagKey    byte = 1 // SHA-256 of an action, encoding format 1
+	tagKey    byte = 1 // SHA-256 of an action
+	tagSpace  byte = 2 // the first 24 bytes of that, and the namespace: see Space
 )
 
 // A Digest names bytes by their content. The zero Digest names nothing.
@@ -53,7 +54,8 @@ func (d Digest) String() string { return format('d', d) }
 // IsZero reports whether k names nothing.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// String returns the text form: "k1-" and 64 hexadecimal digits.
+// String returns the text form: "k1-", or in a namespace "k2-", and 64
+// hexadecimal digits.
 func (k Key) String() string { return format('k', k) }
 
 // ParseKey reads what [Key.String] wrote.
@@ -68,12 +70,47 @@ func ParseDigest(s string) (Digest, error) {
 	return Digest(b), err
 }
 
+// A Space is a namespace of keys. The zero Space is the one that actions have
+// their keys in.
+type Space [8]byte
+
+// SpaceOf returns the namespace of a name; that of the empty one is zero.
+func SpaceOf(name string) (s Space) {
+	if name != "" {
+		d := DigestOf([]byte("larder namespace\x00" + name))
+		copy(s[:], d[1:])
+	}
+	return s
+}
+
+// Key returns the key that stands for k in the namespace: for a key that is in a
+// namespace already, and for the zero Key, itself.
+func (s Space) Key(k Key) Key {
+	if s == (Space{}) || k[0] != tagKey {
+		return k
+	}
+	k[0] = tagSpace
+	copy(k[Size-len(s):], s[:])
+	return k
+}
+
+// Has reports whether k is in the namespace.
+func (s Space) Has(k Key) bool {
+	if k[0] != tagSpace {
+		return s == Space{}
+	}
+	return Space(k[Size-len(s):]) == s
+}
+
 func format(letter byte, b [Size]byte) string {
 	return fmt.Sprintf("%c%d-%x", letter, b[0], b[1:])
 }
 
 func parse(letter byte, s string) (b [Size]byte, err error) {
-	prefix := fmt.Sprintf("%c%d-", letter, tagKey)
+	prefix, tag := fmt.Sprintf("%c%d-", letter, tagKey), tagKey
+	if in := fmt.Sprintf("k%d-", tagSpace); letter == 'k' && strings.HasPrefix(s, in) {
+		prefix, tag = in, tagSpace
+	}
 	body, ok := strings.CutPrefix(s, prefix)
 	if !ok || len(body) != hex.EncodedLen(sha256.Size) {
 		return b, fmt.Errorf("key: %q is not of the form %s and %d hexadecimal digits", s, prefix, 2*sha256.Size)
@@ -81,6 +118,6 @@ func parse(letter byte, s string) (b [Size]byte, err error) {
 	if _, err := hex.Decode(b[1:], []byte(body)); err != nil {
 		return [Size]byte{}, fmt.Errorf("key: %q: %w", s, err)
 	}
-	b[0] = tagKey
+	b[0] = tag
 	return b, nil
 }

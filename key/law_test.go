@@ -80,7 +80,7 @@ func same(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Float32, reflect.Float64:
 		x, y := a.Float(), b.Float()
-		return x != x && y != y || math.Float64bits(x) == math.Float64bits(y)
+		return math.Float64bits(x) == math.Float64bits(y)
 	case reflect.Pointer, reflect.Interface:
 		return a.IsNil() == b.IsNil() && (a.IsNil() || same(a.Elem(), b.Elem()))
 	case reflect.Slice:
@@ -198,29 +198,6 @@ func TestMutations(t *testing.T) {
 		data[rapid.IntRange(0, n-1).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		if after, _ := Of(data); after == before {
 			t.Fatal("a changed bit is not in the digest")
-		}
-	})
-}
-
-// TestNaNScan compares the scan for NaNs with the definition.
-func TestNaNScan(t *testing.T) {
-	bits32 := rapid.SampledFrom([]uint32{0, 1, 1 << 31, inf32, inf32 | 1<<31, inf32 + 1, inf32 | 1<<31 | 1, nan32, 1<<32 - 1, 0x7f7fffff, 0x3f800000})
-	bits64 := rapid.SampledFrom([]uint64{0, 1, 1 << 63, inf64, inf64 | 1<<63, inf64 + 1, inf64 | 1<<63 | 1, nan64, 1<<64 - 1, 0x7fefffffffffffff})
-	rapid.Check(t, func(t *rapid.T) {
-		var slow32, slow64 encoder
-		fs, gs := []float32{}, []float64{}
-		for _, u := range rapid.SliceOfN(bits32, 0, 40).Draw(t, "32") {
-			fs = append(fs, math.Float32frombits(u))
-			slow32.float32(fs[len(fs)-1])
-		}
-		for _, u := range rapid.SliceOfN(bits64, 0, 40).Draw(t, "64") {
-			gs = append(gs, math.Float64frombits(u))
-			slow64.float64(gs[len(gs)-1])
-		}
-		for v, want := range map[any][]byte{&fs: slow32.buf, &gs: slow64.buf} {
-			if got, err := Encode(nil, v); err != nil || !bytes.HasSuffix(got, want) {
-				t.Fatalf("%v: %x does not end with %x (%v)", v, got, want, err)
-			}
 		}
 	})
 }

@@ -86,7 +86,7 @@ func TestText(t *testing.T) {
 		"nil": nil, "true": true, "-1": int8(-1), "200": uint8(200), "0.1": float32(0.1), "1e+100": 1e100, "(1+2i)": complex64(1 + 2i),
 		`"a b\n"`: word("a b\n"), "1m0s": time.Minute, "[1 2]": [2]int{1, 2}, "[]": []string{}, "[nil 1]": []any{nil, 1}, "1": &one,
 		"2026-01-02T00:00:00Z": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "map[string]int, 1 entries": map[string]int{"a": 1},
-		"[][]int, 1 elements": [][]int{{}}, "[]int, 17 elements": make([]int, 17), "url.URL": &url.URL{}, Key{1}.String(): Key{1}, "[" + Digest{1}.String() + "]": []Digest{{1}},
+		"[][]int, 1 elements": [][]int{{}}, "[]int, 17 elements": make([]int, 17), "*url.URL": &url.URL{}, Key{1}.String(): Key{1}, "[" + Digest{1}.String() + "]": []Digest{{1}},
 	}
 	for want, v := range values {
 		if got := appendParts(nil, ParamPart, "a", v)[0].Value; got != want {
@@ -176,7 +176,7 @@ func TestDiff(t *testing.T) {
 		{func(a *action) { a.name = "scale" }, []string{"operation: changed (resize -> scale)"}},
 		{func(a *action) { a.code = "2" }, []string{"code: changed (version 1 -> version 2)"}},
 		{func(a *action) { a.params[0].Value = 3 }, []string{"times: changed (100 -> 3)"}},
-		{func(a *action) { a.params[0].Value = int64(100) }, []string{"times: changed (100, 788c... -> 24c6...)"}},
+		{func(a *action) { a.params[0].Value = int64(100) }, []string{"times: changed (100, 8118... -> b1cb...)"}},
 		{func(a *action) { a.params = a.params[1:] }, []string{"times: removed (100)"}},
 		{func(a *action) { a.params = append(a.params, Param{"gray", true}) }, []string{"gray: added (true)"}},
 		{func(a *action) { a.params[0].Name = "count" }, []string{"count: added (100)", "times: removed (100)"}},

@@ -5,28 +5,19 @@ import (
 	"reflect"
 	"sync"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/marshal"
 )
 
 // A plan is how values of one type are encoded, found out once.
 type plan struct {
 	typ    reflect.Type
 	encode func(e *encoder, p unsafe.Pointer) error // p points to the value
-	layout layout
-	opaque string // how it is encoded if not by its structure
-	header []byte // names the type in front of a value
-	direct bool   // an interface holds the value itself, not a pointer to it
+	flat   bool                                     // the encoding is what lies in memory: a long run of values is encoded as one
+	opaque string                                   // how it is encoded if not by its structure
+	header []byte                                   // names the type in front of a value
+	direct bool                                     // an interface holds the value itself, not a pointer to it
 }
-
-// A layout says that the encoding of a type is what lies in memory, so that
-// a long run of such values is encoded as one.
-type layout byte
-
-const (
-	noLayout layout = iota
-	plainBytes
-	float32s // but for the bits of NaNs
-	float64s
-)
 
 // plans holds a *plan or an *UnkeyableError for each type seen.
 var plans sync.Map // reflect.Type -> any
@@ -104,17 +95,19 @@ func (c *compiler) fill(p *plan) *UnkeyableError {
 		p.opaque, p.encode = "special", encode
 		return nil
 	}
-	switch {
-	case declares(t, keyers):
+	if keyers.Declared(t) {
 		p.opaque, p.encode = "keyer", encodeKeyer(t)
-		return nil
-	case declares(t, marshalers):
-		p.opaque, p.encode = "binary", encodeMarshaler(t)
 		return nil
 	}
 	began := len(c.order)
 	err := c.structure(p)
-	if err != nil && declares(t, images) {
+	if err == nil {
+		return nil
+	}
+	if m, ok := marshal.Of(t); ok {
+		c.forget(began)
+		p.opaque, p.encode, err = m.Name, encodeMarshaler(m, t), nil
+	} else if images.Declared(t) {
 		c.forget(began)
 		p.opaque, p.encode, err = "pixels", encodePixels(t), nil
 	}

@@ -3,9 +3,12 @@ package key
 import (
 	"image"
 	"math/big"
+	"net/url"
 	"reflect"
 	"time"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/zone"
 )
 
 // special returns the encoding of a type of the standard library that has one
@@ -14,6 +17,8 @@ func special(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return encodeTime
+	case reflect.TypeFor[url.Userinfo]():
+		return encodeUserinfo
 	case reflect.TypeFor[big.Int]():
 		return encodeBigInt
 	case reflect.TypeFor[big.Rat]():
@@ -48,14 +53,39 @@ func special(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 	return nil
 }
 
+// encodeTime encodes the instant and the zone with all of its rules: two of one
+// name may have different ones.
 func encodeTime(e *encoder, p unsafe.Pointer) error {
 	t := (*time.Time)(p)
 	e.uint64(uint64(t.Unix()))
 	e.uint32(uint32(t.Nanosecond()))
-	e.string(t.Location().String())
-	zone, offset := t.Zone()
-	e.string(zone)
-	e.uint64(uint64(offset))
+	loc := t.Location()
+	switch loc {
+	case time.UTC:
+		e.buf = append(e.buf, 0)
+		return nil
+	case time.Local:
+		e.buf = append(e.buf, 1)
+	default:
+		e.buf = append(e.buf, 2)
+	}
+	rules, ok := zone.Digest(loc)
+	if !ok {
+		return &UnkeyableError{Type: reflect.TypeFor[time.Time](), Reason: "the rules of the zone " + loc.String() + " cannot be read", Cure: "use its UTC method"}
+	}
+	e.raw(rules[:])
+	return nil
+}
+
+func encodeUserinfo(e *encoder, p unsafe.Pointer) error {
+	u := (*url.Userinfo)(p)
+	password, has := u.Password()
+	e.string(u.Username())
+	e.string(password)
+	e.buf = append(e.buf, 0)
+	if has {
+		e.buf[len(e.buf)-1] = 1
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"encoding/binary"
 	"reflect"
 	"strconv"
 	"unsafe"
@@ -11,25 +12,25 @@ func (c *compiler) structure(p *plan) (err *UnkeyableError) {
 	t := p.typ
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int8, reflect.Uint8:
-		p.encode, p.layout = encode8, plainBytes
+		p.encode, p.flat = encode8, true
 	case reflect.Int16, reflect.Uint16:
-		p.encode, p.layout = encode16, ifLittleEndian(plainBytes)
+		p.encode, p.flat = encode16, littleEndian
 	case reflect.Int32, reflect.Uint32:
-		p.encode, p.layout = encode32, ifLittleEndian(plainBytes)
+		p.encode, p.flat = encode32, littleEndian
 	case reflect.Int64, reflect.Uint64:
-		p.encode, p.layout = encode64, ifLittleEndian(plainBytes)
+		p.encode, p.flat = encode64, littleEndian
 	case reflect.Int:
-		p.encode, p.layout = encodeInt, ifLittleEndian(wordLayout)
+		p.encode, p.flat = encodeInt, littleEndian && strconv.IntSize == 64
 	case reflect.Uint:
-		p.encode, p.layout = encodeUint, ifLittleEndian(wordLayout)
+		p.encode, p.flat = encodeUint, littleEndian && strconv.IntSize == 64
 	case reflect.Float32:
-		p.encode, p.layout = encodeFloat32, ifLittleEndian(float32s)
+		p.encode, p.flat = encode32, littleEndian
 	case reflect.Float64:
-		p.encode, p.layout = encodeFloat64, ifLittleEndian(float64s)
+		p.encode, p.flat = encode64, littleEndian
 	case reflect.Complex64:
-		p.encode, p.layout = encodeComplex64, ifLittleEndian(float32s)
+		p.encode, p.flat = encodeComplex64, littleEndian
 	case reflect.Complex128:
-		p.encode, p.layout = encodeComplex128, ifLittleEndian(float64s)
+		p.encode, p.flat = encodeComplex128, littleEndian
 	case reflect.String:
 		p.encode = encodeString
 	case reflect.Interface:
@@ -60,15 +61,8 @@ func kindName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-func ifLittleEndian(l layout) layout {
-	if one := uint16(1); *(*byte)(unsafe.Pointer(&one)) == 0 {
-		return noLayout
-	}
-	return l
-}
-
-// wordLayout is the layout of int and uint, which are encoded in 64 bits.
-const wordLayout = layout(plainBytes * (strconv.IntSize / 64))
+// littleEndian says that numbers lie in memory as they are encoded.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 func encode8(e *encoder, p unsafe.Pointer) error {
 	e.buf = append(e.buf, *(*byte)(p))
@@ -101,27 +95,15 @@ func encodeUint(e *encoder, p unsafe.Pointer) error {
 	return nil
 }
 
-func encodeFloat32(e *encoder, p unsafe.Pointer) error {
-	e.float32(*(*float32)(p))
-	return nil
-}
-
-func encodeFloat64(e *encoder, p unsafe.Pointer) error {
-	e.float64(*(*float64)(p))
-	return nil
-}
-
 func encodeComplex64(e *encoder, p unsafe.Pointer) error {
-	c := *(*complex64)(p)
-	e.float32(real(c))
-	e.float32(imag(c))
+	e.uint32((*[2]uint32)(p)[0])
+	e.uint32((*[2]uint32)(p)[1])
 	return nil
 }
 
 func encodeComplex128(e *encoder, p unsafe.Pointer) error {
-	c := *(*complex128)(p)
-	e.float64(real(c))
-	e.float64(imag(c))
+	e.uint64((*[2]uint64)(p)[0])
+	e.uint64((*[2]uint64)(p)[1])
 	return nil
 }
 

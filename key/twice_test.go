@@ -22,6 +22,11 @@ func (m moodyMarshaler) MarshalBinary() ([]byte, error) {
 	return []byte{*m.calls}, nil
 }
 
+func (m *moodyMarshaler) UnmarshalBinary(b []byte) error {
+	m.calls = &b[0]
+	return nil
+}
+
 type steady struct{ calls *int }
 
 func (s steady) AppendKey(b []byte) ([]byte, error) {

@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -31,7 +32,8 @@ type Progress struct {
 // get evaluates a node for a caller.
 func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, error) {
 	if n.constant() && n.err == nil {
-		return n.copy(n.value)
+		v, _ := n.copy(n.value)
+		return v, nil
 	}
 	b := builder{ctx: ctx, larder: l}
 	if err := b.name(n); err != nil {
@@ -102,6 +104,8 @@ type task struct {
 	freed   bool // it was done, and its value is let go
 
 	value  any
+	lent   lent
+	unkept error // why it is not kept, if it is not
 	reads  []larder.Read
 	digest key.Digest // of the value, once needed
 	from   larder.Source
@@ -253,7 +257,12 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 	return true, nil
 }
 
-func (t *task) take(o outcome) { t.value, t.from, t.reads = o.value, o.from, o.reads }
+func (t *task) take(o outcome) {
+	t.value, t.from, t.reads, t.unkept = o.value, o.from, o.reads, o.unkept
+	if t.unkept != nil {
+		t.lent.look(t.value) // at once, as others may have it too
+	}
+}
 
 func (t *task) call(compute func(context.Context) (any, error), resolve func(context.Context) ([]key.Input, error)) call {
 	return call{action: t.action, compute: compute, resolve: resolve, memory: t.node.fn.options.Keep == KeepInMemory}
@@ -306,7 +315,7 @@ func (v *evaluator) finish(t *task) {
 		if a != nil {
 			// A large value that nobody needs now is let go, if it can be
 			// found again.
-			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk {
+			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk && a.unkept == nil {
 				a.value, a.freed = nil, true
 			}
 		}
@@ -355,32 +364,39 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	value, reads, err := larder.Record(ctx, func(ctx context.Context) (any, error) {
 		for _, a := range t.args {
 			if a != nil {
-				larder.Note(ctx, a.reads...)
+				a.note(ctx)
 			}
 		}
 		return flight.Protect(func() (any, error) { return v.invoke(ctx, t) })
 	})
-	if err != nil {
+	if cause := context.Cause(ctx); cause != nil {
+		return t.fail(cause) // what is returned after that may be half of it
+	}
+	if err != nil && !errors.Is(err, larder.ErrUnsteady) {
 		return t.fail(err)
 	}
-	t.take(outcome{value: value, from: larder.Computed, reads: reads})
+	t.take(outcome{value: value, from: larder.Computed, reads: reads, unkept: err})
 	return nil
+}
+
+// note tells the computation around ctx what its argument t depends on.
+func (t *task) note(ctx context.Context) {
+	larder.Note(ctx, t.reads...)
+	if errors.Is(t.unkept, larder.ErrUnsteady) {
+		larder.Unkeep(ctx, t.unkept)
+	}
 }
 
 // invoke calls the function on arguments of its own.
 func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
-	args := make([]any, len(t.node.args))
-	for i, n := range t.node.args {
-		var err error
-		if a := t.args[i]; a != nil {
-			args[i], err = n.fn.kept.copy(a.value)
-		} else {
-			args[i], err = n.copy(n.value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("argument %d: %w", i, err)
+	args, loans := make([]any, len(t.node.args)), make([]*lent, len(t.node.args))
+	for i := range args {
+		args[i], loans[i] = t.argument(i)
+		if a := t.args[i]; a != nil && errors.Is(a.unkept, larder.ErrUnsteady) {
+			larder.Unkeep(ctx, a.unkept)
 		}
 	}
+	defer v.giveBack(ctx, t, args, loans)
 	return t.node.fn.call(ctx, v, args)
 }
 
@@ -396,7 +412,7 @@ func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
 			}
 			continue
 		}
-		larder.Note(ctx, a.reads...)
+		a.note(ctx)
 		d, err := a.content(ctx)
 		if err != nil {
 			return nil, err
@@ -412,7 +428,7 @@ func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
 func (t *task) content(ctx context.Context) (key.Digest, error) {
 	t.once.Do(func() {
 		t.digest, t.failed = t.node.fn.kept.digest(t.value)
-		if t.failed == nil || t.node.fn.options.Keep != KeepNot {
+		if t.failed == nil {
 			return
 		}
 		inputs, err := t.resolve(ctx)

@@ -66,6 +66,8 @@ type function struct {
 	mu      sync.Mutex
 	op      *key.Op
 	closure *source.Closure // if it is known by its source
+
+	shares sync.Once // it was said that it shares an argument
 }
 
 // keeper knows the type of a function's results.
@@ -73,7 +75,8 @@ type keeper interface {
 	do(ctx context.Context, l *larder.Larder, c call) (outcome, error)
 	find(ctx context.Context, l *larder.Larder, c call, closely bool) (outcome, bool)
 	check(ctx context.Context, l *larder.Larder, c call, o outcome) error
-	copy(v any) (any, error)
+	keepable() error // whether results can be kept, as far as the type tells
+	copy(v any) (any, bool)
 	digest(v any) (key.Digest, error)
 	kind() string // the codec
 }
@@ -88,10 +91,11 @@ type call struct {
 
 // outcome is a result on its way to those who need it.
 type outcome struct {
-	value any
-	from  larder.Source
-	key   key.Key
-	reads []larder.Read
+	value  any
+	from   larder.Source
+	key    key.Key
+	reads  []larder.Read
+	unkept error // why it is not kept, if it is not
 }
 
 // newFunction describes a Go function f whose results are Rs.
@@ -129,6 +133,11 @@ func (f *function) operation(ctx context.Context, l *larder.Larder) (*key.Op, er
 	}
 	if f.err != nil {
 		return nil, f.err
+	}
+	if f.options.Keep != KeepNot {
+		if err := f.kept.keepable(); err != nil {
+			return nil, fmt.Errorf("lazy: %s: %w; return another type, or do not keep its results (KeepNot)", f.name, err)
+		}
 	}
 	op, err := f.identify(ctx, l)
 	if err != nil {
@@ -292,10 +301,10 @@ func (results[R]) call(c call) (larder.Call[R], error) {
 func (k results[R]) do(ctx context.Context, l *larder.Larder, c call) (outcome, error) {
 	call, err := k.call(c)
 	if err != nil {
-		return outcome{}, fmt.Errorf("lazy: %s: %w; return another type, or do not keep its results (KeepNot)", c.action.Op().Name(), err)
+		return outcome{}, err
 	}
 	r, err := call.Do(ctx, l)
-	return outcome{r.Value, r.From, r.Key, r.Reads}, err
+	return outcome{r.Value, r.From, r.Key, r.Reads, r.Unkept}, err
 }
 
 // find looks for a kept result; unless it looks closely, what other processes
@@ -310,7 +319,7 @@ func (k results[R]) find(ctx context.Context, l *larder.Larder, c call, closely 
 		find = call.Find
 	}
 	r, ok := find(ctx, l)
-	return outcome{r.Value, r.From, r.Key, r.Reads}, ok
+	return outcome{r.Value, r.From, r.Key, r.Reads, nil}, ok
 }
 
 // check computes a kept result again.
@@ -323,7 +332,13 @@ func (k results[R]) check(ctx context.Context, l *larder.Larder, c call, o outco
 	return call.Check(ctx, l, larder.Result[R]{Value: v, Key: o.key})
 }
 
-func (results[R]) copy(v any) (any, error) { return copier[R]()(v) }
+func (results[R]) copy(v any) (any, bool) { return copier[R]()(v) }
+
+// keepable tells before anything is computed what the type alone tells.
+func (results[R]) keepable() error {
+	_, err := codec.For[R]()
+	return err
+}
 
 func (results[R]) kind() string {
 	v, err := codec.For[R]()
@@ -346,23 +361,6 @@ func (results[R]) digest(v any) (key.Digest, error) {
 		return key.Digest{}, err
 	}
 	return key.DigestOf(b), nil
-}
-
-// copier returns a function that copies a T, so that two users of it cannot
-// disturb each other. What cannot be encoded is passed on as it is.
-func copier[T any]() func(any) (any, error) {
-	c, err := codec.For[T]()
-	if err != nil || c.Plain {
-		return func(v any) (any, error) { return v, nil }
-	}
-	return func(v any) (any, error) {
-		t, _ := v.(T)
-		b, err := c.Encode(nil, t)
-		if err != nil {
-			return v, nil
-		}
-		return c.Decode(b)
-	}
 }
 
 // workers is how many nodes are computed at once where nothing is said.

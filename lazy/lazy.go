@@ -20,8 +20,10 @@
 // is found again and not computed (early cutoff). Nodes of equal keys are
 // computed once, here, in other goroutines and in other processes.
 //
-// A function gets its arguments as its own: it may change them. Constants given
-// to [Of] must not be changed as long as the value is in use. What a function
+// A function gets its arguments as its own: it may change them. One that cannot be
+// copied (package codec cannot write it) is lent to all that use it, and watched:
+// if it is written to, what was made of it meanwhile is handed out and not kept.
+// Constants given to [Of] must not be changed as long as the value is in use. What a function
 // reads besides is to be read through package larder (ReadFile, Getenv), which
 // makes it a part of the result's record. It sees none of the values of the
 // caller's context.
@@ -46,7 +48,8 @@ type node struct {
 	fn    *function // nil for a constant
 	args  []*node
 	value any // of a constant
-	copy  func(any) (any, error)
+	copy  func(any) (any, bool)
+	lent  atomic.Pointer[lent]
 	err   error // found while the tree was built
 
 	action atomic.Pointer[identity]

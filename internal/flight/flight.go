@@ -1,5 +1,5 @@
 // Package flight runs one call at a time for a key, and gives every waiter its
-// own way out.
+// own way out. Calls that wait for each other are an error, not silence.
 package flight
 
 import (
@@ -13,12 +13,18 @@ import (
 // A Group is a set of calls under way. Its zero value is ready. It may be used
 // by many goroutines.
 type Group[K comparable, V any] struct {
+	// Scope, which is not changed, says what keys are of: a call within a call
+	// for the same key is a cycle if their groups have one Scope. Nil stands
+	// for the group itself.
+	Scope any
+
 	mu    sync.Mutex
 	calls map[K]*call[V]
 }
 
 // call is one execution and those who wait for it.
 type call[V any] struct {
+	*Call
 	waiters int // guarded by the group's mutex; at 0 the call is given up
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when value and err are set
@@ -27,18 +33,31 @@ type call[V any] struct {
 }
 
 // Do returns what fn returns, running it unless a call for k is under way, in
-// which case it waits for that one and joined is true.
+// which case it waits for that one and joined is true. The name is for people.
 //
 // fn runs in a goroutine of its own, with a context that has the values of the
 // first caller's. That context is cancelled only when no caller waits any
 // more. A caller whose own context ends gets its cause at once, while fn goes
 // on for the others; one that comes after all have left starts a new call. A
 // panic in fn is a *PanicError.
-func (g *Group[K, V]) Do(ctx context.Context, k K, fn func(ctx context.Context) (V, error)) (v V, joined bool, err error) {
+//
+// A caller that works for a call which this one waits for gets a *CycleError. Who
+// works for a call is told by the context, or by being its goroutine or started
+// by it, however far down.
+func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx context.Context) (V, error)) (v V, joined bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, false, err
 	}
-	c, joined := g.join(ctx, k, fn)
+	from := current(ctx)
+	if err := from.within(g.scope(), k, name); err != nil {
+		return v, false, err
+	}
+	c, joined := g.join(ctx, from, k, name, fn)
+	if err := from.wait(c.Call); err != nil {
+		g.leave(k, c)
+		return v, joined, err
+	}
+	defer from.waited(c.Call)
 	select {
 	case <-c.done:
 		g.leave(k, c)
@@ -49,8 +68,15 @@ func (g *Group[K, V]) Do(ctx context.Context, k K, fn func(ctx context.Context) 
 	}
 }
 
+func (g *Group[K, V]) scope() any {
+	if g.Scope != nil {
+		return g.Scope
+	}
+	return g
+}
+
 // join adds a waiter to the call for k, starting it if there is none.
-func (g *Group[K, V]) join(ctx context.Context, k K, fn func(ctx context.Context) (V, error)) (c *call[V], joined bool) {
+func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn func(ctx context.Context) (V, error)) (c *call[V], joined bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c, ok := g.calls[k]; ok {
@@ -58,7 +84,7 @@ func (g *Group[K, V]) join(ctx context.Context, k K, fn func(ctx context.Context
 		return c, true
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c = &call[V]{waiters: 1, cancel: cancel, done: make(chan struct{})}
+	c = &call[V]{Call: &Call{Name: name, Key: k, scope: g.scope(), from: from}, waiters: 1, cancel: cancel, done: make(chan struct{})}
 	if g.calls == nil {
 		g.calls = map[K]*call[V]{}
 	}
@@ -72,6 +98,8 @@ func (g *Group[K, V]) run(ctx context.Context, k K, c *call[V], fn func(ctx cont
 	defer c.cancel()
 	defer close(c.done)
 	defer g.forget(k, c)
+	ctx = c.begin(ctx)
+	defer c.end()
 	c.err = errGoexit // replaced unless fn ends its goroutine
 	c.value, c.err = Protect(func() (V, error) { return fn(ctx) })
 }

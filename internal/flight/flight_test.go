@@ -19,7 +19,7 @@ func TestOneCallForManyCallers(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 100 {
 			wait.Go(func() {
-				v, j, err := g.Do(t.Context(), i%5, func(context.Context) (int, error) {
+				v, j, err := g.Do(t.Context(), i%5, "", func(context.Context) (int, error) {
 					runs.Add(1)
 					time.Sleep(time.Second)
 					return i % 5, nil
@@ -53,10 +53,10 @@ func TestALateCallerDoesNotGetAStaleCancellation(t *testing.T) {
 			time.Sleep(time.Second)
 			cancel(why)
 		}()
-		if _, _, err := g.Do(ctx, "k", slowToStop); !errors.Is(err, why) {
+		if _, _, err := g.Do(ctx, "k", "", slowToStop); !errors.Is(err, why) {
 			t.Errorf("the waiter got %v", err)
 		}
-		v, joined, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { return 7, nil })
+		v, joined, err := g.Do(t.Context(), "k", "", func(context.Context) (int, error) { return 7, nil })
 		if v != 7 || joined || err != nil {
 			t.Errorf("the late caller got %v, joined %v, error %v", v, joined, err)
 		}
@@ -81,12 +81,12 @@ func TestOneWaiterLeavesAndTheOthersStay(t *testing.T) {
 			}
 		}
 		wait.Go(func() {
-			if _, _, err := g.Do(first, "k", fn); !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := g.Do(first, "k", "", fn); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the first waiter got %v", err)
 			}
 		})
 		synctest.Wait()
-		if v, joined, err := g.Do(t.Context(), "k", fn); v != "of the first" || !joined || err != nil {
+		if v, joined, err := g.Do(t.Context(), "k", "", fn); v != "of the first" || !joined || err != nil {
 			t.Errorf("the second waiter got %q, joined %v, error %v", v, joined, err)
 		}
 		wait.Wait()
@@ -96,17 +96,17 @@ func TestOneWaiterLeavesAndTheOthersStay(t *testing.T) {
 func TestPanicsAndGoexitAreErrors(t *testing.T) {
 	var g Group[string, int]
 	boom := errors.New("boom")
-	_, _, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { panic(boom) })
+	_, _, err := g.Do(t.Context(), "k", "", func(context.Context) (int, error) { panic(boom) })
 	var p *PanicError
 	if !errors.As(err, &p) || !errors.Is(err, boom) || !strings.Contains(string(p.Stack), "TestPanicsAndGoexitAreErrors") {
 		t.Errorf("a panic gave %v", err)
 	}
-	if _, _, err := g.Do(t.Context(), "k", func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }); !errors.Is(err, errGoexit) {
+	if _, _, err := g.Do(t.Context(), "k", "", func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }); !errors.Is(err, errGoexit) {
 		t.Errorf("Goexit gave %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := g.Do(ctx, "k", func(context.Context) (int, error) { t.Error("called"); return 1, nil }); !errors.Is(err, context.Canceled) {
+	if _, _, err := g.Do(ctx, "k", "", func(context.Context) (int, error) { t.Error("called"); return 1, nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context gave %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func BenchmarkDo(b *testing.B) {
 	var g Group[int, int]
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := g.Do(b.Context(), 1, func(context.Context) (int, error) { return 1, nil }); err != nil {
+		if _, _, err := g.Do(b.Context(), 1, "", func(context.Context) (int, error) { return 1, nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -27,6 +27,6 @@ var explained = law{
 		{"a declaration that changed is not told", "explain/explain.go", "		if same < 0 {\n", "		if same > len(was) {\n", []string{"explain.TestCodeIsComparedByParts"}},
 		{"why does not look below", "lazy/why.go", "				queue = append(queue, a)\n", "				_ = a\n", []string{"lazy.TestWhy"}},
 		{"a flow forgets what it used", "flow/manifest.go", "	m.used[index] = u\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
-		{"a tree ends at its root", "explain/tree.go", "			from = append(from, in)\n", "			_ = in\n", []string{"cli.TestWhyAndTreeOfLazyValues"}},
+		{"a tree ends at its root", "explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"cli.TestWhyAndTreeOfLazyValues"}},
 	},
 }

@@ -1,0 +1,176 @@
+package flight
+
+import (
+	"context"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// A Call is a call under way, as those see it who wait for each other.
+type Call struct {
+	Name string
+	Key  any
+
+	scope  any
+	from   *Call          // for which it was begun, or nil
+	labels unsafe.Pointer // of its goroutines
+	waits  map[*Call]int  // calls that its goroutines wait for, and how many
+	ended  bool
+}
+
+// graph guards what calls say of each other. Those under way are found by the
+// labels that the profiler puts on goroutines, which are handed on to each
+// goroutine that is started.
+var graph = struct {
+	sync.Mutex
+	calls map[unsafe.Pointer]*Call
+}{calls: map[unsafe.Pointer]*Call{}}
+
+// A CycleError is returned to those who ask, on behalf of a call, for one that
+// waits for it.
+type CycleError struct {
+	Path []string // names of calls, each waiting for the next, from one to itself
+}
+
+func (e *CycleError) Error() string {
+	return "calls wait for each other: " + strings.Join(e.Path, " -> ")
+}
+
+// ContextKey is the key under which a context has its [Call].
+type ContextKey struct{}
+
+// begin marks the context and the goroutine of a call.
+func (c *Call) begin(ctx context.Context) context.Context {
+	ctx = context.WithValue(pprof.WithLabels(ctx, pprof.Labels("larder", c.Name)), ContextKey{}, c)
+	pprof.SetGoroutineLabels(ctx)
+	graph.Lock()
+	defer graph.Unlock()
+	c.labels = goroutineLabels()
+	graph.calls[c.labels] = c
+	return ctx
+}
+
+func (c *Call) end() {
+	graph.Lock()
+	defer graph.Unlock()
+	delete(graph.calls, c.labels)
+	c.ended = true
+}
+
+// current returns the call for which the caller works, or nil.
+func current(ctx context.Context) *Call {
+	c, _ := ctx.Value(ContextKey{}).(*Call)
+	labels := goroutineLabels()
+	if c == nil && labels == nil {
+		return nil
+	}
+	graph.Lock()
+	defer graph.Unlock()
+	if c == nil || c.ended {
+		c = graph.calls[labels]
+	}
+	return c
+}
+
+// Around returns the calls under way that wait for the one that ctx is of,
+// directly or not.
+func Around(ctx context.Context) []Call {
+	of := current(ctx)
+	if of == nil {
+		return nil
+	}
+	graph.Lock()
+	defer graph.Unlock()
+	var all []Call
+	for _, c := range graph.calls {
+		if c != of && c.path(of) != nil {
+			all = append(all, Call{Name: c.Name, Key: c.Key})
+		}
+	}
+	return all
+}
+
+// within returns an error if c, or a call for which it was begun, is one for k.
+func (c *Call) within(scope, k any, name string) error {
+	path := []string{name}
+	for ; c != nil; c = c.from {
+		path = append(path, c.Name)
+		if c.scope == scope && c.Key == k {
+			graph.Lock()
+			defer graph.Unlock()
+			if c.ended {
+				return nil
+			}
+			slices.Reverse(path)
+			return &CycleError{path}
+		}
+	}
+	return nil
+}
+
+// wait notes that a goroutine of c waits for another call, until waited.
+func (c *Call) wait(other *Call) error {
+	if c == nil {
+		return nil
+	}
+	graph.Lock()
+	defer graph.Unlock()
+	if path := other.path(c); path != nil {
+		return &CycleError{append([]string{c.Name}, path...)}
+	}
+	if c.waits == nil {
+		c.waits = map[*Call]int{}
+	}
+	c.waits[other]++
+	return nil
+}
+
+func (c *Call) waited(other *Call) {
+	if c == nil {
+		return
+	}
+	graph.Lock()
+	defer graph.Unlock()
+	if c.waits[other]--; c.waits[other] == 0 {
+		delete(c.waits, other)
+	}
+}
+
+// path returns the names of calls that wait for each other, from c to another
+// one, or nil.
+func (c *Call) path(to *Call) []string {
+	type step struct {
+		call *Call
+		back *step
+	}
+	seen := map[*Call]bool{c: true}
+	for queue := []*step{{c, nil}}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if at.call == to {
+			var names []string
+			for ; at != nil; at = at.back {
+				names = append(names, at.call.Name)
+			}
+			slices.Reverse(names)
+			return names
+		}
+		for next := range at.call.waits {
+			if !seen[next] {
+				seen[next] = true
+				queue = append(queue, &step{next, at})
+			}
+		}
+	}
+	return nil
+}
+
+// goroutineLabels returns what tells apart the goroutines of calls: the labels
+// that the profiler keeps of each. That every goroutine has those of the one
+// that started it is what package runtime/pprof documents; only reading them
+// back has no function of its own there.
+//
+//go:linkname goroutineLabels runtime/pprof.runtime_getProfLabel
+func goroutineLabels() unsafe.Pointer

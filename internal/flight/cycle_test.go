@@ -1,0 +1,155 @@
+package flight
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// cycle checks that err tells of calls that wait for each other.
+func cycle(t *testing.T, err error, path ...string) {
+	t.Helper()
+	e, ok := errors.AsType[*CycleError](err)
+	if !ok || !slices.Equal(e.Path, path) {
+		t.Errorf("%v, want a cycle of %v", err, path)
+	}
+}
+
+func TestACallThatAsksForItself(t *testing.T) {
+	for name, ask := range map[string]func(ctx context.Context, f func(context.Context) (int, error)) (int, error){
+		"by its context": func(ctx context.Context, f func(context.Context) (int, error)) (int, error) { return f(ctx) },
+		"by another context": func(_ context.Context, f func(context.Context) (int, error)) (int, error) {
+			return f(context.Background())
+		},
+		"by another goroutine": func(ctx context.Context, f func(context.Context) (int, error)) (v int, err error) {
+			var wait sync.WaitGroup
+			wait.Go(func() { v, err = f(ctx) })
+			wait.Wait()
+			return v, err
+		},
+		"by a goroutine's goroutine and another context": func(_ context.Context, f func(context.Context) (int, error)) (v int, err error) {
+			var wait sync.WaitGroup
+			wait.Go(func() {
+				wait.Go(func() { v, err = f(context.Background()) })
+			})
+			wait.Wait()
+			return v, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g Group[int, int]
+			var f func(context.Context) (int, error)
+			f = func(ctx context.Context) (int, error) {
+				v, _, err := g.Do(ctx, 1, "one", func(ctx context.Context) (int, error) { return ask(ctx, f) })
+				return v, err
+			}
+			_, err := f(t.Context())
+			cycle(t, err, "one", "one")
+			if len(graph.calls) != 0 {
+				t.Errorf("%d calls left", len(graph.calls))
+			}
+		})
+	}
+}
+
+// TestCallsThatNeedEachOther: each is begun on its own, and then asks for the
+// next, in groups of their own.
+func TestCallsThatNeedEachOther(t *testing.T) {
+	const calls = 5
+	groups := make([]Group[int, int], calls)
+	names := []string{"a", "b", "c", "d", "e"}
+	var all, begun sync.WaitGroup
+	begun.Add(calls)
+	errs := make([]error, calls)
+	for i := range calls {
+		all.Go(func() {
+			_, _, errs[i] = groups[i].Do(t.Context(), i, names[i], func(context.Context) (int, error) {
+				begun.Done()
+				begun.Wait()
+				next := (i + 1) % calls
+				v, joined, err := groups[next].Do(context.Background(), next, names[next], func(context.Context) (int, error) { return 7, nil })
+				if !joined && err == nil {
+					return v, nil // the next has failed, and was begun anew
+				}
+				return v, err
+			})
+		})
+	}
+	all.Wait()
+	found := false
+	for _, err := range errs {
+		if e, ok := errors.AsType[*CycleError](err); ok {
+			found = true
+			if len(e.Path) != calls+1 || e.Path[0] != e.Path[calls] {
+				t.Errorf("path %v", e.Path)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if !found {
+		t.Error("calls waited for each other and nobody was told")
+	}
+}
+
+// TestCallsThatMeetAreNoCycle: two that need a third, and one that goes on after
+// the call that began it.
+func TestCallsThatMeetAreNoCycle(t *testing.T) {
+	var g Group[string, int]
+	ask := func(ctx context.Context, k string, of ...string) (int, error) {
+		v, _, err := g.Do(ctx, k, k, func(ctx context.Context) (int, error) {
+			sum := 1
+			for _, o := range of {
+				v, _, err := g.Do(ctx, o, o, func(context.Context) (int, error) { return 1, nil })
+				if err != nil {
+					return 0, err
+				}
+				sum += v
+			}
+			return sum, nil
+		})
+		return v, err
+	}
+	var wait sync.WaitGroup
+	for range 100 {
+		for _, k := range []string{"a", "b"} {
+			wait.Go(func() {
+				if v, err := ask(t.Context(), k, "c", "d", "c"); v != 4 || err != nil {
+					t.Error(v, err)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	_, _, err := g.Do(t.Context(), "outer", "outer", func(ctx context.Context) (int, error) {
+		wait.Go(func() {
+			<-ctx.Done() // the call has ended
+			if v, err := ask(context.WithoutCancel(ctx), "outer"); v != 1 || err != nil {
+				t.Error(v, err)
+			}
+		})
+		return 1, nil
+	})
+	wait.Wait()
+	if err != nil {
+		t.Error(err)
+	}
+	var other Group[string, int]
+	if v, _, err := g.Do(t.Context(), "k", "of g", func(ctx context.Context) (int, error) {
+		v, _, err := other.Do(ctx, "k", "of another", func(context.Context) (int, error) { return 3, nil })
+		return v, err
+	}); v != 3 || err != nil {
+		t.Error(v, err)
+	}
+}
+
+func TestGroupsOfOneScope(t *testing.T) {
+	g, other := Group[string, int]{Scope: "store"}, Group[string, int]{Scope: "store"}
+	_, _, err := g.Do(t.Context(), "k", "of g", func(ctx context.Context) (int, error) {
+		v, _, err := other.Do(ctx, "k", "of another", func(context.Context) (int, error) { return 3, nil })
+		return v, err
+	})
+	cycle(t, err, "of g", "of another")
+}

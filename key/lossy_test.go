@@ -1,0 +1,144 @@
+package key
+
+import (
+	"errors"
+	"math/big"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/internal/marshal"
+)
+
+// lossy drops all but its first field when it turns itself into bytes.
+type lossy struct{ kept, lost int }
+
+func (l lossy) MarshalBinary() ([]byte, error)  { return []byte{byte(l.kept)}, nil }
+func (l *lossy) UnmarshalBinary(b []byte) error { l.kept = int(b[0]); return nil }
+
+// open has fields that all can read: its method is not asked.
+type open struct{ A, B int }
+
+func (open) MarshalText() ([]byte, error)     { return []byte("always the same"), nil }
+func (*open) UnmarshalText(text []byte) error { return nil }
+
+// oneWay turns itself into bytes, and nothing can tell what they leave out.
+type oneWay struct{ a, b int }
+
+func (o oneWay) MarshalBinary() ([]byte, error) { return []byte{byte(o.a)}, nil }
+
+// promoter has the methods of a time, which know nothing of its other field.
+type promoter struct {
+	time.Time
+	other int
+}
+
+func TestURLsHaveKeysOfTheirOwn(t *testing.T) {
+	seen := map[Digest]int{}
+	for i, u := range []url.URL{
+		{}, {Path: "/a b"}, {Path: "/a b", RawPath: "/a%20b"}, {Host: "h"}, {Host: "h", ForceQuery: true}, {Scheme: "x", Opaque: "y"}, {Scheme: "x", Path: "y"},
+		{Path: "//a"}, {User: url.User("")}, {User: url.UserPassword("", "")}, {User: url.User("u")}, {User: url.UserPassword("u", "")}, {User: url.UserPassword("u", "p")},
+		{Fragment: "f"}, {Fragment: "f", RawFragment: "other"}, {Path: "/"}, {OmitHost: true, Path: "/"}, {RawQuery: "%"}, {Host: "h", Path: "a"}, {Host: "h", Path: "/a"},
+	} {
+		for j, v := range []any{u, &u} {
+			d, err := Of(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, taken := seen[d]; taken {
+				t.Errorf("%d and %d have one key", other, 2*i+j)
+			}
+			seen[d] = 2*i + j
+		}
+	}
+}
+
+// TestLossyMethodsDoNotNameValues: where a type's own methods lose something, it
+// is in the key all the same, or refused.
+func TestLossyMethodsDoNotNameValues(t *testing.T) {
+	for _, v := range []any{lossy{kept: 1}, regexp.MustCompile("a|b"), netip.MustParseAddr("fe80::1%a"), []netip.Prefix{{}}} {
+		if _, err := Of(v); err != nil {
+			t.Errorf("%#v: %v", v, err)
+		}
+	}
+	longest := regexp.MustCompile("a|ab")
+	longest.Longest()
+	for _, v := range []any{lossy{1, 2}, []any{&lossy{1, 2}}, longest} {
+		_, err := Of(v)
+		if u, ok := errors.AsType[*UnkeyableError](err); !ok || !errors.Is(err, marshal.ErrLossy) || u.Cure == "" {
+			t.Errorf("%#v: %v", v, err)
+		}
+	}
+	for _, v := range []any{oneWay{}, promoter{}} {
+		if _, err := Of(v); err == nil || !strings.Contains(err.Error(), "unexported") {
+			t.Errorf("%#v: %v", v, err)
+		}
+	}
+	a, _ := Of(open{1, 2})
+	if b, err := Of(open{1, 3}); a == b || err != nil {
+		t.Errorf("two values of exported fields have one key (%v)", err)
+	}
+	_ = []any{promoter{other: 1}, oneWay{b: 1}}
+}
+
+func TestMethodsThatPanic(t *testing.T) {
+	if _, err := Of(struct{ V any }{nilInside{hidden: 1}}); err == nil || !strings.Contains(err.Error(), "panics") {
+		t.Error(err)
+	}
+}
+
+// nilInside calls a method of what is embedded, which is nil.
+type nilInside struct {
+	*big.Rat
+	hidden int
+}
+
+func (n nilInside) MarshalText() ([]byte, error) {
+	return []byte(n.Rat.String() + n.Rat.Num().String()), nil
+}
+func (n *nilInside) UnmarshalText(text []byte) error { return nil }
+
+// TestZonesOfOneName: a zone is known by its rules.
+func TestZonesOfOneName(t *testing.T) {
+	at := time.Unix(0, 0)
+	rome, err := time.LoadLocation("Europe/Rome")
+	if err != nil {
+		t.Skip("no time zones on this machine:", err)
+	}
+	again, _ := time.LoadLocation("Europe/Rome")
+	a, _ := Of(at.In(rome))
+	if b, err := Of(at.In(again)); a != b || err != nil {
+		t.Errorf("a zone that was loaded twice has two keys (%v)", err)
+	}
+	seen := map[Digest]string{a: "Rome"}
+	_, offset := at.In(rome).Zone()
+	for name, loc := range map[string]*time.Location{
+		"fixed": time.FixedZone("Europe/Rome", offset), "other": time.FixedZone("Europe/Rome", offset+1), "UTC": time.UTC, "fixed UTC": time.FixedZone("UTC", 0),
+		"one transition": tz(t, "Europe/Rome", "\x00\x00\x00\x00"), "another transition": tz(t, "Europe/Rome", "\x01\x00\x00\x00"), "Local": time.Local,
+	} {
+		d, err := Of(at.In(loc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, taken := seen[d]; taken {
+			t.Errorf("%s and %s have one key", name, other)
+		}
+		seen[d] = name
+	}
+}
+
+// tz makes a zone of two names for UTC with one transition (RFC 8536), which
+// changes nothing near 1970.
+func tz(t *testing.T, name, transition string) *time.Location {
+	t.Helper()
+	loc, err := time.LoadLocationFromTZData(name, []byte("TZif\x00"+"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"+
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00\x08"+
+		transition+"\x01"+"\x00\x00\x00\x00\x00\x00"+"\x00\x00\x00\x00\x00\x04"+"UTC\x00UCT\x00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loc
+}

@@ -1,0 +1,106 @@
+package lazy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/identical"
+)
+
+// Arguments belong to the function: each call gets copies. A value that cannot
+// be copied, as no codec can write it, is lent, and its memory summed up before
+// and after: if it was written to, nothing that was made of it meanwhile is
+// kept.
+
+// copier returns a function that copies a T, so that two users of it cannot
+// disturb each other; it reports false for what cannot be copied.
+func copier[T any]() func(any) (any, bool) {
+	c, err := codec.For[T]()
+	if err != nil {
+		return func(v any) (any, bool) { return v, v == nil }
+	}
+	if c.Plain {
+		return func(v any) (any, bool) { return v, true }
+	}
+	return func(v any) (any, bool) {
+		t, _ := v.(T)
+		b, err := c.Encode(nil, t)
+		if err != nil {
+			return v, false
+		}
+		own, err := c.Decode(b)
+		if err != nil {
+			return v, false
+		}
+		return own, true
+	}
+}
+
+// copyAny copies a value whose type is not known here.
+func copyAny(v any) (any, bool) { return copier[any]()(v) }
+
+// lent is what is known of a value that cannot be copied.
+type lent struct {
+	once    sync.Once
+	sum     identical.Sum
+	watched bool // its memory can be summed up
+}
+
+// look sums up the memory of a value for the first time.
+func (l *lent) look(v any) {
+	l.once.Do(func() { l.sum, l.watched = identical.SumOf(v) })
+}
+
+// changed reports whether the value was written to since it was first looked
+// at.
+func (l *lent) changed(v any) bool {
+	if !l.watched {
+		return false
+	}
+	sum, _ := identical.SumOf(v)
+	return sum != l.sum
+}
+
+// argument returns the i-th argument of a task for its function: a copy, or
+// else what it was lent.
+func (t *task) argument(i int) (arg any, loan *lent) {
+	n := t.node.args[i]
+	if a := t.args[i]; a != nil {
+		arg, ok := n.fn.kept.copy(a.value)
+		if ok {
+			return arg, nil
+		}
+		a.lent.look(a.value)
+		return arg, &a.lent
+	}
+	arg, ok := n.copy(n.value)
+	if ok {
+		return arg, nil
+	}
+	if n.lent.Load() == nil {
+		n.lent.CompareAndSwap(nil, &lent{})
+	}
+	loan = n.lent.Load()
+	loan.look(n.value)
+	return arg, loan
+}
+
+// giveBack looks at what a function was lent, after it has run.
+func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*lent) {
+	for i, loan := range loans {
+		switch {
+		case loan == nil:
+		case !loan.watched:
+			t.node.fn.shares.Do(func() {
+				v.larder.Logger().Warn("lazy: an argument can neither be copied nor watched, as it has locks or channels inside: functions share it, and none may change what others see of it",
+					"function", t.node.fn.name, "argument", i, "type", fmt.Sprintf("%T", args[i]))
+			})
+		case loan.changed(args[i]):
+			larder.Unkeep(ctx, fmt.Errorf("lazy: %s: argument %d, a %T, was written to meanwhile, and cannot be copied: copy what the function changes, or return a type that package codec can write",
+				t.node.fn.name, i, args[i]))
+		}
+	}
+}

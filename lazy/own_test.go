@@ -1,0 +1,208 @@
+package lazy_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// opaque has a field that no codec can write.
+type opaque struct{ list []int }
+
+func newOpaque(list ...int) *opaque                    { return &opaque{list} }
+func (o *opaque) AppendKey(dst []byte) ([]byte, error) { return fmt.Append(dst, o.list), nil }
+func watched(t *testing.T) (*larder.Larder, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{}), Logger: slog.New(slog.NewTextHandler(&locked{w: &log}, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, &log
+}
+
+type locked struct {
+	mu sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// TestArgumentsWithoutACodec: one function sorts what it was given in place,
+// another takes the first element. What was made of the sorted list is not kept.
+func TestArgumentsWithoutACodec(t *testing.T) {
+	for name, list := range map[string]func() lazy.Value[*opaque]{
+		"constant": func() lazy.Value[*opaque] { return lazy.Of(newOpaque(3, 1, 2)) },
+		"result": lazy.Func0("list", func(context.Context) (*opaque, error) { return newOpaque(3, 1, 2), nil },
+			lazy.Options{Version: "1", Keep: lazy.KeepNot}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, log := watched(t)
+			smallest := lazy.Func1("smallest", func(_ context.Context, o *opaque) (int, error) {
+				slices.Sort(o.list)
+				return o.list[0], nil
+			}, v1)
+			first := lazy.Func2("first", func(_ context.Context, o *opaque, _ int) (int, error) { return o.list[0], nil }, v1)
+			in := list()
+			if got := get(t, l, first(in, smallest(in))); got != 1 && got != 3 {
+				t.Errorf("got %d", got)
+			}
+			if n := l.Metrics().Unkept; n != 2 || !strings.Contains(log.String(), "written to meanwhile") {
+				t.Errorf("%d results were not kept: %s", n, log)
+			}
+			in = list()
+			if got := get(t, l, first(in, lazy.Of(1))); got != 3 {
+				t.Errorf("then the first is %d", got)
+			}
+			if got := get(t, l, first(in, lazy.Of(1))); got != 3 || l.Metrics().Unkept != 2 {
+				t.Errorf("and then %d", got)
+			}
+		})
+	}
+}
+
+// TestDoubtIsHandedOn: what is made of a doubtful value is not kept either, and
+// no link leads to it.
+func TestDoubtIsHandedOn(t *testing.T) {
+	l, _ := watched(t)
+	write := true
+	spoil := lazy.Func1("spoil", func(_ context.Context, o *opaque) (int, error) {
+		if write {
+			o.list[0]++
+		}
+		return o.list[0], nil
+	}, lazy.Options{Version: "1", Captured: map[string]any{"write": 0}})
+	passes := lazy.Func1("passes", func(_ context.Context, x int) (int, error) { return x, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
+	twice := lazy.Func1("twice", func(_ context.Context, x int) (int, error) { return 2 * x, nil }, v1)
+	clean := lazy.Func0("clean", func(context.Context) (int, error) { return 2, nil }, v1)
+	if got := get(t, l, twice(passes(clean()))); got != 4 { // so what a doubtful 2 leads to is found
+		t.Errorf("got %d", got)
+	}
+	tree := func() lazy.Value[int] { return twice(passes(spoil(lazy.Of(newOpaque(1))))) }
+	if got := get(t, l, tree()); got != 4 {
+		t.Errorf("got %d", got)
+	}
+	write = false
+	if got := get(t, l, tree()); got != 2 {
+		t.Errorf("a doubtful result was kept: %d", got)
+	}
+	if got := get(t, l, tree()); got != 2 {
+		t.Errorf("got %d", got)
+	}
+}
+
+// TestFieldsAreNotShared: the fields that Struct takes as they are.
+func TestFieldsAreNotShared(t *testing.T) {
+	l, _ := watched(t)
+	type pair struct{ A, B []int }
+	sorted := lazy.Func1("sorted", func(_ context.Context, p pair) ([]int, error) { slices.Sort(p.A); return p.A, nil }, v1)
+	firsts := lazy.Func2("firsts", func(_ context.Context, p pair, _ []int) (int, error) { return p.A[0], nil }, v1)
+	list := []int{3, 1, 2}
+	p := lazy.Struct[pair](struct{ A, B []int }{list, list})
+	if got := get(t, l, firsts(p, sorted(p))); got != 3 || !slices.Equal(list, []int{3, 1, 2}) {
+		t.Errorf("got %d, and the caller's list is %v", got, list)
+	}
+}
+
+// TestSharedArgumentsAreSaid: what has locks inside is for all, which is said.
+func TestSharedArgumentsAreSaid(t *testing.T) {
+	l, log := watched(t)
+	type counter struct {
+		mu sync.Mutex
+		n  int
+	}
+	open := lazy.Func0("open", func(context.Context) (*counter, error) { return &counter{}, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
+	count := lazy.Func2("count", func(_ context.Context, c *counter, by int) (int, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.n++
+		return by, nil
+	}, v1)
+	for i := range 3 {
+		get(t, l, count(open(), lazy.Of(i)))
+	}
+	if n := strings.Count(log.String(), "neither be copied nor watched"); n != 1 {
+		t.Errorf("said %d times: %s", n, log)
+	}
+}
+
+// TestValuesThatCannotBeWritten are handed on: the value, to the function that
+// needs it, and to all who asked for it, with one warning.
+func TestValuesThatCannotBeWritten(t *testing.T) {
+	l, log := watched(t)
+	var runs atomic.Int64
+	start := make(chan struct{})
+	load := lazy.Func1("load", func(_ context.Context, n int) ([]any, error) {
+		<-start
+		runs.Add(1)
+		return []any{n, map[string]any{"in": struct{ N int }{n}}}, nil
+	}, lazy.Options{Version: "1", Captured: map[string]any{"start": 0, "runs": 0}})
+	size := lazy.Func1("size", func(_ context.Context, v []any) (int, error) {
+		return v[1].(map[string]any)["in"].(struct{ N int }).N, nil
+	}, v1)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if got, err := load(lazy.Of(7)).Get(t.Context(), l); err != nil || len(got) != 2 {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	close(start)
+	wait.Wait()
+	before := runs.Load()
+	sum := lazy.Add(size(load(lazy.Of(7))), size(load(lazy.Of(8))))
+	if got := get(t, l, sum); got != 15 || runs.Load() != before+2 {
+		t.Errorf("got %d, %d executions more", got, runs.Load()-before)
+	}
+	if got := get(t, l, sum); got != 15 || runs.Load() != before+2 {
+		t.Errorf("what was made of it was not kept: %d, %d executions more", got, runs.Load()-before)
+	}
+	if n := strings.Count(log.String(), "not kept"); n != 1 || !strings.Contains(log.String(), `[1].(map[string]interface {})[\"in\"].(struct { N int })`) {
+		t.Errorf("%d warnings: %s", n, log)
+	}
+}
+
+// TestTypesThatCannotBeKeptAreToldFirst: nothing is computed, not even what
+// comes before.
+func TestTypesThatCannotBeKeptAreToldFirst(t *testing.T) {
+	l, _ := watched(t)
+	slow := lazy.Func0("slow", func(context.Context) (int, error) { t.Error("computed for nothing"); return 1, nil }, lazy.Options{Version: "1", Captured: map[string]any{"t": 0}})
+	bad := lazy.Func1("bad", func(context.Context, int) (chan int, error) { return nil, nil }, v1)
+	_, err := bad(slow()).Get(t.Context(), l)
+	if _, ok := errors.AsType[*codec.UnencodableError](err); !ok || !strings.Contains(err.Error(), "KeepNot") {
+		t.Error(err)
+	}
+}
+
+// TestFunctionsThatAskForThemselves by a tree of their own, under a context of
+// their own.
+func TestFunctionsThatAskForThemselves(t *testing.T) {
+	l, _ := watched(t)
+	var f func(lazy.Value[int]) lazy.Value[int]
+	f = lazy.Func1("itself", func(_ context.Context, n int) (v int, err error) {
+		var wait sync.WaitGroup
+		wait.Go(func() { v, err = f(lazy.Of(1-n)).Get(context.Background(), l) })
+		wait.Wait()
+		return v, err
+	}, lazy.Options{Version: "1", Captured: map[string]any{"f": 0, "l": 0}})
+	if _, err := f(lazy.Of(0)).Get(t.Context(), l); !errors.Is(err, larder.ErrCycle) || !strings.Contains(err.Error(), "itself -> itself") {
+		t.Error(err)
+	}
+}

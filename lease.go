@@ -1,0 +1,140 @@
+package larder
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// Two processes may need each other's results: each has the lease of one and
+// waits for that of the other. So who waits long within a computation notes in
+// the store, again and again, for whose sake it waits for what, and reads what
+// others note: if the way leads back, that is a cycle.
+
+// leasePatience is how long a lease is waited for in silence, and then the time
+// between two notes.
+const leasePatience = 2 * time.Second
+
+// waitType marks records that say what a computation waits for.
+const waitType = 0x77616974696e6720 // "waiting "
+
+var waitOp = func() *key.Op {
+	op, err := key.NewOp("waiting for a lease", key.Version("1"))
+	if err != nil {
+		panic(err) // it has no parameters that could be wrong
+	}
+	return op
+}()
+
+// waitKey is where it is noted what the computation of k waits for.
+func waitKey(k key.Key) key.Key {
+	return waitOp.Key(key.Input{Name: "key", Ref: key.Result(k, "")})
+}
+
+// lease waits for the right to compute k, and gives up with [ErrCycle] if that
+// cannot be had before this process gives up another.
+func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err error) {
+	waiting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w := &waiter{larder: l, key: k, stop: stop, beats: map[key.Key]int64{}}
+	timer := time.AfterFunc(leasePatience, func() { w.run(waiting) })
+	release, err = l.store.Lease(waiting, k)
+	timer.Stop()
+	stop(nil)
+	w.end()
+	if cause := context.Cause(waiting); err != nil && errors.Is(cause, ErrCycle) {
+		return nil, cause
+	}
+	return release, err
+}
+
+// waiter looks for cycles while a lease is waited for.
+type waiter struct {
+	larder *Larder
+	key    key.Key
+	stop   context.CancelCauseFunc
+
+	mu    sync.Mutex // held while run runs
+	noted []key.Key
+	beats map[key.Key]int64 // the last note of others, by whose it is
+}
+
+func (w *waiter) run(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ctx.Err() == nil {
+		if around := w.around(ctx); len(around) > 0 {
+			w.note(ctx, around)
+			if back, ok := w.cycle(ctx, around); ok {
+				w.stop(fmt.Errorf("%w: %s (%s) waits for %s, whose computation in another process waits for it", ErrCycle, around[back], back, w.key))
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(leasePatience):
+		}
+	}
+}
+
+// end forgets what was noted.
+func (w *waiter) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.noted) > 0 {
+		_ = w.larder.store.Delete(context.Background(), w.noted...) // a note that is not renewed says nothing
+	}
+}
+
+// around returns the computations of this process that wait for the key.
+func (w *waiter) around(ctx context.Context) map[key.Key]string {
+	all := map[key.Key]string{}
+	for _, c := range flight.Around(ctx) {
+		if k, ok := c.Key.(key.Key); ok && k != w.key {
+			all[k] = c.Name
+		}
+	}
+	return all
+}
+
+// note says, for each computation that waits for the key, that it does.
+func (w *waiter) note(ctx context.Context, around map[key.Key]string) {
+	payload := binary.BigEndian.AppendUint64(w.key[:], uint64(time.Now().UnixNano()))
+	for k := range around {
+		at := waitKey(k)
+		if w.larder.store.Put(ctx, store.Record{Key: at, Type: waitType, Payload: payload}) == nil && !slices.Contains(w.noted, at) {
+			w.noted = append(w.noted, at)
+		}
+	}
+}
+
+// cycle follows the notes of others from the key. It returns the computation of
+// this process that the way leads back to, if each note on it was renewed since
+// the last look: so those who wrote them live, and wait.
+func (w *waiter) cycle(ctx context.Context, around map[key.Key]string) (back key.Key, found bool) {
+	renewed, seen := true, map[key.Key]bool{}
+	for at := w.key; !seen[at]; {
+		seen[at] = true
+		rec, err := w.larder.store.Get(ctx, waitKey(at))
+		if err != nil || rec.Type != waitType || len(rec.Payload) != key.Size+8 {
+			return key.Key{}, false
+		}
+		beat := int64(binary.BigEndian.Uint64(rec.Payload[key.Size:]))
+		before, known := w.beats[at]
+		renewed = renewed && known && before != beat
+		w.beats[at] = beat
+		at = key.Key(rec.Payload[:key.Size])
+		if _, mine := around[at]; mine {
+			return at, renewed
+		}
+	}
+	return key.Key{}, false // others wait for each other
+}

@@ -1,0 +1,300 @@
+package larder_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// logging opens a Larder whose log can be read when nobody writes to it.
+func logging(t *testing.T, s store.Store) (*larder.Larder, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	l, err := larder.Open(larder.Options{Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, &log
+}
+
+type secret struct{ N int }
+
+// TestValuesThatCannotBeWritten: the value goes to all who asked for it, with one
+// warning that has the path, and is computed again when it is asked for again.
+func TestValuesThatCannotBeWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, log := logging(t, memory.New(memory.Options{}))
+		runs := 0
+		ask := func() {
+			r, err := larder.Call[map[string]any]{Action: action(t, "f"), Compute: func(context.Context) (map[string]any, error) {
+				runs++
+				time.Sleep(time.Second)
+				return map[string]any{"list": []any{1, secret{7}}}, nil
+			}}.Do(t.Context(), l)
+			if err != nil || r.Unkept == nil || errors.Is(r.Unkept, larder.ErrUnsteady) || r.Value["list"].([]any)[1] != (secret{7}) {
+				t.Errorf("%v, %v", r, err)
+			}
+		}
+		var wait sync.WaitGroup
+		for range 5 {
+			wait.Go(ask)
+		}
+		wait.Wait()
+		if ask(); runs != 2 {
+			t.Errorf("%d executions", runs)
+		}
+		if n := strings.Count(log.String(), "not kept"); n != 1 || !strings.Contains(log.String(), `[\"list\"].([]interface {})[1].(larder_test.secret)`) || l.Metrics().Unkept != 2 {
+			t.Errorf("%d warnings: %s", n, log)
+		}
+	})
+}
+
+// TestWhatComesAfterTheEndIsNotKept: a result that is returned once nobody waits
+// any more may be half of it.
+func TestWhatComesAfterTheEndIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, memory.New(memory.Options{}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := larder.Do(ctx, l, action(t, "f"), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if v, err := larder.Do(t.Context(), l, action(t, "f"), func(context.Context) (int, error) { return 2, nil }); v != 2 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+	})
+}
+
+// TestChangedArguments: what is made of arguments that are not what the key was
+// made of is not kept under it.
+func TestChangedArguments(t *testing.T) {
+	l, log := logging(t, memory.New(memory.Options{}))
+	list := []int{3, 1, 2}
+	a := action(t, "first", list)
+	first := func(context.Context) (int, error) { slices.Sort(list); return list[0], nil }
+	if v, err := larder.Do(t.Context(), l, a, first); v != 1 || err != nil || !strings.Contains(log.String(), "arguments have changed") {
+		t.Errorf("%d, %v: %s", v, err, log)
+	}
+	list = []int{3, 1, 2}
+	if v, err := larder.Do(t.Context(), l, action(t, "first", list), func(context.Context) (int, error) { return list[0], nil }); v != 3 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+}
+
+// TestFilesThatWereNotLeftAlone: the file is what it was when the computation
+// ends, but not in between.
+func TestFilesThatWereNotLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	for name, meddle := range map[string]struct{ change, restore func() error }{
+		"written to": {func() error { return os.WriteFile(path, []byte("other"), 0o600) }, func() error { return os.WriteFile(path, []byte("right"), 0o600) }},
+		"replaced": {
+			func() error {
+				return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("other"), 0o600))
+			},
+			func() error { return os.Rename(path+".old", path) },
+		},
+		"mapped": {func() error { return scribble(path, "other") }, func() error { return nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, path, "right")
+			l, log := logging(t, memory.New(memory.Options{}))
+			read := func(ctx context.Context) (string, error) {
+				if err := larder.UseFile(ctx, path); err != nil {
+					return "", err
+				}
+				time.Sleep(20 * time.Millisecond) // the clock of the file system has ticks
+				err := meddle.change()
+				b, rerr := os.ReadFile(path)
+				return string(b), errors.Join(err, rerr, meddle.restore())
+			}
+			outer := func(ctx context.Context) (string, error) {
+				v, err := larder.Do(ctx, l, action(t, "inner"), read)
+				return "outer " + v, err
+			}
+			if v, err := larder.Do(t.Context(), l, action(t, "outer"), outer); v != "outer other" || err != nil {
+				t.Errorf("%q, %v", v, err)
+			}
+			if n := l.Metrics().Unkept; n != 2 || !strings.Contains(log.String(), "written to or replaced") {
+				t.Errorf("%d not kept: %s", n, log)
+			}
+			write(t, path, "right")
+			right := func(context.Context) (string, error) { return "right", nil }
+			for _, name := range []string{"inner", "outer"} {
+				if v, err := larder.Do(t.Context(), l, action(t, name), right); v != "right" || err != nil {
+					t.Errorf("%s is %q, %v", name, v, err)
+				}
+			}
+		})
+	}
+}
+
+// scribble writes to a file through a mapping.
+func scribble(path, text string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := syscall.Mmap(int(f.Fd()), 0, len(text), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	copy(b, text)
+	return syscall.Munmap(b)
+}
+
+// TestTwoThatNeedEachOther: in one process by two goroutines, and in two, which
+// share a store.
+func TestTwoThatNeedEachOther(t *testing.T) {
+	for _, processes := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := memory.New(memory.Options{})
+			larders := []*larder.Larder{open(t, s), open(t, s)}
+			var all sync.WaitGroup
+			errs := make([]error, 2)
+			for i := range 2 {
+				l := larders[i%processes]
+				all.Go(func() {
+					_, errs[i] = larder.Do(t.Context(), l, action(t, "f", i), func(context.Context) (int, error) {
+						time.Sleep(time.Second) // until both are under way
+						return larder.Do(context.Background(), l, action(t, "f", 1-i), func(context.Context) (int, error) {
+							return larder.Do(context.Background(), l, action(t, "f", i), func(context.Context) (int, error) { return 0, nil })
+						})
+					})
+				})
+			}
+			all.Wait()
+			if !errors.Is(errors.Join(errs...), larder.ErrCycle) {
+				t.Errorf("%d processes: %v", processes, errs)
+			}
+			for i := range 2 {
+				if v, err := larder.Do(t.Context(), larders[0], action(t, "f", i), func(context.Context) (int, error) { return 7, nil }); v != 7 || err != nil {
+					t.Errorf("%d processes: then %d, %v", processes, v, err)
+				}
+			}
+		})
+	}
+}
+
+// TestThreeThatNeedEachOther, each in a process of its own.
+func TestThreeThatNeedEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New(memory.Options{})
+		var all sync.WaitGroup
+		errs := make([]error, 3)
+		for i := range 3 {
+			l := open(t, s)
+			all.Go(func() {
+				_, errs[i] = larder.Do(t.Context(), l, action(t, "f", i), func(ctx context.Context) (int, error) {
+					time.Sleep(time.Second)
+					return larder.Do(ctx, l, action(t, "f", (i+1)%3), func(ctx context.Context) (int, error) {
+						return larder.Do(ctx, l, action(t, "f", (i+2)%3), func(context.Context) (int, error) { return 0, nil })
+					})
+				})
+			})
+		}
+		all.Wait()
+		if !errors.Is(errors.Join(errs...), larder.ErrCycle) {
+			t.Errorf("%v", errs)
+		}
+		for i, err := range s.Records(t.Context()) {
+			if i.Type == 0x77616974696e6720 || err != nil {
+				t.Errorf("a note was left: %v, %v", i, err)
+			}
+		}
+	})
+}
+
+// TestWaitingForAnotherIsNoCycle: a computation that waits long for one that
+// somebody else computes.
+func TestWaitingForAnotherIsNoCycle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New(memory.Options{})
+		slow := func(context.Context) (int, error) { time.Sleep(time.Hour); return 7, nil }
+		var all sync.WaitGroup
+		for i := range 3 {
+			l := open(t, s)
+			all.Go(func() {
+				v, err := larder.Do(t.Context(), l, action(t, "outer", i), func(ctx context.Context) (int, error) {
+					return larder.Do(ctx, l, action(t, "slow"), slow)
+				})
+				if v != 7 || err != nil {
+					t.Error(v, err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
+// TestASaltIsANamespace: records and manifests of others are not seen, and not
+// removed.
+func TestASaltIsANamespace(t *testing.T) {
+	s := memory.New(memory.Options{})
+	salts := []string{"", "a", "b"}
+	larders := map[string]*larder.Larder{}
+	count := func(l *larder.Larder) (records, manifests int) {
+		for _, err := range l.Store().Records(t.Context()) {
+			if records++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		for m, err := range l.Store().Manifests(t.Context()) {
+			if manifests++; err != nil || m.Name != "m" {
+				t.Fatal(m.Name, err)
+			}
+		}
+		return records, manifests
+	}
+	for _, salt := range salts {
+		l, err := larder.Open(larder.Options{Store: s, Salt: salt, MemoryBytes: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		larders[salt] = l
+		r, err := larder.Call[int]{Action: action(t, "f"), Compute: func(context.Context) (int, error) { return len(salt), nil }}.Do(t.Context(), l)
+		if err != nil || r.Value != len(salt) {
+			t.Fatal(r.Value, err)
+		}
+		if err := l.Store().PutManifest(t.Context(), store.Manifest{Name: "m", Pinned: true, Keys: []key.Key{r.Key, {}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, salt := range []string{"a", "", "b"} {
+		for j, other := range []string{"a", "", "b"} {
+			want := 1
+			if j < i {
+				want = 0
+			}
+			if r, m := count(larders[other]); r != want || m != want {
+				t.Errorf("under %q: %d records and %d manifests, want %d", other, r, m, want)
+			}
+		}
+		l := larders[salt]
+		m, err := l.Store().Manifest(t.Context(), "m")
+		if err != nil || len(m.Keys) != 2 || m.Keys[0] != l.Key(action(t, "f").Key()) {
+			t.Errorf("under %q: %v, %v", salt, m, err)
+		}
+		if _, err := inventory.ClearAll(t.Context(), l.Store()); err != nil {
+			t.Errorf("under %q: %v", salt, err)
+		}
+	}
+}
