@@ -196,8 +196,8 @@ func TestActionFormat(t *testing.T) {
 		a    *Action
 		want string
 	}{
-		{op.Action(Input{Name: "image", Ref: Content(d), Kind: "png"}, Input{Name: "mask", Ref: Result(Key(d), "mask")}), "k1-d066aef6ad6004921d5678940087787f55240c1069a060ed6c1573a9fbc3db82"},
-		{mustCall(t, op, "a", 1.5), "k1-129b2ab29313f2d7e713bc7d65a33b5a4508316e018c71b0dfa4f4be9b85e7cd"},
+		{op.Action(Input{Name: "image", Ref: Content(d), Kind: "png"}, Input{Name: "mask", Ref: Result(Key(d), "mask")}), "k1-11bdfd81b382105c584bad373e0a657b6a47d203b5ca75430ad8ccb4bac483b5"},
+		{mustCall(t, op, "a", 1.5), "k1-100352ef3a0f6579b5830b7448fffc32e0c61a027ccad38c1db72ef7fc50a091"},
 	}
 	for _, c := range cases {
 		if got := c.a.Key().String(); got != c.want {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"go/token"
+	"go/types"
 	"reflect"
 	"strings"
 	"testing"
@@ -296,5 +298,41 @@ func TestWholeProgram(t *testing.T) {
 	text["x/other"] = strings.Replace(text["x/other"], "return 1", "return 2", 1)
 	if id().ID == before.ID {
 		t.Error("an edit of another package does not count")
+	}
+}
+
+// What the table of the standard library does not know may do anything.
+func TestUnknownToTheTable(t *testing.T) {
+	w := &walker{program: &parsedProgram{build: thisBuild()}, barred: map[string]string{}, from: map[*decl]*decl{}}
+	d := &decl{file: &file{pkg: &pkg{path: "x/calc"}, fset: token.NewFileSet()}, kind: "func", names: []string{"Area"}}
+	f := types.NewFunc(0, types.NewPackage("strings", "strings"), "Fabricate", types.NewSignatureType(nil, nil, nil, nil, nil, false))
+	w.from[d] = nil
+	w.refuse(d, problem{})
+	w.doubts = nil
+	w.program.packages = map[string]*pkg{}
+	w.library(d, leaf{path: "strings", name: "Fabricate", library: true, object: f})
+	if len(w.reasons) != 1 || !strings.Contains(w.reasons[0], "strings.Fabricate (of which it is not known what it does)") {
+		t.Errorf("reasons: %q", w.reasons)
+	}
+}
+
+// An import that is renamed leaves the words of a function as they are.
+func TestNamesStandForDeclarations(t *testing.T) {
+	calc := "IMPORT geometry \"x/flat\"\n\nfunc Area(n int) int { return geometry.Size(n) }\n"
+	packages := map[string]string{"x/calc": calc, "x/flat": "func Size(n int) int { return n }\n", "x/round": "func Size(n int) int { return n }\n"}
+	before := identityOf(t, nil, packages)
+	packages["x/calc"] = strings.Replace(calc, "x/flat", "x/round", 1)
+	after := identityOf(t, nil, packages)
+	area := func(c *Closure) Part {
+		for _, p := range c.Parts {
+			if p.Name == "func x/calc.Area" {
+				return p
+			}
+		}
+		t.Fatal("the function is no part of its closure")
+		return Part{}
+	}
+	if area(before).Digest == area(after).Digest {
+		t.Error("the function is the same though it calls another one")
 	}
 }
