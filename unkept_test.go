@@ -228,7 +228,7 @@ func TestThreeThatNeedEachOther(t *testing.T) {
 func TestWaitingForAnotherIsNoCycle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New(memory.Options{})
-		slow := func(context.Context) (int, error) { time.Sleep(time.Hour); return 7, nil }
+		slow := func(context.Context) (int, error) { time.Sleep(time.Hour); return 7, nil } //nolint:unparam // as larder.Do wants it
 		var all sync.WaitGroup
 		for i := range 3 {
 			l := open(t, s)

@@ -197,7 +197,7 @@ func sharing(v reflect.Value) []int {
 				return
 			}
 			keys := v.MapKeys()
-			keys = slices.DeleteFunc(keys, func(k reflect.Value) bool { return !k.Equal(k) })
+			keys = slices.DeleteFunc(keys, func(k reflect.Value) bool { return !k.Equal(k) }) //nolint:gocritic // NaN
 			slices.SortFunc(keys, func(a, b reflect.Value) int {
 				x, _ := key.Of(a.Interface())
 				y, _ := key.Of(b.Interface())

@@ -353,9 +353,10 @@ func (u *yamlUpdate) endOfScalar(n *yaml.Node, at int) (int, error) {
 	switch {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		for i := 1; i < len(rest); i++ {
-			if rest[i] == '\\' {
+			switch rest[i] {
+			case '\\':
 				i++
-			} else if rest[i] == '"' {
+			case '"':
 				return at + i + 1, nil
 			}
 		}

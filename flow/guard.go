@@ -43,7 +43,7 @@ func (f *Flow) bareEnv(n *Node) *component.Env {
 func (r *run) protect(ctx context.Context) error {
 	if r.Reads == nil {
 		r.Reads = &guard.Inputs{}
-		r.Reads.Add(r.Flow.Inputs()...)
+		r.Reads.Add(r.Inputs()...)
 	}
 	var outputs []guard.Output
 	for _, n := range r.targets {

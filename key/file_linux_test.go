@@ -56,7 +56,7 @@ func TestIdentity(t *testing.T) {
 // TestFilesInMemoryAreReadEachTime: there, times do not tell of writes through a
 // mapping.
 func TestFilesInMemoryAreReadEachTime(t *testing.T) {
-	dir, err := os.MkdirTemp("/dev/shm", "larder")
+	dir, err := os.MkdirTemp("/dev/shm", "larder") //nolint:usetesting // it is about that file system
 	if err != nil {
 		t.Skip("no file system in memory:", err)
 	}

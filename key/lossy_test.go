@@ -97,7 +97,7 @@ type nilInside struct {
 }
 
 func (n nilInside) MarshalText() ([]byte, error) {
-	return []byte(n.Rat.String() + n.Rat.Num().String()), nil
+	return []byte(n.String() + n.Num().String()), nil
 }
 func (n *nilInside) UnmarshalText(text []byte) error { return nil }
 

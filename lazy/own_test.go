@@ -184,7 +184,7 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 func TestTypesThatCannotBeKeptAreToldFirst(t *testing.T) {
 	l, _ := watched(t)
 	slow := lazy.Func0("slow", func(context.Context) (int, error) { t.Error("computed for nothing"); return 1, nil }, lazy.Options{Version: "1", Captured: map[string]any{"t": 0}})
-	bad := lazy.Func1("bad", func(context.Context, int) (chan int, error) { return nil, nil }, v1)
+	bad := lazy.Func1("bad", func(context.Context, int) (chan int, error) { return make(chan int), nil }, v1)
 	_, err := bad(slow()).Get(t.Context(), l)
 	if _, ok := errors.AsType[*codec.UnencodableError](err); !ok || !strings.Contains(err.Error(), "KeepNot") {
 		t.Error(err)

@@ -293,10 +293,10 @@ func (t *tracer) writer(d *decl, callers []*decl) {
 // this call of the function has just made: that is no memory of the variable
 // yet, unless the program is starting.
 func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
-	var within ast.Node = d.node // the function around
+	around := d.node // the function that runs
 	for _, n := range stack {
 		if lit, ok := n.(*ast.FuncLit); ok {
-			within = lit
+			around = lit
 		}
 	}
 	derefs := 0
@@ -331,7 +331,7 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 			e = x.X
 		case *ast.Ident:
 			v, ok := info.Uses[x].(*types.Var)
-			return ok && derefs <= 1 && within.Pos() <= v.Pos() && v.Pos() < within.End() && v.Parent() != v.Pkg().Scope() && t.made(d, v)
+			return ok && derefs <= 1 && around.Pos() <= v.Pos() && v.Pos() < around.End() && v.Parent() != v.Pkg().Scope() && t.made(d, v)
 		default:
 			return false
 		}

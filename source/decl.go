@@ -27,7 +27,6 @@ type decl struct {
 	methods []*decl  // of a type
 	recv    *decl    // of a method
 	linked  bool     // named in a //go:linkname line
-	literal *ast.FuncLit
 
 	refs // what it refers to
 }

@@ -476,7 +476,7 @@ func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, me
 			continue
 		}
 		vt := d.info().TypeOf(v)
-		if vt != nil && flat(vt, 0) && !(t.memo && hasFunctions(vt, 0)) {
+		if vt != nil && flat(vt, 0) && (!t.memo || !hasFunctions(vt, 0)) {
 			continue
 		}
 		t.store(d, v, stack)

@@ -105,10 +105,10 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 			t.source(d, elt)
 		}
 	case *ast.UnaryExpr:
-		switch {
-		case e.Op == token.ARROW:
+		switch e.Op {
+		case token.ARROW:
 			t.lost(d, e, "what is sent to a channel")
-		case e.Op == token.AND:
+		case token.AND:
 			if lit, ok := ast.Unparen(e.X).(*ast.CompositeLit); ok {
 				t.source(d, lit)
 			} else {

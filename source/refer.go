@@ -307,7 +307,6 @@ type index struct {
 	named     []*decl            // types that have methods
 	methods   map[string][]*decl // by name
 	called    map[string][]*decl // what may call a method of a name on whatever has it
-	written   map[types.Object][]*decl
 }
 
 func (p *parsedProgram) indexed() *index {

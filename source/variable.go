@@ -368,12 +368,10 @@ func stdName(f *types.Func) string {
 	return f.Pkg().Path() + "." + f.Name()
 }
 
-// flat reports whether copies of values of a type share nothing that could be
-// written: functions aside, of which see origin.go.
-func (t *tracer) flat(of types.Type) bool { return flat(of, 0) }
-
 const maxTypeDepth = 16
 
+// flat reports whether copies of values of a type share nothing that could be
+// written: functions aside, of which see origins.go.
 func flat(of types.Type, depth int) bool {
 	if of == nil || depth > maxTypeDepth {
 		return false

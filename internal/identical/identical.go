@@ -166,7 +166,7 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 	for it := a.MapRange(); it.Next(); {
 		k, v := it.Key(), addressable(it.Value())
 		var same bool
-		if k.Equal(k) {
+		if k.Equal(k) { //nolint:gocritic // what is not equal to itself is NaN
 			// Equal keys may differ: 0 and -0.
 			own, other := keys.MapIndex(k), b.MapIndex(k)
 			same = other.IsValid() && c.same(addressable(k), addressable(own)) && c.same(v, addressable(other))

@@ -19,7 +19,7 @@ func Digest(l *time.Location) (sum [sha256.Size]byte, ok bool) {
 	if sum, ok := known.digests[l]; ok {
 		return sum, true
 	}
-	time.Time{}.In(l).Zone() // fills in time.Local
+	_, _ = time.Time{}.In(l).Zone() // fills in time.Local
 	text, ok := describe(nil, reflect.ValueOf(l).Elem(), 0)
 	if !ok {
 		return sum, false

@@ -81,18 +81,18 @@ func explain(dir, names string) error {
 	}
 	if names != "?" {
 		for name := range strings.SplitSeq(names, ",") {
-			fmt.Println(s.way(name))
+			fmt.Fprintln(os.Stdout, s.way(name))
 		}
 		return nil
 	}
 	for _, name := range s.daring() {
-		fmt.Println(name)
+		fmt.Fprintln(os.Stdout, name)
 	}
 	missing := s.missing()
 	ends := slices.Sorted(maps.Keys(missing))
 	slices.SortStableFunc(ends, func(a, b string) int { return len(missing[b]) - len(missing[a]) })
 	for _, end := range ends {
-		fmt.Println(len(missing[end]), end, missing[end])
+		fmt.Fprintln(os.Stdout, len(missing[end]), end, missing[end])
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (g *graph) methods(p *program, from any, t, as types.Type) {
 
 // variables names those of a package; what is written to while the program runs
 // is state.
-func (g *graph) variables(p *program, pkg *types.Package, mutable map[*types.Var]bool) {
+func (g *graph) variables(_ *program, pkg *types.Package, mutable map[*types.Var]bool) {
 	for _, name := range pkg.Scope().Names() {
 		v, ok := pkg.Scope().Lookup(name).(*types.Var)
 		if ok && !g.label(v, objectName(v)) && mutable[v] {
