@@ -77,10 +77,30 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 	if std.Has(f.Pkg().Path()) {
 		return t.libraryMethod(d, n, f, called)
 	}
-	if calledByLibrary[f.Name()] && !readers[f.Name()] {
+	if calledByLibrary[f.Name()] && !readers[f.Name()] && !t.p.ownTypes(f) {
 		t.writes(d, n.Pos(), nil)
 	}
 	return false
+}
+
+// ownTypes reports whether a method takes or gives types of the program's own,
+// or those of its interface do: no type of the standard library has it.
+func (p *parsedProgram) ownTypes(f *types.Func) bool {
+	own := false
+	look := func(of types.Type) {
+		eachNamed(of, func(n *types.Named) {
+			pkg := n.Obj().Pkg()
+			own = own || pkg != nil && !std.Has(pkg.Path())
+		})
+	}
+	look(f.Signature())
+	if i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface); ok {
+		for m := range i.Methods() {
+			look(m.Signature())
+			own = own || !m.Exported()
+		}
+	}
+	return own
 }
 
 // readers are methods of the standard library's interfaces that write nothing.
@@ -117,6 +137,9 @@ var keepers = map[string]bool{"flag": true, "expvar": true, "os/signal": true, "
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
 	fact, _ := std.Lookup(stdName(f))
 	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver || fact.Effect == std.First && n > 0 {
+		if fills(fact, f) && !copies(f, of) {
+			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call}) // what it refers to is put there
+		}
 		t.callbacks(d, call, n)
 		t.libraryCalls(of, map[types.Type]bool{})
 		return fact.Effect == std.Returns && !copies(f, of)
@@ -139,10 +162,16 @@ var copiers = map[string]bool{
 	"slices.MaxFunc": true, "slices.MinFunc": true, "maps.Keys": true, "maps.Values": true, "maps.All": true, "slices.All": true, "slices.Values": true, "slices.Backward": true,
 }
 
+// fills reports whether a function puts what one argument has into another.
+func fills(fact std.Fact, f *types.Func) bool {
+	path := f.Pkg().Path()
+	return fact.Effect == std.First && (path == "maps" || path == "slices" || strings.HasPrefix(path, "container/"))
+}
+
 // copies reports whether the result of a function shares nothing with an
 // argument of that type.
 func copies(f *types.Func, of types.Type) bool {
-	if !copiers[f.FullName()] || of == nil {
+	if fact, _ := std.Lookup(stdName(f)); !copiers[f.FullName()] && !fills(fact, f) || of == nil {
 		return false
 	}
 	switch u := of.Underlying().(type) {

@@ -66,6 +66,8 @@ func (b base) size() int { return b.n }
 
 func (b base) unused() int { return 1 }
 
+func (b base) GoString() string { return "go" }
+
 type box struct{ base }
 
 type bystander struct{ n int }
@@ -82,6 +84,7 @@ func Area(n int) string {
 `, []change{
 		{"a promoted method by an interface", `"base"`, `"b"`, true},
 		{"a method by its name", "return b.n", "return b.n + 1", true},
+		{"the body of a method that fmt looks for", `"go"`, `"Go"`, true},
 		{"the body of a method that nobody calls", "return 1", "return 2", false},
 		{"the type of a method that nobody calls", "unused() int { return 1 }", "unused() int8 { return 1 }", true},
 		{"a method that fmt looks for", "type box", "func (b box) String() string { return \"\" }\n\ntype box", true},

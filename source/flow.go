@@ -529,7 +529,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 		return false
 	}
 	if f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()) {
-		if calledByLibrary[f.Name()] {
+		if calledByLibrary[f.Name()] && !t.p.ownTypes(f) {
 			t.lost(d, call, "the method "+f.Name()+" of whatever is behind an interface")
 		}
 		for _, m := range t.p.methods[f.Name()] {

@@ -95,11 +95,10 @@ func (t *tracer) judge() *verdict {
 	if t.decl.file.pkg.assembly && len(t.p.mentioned[t.root]) > 0 {
 		t.fail(problem{what: fmt.Sprintf("package variable %s, which assembly of its package may write", t.name()), at: t.decl.at(t.decl.node.Pos()), opaque: true})
 	}
-	if !t.sentinel() {
-		t.follow()
+	if t.sentinel() {
+		t.assigned()
 	} else {
-		t.holds(t.root) // only assignments matter
-		t.drain()
+		t.follow()
 	}
 	if t.sliced && t.appended.IsValid() {
 		t.writes(t.appender, t.appended, nil)
@@ -109,6 +108,28 @@ func (t *tracer) judge() *verdict {
 		return &verdict{problem: t.problem}
 	}
 	return &verdict{writers: t.inOrder()}
+}
+
+// assigned looks for assignments to the variable alone: what it refers to cannot
+// be written.
+func (t *tracer) assigned() {
+	for _, d := range t.p.mentioned[t.root] {
+		walk(d.node, func(stack []ast.Node) bool {
+			id, ok := stack[len(stack)-1].(*ast.Ident)
+			if !ok || d.info().Uses[id] != t.root {
+				return true
+			}
+			if n := len(stack); n > 1 {
+				if s, qualified := stack[n-2].(*ast.SelectorExpr); qualified && s.Sel == id {
+					stack = stack[:n-1]
+				}
+			}
+			if assigned(stack) {
+				t.writes(d, id.Pos(), nil)
+			}
+			return true
+		})
+	}
 }
 
 // inOrder sorts what writes the variable as it runs when the program starts.

@@ -50,7 +50,13 @@ func TestVariables(t *testing.T) {
 		{"a type switch that reads", `var v any = []int{1}; func Area() int { switch x := v.(type) { case []int: return x[0] }; return 0 }`, ""},
 		{"a counter that nobody reads", `var n int; var v = 2; func count() { n++ }; func Area() int { return v }`, ""},
 
+		{"an error that everybody passes on", `IMPORT "errors"; var v = errors.New("no"); type box struct{ err error }; func div(n int) (int, error) { if n == 0 { return 0, v }; return 1 / n, nil }; var ops = map[string]func(int) (int, error){"div": div}; func Area(n int) box { _, err := ops["div"](n); c := make(chan error, 1); c <- err; return box{<-c} }`, ""},
+		{"copied into a map", `IMPORT "maps"; var v = map[string]float64{"pi": 3}; func Area() int { m := map[string]float64{}; maps.Copy(m, v); m["e"] = 2; return len(m) }`, ""},
+		{"passed to a method of its own kind", `type env struct{ m map[string]int }; type node interface{ Eval(*env) int }; type lit int; func (l lit) Eval(e *env) int { return e.m["a"] }; var v = &env{map[string]int{"a": 1}}; func Area() int { var n node = lit(1); return n.Eval(v) }`, ""},
+
 		// Not constant.
+		{"an error that is replaced", `IMPORT "errors"; var v = errors.New("no"); func Tune() { v = errors.New("yes") }; var tune = Tune; func Area() error { return v }`, "x/calc.Tune"},
+		{"its parts copied into a map, and written there", `IMPORT "maps"; type row struct{ n int }; var v = map[string]*row{"a": {1}}; func Tune() { m := map[string]*row{}; maps.Copy(m, v); m["a"].n = 2 }; var tune = Tune; func Area() int { return v["a"].n }`, "x/calc.v"},
 		{"assigned", `var v int; func Area() int { v = 3; return v }`, "which x/calc.Area writes"},
 		{"counted", `var v int; func Area() int { v++; return v }`, "x/calc.Area"},
 		{"assigned elsewhere", `var v int; func Set(n int) { v = n }; var set = Set; func Area() int { return v }`, "x/calc.Set"},
