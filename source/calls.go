@@ -135,11 +135,14 @@ var keepers = map[string]bool{"flag": true, "expvar": true, "os/signal": true, "
 
 // libraryCall follows an argument into a function of the standard library.
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
+	if fillers[f.FullName()] && n > 0 {
+		if !copies(f, of) {
+			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call})
+		}
+		return false
+	}
 	fact, _ := std.Lookup(stdName(f))
 	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver || fact.Effect == std.First && n > 0 {
-		if fills(fact, f) && !copies(f, of) {
-			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call}) // what it refers to is put there
-		}
 		t.callbacks(d, call, n)
 		t.libraryCalls(of, map[types.Type]bool{})
 		return fact.Effect == std.Returns && !copies(f, of)
@@ -162,16 +165,14 @@ var copiers = map[string]bool{
 	"slices.MaxFunc": true, "slices.MinFunc": true, "maps.Keys": true, "maps.Values": true, "maps.All": true, "slices.All": true, "slices.Values": true, "slices.Backward": true,
 }
 
-// fills reports whether a function puts what one argument has into another.
-func fills(fact std.Fact, f *types.Func) bool {
-	path := f.Pkg().Path()
-	return fact.Effect == std.First && (path == "maps" || path == "slices" || strings.HasPrefix(path, "container/"))
-}
+// fillers are functions of the standard library that put what the elements of
+// other arguments refer to into the first.
+var fillers = map[string]bool{"maps.Copy": true, "maps.Insert": true, "slices.AppendSeq": true, "slices.Insert": true, "slices.Replace": true}
 
 // copies reports whether the result of a function shares nothing with an
 // argument of that type.
 func copies(f *types.Func, of types.Type) bool {
-	if fact, _ := std.Lookup(stdName(f)); !copiers[f.FullName()] && !fills(fact, f) || of == nil {
+	if !copiers[f.FullName()] && !fillers[f.FullName()] || of == nil {
 		return false
 	}
 	switch u := of.Underlying().(type) {
