@@ -295,6 +295,12 @@ func TestWholeProgram(t *testing.T) {
 	if before.Kind != Program || len(before.Doubts) != 1 || !strings.Contains(before.Doubts[0], "unsafe.Pointer (memory without types) at x/calc/calc.go:11") || !strings.Contains(before.Doubts[0], "//larder:version") {
 		t.Errorf("%v %q", before.Kind, before.Doubts)
 	}
+	text["x/calc"] = strings.Replace(text["x/calc"], "func Area(n int) int {", "func Area(n int) int { return peek(n) }\n\n// peek looks.\n//\n//larder:version 1\nfunc peek(n int) int {", 1)
+	if c := id(); c.Kind != Precise {
+		t.Errorf("a version for what is not understood does not help: %q", c.Doubts)
+	}
+	text["x/calc"] = strings.Replace(text["x/calc"], "//larder:version 1\n", "", 1)
+	before = id()
 	if id().ID != before.ID {
 		t.Error("the identity changes though nothing was edited")
 	}

@@ -77,6 +77,9 @@ func (d *decl) find() {
 	if len(d.embeds) > 0 {
 		d.embedded()
 	}
+	if d.version != "" {
+		return // its author answers for it
+	}
 	if f := d.function(); f != nil && f.Body == nil && !d.linked {
 		doubt(problem{what: "a body that is not Go (assembly)", at: d.at(f.Pos()), name: d.name(), cure: "a version for it: //larder:version 1"})
 	}
