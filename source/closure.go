@@ -67,6 +67,7 @@ func (e *RefusalError) Error() string {
 type root struct {
 	decl     *decl
 	types    []reflect.Type // of what it is given
+	results  []reflect.Type // of what it gives, which Larder encodes
 	captured []types.Type   // of variables that it captures
 	pure     []string
 }
@@ -77,7 +78,8 @@ type walker struct {
 	root    root
 	from    map[*decl]*decl // how each was reached
 	queue   []*decl
-	types   []*decl // those reached
+	types   []*decl             // those reached
+	held    map[types.Type]bool // of which values may be behind interfaces
 	// Methods that may be called by name on whatever has them, and whether all
 	// exported ones may be.
 	dispatched map[string]bool
@@ -101,7 +103,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 	barred := map[string]string{}
 	for {
 		w := &walker{
-			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, modules: map[string]string{},
+			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, modules: map[string]string{},
 			orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: barred, admitted: map[*decl]bool{},
 		}
 		known := len(barred)
@@ -121,6 +123,9 @@ func (w *walker) walk() {
 	w.reach(w.root.decl, nil)
 	for _, t := range w.root.types {
 		w.signature(t, map[reflect.Type]bool{})
+	}
+	for _, t := range w.root.results {
+		w.result(t, map[reflect.Type]bool{})
 	}
 	for _, t := range w.root.captured {
 		w.captures(t, map[types.Type]bool{})
@@ -149,6 +154,9 @@ func (w *walker) visit(d *decl) {
 		return
 	}
 	r := d.summed()
+	for t := range d.converted() {
+		w.holds(t)
+	}
 	for _, p := range r.problems {
 		w.refuse(d, p)
 	}
@@ -185,7 +193,7 @@ func (w *walker) input(d *decl) bool {
 	}
 	for _, o := range list {
 		w.inputs[w.program.inputs[o]] = true
-		w.typed(o.Type(), d)
+		w.captures(o.Type(), map[types.Type]bool{})
 	}
 	return len(list) > 0
 }
@@ -256,18 +264,47 @@ func (w *walker) dispatch(name string, from *decl) {
 	w.dispatched[name] = true
 	for _, t := range w.types {
 		for _, m := range t.methods {
-			if m.names[0] == name && w.program.mayBeHeld(m) {
+			if m.names[0] == name && w.mayHold(m) {
 				w.reach(m, from)
 			}
 		}
 	}
 }
 
+// holds notes that values of a type may be behind interfaces: its methods may be
+// called by them.
+func (w *walker) holds(t types.Type) {
+	if w.held[t] {
+		return
+	}
+	w.held[t] = true
+	n, ok := t.(*types.Named)
+	if !ok {
+		return
+	}
+	d := w.program.decls[n.Obj()]
+	if _, reached := w.from[d]; d == nil || !reached {
+		return
+	}
+	for _, m := range d.methods {
+		if w.callable(m) {
+			w.reach(m, d)
+		}
+	}
+}
+
+// mayHold reports whether values of a method's type may be behind interfaces in
+// what is reached.
+func (w *walker) mayHold(m *decl) bool {
+	t := m.receiverType()
+	return t == nil || w.held[t]
+}
+
 // callable reports whether a method of a type that is reached may be called
 // though nothing names it.
 func (w *walker) callable(m *decl) bool {
 	name := m.names[0]
-	return (w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)) && w.program.mayBeHeld(m)
+	return (w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)) && w.mayHold(m)
 }
 
 func isExported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
@@ -280,7 +317,7 @@ func (w *walker) callsAnything() {
 	w.anything = true
 	for _, t := range w.types {
 		for _, m := range t.methods {
-			if isExported(m.names[0]) && w.program.mayBeHeld(m) {
+			if isExported(m.names[0]) && w.mayHold(m) {
 				w.reach(m, t)
 			}
 		}

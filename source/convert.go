@@ -8,12 +8,9 @@ import (
 	"sync"
 )
 
-// mayBeHeld reports whether values of a method's type may be behind interfaces,
-// by which code that is not the program's own can call it.
+// mayBeHeld reports whether values of a method's type may be behind interfaces
+// anywhere in the program, by which code that is not its own can call it.
 func (p *parsedProgram) mayBeHeld(m *decl) bool {
-	if m.recv == nil {
-		return true
-	}
 	p.conversionsOnce.Do(func() {
 		p.held = map[types.Type]bool{}
 		for _, k := range p.order {
@@ -21,13 +18,25 @@ func (p *parsedProgram) mayBeHeld(m *decl) bool {
 				continue
 			}
 			for _, d := range k.decls {
-				c := converter{p: p, decl: d, info: d.info()}
-				walk(d.node, func(stack []ast.Node) bool { c.node(stack); return true })
+				for t := range d.converted() {
+					p.held[t] = true
+				}
 			}
 		}
 	})
-	o := m.info().Defs[m.recv.typeName()]
-	return o == nil || p.held[o.Type()]
+	t := m.receiverType()
+	return t == nil || p.held[t]
+}
+
+// receiverType is the type that a method belongs to, or nil.
+func (d *decl) receiverType() types.Type {
+	if d.recv == nil {
+		return nil
+	}
+	if o := d.info().Defs[d.recv.typeName()]; o != nil {
+		return o.Type()
+	}
+	return nil
 }
 
 // conversions tells what types are converted to interfaces, or are part of types
@@ -37,11 +46,22 @@ type conversions struct {
 	held            map[types.Type]bool
 }
 
+// converted returns the types of which a declaration converts values to
+// interfaces, and those that these are made of.
+func (d *decl) converted() map[types.Type]bool {
+	d.convertOnce.Do(func() {
+		c := converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}}
+		walk(d.node, func(stack []ast.Node) bool { c.node(stack); return true })
+		d.converts = c.held
+	})
+	return d.converts
+}
+
 // converter finds conversions to interfaces in a declaration.
 type converter struct {
 	p    *parsedProgram
-	decl *decl
 	info *types.Info
+	held map[types.Type]bool
 }
 
 // hold notes that values of a type may be behind interfaces.
@@ -53,10 +73,10 @@ func (c converter) hold(t types.Type) {
 		for a := range u.TypeArgs().Types() {
 			c.hold(a)
 		}
-		if c.p.held[n] {
+		if c.held[n] {
 			return
 		}
-		c.p.held[n] = true
+		c.held[n] = true
 		c.hold(n.Underlying())
 	case *types.Pointer:
 		c.hold(u.Elem())
@@ -82,7 +102,7 @@ func (c converter) to(t types.Type, e ast.Expr) {
 		return
 	}
 	from := c.info.TypeOf(e)
-	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) {
+	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) { // what has no known type may be one
 		c.hold(from)
 	}
 }
@@ -126,7 +146,10 @@ func (c converter) node(stack []ast.Node) {
 		}
 	case *ast.RangeStmt:
 		for _, v := range []ast.Expr{n.Key, n.Value} {
-			if v != nil && n.Tok == token.ASSIGN && types.IsInterface(c.info.TypeOf(v)) {
+			if v == nil || n.Tok != token.ASSIGN {
+				continue
+			}
+			if t := c.info.TypeOf(v); t == nil || types.IsInterface(t) { // a blank has no type
 				c.hold(c.info.TypeOf(n.X))
 			}
 		}
@@ -140,7 +163,7 @@ func (c converter) node(stack []ast.Node) {
 			c.to(m.Key(), n.Index)
 		}
 	case *ast.SwitchStmt:
-		if n.Tag != nil && types.IsInterface(c.info.TypeOf(n.Tag)) {
+		if t := under(c.info.TypeOf(n.Tag)); n.Tag != nil && (t == nil || types.IsInterface(t)) {
 			for _, s := range n.Body.List {
 				for _, e := range s.(*ast.CaseClause).List {
 					c.hold(c.info.TypeOf(e))

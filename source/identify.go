@@ -35,7 +35,17 @@ func Identify(f Function, by Declared) (*Closure, error) {
 	return p.identify(f, by)
 }
 
-func (p *parsedProgram) identify(f Function, by Declared) (*Closure, error) {
+func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error) {
+	p.identifying.Lock()
+	defer p.identifying.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			p.broken = fmt.Sprintf("what Larder itself fails to understand (%v)", r)
+		}
+		if p.broken != "" { // what is known of the program may be half of it
+			c, err = p.byWhole(f)
+		}
+	}()
 	k := p.packages[f.Package]
 	if k == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
@@ -45,6 +55,9 @@ func (p *parsedProgram) identify(f Function, by Declared) (*Closure, error) {
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
 	r.types, r.pure = parametersOf(f.typ), by.Pure
+	if f.typ != nil {
+		r.results = slices.Collect(f.typ.Outs())
+	}
 	p.starts(r.decl)
 	return p.closure(r)
 }
@@ -59,8 +72,8 @@ func (p *parsedProgram) starts(d *decl) {
 	p.verdicts.forget()
 }
 
-// parametersOf lists the types of what a function is given and gives, but for
-// the context and the error that all have.
+// parametersOf lists the types of what a function is given, but for the context
+// that all have.
 func parametersOf(t reflect.Type) []reflect.Type {
 	var list []reflect.Type
 	if t == nil {

@@ -29,6 +29,9 @@ type parsedProgram struct {
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
+	identifying sync.Mutex
+	broken      string // why nothing that is known of the program can be trusted, or ""
+
 	index
 	conversions
 	verdicts verdicts
@@ -317,7 +320,7 @@ func (f *file) directives() {
 	}
 	for _, g := range f.syntax.Comments {
 		for _, c := range g.List {
-			if strings.HasPrefix(c.Text, "//line ") || strings.HasPrefix(c.Text, "/*line ") {
+			if strings.HasPrefix(c.Text, "//line ") && f.fset.PositionFor(c.Pos(), false).Column == 1 || strings.HasPrefix(c.Text, "/*line ") {
 				f.doubt = &problem{what: "lines that claim another place (//line)", at: f.at(c.Pos()), cure: "remove them"}
 			}
 		}

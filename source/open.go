@@ -38,12 +38,47 @@ func (w *walker) signature(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
+// result takes in a type of what the function gives.
+func (w *walker) result(t reflect.Type, seen map[reflect.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	if t.PkgPath() != "" {
+		w.named(t)
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
+		w.result(t.Elem(), seen)
+	case reflect.Map:
+		w.result(t.Key(), seen)
+		w.result(t.Elem(), seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			w.result(f.Type, seen)
+		}
+	}
+}
+
 // named takes in a named type, and those that it is instantiated with.
 func (w *walker) named(t reflect.Type) {
 	path, name := w.program.pathOf(t.PkgPath()), t.Name()
 	for _, part := range typeNames(path, name) {
 		if k := w.program.packages[w.program.pathOf(part[0])]; k != nil && k.scope[part[1]] != nil {
 			w.reach(k.scope[part[1]], w.root.decl)
+			w.holdDecl(k.scope[part[1]]) // Larder encodes it
+		}
+	}
+}
+
+// holdDecl notes that values of the type that d declares may be behind
+// interfaces.
+func (w *walker) holdDecl(d *decl) {
+	if o := d.info().Defs[d.typeName()]; o != nil {
+		c := converter{p: w.program, info: d.info(), held: map[types.Type]bool{}}
+		c.hold(o.Type())
+		for t := range c.held {
+			w.holds(t)
 		}
 	}
 }
@@ -95,6 +130,7 @@ func (w *walker) admit() {
 			}
 			w.admitted[t] = true
 			w.reach(t, w.root.decl)
+			w.holdDecl(t)
 			w.drain()
 			again = true
 		}
