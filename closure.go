@@ -2,6 +2,7 @@ package larder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ type identity struct {
 	Doubts []string
 	Inputs []source.Input
 	Barred map[string]string
+	// Refused is why it is refused, if it is: that is kept as well.
+	Refused *source.RefusalError
 }
 
 // Closure identifies a function's code by its source, as [source.Identify]
@@ -35,6 +38,9 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	}
 	id, err := Do(ctx, l, a, func(ctx context.Context) (identity, error) {
 		c, err := source.Identify(f, by)
+		if refusal, ok := errors.AsType[*source.RefusalError](err); ok {
+			return identity{Refused: refusal}, nil
+		}
 		if err != nil {
 			return identity{}, err
 		}
@@ -42,10 +48,13 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
-		return identity{c.ID, c.Kind, c.Doubts, c.Inputs, c.Barred}, err
+		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred}, err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case id.Refused != nil:
+		return nil, id.Refused
 	}
 	for _, in := range id.Inputs {
 		variables.Store(in.Name, in)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ func deref(of types.Type) types.Type {
 // dispatched follows a receiver into all methods that an interface may stand
 // for.
 func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) bool {
-	for _, m := range t.p.methods[f.Name()] {
+	for _, m := range t.p.implementations(f) {
 		g, ok := m.object().(*types.Func)
 		if !ok || m.function().Body == nil {
 			continue
@@ -81,6 +82,59 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 		t.writes(d, n.Pos(), nil)
 	}
 	return false
+}
+
+// implementations lists the methods of the program's types that a method of an
+// interface may stand for.
+func (p *parsedProgram) implementations(f *types.Func) []*decl {
+	i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface)
+	if !ok {
+		return p.methods[f.Name()]
+	}
+	var list []*decl
+	for _, m := range p.methods[f.Name()] {
+		if m.implements(i) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// implements reports whether the type that a method belongs to, or one that may
+// have the method from it, has all methods of an interface.
+func (d *decl) implements(i *types.Interface) bool {
+	t, ok := d.receiverType().(*types.Named)
+	if !ok || t.TypeParams().Len() > 0 || i.NumMethods() == 1 {
+		g, isFunc := d.object().(*types.Func)
+		return !isFunc || !ok || t.TypeParams().Len() > 0 || types.Identical(withoutReceiver(g), withoutReceiver(i.Method(0)))
+	}
+	if types.Implements(t, i) || types.Implements(types.NewPointer(t), i) {
+		return true
+	}
+	// What embeds it may have the other methods.
+	return d.file.pkg.program.embedded(t)
+}
+
+func withoutReceiver(f *types.Func) *types.Signature {
+	s := f.Signature()
+	return types.NewSignatureType(nil, nil, nil, s.Params(), s.Results(), s.Variadic())
+}
+
+// embedded reports whether a struct of the program embeds values of a type.
+func (p *parsedProgram) embedded(t *types.Named) bool {
+	p.embedsOnce.Do(func() {
+		p.embeds = map[types.Type]bool{}
+		for _, k := range p.order {
+			for _, o := range k.info.Defs {
+				if v, ok := o.(*types.Var); ok && v.Embedded() {
+					if n, ok := types.Unalias(deref(v.Type())).(*types.Named); ok {
+						p.embeds[n.Origin()] = true
+					}
+				}
+			}
+		}
+	})
+	return p.embeds[t]
 }
 
 // ownTypes reports whether a method takes or gives types of the program's own,
@@ -255,9 +309,9 @@ func (t *tracer) libraryCalls(of types.Type, seen map[types.Type]bool) {
 // anyReceives follows a value of whatever type into what the standard library
 // may call on it.
 func (t *tracer) anyReceives() {
-	for name, list := range t.p.methods {
+	for _, name := range slices.Sorted(maps.Keys(t.p.methods)) {
 		if calledByLibrary[name] {
-			for _, m := range list {
+			for _, m := range t.p.methods[name] {
 				t.receives(m)
 			}
 		}
@@ -281,7 +335,7 @@ func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
 		t.writer(d, nil)
 		return
 	}
-	if o, ok := t.inOnce(d, at); ok {
+	if o, ok := t.inOnce(d, at); ok && t.guards(d, o, stack) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return
@@ -291,7 +345,7 @@ func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
 
 // writesTo notes that something of the standard library writes to the memory.
 func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
-	if o, ok := t.inOnce(d, call.Pos()); ok {
+	if o, ok := t.inOnce(d, call.Pos()); ok && t.guards(d, o, nil) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return
@@ -403,6 +457,49 @@ func (t *tracer) made(d *decl, v *types.Var) bool {
 	})
 }
 
+// guards reports whether a sync.Once that is a field guards what is written, the
+// last of the nodes: another field of the same value, which is read nowhere but
+// after Do. One that is a variable is looked at by [tracer.checkOnces].
+func (t *tracer) guards(d *decl, o once, stack []ast.Node) bool {
+	guard := o.guard.(*types.Var)
+	if !guard.IsField() {
+		return true
+	}
+	if stack == nil || o.lit == nil {
+		return false
+	}
+	s, ok := stack[len(stack)-1].(ast.Expr)
+	for i := len(stack) - 1; i > 0; i-- {
+		e, isExpr := stack[i-1].(ast.Expr)
+		if !isExpr {
+			break
+		}
+		s = e
+	}
+	sel, isSelector := ast.Unparen(s).(*ast.SelectorExpr)
+	if !ok || !isSelector {
+		return false
+	}
+	field, ok := origin(d.info().Uses[sel.Sel]).(*types.Var)
+	if base := baseOf(d.info(), sel); !ok || !field.IsField() || base == nil || base != o.base {
+		return false
+	}
+	for _, m := range t.p.mentioned[field] {
+		safe := true
+		walk(m.node, func(stack []ast.Node) bool {
+			id, isIdent := stack[len(stack)-1].(*ast.Ident)
+			if isIdent && origin(m.info().Uses[id]) == field && !within(stack, o.lit) && !calledBefore(m, guard, stack) {
+				safe = false
+			}
+			return true
+		})
+		if !safe {
+			return false
+		}
+	}
+	return true
+}
+
 // inOnce finds the sync.Once that calls the function literal around a place.
 func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	walk(d.node, func(stack []ast.Node) bool {
@@ -410,7 +507,7 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 		if isLit && lit.Pos() <= at && at < lit.End() && len(stack) > 1 && !ok {
 			if call, isCall := stack[len(stack)-2].(*ast.CallExpr); isCall {
 				if guard := guardOf(d.info(), call); guard != nil {
-					o, ok = once{d, guard, lit, at}, true
+					o, ok = once{d, guard, lit, at, baseOfGuard(d.info(), call)}, true
 				}
 			}
 		}
@@ -420,7 +517,7 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 		return o, true
 	}
 	guard := t.p.onceOf(d, map[*decl]bool{})
-	return once{d, guard, nil, at}, guard != nil
+	return once{d, guard, nil, at, nil}, guard != nil
 }
 
 // onceOf is the sync.Once that calls a function, if nothing else does but what
@@ -456,7 +553,8 @@ func (p *parsedProgram) onceOf(d *decl, seen map[*decl]bool) types.Object {
 	return guard
 }
 
-// guardOf is the package variable whose Do a call is, a sync.Once, or nil.
+// guardOf is the package variable, or the field, whose Do a call is: a
+// sync.Once, or nil.
 func guardOf(info *types.Info, call *ast.CallExpr) types.Object {
 	f := staticCallee(info, call)
 	if f == nil || f.FullName() != "(*sync.Once).Do" {
@@ -469,16 +567,17 @@ func guardOf(info *types.Info, call *ast.CallExpr) types.Object {
 	if _, isField := info.Selections[ast.Unparen(call.Fun).(*ast.SelectorExpr)]; !isField {
 		return nil
 	}
-	o := rootOf(info, s.X)
-	if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
+	v, ok := rootOf(info, s.X).(*types.Var)
+	if !ok || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() && !v.IsField() {
 		return nil
 	}
-	return o
+	return v.Origin()
 }
 
 // checkOnces wants a variable that is filled by a sync.Once to be read only
 // after that: in functions that call Do before.
 func (t *tracer) checkOnces() {
+	t.onced = slices.DeleteFunc(t.onced, func(o once) bool { return o.guard.(*types.Var).IsField() })
 	if len(t.onced) == 0 || t.problem != nil {
 		return
 	}
@@ -514,19 +613,51 @@ func (t *tracer) after(d *decl, guard types.Object, stack []ast.Node) bool {
 	if t.p.onceOf(d, map[*decl]bool{}) == guard {
 		return true
 	}
+	return calledBefore(d, guard, stack)
+}
+
+// calledBefore reports whether a function calls Do before it comes to a place.
+func calledBefore(d *decl, guard types.Object, stack []ast.Node) bool {
 	f := d.function()
 	if f == nil || f.Body == nil {
 		return false
+	}
+	field := guard.(*types.Var).IsField()
+	var base types.Object // whose field is read
+	if field && len(stack) > 1 {
+		base = baseOf(d.info(), stack[len(stack)-2])
 	}
 	for _, s := range f.Body.List {
 		if within(stack, s) {
 			return false
 		}
 		if e, ok := s.(*ast.ExprStmt); ok {
-			if call, ok := e.X.(*ast.CallExpr); ok && guardOf(d.info(), call) == guard {
+			if call, ok := e.X.(*ast.CallExpr); ok && guardOf(d.info(), call) == guard && (!field || base != nil && base == baseOfGuard(d.info(), call)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// baseOf is the variable of which an expression x.f is a field, or nil.
+func baseOf(info *types.Info, n ast.Node) types.Object {
+	s, ok := n.(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	id, ok := ast.Unparen(s.X).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	return info.Uses[id]
+}
+
+// baseOfGuard is the variable x of a call of x.once.Do, or nil.
+func baseOfGuard(info *types.Info, call *ast.CallExpr) types.Object {
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	return baseOf(info, ast.Unparen(s.X))
 }

@@ -44,6 +44,9 @@ func (d *decl) receiverType() types.Type {
 type conversions struct {
 	conversionsOnce sync.Once
 	held            map[types.Type]bool
+
+	embedsOnce sync.Once
+	embeds     map[types.Type]bool // types that structs embed
 }
 
 // converted returns the types of which a declaration converts values to

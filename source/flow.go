@@ -50,6 +50,7 @@ type once struct {
 	guard  types.Object // the sync.Once
 	lit    *ast.FuncLit
 	writes token.Pos
+	base   types.Object // of which the sync.Once is a field
 }
 
 func (t *tracer) name() string { return t.root.Pkg().Path() + "." + t.root.Name() }
@@ -532,7 +533,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 		if calledByLibrary[f.Name()] && !t.p.ownTypes(f) {
 			t.lost(d, call, "the method "+f.Name()+" of whatever is behind an interface")
 		}
-		for _, m := range t.p.methods[f.Name()] {
+		for _, m := range t.p.implementations(f) {
 			t.parameter(m, n)
 		}
 		return false

@@ -45,7 +45,7 @@ func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 	n := slices.Index(slices.Collect(f.Signature().Params().Variables()), v)
 	if n < 0 {
 		if f.Signature().Recv() == v {
-			t.lost(d, d.node, "whatever its receiver belongs to")
+			t.receiversOf(d, f)
 		}
 		return
 	}
@@ -56,6 +56,32 @@ func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 				for i := n; i < len(call.Args) && (i == n || f.Signature().Variadic()); i++ {
 					t.source(m, call.Args[i])
 				}
+			}
+			return true
+		})
+	}
+}
+
+// receiversOf goes back from a receiver to what the method is called on.
+func (t *tracer) receiversOf(d *decl, f *types.Func) {
+	if t.p.mayBeHeld(d) && (len(t.p.called[f.Name()]) > 0 || calledByLibrary[f.Name()]) {
+		t.lost(d, d.node, "whatever the receiver of "+d.name()+" belongs to")
+		return
+	}
+	for _, m := range t.p.mentioned[f] {
+		walk(m.node, func(stack []ast.Node) bool {
+			s, ok := stack[len(stack)-1].(*ast.SelectorExpr)
+			if !ok || origin(m.info().Uses[s.Sel]) != f {
+				return true
+			}
+			sel := m.info().Selections[s]
+			if sel == nil || sel.Kind() != types.MethodVal {
+				t.lost(m, s, "whatever the receiver of "+d.name()+" belongs to")
+				return true
+			}
+			t.source(m, s.X)
+			if r := rootOf(m.info(), s.X); r != nil {
+				t.becomes(r)
 			}
 			return true
 		})
@@ -261,7 +287,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 			all()
 		}
 	case f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()):
-		for _, m := range t.p.methods[f.Name()] {
+		for _, m := range t.p.implementations(f) {
 			t.sourceOfResults(m, m.function().Body, m.function().Type)
 		}
 	default:

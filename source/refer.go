@@ -150,6 +150,21 @@ type resolver struct {
 	decl *decl
 	info *types.Info
 	seen map[types.Object]bool
+	text *ast.Ident // of a call that reads no file though it might
+}
+
+// parsesText reports whether a call of parser.ParseFile is given the text to
+// parse: it reads a file only where that is nil.
+func parsesText(info *types.Info, call *ast.CallExpr) bool {
+	f := staticCallee(info, call)
+	if f == nil || f.FullName() != "go/parser.ParseFile" || len(call.Args) != 4 {
+		return false
+	}
+	if _, ok := call.Fun.(*ast.SelectorExpr); !ok {
+		return false
+	}
+	of := info.Types[call.Args[2]]
+	return of.Type != nil && !of.IsNil() && !types.IsInterface(of.Type)
 }
 
 func (r *resolver) walk(n ast.Node) {
@@ -164,6 +179,10 @@ func (r *resolver) walk(n ast.Node) {
 				r.walk(n.Body)
 			}
 			return false
+		case *ast.CallExpr:
+			if parsesText(r.info, n) {
+				r.text = n.Fun.(*ast.SelectorExpr).Sel
+			}
 		case *ast.InterfaceType:
 			r.interfaces(r.info.Types[n].Type)
 		case *ast.SelectorExpr:
@@ -256,6 +275,9 @@ func (r *resolver) leaf(o types.Object, id *ast.Ident) {
 		l.name = receiverName(f) + "." + f.Name()
 	}
 	r.decl.stands = append(r.decl.stands, l.full())
+	if id == r.text {
+		return
+	}
 	switch o.(type) {
 	case *types.Func, *types.Var:
 		r.decl.leaves = append(r.decl.leaves, l)

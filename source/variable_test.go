@@ -54,7 +54,13 @@ func TestVariables(t *testing.T) {
 		{"copied into a map", `IMPORT "maps"; var v = map[string]float64{"pi": 3}; func Area() int { m := map[string]float64{}; maps.Copy(m, v); m["e"] = 2; return len(m) }`, ""},
 		{"passed to a method of its own kind", `type env struct{ m map[string]int }; type node interface{ Eval(*env) int }; type lit int; func (l lit) Eval(e *env) int { return e.m["a"] }; var v = &env{map[string]int{"a": 1}}; func Area() int { var n node = lit(1); return n.Eval(v) }`, ""},
 
+		{"filled once, with the Once beside it", `IMPORT "sync"; IMPORT "regexp"; type lazy struct { text string; once sync.Once; re *regexp.Regexp }; func (l *lazy) get() *regexp.Regexp { l.once.Do(func() { l.re = regexp.MustCompile(l.text) }); return l.re }; var v = &lazy{text: "a+"}; func Area(s string) bool { return v.get().MatchString(s) }`, ""},
+		{"another's method of the same name", `type codec interface{ Enc([]byte) []byte }; type plain struct{}; func (*plain) Enc(b []byte) []byte { return b }; type other struct{ n int }; func (o *other) Enc(n int) int { o.n += n; return o.n }; var o = &other{}; func Use() int { return o.Enc(1) }; var use = Use; var v = map[string]codec{"a": &plain{}}; func Area(b []byte) []byte { return v["a"].Enc(b) }`, ""},
+		{"a pool in a struct", `IMPORT "sync"; type kernel struct { pool sync.Pool; w []float64 }; func newKernel() *kernel { k := &kernel{w: []float64{1}}; k.pool.New = func() any { b := make([]float64, len(k.w)); return &b }; return k }; var v = newKernel(); func Area() float64 { b := v.pool.Get().(*[]float64); defer v.pool.Put(b); (*b)[0] = 2; return v.w[0] }`, ""},
+
 		// Not constant.
+		{"filled once, with another's Once", `IMPORT "sync"; type lazy struct { n int; once sync.Once }; func (l *lazy) load(o *lazy) int { o.once.Do(func() { o.n = 3 }); return l.n }; var v, w = &lazy{}, &lazy{}; func Area() int { return v.load(w) + w.load(v) }`, "x/calc"},
+		{"filled once, with the Once beside it, and read before", `IMPORT "sync"; type lazy struct { n int; once sync.Once }; func (l *lazy) load() { l.once.Do(func() { l.n = 3 }) }; var v = &lazy{}; var load = v.load; func Area() int { return v.n }`, "x/calc"},
 		{"an error that is replaced", `IMPORT "errors"; var v = errors.New("no"); func Tune() { v = errors.New("yes") }; var tune = Tune; func Area() error { return v }`, "x/calc.Tune"},
 		{"its parts copied into a map, and written there", `IMPORT "maps"; type row struct{ n int }; var v = map[string]*row{"a": {1}}; func Tune() { m := map[string]*row{}; maps.Copy(m, v); m["a"].n = 2 }; var tune = Tune; func Area() int { return v["a"].n }`, "x/calc.v"},
 		{"assigned", `var v int; func Area() int { v = 3; return v }`, "which x/calc.Area writes"},
