@@ -78,8 +78,37 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 	if std.Has(f.Pkg().Path()) {
 		return t.libraryMethod(d, n, f, called)
 	}
-	if calledByLibrary[f.Name()] && !readers[f.Name()] && !t.p.ownTypes(f) {
-		t.writes(d, n.Pos(), nil)
+	if !readers[f.Name()] && t.p.ofLibrary(f) {
+		t.calls(d, n, f)
+	}
+	return false
+}
+
+// calls notes that a method of the standard library is called which may write to
+// the memory that it is called on.
+func (t *tracer) calls(d *decl, n ast.Node, f *types.Func) {
+	t.writing = "the method " + f.Name() + " that "
+	t.writes(d, n.Pos(), nil)
+	t.writing = ""
+}
+
+// ofLibrary reports whether a method of one of the program's interfaces may be
+// one of a type of the standard library: one of which values are converted to
+// interfaces has it.
+func (p *parsedProgram) ofLibrary(f *types.Func) bool {
+	if p.ownTypes(f) {
+		return false
+	}
+	p.converted()
+	for t := range p.held {
+		n, ok := t.(*types.Named)
+		if !ok || n.Obj().Pkg() == nil || !std.Has(n.Obj().Pkg().Path()) {
+			continue
+		}
+		m, _, _ := types.LookupFieldOrMethod(n, true, n.Obj().Pkg(), f.Name())
+		if g, ok := m.(*types.Func); ok && types.Identical(withoutReceiver(g), withoutReceiver(f)) {
+			return true
+		}
 	}
 	return false
 }
@@ -167,6 +196,11 @@ var readers = map[string]bool{
 // libraryMethod follows a receiver into a method of the standard library.
 func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) bool {
 	fact, _ := std.Lookup(stdName(f))
+	switch stdName(f) {
+	case "context.Context.Err", "context.Context.Done", "context.Context.Value": // whoever can cancel it writes
+		t.calls(d, n, f)
+		return false
+	}
 	switch fact.Effect {
 	case std.Reads, std.First:
 		return false
@@ -179,13 +213,22 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 	if types.IsInterface(f.Signature().Recv().Type()) && readers[f.Name()] {
 		return false
 	}
-	t.writes(d, n.Pos(), nil)
+	t.calls(d, n, f)
 	return false
 }
 
-// keepers are packages of which functions keep what they are given, to write to
-// it later.
-var keepers = map[string]bool{"flag": true, "expvar": true, "os/signal": true, "net/http": true, "sync": true, "time": true, "bufio": true, "context": true, "iter": true}
+// writers are packages of which functions write to what they are given and keep
+// nothing of it, but in what they return. Those of others may write later.
+var writers = map[string]bool{
+	"sort": true, "slices": true, "maps": true, "fmt": true, "math/big": true, "container/heap": true, "reflect": true, "bytes": true, "strings": true,
+	"encoding/json": true, "encoding/xml": true, "encoding/binary": true, "encoding/gob": true, "encoding/csv": true, "encoding/hex": true, "encoding/base64": true,
+	"encoding/asn1": true, "encoding": true, "strconv": true, "unicode/utf8": true, "image/draw": true, "math/rand": true, "math/rand/v2": true, "errors": true, "io": true,
+	"text/template": true, "html/template": true, "regexp": true, "sync/atomic": true, "go/parser": true, "crypto/subtle": true, "hash/crc32": true, "container/ring": true,
+}
+
+// readsFirst are functions that only read their first argument, though they
+// write to another.
+var readsFirst = map[string]bool{"encoding/json.Unmarshal": true, "encoding/xml.Unmarshal": true, "encoding/asn1.Unmarshal": true}
 
 // libraryCall follows an argument into a function of the standard library.
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
@@ -201,7 +244,10 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 		t.libraryCalls(of, map[types.Type]bool{})
 		return fact.Effect == std.Returns && !copies(f, of)
 	}
-	if keepers[f.Pkg().Path()] && !callsOnce(f) {
+	if readsFirst[f.FullName()] && n == 0 {
+		return false
+	}
+	if !writers[f.Pkg().Path()] && !callsOnce(f) {
 		t.lost(d, call, stdName(f))
 		return false
 	}
@@ -340,7 +386,15 @@ func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
 		t.writer(d, nil)
 		return
 	}
-	t.writeAt(d, at, fmt.Sprintf("package variable %s, which %s writes while the program runs", t.name(), d.name()))
+	t.writeAt(d, at, fmt.Sprintf("package variable %s, which %s while the program runs", t.name(), t.deed(d)))
+}
+
+// deed says who writes: a declaration, or what it calls.
+func (t *tracer) deed(d *decl) string {
+	if t.writing != "" {
+		return t.writing + d.name() + " calls may write to"
+	}
+	return d.name() + " writes"
 }
 
 // writesTo notes that something of the standard library writes to the memory.

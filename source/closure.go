@@ -278,6 +278,9 @@ func (w *walker) holds(t types.Type) {
 		return
 	}
 	w.held[t] = true
+	if w.anything {
+		w.holdSignatures(t)
+	}
 	n, ok := t.(*types.Named)
 	if !ok {
 		return
@@ -290,6 +293,27 @@ func (w *walker) holds(t types.Type) {
 		if w.callable(m) {
 			w.reach(m, d)
 		}
+	}
+}
+
+// holdSignatures notes that methods of a type are called by reflection, which
+// makes interfaces of what they give and are given.
+func (w *walker) holdSignatures(t types.Type) {
+	c := converter{p: w.program, held: map[types.Type]bool{}}
+	set := types.NewMethodSet(types.NewPointer(t))
+	if types.IsInterface(t) {
+		set = types.NewMethodSet(t)
+	}
+	for m := range set.Methods() {
+		if m.Obj().Exported() {
+			c.hold(m.Type())
+		}
+	}
+	for t := range c.held {
+		if n, ok := t.(*types.Named); ok && w.program.decls[n.Obj()] != nil {
+			w.reach(w.program.decls[n.Obj()], w.root.decl)
+		}
+		w.holds(t)
 	}
 }
 
@@ -315,6 +339,9 @@ func (w *walker) callsAnything() {
 		return
 	}
 	w.anything = true
+	for t := range w.held {
+		w.holdSignatures(t)
+	}
 	for _, t := range w.types {
 		for _, m := range t.methods {
 			if isExported(m.names[0]) && w.mayHold(m) {

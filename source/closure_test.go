@@ -345,3 +345,47 @@ func TestNamesStandForDeclarations(t *testing.T) {
 		t.Error("the function is the same though it calls another one")
 	}
 }
+
+// What reflection and templates call gives values that they call methods of.
+func TestMethodsOfWhatReflectionGives(t *testing.T) {
+	tryChanges(t, nil, `
+IMPORT (
+	"fmt"
+	"reflect"
+	"strings"
+	"text/template"
+)
+
+type a struct{}
+
+type b struct{}
+
+func (a) B() b { return b{} }
+
+func (b) C() string { return "1" }
+
+type c struct{}
+
+func (c) String() string { return "c" }
+
+func mk() c { return c{} }
+
+type d struct{}
+
+func (d) String() string { return "d" }
+
+func (a) D() d { return d{} }
+
+var text = template.Must(template.New("").Funcs(template.FuncMap{"mk": mk}).Parse("{{.B.C}}{{mk}}"))
+
+func Area(n int) string {
+	var s strings.Builder
+	_ = text.Execute(&s, a{})
+	return s.String() + fmt.Sprint(reflect.ValueOf(a{}).Method(1).Call(nil)[0].Interface())
+}
+`, []change{
+		{"of a template's value", `return "1"`, `return "2"`, true},
+		{"of a template's function", `return "c"`, `return "C"`, true},
+		{"of what a method gives", `return "d"`, `return "D"`, true},
+	})
+}

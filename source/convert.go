@@ -11,6 +11,13 @@ import (
 // mayBeHeld reports whether values of a method's type may be behind interfaces
 // anywhere in the program, by which code that is not its own can call it.
 func (p *parsedProgram) mayBeHeld(m *decl) bool {
+	p.converted()
+	t := m.receiverType()
+	return t == nil || p.held[t]
+}
+
+// converted finds what types are converted to interfaces in the whole program.
+func (p *parsedProgram) converted() {
 	p.conversionsOnce.Do(func() {
 		p.held = map[types.Type]bool{}
 		for _, k := range p.order {
@@ -24,8 +31,6 @@ func (p *parsedProgram) mayBeHeld(m *decl) bool {
 			}
 		}
 	})
-	t := m.receiverType()
-	return t == nil || p.held[t]
 }
 
 // receiverType is the type that a method belongs to, or nil.
@@ -95,6 +100,13 @@ func (c converter) hold(t types.Type) {
 	case *types.Struct:
 		for f := range u.Fields() {
 			c.hold(f.Type())
+		}
+	case *types.Signature: // by reflection it is called on, and gives, interfaces
+		for v := range u.Params().Variables() {
+			c.hold(v.Type())
+		}
+		for v := range u.Results().Variables() {
+			c.hold(v.Type())
 		}
 	}
 }

@@ -31,6 +31,7 @@ type tracer struct {
 	onced    []once
 	bodies   map[*ast.BlockStmt]bool // whose results were traced back
 	memo     bool                    // calls of functions in it hand out its memory
+	writing  string                  // what is about to write, for messages
 	leaked   bool                    // it is handed out by what is exported
 	sliced   bool                    // parts of slices are made
 	appended token.Pos
@@ -240,12 +241,12 @@ func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
 			if _, isArray := of.Underlying().(*types.Array); isArray && !mem && !carries {
 				return // of a copy
 			}
-			t.sliced = t.sliced || p.High != nil
+			t.sliced = t.sliced || p.High != nil && !clipped(p)
 			mem = false
 		case *ast.UnaryExpr:
 			switch {
 			case p.Op == token.AND:
-				if mem && harmless(of) {
+				if mem && harmless(of) && !isLock(of, 0) {
 					return
 				}
 				if !mem && !carries {
@@ -265,6 +266,10 @@ func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
 				}
 				mem = false
 				break
+			}
+			if f := staticCallee(info, p); f != nil && f.Pkg() != nil && std.Has(f.Pkg().Path()) && f.Pkg().Path() != "sync" && isLock(of, 0) {
+				t.lost(d, p, f.Name()+", which sees what locks are held,")
+				return
 			}
 			if !carries {
 				return
@@ -530,7 +535,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 		return false
 	}
 	if f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()) {
-		if calledByLibrary[f.Name()] && !t.p.ownTypes(f) {
+		if t.p.ofLibrary(f) {
 			t.lost(d, call, "the method "+f.Name()+" of whatever is behind an interface")
 		}
 		for _, m := range t.p.implementations(f) {
@@ -623,6 +628,11 @@ func (t *tracer) literal(d *decl, lit *ast.FuncLit, n int) {
 	}
 }
 
+// clipped reports whether a slice has no room behind its end: s[a:b:b].
+func clipped(s *ast.SliceExpr) bool {
+	return s.Slice3 && types.ExprString(s.High) == types.ExprString(s.Max)
+}
+
 // builtin follows an argument of a function of the language.
 func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 	name := ""
@@ -640,7 +650,9 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 	switch name {
 	case "append":
 		if n == 0 {
-			if _, part := ast.Unparen(call.Args[0]).(*ast.SliceExpr); part {
+			if s, part := ast.Unparen(call.Args[0]).(*ast.SliceExpr); part && clipped(s) {
+				return true
+			} else if part {
 				t.writes(d, call.Pos(), nil)
 			} else if !t.appended.IsValid() {
 				t.appended, t.appender = call.Pos(), d

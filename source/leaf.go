@@ -37,7 +37,7 @@ func (w *walker) library(d *decl, l leaf) {
 	switch {
 	case !known && !ofInterface(l.object):
 		w.refuse(d, problem{what: name + " (of which it is not known what it does)", at: d.at(l.at), name: name, refuse: true})
-	case fact.Outside != "":
+	case fact.Outside != "" && !changing[name]:
 		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", name, fact.Outside), at: d.at(l.at), name: name, refuse: true})
 	}
 	if l.path == "time" {
@@ -51,6 +51,10 @@ func (w *walker) library(d *decl, l leaf) {
 	}
 	w.libraryState(d, l)
 }
+
+// changing are methods that change what they are called on: that is looked at
+// where they are called on package variables.
+var changing = map[string]bool{"regexp.Regexp.Longest": true, "regexp.Regexp.UnmarshalText": true}
 
 func ofInterface(o types.Object) bool {
 	f, ok := o.(*types.Func)

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/source/internal/std"
 )
@@ -162,6 +163,12 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 			}
 		}
 	case *ast.IndexExpr:
+		if e.Index == nil { // what is ranged over
+			if _, iterator := under(info.TypeOf(e.X)).(*types.Signature); iterator {
+				t.sourceOfIterator(d, e.X)
+				return
+			}
+		}
 		if _, instance := info.TypeOf(e.X).(*types.Signature); !instance {
 			t.source(d, e.X)
 		}
@@ -283,7 +290,12 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 			t.lost(d, call, "what the function that is given to it hands out")
 			return
 		}
-		if fact, _ := std.Lookup(stdName(f)); fact.Effect != std.Reads && !copies(f, info.TypeOf(call)) {
+		fact, _ := std.Lookup(stdName(f))
+		if hasFunctions(info.TypeOf(call), 0) && !harmlessResult(info.TypeOf(call)) && (fact.Effect != std.Reads && fact.Effect != std.Returns || strings.HasPrefix(f.FullName(), "iter.")) && !strings.HasPrefix(f.FullName(), "sync.Once") {
+			t.lost(d, call, "the function that "+stdName(f)+" gives, which may keep state,")
+			return
+		}
+		if fact.Effect != std.Reads && !copies(f, info.TypeOf(call)) {
 			all()
 		}
 	case f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()):
@@ -307,6 +319,22 @@ func funcNamed(info *types.Info, e ast.Expr) types.Object {
 	}
 	return nil
 }
+
+// sourceOfIterator goes back from what an iterator hands out.
+func (t *tracer) sourceOfIterator(d *decl, e ast.Expr) {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		if f := staticCallee(d.info(), call); f != nil && f.Pkg() != nil && (f.Pkg().Path() == "slices" || f.Pkg().Path() == "maps") {
+			for _, a := range call.Args {
+				t.source(d, a)
+			}
+			return
+		}
+	}
+	t.lost(d, e, "what an iterator hands out")
+}
+
+// harmlessResult reports whether what a call gives may be shared.
+func harmlessResult(of types.Type) bool { return harmless(deref(of)) }
 
 // sourceOfResults goes back from what a function returns.
 func (t *tracer) sourceOfResults(d *decl, body *ast.BlockStmt, of *ast.FuncType) {
@@ -370,7 +398,7 @@ func (d *decl) assignments(v types.Object) []ast.Expr {
 			}
 		case *ast.RangeStmt:
 			if n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value) {
-				list = append(list, n.X)
+				list = append(list, &ast.IndexExpr{X: n.X}) // an element of it
 			}
 		case *ast.TypeSwitchStmt:
 			for _, c := range n.Body.List {

@@ -104,6 +104,7 @@ func (d *decl) find() {
 	if t := d.trouble(); t != nil {
 		doubt(*t)
 	}
+	d.problems = append(d.problems, d.careless()...)
 	if d.kind == "var" && k.program.build.trimmed && d.settable() {
 		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), cure: "build without -trimpath, or make it a constant"})
 	}

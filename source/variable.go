@@ -186,8 +186,8 @@ func (d *decl) object() types.Object {
 	return nil
 }
 
-// sentinel reports whether the variable is an error that is made where it is
-// declared: nobody can write what it refers to.
+// sentinel reports whether the variable is an error, or an empty context, that
+// is made where it is declared: nobody can write what it refers to.
 func (t *tracer) sentinel() bool {
 	s := t.decl.node.(*ast.ValueSpec)
 	if len(s.Values) != len(s.Names) {
@@ -198,7 +198,14 @@ func (t *tracer) sentinel() bool {
 		return false
 	}
 	f := staticCallee(t.decl.info(), call)
-	return f != nil && f.Pkg() != nil && (f.FullName() == "errors.New" || f.FullName() == "fmt.Errorf")
+	if f == nil {
+		return false
+	}
+	switch f.FullName() {
+	case "errors.New", "fmt.Errorf", "context.Background", "context.TODO":
+		return true
+	}
+	return false
 }
 
 // beforeMain tells by whom d is called while the program starts: by init
@@ -433,7 +440,42 @@ func harmless(of types.Type) bool {
 		return false
 	}
 	path := n.Obj().Pkg().Path()
-	return std.Harmless(path+"."+n.Obj().Name()) || isEngine(path)
+	name := path + "." + n.Obj().Name()
+	return std.Harmless(name) && !changeable[name] || isEngine(path)
+}
+
+// changeable are types that are made for being shared but have a method that
+// changes what they are.
+var changeable = map[string]bool{"regexp.Regexp": true}
+
+// isLock reports whether a type is one of package sync, or has one in it, so
+// that looking at a value tells what others are doing.
+func isLock(of types.Type, depth int) bool {
+	if of == nil || depth > maxTypeDepth {
+		return false
+	}
+	switch t := types.Unalias(of).(type) {
+	case *types.Named:
+		if p := t.Obj().Pkg(); p != nil && p.Path() == "sync" {
+			return true
+		}
+		return isLock(t.Underlying(), depth+1)
+	case *types.Pointer:
+		return isLock(t.Elem(), depth+1)
+	case *types.Array:
+		return isLock(t.Elem(), depth+1)
+	case *types.Slice:
+		return isLock(t.Elem(), depth+1)
+	case *types.Map:
+		return isLock(t.Elem(), depth+1)
+	case *types.Struct:
+		for f := range t.Fields() {
+			if isLock(f.Type(), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // hasFunctions reports whether values of a type have functions in them.
@@ -449,6 +491,12 @@ func hasFunctions(of types.Type, depth int) bool {
 	case *types.Struct:
 		for f := range u.Fields() {
 			if hasFunctions(f.Type(), depth+1) {
+				return true
+			}
+		}
+	case *types.Tuple:
+		for v := range u.Variables() {
+			if hasFunctions(v.Type(), depth+1) {
 				return true
 			}
 		}

@@ -1,0 +1,295 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Some functions of the standard library do what they do only if they are used
+// with care. This file looks at how they are used.
+
+// careless finds such uses in a declaration.
+func (d *decl) careless() (list []problem) {
+	walk(d.node, func(stack []ast.Node) bool {
+		call, ok := stack[len(stack)-1].(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f := staticCallee(d.info(), call)
+		if f == nil || f.Pkg() == nil {
+			return true
+		}
+		what := ""
+		switch f.FullName() {
+		case "log.New", "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":
+			if len(call.Args) > 0 && !d.outward(call.Args[0]) {
+				what = "what is logged, which has the time or the place in the source in it, where it can be read"
+			}
+		case "log/slog.New", "log/slog.SetDefault", "log/slog.NewLogLogger":
+			if len(call.Args) > 0 && !d.libraryHandler(call.Args[0]) {
+				what = "what is logged, which has the time or the place in the source in it, where it can be read"
+			}
+		case "(*sync.Once).Do":
+			if d.firstComes(call) {
+				what = "a sync.Once that does what the first caller passes"
+			}
+		case "(*sync.Pool).Get":
+			if !d.resets(call, stack) {
+				what = "what is left in a sync.Pool, which is not reset before it is used"
+			}
+		}
+		if what != "" {
+			list = append(list, problem{what: what, at: d.at(call.Pos()), name: stdName(f), refuse: true, state: true})
+		}
+		return true
+	})
+	return list
+}
+
+// outward reports whether what is written to an expression leaves the program.
+func (d *decl) outward(e ast.Expr) bool {
+	s, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v, ok := d.info().Uses[s.Sel].(*types.Var)
+	if !ok || v.Pkg() == nil {
+		return false
+	}
+	switch v.Pkg().Path() + "." + v.Name() {
+	case "os.Stderr", "os.Stdout", "io.Discard":
+		return true
+	}
+	return false
+}
+
+// libraryHandler reports whether a handler or logger is one of the standard
+// library's.
+func (d *decl) libraryHandler(e ast.Expr) bool {
+	n, ok := types.Unalias(deref(d.info().TypeOf(e))).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "log/slog" && !types.IsInterface(n)
+}
+
+// firstComes reports whether what a sync.Once that lives on calls depends on who
+// calls it first: it captures variables, but for the one that the sync.Once is a
+// field of, or is a function that is a value.
+func (d *decl) firstComes(call *ast.CallExpr) bool {
+	if guardOf(d.info(), call) == nil || len(call.Args) != 1 {
+		return false
+	}
+	base := baseOfGuard(d.info(), call)
+	switch f := ast.Unparen(call.Args[0]).(type) {
+	case *ast.FuncLit:
+		return slices.ContainsFunc(d.captures(f), func(v *types.Var) bool { return types.Object(v) != base })
+	case *ast.Ident:
+		_, named := d.info().Uses[f].(*types.Func)
+		return !named
+	case *ast.SelectorExpr:
+		if sel := d.info().Selections[f]; sel != nil {
+			return sel.Kind() != types.MethodVal || base == nil || baseOf(d.info(), f) != base
+		}
+		_, named := d.info().Uses[f.Sel].(*types.Func)
+		return !named
+	}
+	return true
+}
+
+// resets reports whether what is got from a pool is reset: where it is got, or
+// wherever the program puts something back.
+func (d *decl) resets(get *ast.CallExpr, stack []ast.Node) bool {
+	p := d.file.pkg.program
+	pool := rootOf(d.info(), get.Fun.(*ast.SelectorExpr).X)
+	if pool == nil {
+		return false
+	}
+	return d.resetHere(get, stack) || p.resetsBack(origin(pool))
+}
+
+// resetHere reports whether the variable that is assigned what is got is reset
+// before all other uses.
+func (d *decl) resetHere(get *ast.CallExpr, stack []ast.Node) bool {
+	var v types.Object
+	for i := len(stack) - 1; i > 0 && v == nil; i-- {
+		switch s := stack[i-1].(type) {
+		case *ast.TypeAssertExpr, *ast.ParenExpr, *ast.StarExpr:
+		case *ast.AssignStmt:
+			id, ok := s.Lhs[0].(*ast.Ident)
+			if !ok {
+				return false
+			}
+			if v = d.info().Defs[id]; v == nil {
+				v = d.info().Uses[id]
+			}
+		default:
+			return false
+		}
+	}
+	if v == nil {
+		return false
+	}
+	reset, decided := false, false
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || decided || d.info().Uses[id] != v || id.Pos() < get.End() || within(stack, get) || putsBack(d.info(), stack) {
+			return true
+		}
+		decided, reset = true, d.isReset(stack)
+		return true
+	})
+	return reset || !decided
+}
+
+// putsBack reports whether the last of the nodes is put back into a pool.
+func putsBack(info *types.Info, stack []ast.Node) bool {
+	for _, n := range stack {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f := staticCallee(info, call); f != nil && f.FullName() == "(*sync.Pool).Put" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isReset reports whether the variable that is the last of the nodes is reset: by
+// a method of that name, by an assignment to all that it points to, by being cut
+// to nothing, or cleared.
+func (d *decl) isReset(stack []ast.Node) bool {
+	for i := len(stack) - 1; i > 0; i-- {
+		switch p := stack[i-1].(type) {
+		case *ast.ParenExpr:
+		case *ast.StarExpr:
+			if i > 1 {
+				if a, ok := stack[i-2].(*ast.AssignStmt); ok && slices.Contains(a.Lhs, ast.Expr(p)) && len(a.Rhs) == 1 {
+					return d.fromNothing(a.Rhs[0])
+				}
+			}
+		case *ast.SliceExpr:
+			return d.emptySlice(p)
+		case *ast.CallExpr:
+			id, ok := p.Fun.(*ast.Ident)
+			return ok && id.Name == "clear"
+		case *ast.SelectorExpr:
+			if i < 2 || !isCalled(stack[:i]) {
+				return false
+			}
+			return d.resetMethod(p)
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// fromNothing reports whether an expression has nothing of what was before.
+func (d *decl) fromNothing(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit, *ast.BasicLit:
+		return true
+	case *ast.SliceExpr:
+		return d.emptySlice(e)
+	case *ast.CallExpr:
+		if id, ok := e.Fun.(*ast.Ident); ok {
+			if id.Name == "append" && len(e.Args) > 0 {
+				return d.fromNothing(e.Args[0])
+			}
+			return id.Name == "make" || id.Name == "new"
+		}
+	}
+	return false
+}
+
+// emptySlice reports whether an expression is x[:0].
+func (d *decl) emptySlice(s *ast.SliceExpr) bool {
+	if s.High == nil {
+		return false
+	}
+	high := d.info().Types[s.High].Value
+	return s.Low == nil && high != nil && high.ExactString() == "0"
+}
+
+// resetMethod reports whether a method resets what it is called on: one of that
+// name of the standard library, or one of the program's that begins by assigning
+// to all of it.
+func (d *decl) resetMethod(s *ast.SelectorExpr) bool {
+	f, ok := origin(d.info().Uses[s.Sel]).(*types.Func)
+	if !ok || f.Pkg() == nil {
+		return false
+	}
+	m := d.file.pkg.program.decls[f]
+	if m == nil {
+		return f.Name() == "Reset" || f.Name() == "Seed"
+	}
+	body := m.function().Body
+	if body == nil || len(body.List) == 0 || len(m.function().Recv.List[0].Names) == 0 {
+		return false
+	}
+	recv := m.info().Defs[m.function().Recv.List[0].Names[0]]
+	a, ok := body.List[0].(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+		return false
+	}
+	star, ok := a.Lhs[0].(*ast.StarExpr)
+	return ok && rootOf(m.info(), star) == recv && m.fromNothing(a.Rhs[0])
+}
+
+// resetsBack reports whether all that is put into a pool is reset in the
+// statement before, or cut to nothing.
+func (p *parsedProgram) resetsBack(pool types.Object) bool {
+	puts, reset := 0, 0
+	for _, m := range p.indexed().mentioned[pool] {
+		walk(m.node, func(stack []ast.Node) bool {
+			call, ok := stack[len(stack)-1].(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			if f := staticCallee(m.info(), call); f == nil || f.FullName() != "(*sync.Pool).Put" || origin(rootOf(m.info(), call.Fun.(*ast.SelectorExpr).X)) != pool {
+				return true
+			}
+			puts++
+			if m.putsEmpty(call, stack) {
+				reset++
+			}
+			return true
+		})
+	}
+	return puts == reset
+}
+
+// putsEmpty reports whether a call of Put comes right after what resets its
+// argument.
+func (d *decl) putsEmpty(call *ast.CallExpr, stack []ast.Node) bool {
+	if s, ok := ast.Unparen(call.Args[0]).(*ast.SliceExpr); ok && d.emptySlice(s) {
+		return true
+	}
+	arg := rootOf(d.info(), strip(call.Args[0]))
+	for i := len(stack) - 1; i > 0 && arg != nil; i-- {
+		b, ok := stack[i-1].(*ast.BlockStmt)
+		if !ok {
+			continue
+		}
+		at := slices.Index(b.List, stack[i].(ast.Stmt))
+		if at < 1 {
+			return false
+		}
+		reset := false
+		walk(b.List[at-1], func(before []ast.Node) bool {
+			if id, ok := before[len(before)-1].(*ast.Ident); ok && d.info().Uses[id] == arg {
+				reset = reset || d.isReset(before)
+			}
+			return true
+		})
+		return reset
+	}
+	return false
+}
+
+// strip takes the address operator from an expression.
+func strip(e ast.Expr) ast.Expr {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && strings.HasPrefix(u.Op.String(), "&") {
+		return u.X
+	}
+	return e
+}
