@@ -399,6 +399,11 @@ func (t *tracer) deed(d *decl) string {
 
 // writesTo notes that something of the standard library writes to the memory.
 func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
+	for _, a := range call.Args { // it may refer to them from now on
+		if _, isFunc := under(d.info().TypeOf(a)).(*types.Signature); !isFunc {
+			t.source(d, a)
+		}
+	}
 	if o, ok := t.inOnce(d, call.Pos()); ok && t.guards(d, o, nil) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)

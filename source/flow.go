@@ -387,9 +387,10 @@ func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 
 // assign follows an assignment in which the expression stands on one side.
 func (t *tracer) assign(d *decl, p *ast.AssignStmt, e ast.Expr, stack []ast.Node, mem, carries bool, result int) {
-	if slices.Contains(p.Lhs, e) {
+	if n := slices.Index(p.Lhs, e); n >= 0 {
 		if mem && p.Tok != token.DEFINE {
 			t.writes(d, e.Pos(), stack)
+			t.source(d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
 		}
 		return
 	}
