@@ -76,8 +76,15 @@ func (t *tracer) follow() {
 	t.checkOnces()
 }
 
+// maxSteps bounds how many variables are followed for one.
+const maxSteps = 20000
+
 func (t *tracer) drain() {
-	for len(t.queue) > 0 && t.problem == nil {
+	for steps := 0; len(t.queue) > 0 && t.problem == nil; steps++ {
+		if steps > maxSteps {
+			t.lost(t.decl, t.decl.node, "something among the many places that its memory gets to")
+			return
+		}
 		o := t.queue[0]
 		t.queue = t.queue[1:]
 		t.uses(o)

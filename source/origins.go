@@ -104,6 +104,9 @@ func (t *tracer) becomes(o types.Object) {
 		return
 	}
 	o = v.Origin()
+	if t.state[o] {
+		return
+	}
 	t.state[o] = true
 	delete(t.seen, o)
 	t.share(o)
