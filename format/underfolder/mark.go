@@ -20,6 +20,7 @@ type mark struct {
 	Version int      `json:"version"`
 	Samples int      `json:"samples"`
 	Groups  []string `json:"groups,omitempty"` // folders of a dataset each
+	Shared  []string `json:"shared"`           // files of items that all samples share; null where that is not known
 }
 
 func readMark(dir string) (mark, error) {
@@ -32,6 +33,18 @@ func readMark(dir string) (mark, error) {
 		return mark{}, fmt.Errorf("%s in %s is not a mark of this program", markName, dir)
 	}
 	return m, nil
+}
+
+// listShared notes the files at the top of a folder in which nobody else writes.
+func (m *mark) listShared(dir string) error {
+	entries, err := os.ReadDir(dir)
+	m.Shared = []string{}
+	for _, e := range entries {
+		if isFile(e) && e.Name()[0] != '.' {
+			m.Shared = append(m.Shared, e.Name())
+		}
+	}
+	return err
 }
 
 func writeMark(dir string, m mark) error {

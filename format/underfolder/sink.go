@@ -9,7 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/output"
 )
@@ -141,10 +144,10 @@ func looksOurs(path, shown string) error {
 				return err
 			}
 		case e.IsDir() && e.Name() == dataFolder:
-			if err := onlyFiles(within, filepath.Join(shown, dataFolder)); err != nil {
+			if err := onlyItems(within, filepath.Join(shown, dataFolder)); err != nil {
 				return err
 			}
-		case !isFile(e):
+		case !isFile(e) || !m.has(e.Name()):
 			return notOurs(shown, e.Name())
 		}
 	}
@@ -154,14 +157,34 @@ func looksOurs(path, shown string) error {
 	return nil
 }
 
-// onlyFiles refuses a folder that holds anything but files.
-func onlyFiles(dir, shown string) (err error) {
+// onlyItems refuses a folder that holds anything but items of samples.
+func onlyItems(dir, shown string) (err error) {
 	walkErr := output.EachEntry(dir, func(e os.DirEntry) {
-		if !isFile(e) && err == nil {
+		digits, rest, _ := strings.Cut(e.Name(), "_")
+		_, isIndex := parseIndex(digits)
+		key, ext := splitName(rest)
+		item := isIndex && key != "" && isExtension(ext) || strings.HasPrefix(e.Name(), unfinishedMark)
+		if (!isFile(e) || !item) && err == nil {
 			err = notOurs(shown, e.Name())
 		}
 	})
 	return errors.Join(err, walkErr)
+}
+
+// has reports whether a file at the top of a dataset is one of its items: one
+// that was written there or, where that is not known, one of a kind that is
+// known.
+func (m mark) has(name string) bool {
+	key, ext := splitName(name)
+	if _, known := codec.ByExtension(ext); known && key != "" && m.Shared == nil {
+		return true
+	}
+	return name == markName || name == markName+".new" || strings.HasPrefix(name, unfinishedMark) || slices.Contains(m.Shared, name)
+}
+
+// isExtension reports whether a file's extension is one of letters and digits.
+func isExtension(ext string) bool {
+	return ext != "" && !strings.ContainsFunc(ext, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 func notOurs(path, name string) error {

@@ -211,6 +211,9 @@ func (t *target) finish(groups []string) (err error) {
 	if err := t.takeReused(); err != nil {
 		return err
 	}
+	if err := m.listShared(t.dir); err != nil {
+		return err
+	}
 	if err := writeMark(t.dir, m); err != nil {
 		return err
 	}

@@ -354,7 +354,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "data", "0_a.txt"), []byte("tampered"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "extra.txt"), []byte("extra"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(path, "data", "7_extra.txt"), []byte("extra"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
@@ -451,6 +451,47 @@ func TestReplaceKeepsWhatPeopleAdded(t *testing.T) {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A folder becomes a dataset by its files, and not by having a folder data.
+func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
+	data := component.One(dataset.List(dataset.NewSample(text("x", "1", false), text("all", "2", true))))
+	for _, added := range []string{"notes", "Makefile", ".env", "thesis.docx", "notes.md", "data/notes.md", "data/README", "data/x_y.z", "data/0_m.yaml~", "data/.hidden", "data/0_"} {
+		path := filepath.Join(t.TempDir(), "out")
+		if _, err := write(t, path, underfolder.Replace, data); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := write(t, path, underfolder.Replace, data); err != nil {
+			t.Fatal("a dataset of its own is not replaced: ", err)
+		}
+		file := filepath.Join(path, added)
+		if err := os.WriteFile(file, []byte("years"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := write(t, path, underfolder.Replace, data); err == nil || !strings.Contains(err.Error(), filepath.Base(added)) {
+			t.Errorf("%s: the error is %v", added, err)
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != "years" {
+			t.Errorf("%s: %q, %v", added, b, err)
+		}
+	}
+	// One that another program wrote.
+	path := t.TempDir()
+	for name, text := range map[string]string{"data/0_x.txt": "1", "all.json": "{}", "notes.docx": "years"} {
+		file := filepath.Join(path, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := write(t, path, underfolder.Replace, data); err == nil || !strings.Contains(err.Error(), "notes.docx") {
+		t.Errorf("the error is %v", err)
+	}
+	if err := os.Remove(filepath.Join(path, "notes.docx")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(t, path, underfolder.Replace, data); err != nil {
+		t.Error(err)
 	}
 }
 
