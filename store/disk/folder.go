@@ -127,7 +127,8 @@ func (s *Store) checkFormat() error {
 	return nil // a full disk has room again later
 }
 
-// makeDir makes a folder, and moves what is not one out of the way.
+// makeDir makes a folder, and moves what is not one out of the way: a link to
+// one, too, as what lies behind it may be anybody's and is swept like all else.
 func (s *Store) makeDir(path string) error {
 	err := os.Mkdir(path, 0o777)
 	if err == nil && s.sync {
@@ -136,7 +137,7 @@ func (s *Store) makeDir(path string) error {
 	if err == nil {
 		return nil
 	}
-	info, lerr := os.Stat(path)
+	info, lerr := os.Lstat(path)
 	if lerr == nil && info.IsDir() {
 		return nil
 	}

@@ -82,7 +82,11 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		if d, ok := parseBlobName(e.Name()); ok && referenced[d] {
 			return s.rename(path, s.blobPath(d))
 		}
-		return os.RemoveAll(path)
+		if e.IsDir() { // none of the store's
+			s.setAside(path, errStray)
+			return nil
+		}
+		return os.Remove(path)
 	})
 }
 
