@@ -103,7 +103,7 @@ func (s *summer) refs(v reflect.Value) {
 			s.follow(region{v.UnsafePointer(), 1, t.Elem()})
 		}
 	case reflect.Slice:
-		s.follow(region{v.UnsafePointer(), v.Len(), t.Elem()})
+		s.follow(region{v.UnsafePointer(), v.Cap(), t.Elem()}) // append writes behind the end
 	case reflect.Map:
 		if !v.IsNil() {
 			s.follow(region{v.UnsafePointer(), 1, t})
