@@ -235,3 +235,9 @@ func (e *encoded) Ext(context.Context) (string, error)        { return e.ext, ni
 func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, nil }
 func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.digest, nil }
 func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.digest), nil }
+
+// IsKnown reports whether items of files with that extension can be decoded.
+func IsKnown(ext string) bool {
+	_, ok := codec.ByExtension(ext)
+	return ok
+}

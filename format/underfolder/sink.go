@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -176,7 +176,7 @@ func onlyItems(dir, shown string) (err error) {
 // known.
 func (m mark) has(name string) bool {
 	key, ext := splitName(name)
-	if _, known := codec.ByExtension(ext); known && key != "" && m.Shared == nil {
+	if dataset.IsKnown(ext) && key != "" && m.Shared == nil {
 		return true
 	}
 	return name == markName || name == markName+".new" || strings.HasPrefix(name, unfinishedMark) || slices.Contains(m.Shared, name)
