@@ -28,7 +28,7 @@ func (d *decl) careless() (list []problem) {
 				what = "what is logged, which has the time or the place in the source in it, where it can be read"
 			}
 		case "log/slog.New", "log/slog.SetDefault", "log/slog.NewLogLogger":
-			if len(call.Args) > 0 && !d.libraryHandler(call.Args[0]) {
+			if len(call.Args) > 0 && !d.outward(call.Args[0]) && !d.libraryHandler(call.Args[0]) {
 				what = "what is logged, which has the time or the place in the source in it, where it can be read"
 			}
 		case "(*sync.Once).Do":
@@ -59,7 +59,7 @@ func (d *decl) outward(e ast.Expr) bool {
 		return false
 	}
 	switch v.Pkg().Path() + "." + v.Name() {
-	case "os.Stderr", "os.Stdout", "io.Discard":
+	case "os.Stderr", "os.Stdout", "io.Discard", "log/slog.DiscardHandler":
 		return true
 	}
 	return false

@@ -60,6 +60,7 @@ func TestVariables(t *testing.T) {
 
 		{"a pool whose items are reset when they are put back", `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; func get() *bytes.Buffer { return v.Get().(*bytes.Buffer) }; func put(b *bytes.Buffer) { b.Reset(); v.Put(b) }; func Area() string { b := get(); defer put(b); b.WriteString("x"); return b.String() }`, ""},
 		{"a pool of slices", `IMPORT "sync"; var v = sync.Pool{New: func() any { b := make([]byte, 0, 8); return &b }}; func Area() string { p := v.Get().(*[]byte); b := (*p)[:0]; b = append(b, 'x'); s := string(b); *p = b; v.Put(p); return s }`, ""},
+		{"a logger that says nothing", `IMPORT "log/slog"; var v = slog.New(slog.DiscardHandler); func Area() int { v.Info("x"); return 1 }`, ""},
 		{"an empty context", `IMPORT "context"; var v = context.Background(); func work(ctx context.Context) error { return ctx.Err() }; func Area() error { return work(v) }`, ""},
 		{"read by json", `IMPORT "encoding/json"; var v = []byte("[1]"); func Area() (l []int) { json.Unmarshal(v, &l); return l }`, ""},
 		{"appended to without room", `var v = []int{1, 2}; func Area() []int { return append(v[:1:1], 9) }`, ""},
