@@ -232,6 +232,9 @@ var readsFirst = map[string]bool{"encoding/json.Unmarshal": true, "encoding/xml.
 
 // libraryCall follows an argument into a function of the standard library.
 func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, of types.Type) bool {
+	if onlyRead(f, n) {
+		return false
+	}
 	if fillers[f.FullName()] && n > 0 {
 		if !copies(f, of) {
 			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call})
@@ -263,6 +266,20 @@ var copiers = map[string]bool{
 	"slices.Clone": true, "slices.Concat": true, "slices.Repeat": true, "slices.Collect": true, "slices.Sorted": true, "slices.SortedFunc": true,
 	"slices.SortedStableFunc": true, "maps.Clone": true, "maps.Collect": true, "bytes.Clone": true, "slices.Max": true, "slices.Min": true,
 	"slices.MaxFunc": true, "slices.MinFunc": true, "maps.Keys": true, "maps.Values": true, "maps.All": true, "slices.All": true, "slices.Values": true, "slices.Backward": true,
+}
+
+// onlyRead reports whether a function of the standard library reads the n-th
+// argument, bytes, and neither writes them nor hands them out for writing: by
+// what io.Writer asks of Write, and crypto/cipher of its sources.
+func onlyRead(f *types.Func, n int) bool {
+	switch f.Name() {
+	case "Write":
+		s := f.Signature()
+		return s.Recv() != nil && s.Params().Len() == 1 && s.Results().Len() == 2
+	case "Encrypt", "Decrypt", "XORKeyStream":
+		return f.Pkg().Path() == "crypto/cipher" && n == 1
+	}
+	return f.FullName() == "bytes.NewReader"
 }
 
 // fillers are functions of the standard library that put what the elements of
