@@ -47,6 +47,18 @@ func (m *mark) listShared(dir string) error {
 	return err
 }
 
+// markShared adds the files at the top of a complete folder to its mark.
+func markShared(dir string) error {
+	m, err := readMark(dir)
+	if err != nil {
+		return err
+	}
+	if err := m.listShared(dir); err != nil {
+		return err
+	}
+	return writeMark(dir, m)
+}
+
 func writeMark(dir string, m mark) error {
 	m.Format, m.Version = "underfolder", 1
 	b, err := json.Marshal(m)

@@ -214,6 +214,11 @@ func (t *target) finish(groups []string) (err error) {
 	if err := m.listShared(t.dir); err != nil {
 		return err
 	}
+	for _, g := range groups {
+		if err := markShared(filepath.Join(t.dir, g)); err != nil {
+			return err
+		}
+	}
 	if err := writeMark(t.dir, m); err != nil {
 		return err
 	}

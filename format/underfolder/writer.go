@@ -145,10 +145,6 @@ func (w *writer) mark() error {
 	case w.group == "":
 		w.into.samples.Store(int64(m.Samples))
 		return nil
-	default:
-		if err := m.listShared(dir); err != nil {
-			return err
-		}
 	}
 	return writeMark(dir, m)
 }
