@@ -22,7 +22,7 @@ var explained = law{
 		{"what was removed is not told", "key/diff.go", "			changes = append(changes, Change{Old: p})\n", "", []string{"key.TestDiff"}},
 		{"parameters are not described", "key/action.go", "		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)\n", "", []string{"key.TestParts"}},
 		{"inputs are not described", "key/part.go", "		parts = append(parts, inputPart(in))\n", "		_ = inputPart(in)\n", []string{"key.TestParts"}},
-		{"any earlier result is taken for the nearest", "explain/explain.go", "return len(a) < len(b)", "return len(a) < 0", []string{"explain.TestNearest"}},
+		{"any earlier result is taken for the nearest", "explain/explain.go", "return len(a) < len(b)", "return len(a) > len(b)", []string{"explain.TestNearest"}},
 		{"later results are looked at, too", "explain/explain.go", "!before.IsZero() && !info.Created.Before(before)", "!before.IsZero() && info.Key == own", []string{"explain.TestRecordLooksAtEarlierOnes"}},
 		{"a declaration that changed is not told", "explain/explain.go", "		if same < 0 {\n", "		if same > len(was) {\n", []string{"explain.TestCodeIsComparedByParts"}},
 		{"why does not look below", "lazy/why.go", "				queue = append(queue, a)\n", "				_ = a\n", []string{"lazy.TestWhy"}},

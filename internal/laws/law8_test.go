@@ -53,7 +53,6 @@ var safeData = law{
 		{"events are appended to whatever has their file's name", "cli/eventlog.go", "	if err == nil && shared(info) {\n", "	if err == nil && shared(info) && file == \"\" {\n", []string{"cli.TestFilesWithOtherNames"}},
 		{"any folder is taken for a cache", "cli/cli.go", "	if len(entries) == 0 || ", "	if len(entries) >= 0 || ", []string{"cli.TestOtherCommandsDoNotWriteWhatTheyRead"}},
 		{"a link is taken for what a killed writer left", "format/output/staging.go", "e.Type()&fs.ModeSymlink == 0 && ", "", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
-		{"files of another dataset are taken over", "format/underfolder/target.go", "inFolders(t.path, name) && same", "same", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
 		{"files are taken away from another dataset", "format/underfolder/target.go", "inFolders(s.Path, name) && same", "same", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
 		{"a folder is removed that was not looked at", "format/underfolder/target.go", "	return looksOurs(old, t.path)\n", "	return nil\n", []string{"format/underfolder.TestSwapLooksOnceMore"}},
 		{"a name may lead out of its folder", "format/output/place.go", "!strings.ContainsAny(name, \"/\\\\\\x00\") && filepath.IsLocal(name)", "name != filepath.Dir(name)+\"?\"", []string{"format/output.TestSafeName"}},
