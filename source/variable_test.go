@@ -117,6 +117,7 @@ func TestVariables(t *testing.T) {
 		{"by a method that fmt calls", `IMPORT "fmt"; type s struct{ n int }; func (s *s) String() string { s.n++; return "" }; var v = &s{}; func Area() string { return fmt.Sprint(v) }`, "x/calc.s.String"},
 		{"through a generic function", `func put[T any](p *T, x T) { *p = x }; var v int; func Tune() { put(&v, 3) }; var tune = Tune; func Area() int { return v }`, "x/calc.put"},
 		{"kept in a struct and written", `type user struct{ m map[string]int }; var v = map[string]int{}; func newUser() *user { return &user{m: v} }; func (u *user) set() { u.m["a"] = 1 }; func Do() { newUser().set() }; var do = Do; func Area() int { return v["a"] }`, "x/calc.user.set"},
+		{"kept in a field and written", `type user struct{ m map[string]int }; var v = map[string]int{}; func newUser() *user { u := &user{}; u.m = v; return u }; func (u *user) set() { u.m["a"] = 1 }; func Do() { newUser().set() }; var do = Do; func Area() int { return v["a"] }`, "x/calc.user.set"},
 		{"kept in a map and written", `var v = map[string]int{}; func Do() { all := map[string]map[string]int{"v": v}; all["v"]["a"] = 1 }; var do = Do; func Area() int { return v["a"] }`, "x/calc.Do"},
 		{"in a type switch", `var v any = []int{1}; func Do() { switch x := v.(type) { case []int: x[0]++ } }; var do = Do; func Area() int { return v.([]int)[0] }`, "x/calc.Do"},
 		{"a buffer", `IMPORT "bytes"; var v bytes.Buffer; func Area() string { v.WriteByte('a'); return v.String() }`, "x/calc.Area"},

@@ -114,7 +114,7 @@ var rightHits = law{
 		{"parameters are not followed", "source/flow.go", "		t.holds(params.At(n))\n", "		_ = params.At(n)\n", []string{"source.TestVariables"}},
 		{"results are not followed", "source/flow.go", "		t.returns(f, n)\n", "		_ = f\n", []string{"source.TestVariables"}},
 		{"receivers are not followed", "source/calls.go", "		t.holds(recv)\n	}\n	return false // what it returns", "		_ = recv\n	}\n	return false // what it returns", []string{"source.TestVariables"}},
-		{"fields are not followed", "source/flow.go", "					t.holds(info.Uses[key])\n", "					_ = key\n", []string{"source.TestVariables"}},
+		{"fields are not followed", "source/flow.go", "		t.holds(o)\n	default:\n", "		_ = o\n	default:\n", []string{"source.TestVariables"}},
 		{"ranged elements are not followed", "source/flow.go", "		t.store(d, v, stack)\n	}\n}", "		_ = stack\n	}\n}", []string{"source.TestVariables"}},
 		{"what a variable is made of is not followed", "source/flow.go", "	t.trace(t.root)\n", "", []string{"source.TestVariables"}},
 		{"captured variables are not followed", "source/origins.go", "		t.becomes(v)\n	}\n}", "		_ = v\n	}\n}", []string{"source.TestVariables"}},
