@@ -2,9 +2,9 @@ package source
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 )
 
 // Some functions of the standard library do what they do only if they are used
@@ -288,7 +288,7 @@ func (d *decl) putsEmpty(call *ast.CallExpr, stack []ast.Node) bool {
 
 // strip takes the address operator from an expression.
 func strip(e ast.Expr) ast.Expr {
-	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && strings.HasPrefix(u.Op.String(), "&") {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.AND {
 		return u.X
 	}
 	return e

@@ -5,11 +5,13 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // A Closure is a function with all that it can reach.
@@ -120,18 +122,27 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 
 // walk reaches all that the function can.
 func (w *walker) walk() {
+	if !knownRelease(runtime.Version()) {
+		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be known by its source it needs a newer Larder", runtime.Version(), std.Go))
+	}
 	w.reach(w.root.decl, nil)
 	for _, t := range w.root.types {
-		w.signature(t, map[reflect.Type]bool{})
+		w.signature(t, true, map[reflect.Type]bool{})
 	}
 	for _, t := range w.root.results {
-		w.result(t, map[reflect.Type]bool{})
+		w.signature(t, false, map[reflect.Type]bool{})
 	}
 	for _, t := range w.root.captured {
 		w.captures(t, map[types.Type]bool{})
 	}
 	w.drain()
 	w.admit()
+}
+
+// knownRelease reports whether what package std says holds for a release of Go:
+// another one may do something else under the same name.
+func knownRelease(version string) bool {
+	return version == std.Go || strings.HasPrefix(version, std.Go+".") || strings.HasPrefix(version, std.Go+"-")
 }
 
 func (w *walker) reach(d, from *decl) {

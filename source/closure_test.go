@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // identityOf returns the identity of x/calc.Area, as if it were a function of
@@ -388,4 +390,49 @@ func Area(n int) string {
 		{"of a template's function", `return "c"`, `return "C"`, true},
 		{"of what a method gives", `return "d"`, `return "D"`, true},
 	})
+}
+
+// A type may have all methods of an interface only by what it embeds, though
+// none of that has them all.
+func TestWhatComesInByEmbedding(t *testing.T) {
+	type shape interface {
+		Edge() int
+		Name() string
+	}
+	tryChanges(t, func(shape) int { return 0 }, `
+type shape interface {
+	Edge() int
+	Name() string
+}
+
+type edged struct{ n int }
+
+func (e edged) Edge() int { return e.n }
+
+type named struct{ s string }
+
+func (n named) Name() string { return n.s }
+
+type both struct {
+	edged
+	named
+}
+
+var all = []any{both{}}
+
+func Area(s shape) int { return s.Edge() + len(s.Name()) }
+`, []change{
+		{"a method that is promoted", "return e.n", "return 2 * e.n", true},
+		{"another one", "return n.s", `return n.s + "!"`, true},
+	})
+}
+
+func TestKnownReleases(t *testing.T) {
+	for version, want := range map[string]bool{
+		std.Go: true, std.Go + ".8": true, std.Go + "rc1": false, std.Go + "-custom": true, "go1.2": false, "go1.260.1": false, "devel go1.99-abc": false,
+	} {
+		if knownRelease(version) != want {
+			t.Errorf("%s: %v", version, !want)
+		}
+	}
 }

@@ -237,7 +237,7 @@ func assigned(stack []ast.Node) bool {
 // own that is not registered.
 func (w *walker) foreign(d *decl, l leaf) {
 	if w.declared(d, l.path, l.full()) {
-		w.vouchedFor(l.path)
+		w.vouchedFor(d, l)
 		return
 	}
 	if m, ok := w.program.build.module(l.path); ok && m.version != "" {
@@ -250,13 +250,15 @@ func (w *walker) foreign(d *decl, l leaf) {
 // vouchedFor notes the code of a package that is declared to be pure: by all
 // modules of the build, as it is made from others, or if it has no version by
 // the executable it is in.
-func (w *walker) vouchedFor(path string) {
+func (w *walker) vouchedFor(d *decl, l leaf) {
 	w.callsAnything()
 	w.modules["all modules"] = w.program.build.allModules()
-	if m, ok := w.program.build.module(path); ok && m.version != "" && w.program.build.allVersioned() {
+	if m, ok := w.program.build.module(l.path); ok && m.version != "" && w.program.build.allVersioned() {
 		return
 	}
-	if code, err := key.Build(); err == nil {
-		w.modules[path] = code.String()
+	code, err := key.Build()
+	if err != nil {
+		w.refuse(d, problem{what: fmt.Sprintf("%s, whose code is known by the executable alone (%v)", l.full(), err), at: d.at(l.at), refuse: true, opaque: true})
 	}
+	w.modules[l.path] = code.String()
 }

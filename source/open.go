@@ -9,9 +9,9 @@ import (
 	"github.com/larder-data/larder/internal/program"
 )
 
-// signature takes in a type of what the function is given: where that has
-// interfaces, values of other types may come in.
-func (w *walker) signature(t reflect.Type, seen map[reflect.Type]bool) {
+// signature takes in a type of what the function is given, or gives. Where what
+// it is given has interfaces, values of other types may come in.
+func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
 	}
@@ -21,41 +21,21 @@ func (w *walker) signature(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 	switch t.Kind() {
 	case reflect.Interface:
-		var methods []string
-		for m := range t.Methods() {
-			methods = append(methods, m.Name)
+		if given {
+			var methods []string
+			for m := range t.Methods() {
+				methods = append(methods, m.Name)
+			}
+			w.opens(methods)
 		}
-		w.opens(methods)
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
-		w.signature(t.Elem(), seen)
+		w.signature(t.Elem(), given, seen)
 	case reflect.Map:
-		w.signature(t.Key(), seen)
-		w.signature(t.Elem(), seen)
+		w.signature(t.Key(), given, seen)
+		w.signature(t.Elem(), given, seen)
 	case reflect.Struct:
 		for f := range t.Fields() {
-			w.signature(f.Type, seen)
-		}
-	}
-}
-
-// result takes in a type of what the function gives.
-func (w *walker) result(t reflect.Type, seen map[reflect.Type]bool) {
-	if seen[t] {
-		return
-	}
-	seen[t] = true
-	if t.PkgPath() != "" {
-		w.named(t)
-	}
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
-		w.result(t.Elem(), seen)
-	case reflect.Map:
-		w.result(t.Key(), seen)
-		w.result(t.Elem(), seen)
-	case reflect.Struct:
-		for f := range t.Fields() {
-			w.result(f.Type, seen)
+			w.signature(f.Type, given, seen)
 		}
 	}
 }

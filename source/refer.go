@@ -363,11 +363,13 @@ func (p *parsedProgram) indexed() *index {
 						p.called[name] = append(l, d)
 					}
 				}
-				switch {
-				case d.kind == "method":
+				switch d.kind {
+				case "method":
 					p.methods[d.names[0]] = append(p.methods[d.names[0]], d)
-				case len(d.methods) > 0:
-					p.named = append(p.named, d)
+				case "type":
+					if len(d.methodSet()) > 0 { // its own, or those of what it embeds
+						p.named = append(p.named, d)
+					}
 				}
 			}
 		}

@@ -258,7 +258,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 				s.running = d // nobody can tell when
 			}
 			for _, m := range p.called[d.names[0]] {
-				if len(p.mentioned) > 0 && m.laterCalls(d.names[0]) {
+				if m.laterCalls(d.names[0]) {
 					s.running = m
 				}
 				visit(m)
