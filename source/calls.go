@@ -42,7 +42,7 @@ func (t *tracer) receiver(d *decl, n ast.Node, f *types.Func, called bool) bool 
 	case f.Pkg() != nil && isEngine(f.Pkg().Path()):
 		return false
 	}
-	m := t.p.decls[f]
+	m := t.p.declOf(f)
 	if m == nil || m.function().Body == nil {
 		t.lost(d, n, "the method "+f.Name())
 		return false
@@ -314,7 +314,7 @@ func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 		params := s.Params()
 		if lit, ok := ast.Unparen(a).(*ast.FuncLit); ok {
 			params = d.info().TypeOf(lit).(*types.Signature).Params()
-		} else if id, ok := ast.Unparen(a).(*ast.Ident); ok && t.p.decls[origin(d.info().Uses[id])] != nil {
+		} else if id, ok := ast.Unparen(a).(*ast.Ident); ok && t.p.declOf(origin(d.info().Uses[id])) != nil {
 			if f, ok := origin(d.info().Uses[id]).(*types.Func); ok {
 				params = f.Signature().Params()
 			}
@@ -339,7 +339,7 @@ func (t *tracer) libraryCalls(of types.Type, seen map[types.Type]bool) {
 	seen[of] = true
 	switch u := types.Unalias(of).(type) {
 	case *types.Named:
-		if d := t.p.decls[u.Origin().Obj()]; d != nil {
+		if d := t.p.declOf(u.Origin().Obj()); d != nil {
 			for _, m := range d.methods {
 				t.receives(m)
 			}

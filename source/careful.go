@@ -10,42 +10,58 @@ import (
 // Some functions of the standard library do what they do only if they are used
 // with care. This file looks at how they are used.
 
-// careless finds such uses in a declaration.
+// A use is a call of one of them.
+type use struct {
+	of    *types.Func
+	call  *ast.CallExpr
+	stack []ast.Node // around the call and with it
+}
+
+// wantsCare reports whether a function is one of them.
+func wantsCare(f *types.Func) bool {
+	switch f.Name() {
+	case "New", "SetOutput", "NewTextHandler", "NewJSONHandler", "SetDefault", "NewLogLogger", "Do", "Get":
+		switch f.Pkg().Path() {
+		case "log", "log/slog", "sync":
+			return true
+		}
+	}
+	return false
+}
+
+// careless finds such uses in a declaration that are without care.
 func (d *decl) careless() (list []problem) {
-	walk(d.node, func(stack []ast.Node) bool {
-		call, ok := stack[len(stack)-1].(*ast.CallExpr)
-		if !ok {
-			return true
+	for _, u := range d.careful {
+		if what := d.carelessly(u); what != "" {
+			list = append(list, problem{what: what, at: d.at(u.call.Pos()), name: stdName(u.of), refuse: true, state: true})
 		}
-		f := staticCallee(d.info(), call)
-		if f == nil || f.Pkg() == nil {
-			return true
-		}
-		what := ""
-		switch f.FullName() {
-		case "log.New", "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":
-			if len(call.Args) > 0 && !d.outward(call.Args[0]) {
-				what = "what is logged, which has the time or the place in the source in it, where it can be read"
-			}
-		case "log/slog.New", "log/slog.SetDefault", "log/slog.NewLogLogger":
-			if len(call.Args) > 0 && !d.outward(call.Args[0]) && !d.libraryHandler(call.Args[0]) {
-				what = "what is logged, which has the time or the place in the source in it, where it can be read"
-			}
-		case "(*sync.Once).Do":
-			if d.firstComes(call) {
-				what = "a sync.Once that does what the first caller passes"
-			}
-		case "(*sync.Pool).Get":
-			if !d.resets(call, stack) {
-				what = "what is left in a sync.Pool, which is not reset before it is used"
-			}
-		}
-		if what != "" {
-			list = append(list, problem{what: what, at: d.at(call.Pos()), name: stdName(f), refuse: true, state: true})
-		}
-		return true
-	})
+	}
 	return list
+}
+
+// carelessly tells what a use lets through, or "".
+func (d *decl) carelessly(u use) string {
+	const logged = "what is logged, which has the time or the place in the source in it, where it can be read"
+	args := u.call.Args
+	switch u.of.FullName() {
+	case "log.New", "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":
+		if len(args) > 0 && !d.outward(args[0]) {
+			return logged
+		}
+	case "log/slog.New", "log/slog.SetDefault", "log/slog.NewLogLogger":
+		if len(args) > 0 && !d.outward(args[0]) && !d.libraryHandler(args[0]) {
+			return logged
+		}
+	case "(*sync.Once).Do":
+		if d.firstComes(u.call) {
+			return "a sync.Once that does what the first caller passes"
+		}
+	case "(*sync.Pool).Get":
+		if !d.resets(u.call, u.stack) {
+			return "what is left in a sync.Pool, which is not reset before it is used"
+		}
+	}
+	return ""
 }
 
 // outward reports whether what is written to an expression leaves the program.
@@ -218,7 +234,7 @@ func (d *decl) resetMethod(s *ast.SelectorExpr) bool {
 	if !ok || f.Pkg() == nil {
 		return false
 	}
-	m := d.file.pkg.program.decls[f]
+	m := d.file.pkg.program.declOf(f)
 	if m == nil {
 		return f.Name() == "Reset" || f.Name() == "Seed"
 	}

@@ -7,11 +7,9 @@ import (
 	"go/types"
 	"path"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/larder-data/larder/source/internal/std"
 )
@@ -62,26 +60,29 @@ func (p *parsedProgram) check() {
 			}
 		}
 	}
-	var wg sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, k := range p.order {
-		wg.Go(func() {
-			defer close(i.done[k.path])
-			for in := range k.imports {
-				if p.packages[in] != nil {
-					<-i.done[in]
-				}
+	// While one package is resolved, those that import it are checked.
+	each(len(p.order), func(n int) {
+		k := p.order[n]
+		k.checkAfter(i)
+		if !k.engine {
+			for _, d := range k.decls {
+				d.resolved()
 			}
-			free <- struct{}{}
-			defer func() { <-free }()
-			k.check(i)
-		})
-	}
-	wg.Wait()
-	for _, k := range p.order {
-		for _, d := range k.decls {
-			d.define()
 		}
+	})
+}
+
+// checkAfter checks a package when those that it imports are.
+func (k *pkg) checkAfter(i *importer) {
+	defer close(i.done[k.path])
+	for path := range k.imports {
+		if k.program.packages[path] != nil {
+			<-i.done[path]
+		}
+	}
+	k.check(i)
+	for _, d := range k.decls {
+		d.define()
 	}
 }
 
@@ -170,10 +171,10 @@ func packageNames(at string) []string {
 
 // define ties the declaration to what the type checker knows of it.
 func (d *decl) define() {
-	info, p := d.info(), d.file.pkg.program
+	info := d.info()
 	note := func(id *ast.Ident) {
 		if o := info.Defs[id]; o != nil {
-			p.decls[o] = d
+			d.file.pkg.declared[o] = d
 		}
 	}
 	switch n := d.node.(type) {
@@ -255,7 +256,7 @@ func (d *decl) unknownPackage(s *ast.SelectorExpr) string {
 // walk calls visit for each node below n with the nodes around it, outermost
 // first and the node itself last.
 func walk(n ast.Node, visit func(stack []ast.Node) bool) {
-	var stack []ast.Node
+	stack := make([]ast.Node, 0, 32)
 	ast.Inspect(n, func(n ast.Node) bool {
 		if n == nil {
 			stack = stack[:len(stack)-1]

@@ -154,9 +154,12 @@ func (w *walker) reach(d, from *decl) {
 
 func (w *walker) drain() {
 	for len(w.queue) > 0 {
-		d := w.queue[0]
-		w.queue = w.queue[1:]
-		w.visit(d)
+		wave := w.queue
+		w.queue = nil
+		each(len(wave), func(i int) { wave[i].examined() })
+		for _, d := range wave {
+			w.visit(d)
+		}
 	}
 }
 
@@ -164,8 +167,8 @@ func (w *walker) visit(d *decl) {
 	if d.kind == "var" && w.input(d) {
 		return
 	}
-	r := d.summed()
-	for t := range d.converted() {
+	r := d.examined()
+	for t := range r.converts {
 		w.holds(t)
 	}
 	for _, p := range r.problems {
@@ -227,7 +230,7 @@ func (d *decl) variables() []*types.Var {
 // typed takes in the named types that a type is made of.
 func (w *walker) typed(t types.Type, from *decl) {
 	eachNamed(t, func(n *types.Named) {
-		if d := w.program.decls[n.Origin().Obj()]; d != nil {
+		if d := w.program.declOf(n.Origin().Obj()); d != nil {
 			w.reach(d, from)
 		}
 	})
@@ -296,7 +299,7 @@ func (w *walker) holds(t types.Type) {
 	if !ok {
 		return
 	}
-	d := w.program.decls[n.Obj()]
+	d := w.program.declOf(n.Obj())
 	if _, reached := w.from[d]; d == nil || !reached {
 		return
 	}
@@ -321,8 +324,8 @@ func (w *walker) holdSignatures(t types.Type) {
 		}
 	}
 	for t := range c.held {
-		if n, ok := t.(*types.Named); ok && w.program.decls[n.Obj()] != nil {
-			w.reach(w.program.decls[n.Obj()], w.root.decl)
+		if n, ok := t.(*types.Named); ok && w.program.declOf(n.Obj()) != nil {
+			w.reach(w.program.declOf(n.Obj()), w.root.decl)
 		}
 		w.holds(t)
 	}

@@ -3,9 +3,11 @@ package source
 import (
 	"go/token"
 	"go/types"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/larder-data/larder/source/internal/std"
 )
@@ -436,3 +438,24 @@ func TestKnownReleases(t *testing.T) {
 		}
 	}
 }
+
+// A failure of Larder itself, in whatever it does at once, makes functions known
+// by the executable and nothing less.
+func TestFailuresAreContained(t *testing.T) {
+	p, err := load([]*Package{{path: "own/good", files: fstest.MapFS{"a.go": {Data: []byte("package good\n\nfunc F() int { return 1 }\n")}}}, {path: "own/bad", files: failing{}}}, thisBuild())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.identify(Function{Package: "own/good", Symbol: "F"}, Declared{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Kind != Program || len(c.Doubts) != 1 || !strings.Contains(c.Doubts[0], "out of order") || c.Parts[0].Name != "the executable" {
+		t.Errorf("known by %s of %v: %v", c.Kind, c.Parts, c.Doubts)
+	}
+}
+
+// failing are files that panic when they are opened.
+type failing struct{}
+
+func (failing) Open(string) (fs.File, error) { panic("out of order") }

@@ -25,7 +25,7 @@ func (p *parsedProgram) converted() {
 				continue
 			}
 			for _, d := range k.decls {
-				for t := range d.converted() {
+				for t := range d.resolved().converts {
 					p.held[t] = true
 				}
 			}
@@ -52,17 +52,6 @@ type conversions struct {
 
 	embedsOnce sync.Once
 	embeds     map[types.Type]bool // types that structs embed
-}
-
-// converted returns the types of which a declaration converts values to
-// interfaces, and those that these are made of.
-func (d *decl) converted() map[types.Type]bool {
-	d.convertOnce.Do(func() {
-		c := converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}}
-		walk(d.node, func(stack []ast.Node) bool { c.node(stack); return true })
-		d.converts = c.held
-	})
-	return d.converts
 }
 
 // converter finds conversions to interfaces in a declaration.
@@ -122,11 +111,11 @@ func (c converter) to(t types.Type, e ast.Expr) {
 	}
 }
 
-// node notes the conversions of one node, the last.
-func (c converter) node(stack []ast.Node) {
+// conversion notes the conversions of one node, the last.
+func (c converter) conversion(stack []ast.Node) {
 	switch n := stack[len(stack)-1].(type) {
 	case *ast.CallExpr:
-		c.call(n)
+		c.arguments(n)
 	case *ast.AssignStmt:
 		if len(n.Lhs) == len(n.Rhs) {
 			for i := range n.Lhs {
@@ -202,7 +191,8 @@ func under(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-func (c converter) call(n *ast.CallExpr) {
+// arguments notes what becomes of the arguments of a call.
+func (c converter) arguments(n *ast.CallExpr) {
 	fun := c.info.Types[ast.Unparen(n.Fun)]
 	if fun.IsType() {
 		if len(n.Args) == 1 {

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
-	"sync"
 
 	"github.com/larder-data/larder/key"
 )
@@ -30,9 +29,6 @@ type decl struct {
 	linked  bool     // named in a //go:linkname line
 
 	refs // what it refers to
-
-	convertOnce sync.Once
-	converts    map[types.Type]bool
 }
 
 // name is what people call the declaration: "calc.helper", "shape.Circle.Area".

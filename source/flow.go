@@ -104,17 +104,18 @@ func (t *tracer) holds(o types.Object) {
 	t.queue = append(t.queue, o)
 }
 
-// where lists the declarations in which a variable may be named.
+// where lists the declarations in which a variable may be named, but for those
+// that only read a package variable.
 func (p *parsedProgram) where(o types.Object) []*decl {
 	v := o.(*types.Var)
 	switch {
 	case v.IsField():
 		return p.mentioned[o]
-	case v.Pkg() != nil && v.Parent() == v.Pkg().Scope():
-		if d := p.decls[o]; d != nil && !slices.Contains(p.mentioned[o], d) {
-			return append([]*decl{d}, p.mentioned[o]...)
+	case isPackageVariable(v):
+		if d := p.declOf(o); d != nil && !slices.Contains(p.touched[o], d) {
+			return append([]*decl{d}, p.touched[o]...)
 		}
-		return p.mentioned[o]
+		return p.touched[o]
 	}
 	if d := p.around(o); d != nil {
 		return []*decl{d}
@@ -551,7 +552,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 		}
 		return false
 	}
-	if k := t.p.decls[f]; k != nil {
+	if k := t.p.declOf(f); k != nil {
 		t.parameter(k, n)
 		return false
 	}

@@ -40,7 +40,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	defer p.identifying.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			p.broken = fmt.Sprintf("what Larder itself fails to understand (%v)", r)
+			p.fails(r)
 		}
 		if p.broken != "" { // what is known of the program may be half of it
 			c, err = p.byWhole(f)
@@ -60,6 +60,11 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	}
 	p.starts(r.decl)
 	return p.closure(r)
+}
+
+// fails notes that the program could not be understood because of a panic.
+func (p *parsedProgram) fails(with any) {
+	p.broken = fmt.Sprintf("what Larder itself fails to understand (%v)", with)
 }
 
 // starts notes that a function is called from outside of what the sources show.
@@ -127,11 +132,11 @@ func (k *pkg) promoted(symbol string) *decl {
 	d := &decl{file: t.file, kind: "method value", names: []string{typ + "." + method}, node: t.node}
 	d.resolved()
 	d.targets = append(d.targets, t)
-	if target := k.program.decls[f.Origin()]; target != nil {
+	if target := k.program.declOf(f.Origin()); target != nil {
 		d.targets = append(d.targets, target)
 	} else {
-		r := &resolver{decl: d, info: k.info, seen: map[types.Object]bool{}}
-		r.object(f, t.typeName())
+		newResolver(d).object(f, t.typeName())
+		d.digest = d.sum(d.stands)
 	}
 	return d
 }

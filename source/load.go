@@ -22,10 +22,9 @@ import (
 // parsedProgram is all that is known of the running program.
 type parsedProgram struct {
 	build    *buildInfo
-	packages map[string]*pkg // by import path
-	order    []*pkg          // in which packages are initialized
-	unknown  string          // a package of the program's own that is not registered, or ""
-	decls    map[types.Object]*decl
+	packages map[string]*pkg       // by import path
+	order    []*pkg                // in which packages are initialized
+	unknown  string                // a package of the program's own that is not registered, or ""
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
@@ -49,8 +48,9 @@ type pkg struct {
 	syntax   []*file
 	scope    map[string]*decl // what is declared at package level, but methods
 	decls    []*decl          // everything
-	sources  []string         // patterns by which it embeds its sources
-	assembly bool             // it has functions without a Go body
+	declared map[types.Object]*decl
+	sources  []string // patterns by which it embeds its sources
+	assembly bool     // it has functions without a Go body
 	imports  map[string]bool
 	checked  *types.Package
 	info     *types.Info
@@ -70,16 +70,18 @@ type file struct {
 	loops   bool     // it is not known what its loop variables are
 }
 
-// load parses and type-checks the registered packages.
-func load(registered []*Package, b *buildInfo) (*parsedProgram, error) {
-	p := &parsedProgram{build: b, packages: map[string]*pkg{}, decls: map[types.Object]*decl{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
+// load parses and type-checks the registered packages. If that panics, nothing
+// of the program is known but that it runs.
+func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
+	p = &parsedProgram{build: b, packages: map[string]*pkg{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
+	defer func() {
+		if r := recover(); r != nil {
+			p.fails(r)
+		}
+	}()
 	parsed := make([]*pkg, len(registered))
 	errs := make([]error, len(registered))
-	var wg sync.WaitGroup
-	for i, r := range registered {
-		wg.Go(func() { parsed[i], errs[i] = p.parse(r) })
-	}
-	wg.Wait()
+	each(len(registered), func(i int) { parsed[i], errs[i] = p.parse(registered[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -154,10 +156,22 @@ func initOrder(packages map[string]*pkg) []*pkg {
 	return order
 }
 
+// declOf returns the declaration of what is declared at package level, or nil.
+func (p *parsedProgram) declOf(o types.Object) *decl {
+	if o == nil || o.Pkg() == nil {
+		return nil
+	}
+	k := p.packages[o.Pkg().Path()]
+	if k == nil {
+		return nil
+	}
+	return k.declared[o]
+}
+
 func (p *parsedProgram) parse(r *Package) (*pkg, error) {
 	k := &pkg{
 		program: p, path: r.path, main: r.main, engine: isEngine(r.path), files: r.files, options: r.options,
-		scope: map[string]*decl{}, imports: map[string]bool{},
+		scope: map[string]*decl{}, declared: map[types.Object]*decl{}, imports: map[string]bool{},
 	}
 	names, err := fs.Glob(r.files, "*.go")
 	if err != nil {

@@ -198,7 +198,7 @@ func (t *tracer) bound(f *types.Func) {
 			t.receives(m)
 		}
 		t.anyReceives()
-	case t.p.decls[f] == nil:
+	case t.p.declOf(f) == nil:
 		if !harmless(deref(recv.Type())) {
 			t.lost(t.decl, t.decl.node, "the method "+f.Name())
 		}
@@ -286,7 +286,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 				t.sourceOfResults(d, lit.Body, lit.Type)
 				return
 			}
-			if g := t.p.decls[funcNamed(info, call.Args[0])]; g != nil {
+			if g := t.p.declOf(funcNamed(info, call.Args[0])); g != nil {
 				t.sourceOfResults(g, g.function().Body, g.function().Type)
 				return
 			}
@@ -306,7 +306,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 			t.sourceOfResults(m, m.function().Body, m.function().Type)
 		}
 	default:
-		if k := t.p.decls[f]; k != nil {
+		if k := t.p.declOf(f); k != nil {
 			t.sourceOfResults(k, k.function().Body, k.function().Type)
 		}
 	}

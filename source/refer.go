@@ -15,16 +15,20 @@ import (
 // refs is what one declaration refers to by itself.
 type refs struct {
 	resolveOnce sync.Once
-	targets     []*decl        // declarations named, each once
-	mentions    []types.Object // functions, variables and fields named, each once
-	dispatched  []string       // methods that may be called by name on whatever has them
-	leaves      []leaf         // names of packages whose sources are not here
-	stands      []string       // what each name stands for, in order
+	targets     []*decl             // declarations named, each once
+	mentions    []types.Object      // functions, variables and fields named, each once
+	touches     []types.Object      // of these, package variables that are not only read
+	dispatched  []string            // methods that may be called by name on whatever has them
+	leaves      []leaf              // names of packages whose sources are not here
+	stands      []string            // what each name stands for, in order
+	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
+	careful     []use               // of what must be used with care
 
-	digestOnce sync.Once
-	digest     key.Digest
-	problems   []problem
-	files      []Part // that are embedded
+	digest key.Digest
+
+	examineOnce sync.Once
+	problems    []problem
+	files       []Part // that are embedded
 }
 
 // A leaf is a name of a package that is known by its version only.
@@ -48,25 +52,24 @@ type problem struct {
 	cure   string // for what is known by the whole program
 }
 
-// resolved fills the references of d on first use.
+// resolved fills the references of d on first use, in one pass over it.
 func (d *decl) resolved() *refs {
 	d.resolveOnce.Do(func() {
-		r := &resolver{decl: d, info: d.info(), seen: map[types.Object]bool{}}
+		r := newResolver(d)
 		r.walk(d.node)
 		if d.inherit != nil {
 			r.walk(d.inherit)
 		}
+		d.converts = r.held
+		d.digest = d.sum(d.stands)
 	})
 	return &d.refs
 }
 
-// summed fills the digest of d, and what stands in the way of knowing it.
-func (d *decl) summed() *refs {
+// examined finds what stands in the way of understanding d, on first use.
+func (d *decl) examined() *refs {
 	r := d.resolved()
-	d.digestOnce.Do(func() {
-		d.find()
-		d.digest = d.sum(d.stands)
-	})
+	d.examineOnce.Do(d.find)
 	return r
 }
 
@@ -148,17 +151,20 @@ func (d *decl) embedded() {
 }
 
 type resolver struct {
+	converter
 	decl *decl
-	info *types.Info
-	seen map[types.Object]bool
-	text *ast.Ident // of a call that reads no file though it might
+	seen map[types.Object]bool // what is mentioned, when that is much
+	text *ast.Ident            // of a call that reads no file though it might
+}
+
+func newResolver(d *decl) *resolver {
+	return &resolver{decl: d, converter: converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}}}
 }
 
 // parsesText reports whether a call of parser.ParseFile is given the text to
 // parse: it reads a file only where that is nil.
-func parsesText(info *types.Info, call *ast.CallExpr) bool {
-	f := staticCallee(info, call)
-	if f == nil || f.FullName() != "go/parser.ParseFile" || len(call.Args) != 4 {
+func parsesText(info *types.Info, f *types.Func, call *ast.CallExpr) bool {
+	if f.Name() != "ParseFile" || f.FullName() != "go/parser.ParseFile" || len(call.Args) != 4 {
 		return false
 	}
 	if _, ok := call.Fun.(*ast.SelectorExpr); !ok {
@@ -168,44 +174,125 @@ func parsesText(info *types.Info, call *ast.CallExpr) bool {
 	return of.Type != nil && !of.IsNil() && !types.IsInterface(of.Type)
 }
 
+// walk looks at each node once. Of a boundary only the outside is referred to.
 func (r *resolver) walk(n ast.Node) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			if n.Recv != nil {
-				r.walk(n.Recv)
-			}
-			r.walk(n.Type)
-			if n.Body != nil && r.decl.version == "" {
-				r.walk(n.Body)
-			}
-			return false
-		case *ast.CallExpr:
-			if parsesText(r.info, n) {
-				r.text = n.Fun.(*ast.SelectorExpr).Sel
-			}
-		case *ast.InterfaceType:
-			r.interfaces(r.info.Types[n].Type)
-		case *ast.SelectorExpr:
-			return r.selector(n)
-		case *ast.Ident:
-			r.object(r.info.Uses[n], n)
+	var hidden *ast.BlockStmt
+	if f, ok := n.(*ast.FuncDecl); ok && r.decl.version != "" {
+		hidden = f.Body
+	}
+	walk(n, func(stack []ast.Node) bool {
+		r.conversion(stack)
+		if hidden == nil || !within(stack, hidden) {
+			r.node(stack)
 		}
 		return true
 	})
 }
 
-// selector handles x.Sel and reports whether to go on below it.
-func (r *resolver) selector(n *ast.SelectorExpr) bool {
+// node notes what the last of the nodes refers to.
+func (r *resolver) node(stack []ast.Node) {
+	switch n := stack[len(stack)-1].(type) {
+	case *ast.CallExpr:
+		r.call(n, stack)
+	case *ast.InterfaceType:
+		r.interfaces(r.info.Types[n].Type)
+	case *ast.SelectorExpr:
+		r.selector(n)
+	case *ast.Ident:
+		o := r.info.Uses[n]
+		r.object(o, n)
+		if v, ok := o.(*types.Var); ok && isPackageVariable(v) && !slices.Contains(r.decl.touches, o) && !plainRead(r.info, stack) {
+			r.decl.touches = append(r.decl.touches, o)
+		}
+	}
+}
+
+func isPackageVariable(v *types.Var) bool { return v.Pkg() != nil && v.Parent() == v.Pkg().Scope() }
+
+// plainRead reports whether a variable, the last of the nodes, is named for
+// nothing but reading a number, text or truth value in it.
+func plainRead(info *types.Info, stack []ast.Node) bool {
+	for i := len(stack) - 1; i > 0; i-- {
+		e, ok := stack[i].(ast.Expr)
+		if !ok {
+			return false
+		}
+		switch p := stack[i-1].(type) {
+		case *ast.SelectorExpr:
+			if p.Sel != e || info.Selections[p] != nil { // it is not that of another package
+				return false
+			}
+		case *ast.IndexExpr:
+			if p.X != e {
+				return isPlain(info.TypeOf(e))
+			}
+		case *ast.BinaryExpr, *ast.ReturnStmt:
+			return isPlain(info.TypeOf(e))
+		case *ast.AssignStmt:
+			return slices.Contains(p.Rhs, e) && isPlain(info.TypeOf(e))
+		case *ast.CallExpr:
+			return p.Fun != e && (isPlain(info.TypeOf(e)) || isLength(info, p))
+		case *ast.RangeStmt:
+			return p.X == e && p.Tok != token.ASSIGN && isPlain(elementOf(info.TypeOf(e)))
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// isPlain reports whether values of a type are numbers, texts or truth values.
+func isPlain(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() != types.UnsafePointer && b.Kind() != types.Invalid && b.Kind() != types.UntypedNil
+}
+
+// elementOf returns the type of what a list has, or nil.
+func elementOf(t types.Type) types.Type {
+	switch u := under(t).(type) {
+	case *types.Slice:
+		return u.Elem()
+	case *types.Array:
+		return u.Elem()
+	}
+	return nil
+}
+
+// isLength reports whether a call is one of len or cap.
+func isLength(info *types.Info, call *ast.CallExpr) bool {
+	id, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	b, ok := info.Uses[id].(*types.Builtin)
+	return ok && (b.Name() == "len" || b.Name() == "cap")
+}
+
+// call notes calls that have to be looked at.
+func (r *resolver) call(n *ast.CallExpr, stack []ast.Node) {
+	f := staticCallee(r.info, n)
+	if f == nil || f.Pkg() == nil {
+		return
+	}
+	if parsesText(r.info, f, n) {
+		r.text = n.Fun.(*ast.SelectorExpr).Sel
+	}
+	if wantsCare(f) {
+		r.decl.careful = append(r.decl.careful, use{f, n, slices.Clone(stack)})
+	}
+}
+
+// selector handles x.Sel, where the type of x is not known.
+func (r *resolver) selector(n *ast.SelectorExpr) {
 	if path := r.decl.unknownPackage(n); path != "" {
 		r.decl.stands = append(r.decl.stands, path)
 		r.decl.leaves = append(r.decl.leaves, leaf{path: path, name: n.Sel.Name, at: n.Pos()})
-		return false
-	}
-	if r.info.Uses[n.Sel] == nil { // of a value whose type is not known
+	} else if r.info.Uses[n.Sel] == nil {
 		r.decl.dispatched = append(r.decl.dispatched, n.Sel.Name)
 	}
-	return true
 }
 
 // object notes what a name stands for.
@@ -255,12 +342,12 @@ func (r *resolver) object(o types.Object, id *ast.Ident) {
 		return
 	}
 	r.mention(o)
-	p := r.decl.file.pkg.program
-	if k := p.packages[o.Pkg().Path()]; k == nil || k.engine {
+	k := r.p.packages[o.Pkg().Path()]
+	if k == nil || k.engine {
 		r.leaf(o, id)
 		return
 	}
-	if d := p.decls[o]; d != nil {
+	if d := k.declared[o]; d != nil {
 		r.decl.stands = append(r.decl.stands, d.name())
 		if d != r.decl && !slices.Contains(r.decl.targets, d) {
 			r.decl.targets = append(r.decl.targets, d)
@@ -319,36 +406,43 @@ func (r *resolver) interfaces(t types.Type) {
 	}
 }
 
+// mention notes that something is named.
 func (r *resolver) mention(o types.Object) {
-	if !r.seen[o] {
+	const few = 16
+	list := &r.decl.mentions
+	switch {
+	case len(*list) < few:
+		if slices.Contains(*list, o) {
+			return
+		}
+	case r.seen == nil:
+		r.seen = map[types.Object]bool{}
+		for _, m := range *list {
+			r.seen[m] = true
+		}
+		fallthrough
+	default:
+		if r.seen[o] {
+			return
+		}
 		r.seen[o] = true
-		r.decl.mentions = append(r.decl.mentions, o)
 	}
+	*list = append(*list, o)
 }
 
 // index tells where things are named. It is made at first use.
 type index struct {
 	indexOnce sync.Once
 	mentioned map[types.Object][]*decl
-	named     []*decl            // types that have methods
-	methods   map[string][]*decl // by name
-	called    map[string][]*decl // what may call a method of a name on whatever has it
+	touched   map[types.Object][]*decl // package variables, where they are not only read
+	named     []*decl                  // types that have methods
+	methods   map[string][]*decl       // by name
+	called    map[string][]*decl       // what may call a method of a name on whatever has it
 }
 
 func (p *parsedProgram) indexed() *index {
 	p.indexOnce.Do(func() {
-		var wg sync.WaitGroup
-		for _, k := range p.order {
-			wg.Go(func() {
-				if k.engine {
-					return
-				}
-				for _, d := range k.decls {
-					d.resolved()
-				}
-			})
-		}
-		wg.Wait()
+		p.touched = map[types.Object][]*decl{}
 		p.mentioned, p.methods, p.called = map[types.Object][]*decl{}, map[string][]*decl{}, map[string][]*decl{}
 		for _, k := range p.order {
 			if k.engine {
@@ -357,6 +451,9 @@ func (p *parsedProgram) indexed() *index {
 			for _, d := range k.decls {
 				for _, o := range d.mentions {
 					p.mentioned[o] = append(p.mentioned[o], d)
+				}
+				for _, o := range d.touches {
+					p.touched[o] = append(p.touched[o], d)
 				}
 				for _, name := range d.dispatched {
 					if l := p.called[name]; len(l) == 0 || l[len(l)-1] != d {

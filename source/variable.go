@@ -62,7 +62,7 @@ func (w *walker) variable(d *decl) {
 		for _, by := range ver.writers {
 			if by != d {
 				w.reach(by, d)
-				order = append(order, by.summed().digest)
+				order = append(order, by.examined().digest)
 			}
 		}
 		if len(order) > 1 { // the last to write it wins
@@ -84,7 +84,7 @@ func (p *parsedProgram) verdict(v *types.Var) *verdict {
 	if ver := p.verdicts.all[v]; ver != nil {
 		return ver
 	}
-	t := &tracer{p: p, root: v, decl: p.decls[v], seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}}
+	t := &tracer{p: p, root: v, decl: p.declOf(v), seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}}
 	ver := t.judge()
 	p.verdicts.all[v] = ver
 	return ver
