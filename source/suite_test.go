@@ -306,12 +306,7 @@ func (s *suite) build(t *testing.T, program tree, e edit, binary string) {
 		t.Fatal(err)
 	}
 	program.write(t, dir)
-	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", binary}, baseFlags, e.flags, []string{"."})...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off", "GOGC=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the edited program does not build: %v\n%s", err, out)
-	}
+	buildProgram(t, dir, binary, e.flags...)
 }
 
 // run runs the program on a cache folder and returns its lines by function.
