@@ -28,6 +28,8 @@ type edit struct {
 	mayRefuse bool     // the functions that are reached may be refused instead
 	refuses   string   // the functions that must be refused
 	path      []string // words of each refusal
+
+	parts []edit // that it is made of, if these are several
 }
 
 // mayRefuse are functions that an identity by sources cannot follow. They are
