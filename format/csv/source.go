@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/csvtext"
 	"github.com/larder-data/larder/key"
 )
 
@@ -149,11 +150,10 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 
 // reader reads rows. The number of their fields is that of the columns, once
 // these are known.
-func (t *table) reader(r io.Reader) *csv.Reader {
-	in := csv.NewReader(r)
+func (t *table) reader(r io.Reader) *csvtext.Reader {
+	in := csvtext.NewReader(r)
 	in.Comma = t.comma
-	in.FieldsPerRecord = len(t.columns)
-	in.ReuseRecord = true
+	in.Fields = len(t.columns)
 	return in
 }
 
