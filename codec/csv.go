@@ -61,7 +61,6 @@ func decodeCSV(b []byte) (any, error) {
 	if err := validText("csv", b); err != nil {
 		return nil, err
 	}
-	const byteOrderMark = "\ufeff"
 	r := csvtext.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte(byteOrderMark))))
 	columns, err := r.Read()
 	if errors.Is(err, io.EOF) {

@@ -13,8 +13,9 @@ const jpegQuality = 80
 
 // decodeJPEG reads JPEG, baseline and progressive: grey, colour and CMYK (where
 // 255 is full ink). Chroma that was sampled down is interpolated, as libjpeg,
-// libjpeg-turbo and what is built on them do: colours differ from theirs by no
-// more than rounding, one or two levels.
+// libjpeg-turbo and what is built on them do. A sample of luma or chroma differs
+// from theirs by one level at most, where the inverse cosine transform of
+// image/jpeg rounds another way, so that a colour differs by three at most.
 func decodeJPEG(b []byte) (any, error) {
 	if err := checked(b, 8192, jpeg.DecodeConfig); err != nil {
 		return nil, err
