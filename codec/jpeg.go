@@ -6,6 +6,8 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"io"
+
+	"github.com/larder-data/larder/array"
 )
 
 // jpegQuality is what JPEGs are written with.
@@ -52,19 +54,20 @@ func coloured(m *image.YCbCr) *image.RGBA {
 
 func clamped(v int) byte { return byte(min(255, max(0, v))) }
 
-// encodeJPEG brings types that image/jpeg would ask for each pixel to one that
-// it reads in rows.
+// encodeJPEG writes grey, colour and CMYK. It brings types that image/jpeg would
+// ask for each pixel to one that it reads in rows.
 func encodeJPEG(w io.Writer, img image.Image) error {
-	switch img.(type) {
+	switch img := img.(type) {
+	case *image.CMYK:
+		return encodeCMYK(w, img)
 	case *image.Gray, *image.YCbCr, *image.RGBA:
-	case *image.Gray16:
+		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	case *image.Gray16, *array.GrayAlpha, *array.GrayAlpha16:
 		gray := image.NewGray(img.Bounds())
 		draw.Draw(gray, gray.Rect, img, gray.Rect.Min, draw.Src)
-		img = gray
-	default:
-		rgba := image.NewRGBA(img.Bounds())
-		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
-		img = rgba
+		return encodeJPEG(w, gray)
 	}
-	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	rgba := image.NewRGBA(img.Bounds())
+	draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
+	return encodeJPEG(w, rgba)
 }
