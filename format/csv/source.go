@@ -125,6 +125,7 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 		return nil, err
 	}
 	t := &table{Source: s, columns: s.Columns, files: rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}}
+	t.files.Listing = t.Listing()
 	t.comma, _ = comma(s.Delimiter) // it was checked
 	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
 		err := t.scan(path, r, add)

@@ -308,6 +308,9 @@ func (w *writer) same(ctx context.Context, c content, path string) bool {
 func (w *writer) create(ctx context.Context, c content, path string) error {
 	if c.source != "" {
 		n, asked, err := w.copy.File(path, c.source)
+		if file, ok := c.item.Origin().(*dataset.FileOrigin); ok && err == nil {
+			err = file.Check()
+		}
 		w.env.Tally.BytesWritten.Add(n)
 		if !asked {
 			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })
