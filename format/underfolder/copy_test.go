@@ -223,7 +223,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 // TestInPlaceGoesOn: files that are there already are not written again, and
 // what a killed writer left unfinished goes away.
 func TestInPlaceGoesOn(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-1-1": "hal"})
+	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
 	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, ds)
 	if tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {

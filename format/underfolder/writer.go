@@ -72,15 +72,13 @@ func (w *writer) lookThere() error {
 		}
 	}
 	err := output.EachEntry(root, func(e fs.DirEntry) {
+		sweep(root, e)
 		stem, _, _ := strings.Cut(e.Name(), ".")
 		w.there[stem] = e.Name()
 	})
 	if err == nil {
 		err = output.EachEntry(data, func(e fs.DirEntry) {
-			if strings.HasPrefix(e.Name(), unfinishedMark) && !e.IsDir() { // of a killed writer: it is our turn
-				os.Remove(filepath.Join(data, e.Name()))
-				return
-			}
+			sweep(data, e)
 			stem, _, _ := strings.Cut(e.Name(), ".")
 			digits, k, _ := strings.Cut(stem, "_")
 			if _, ok := parseIndex(digits); ok {
