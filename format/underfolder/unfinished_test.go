@@ -25,11 +25,11 @@ func TestLeftoversAreSwept(t *testing.T) {
 	}
 	gone, own := dead.Process.Pid, os.Getpid()
 	leave := []string{
-		fmt.Sprintf(".larder-%d-1", os.Getppid()), fmt.Sprintf(".larder-%d-2", own), fmt.Sprintf(".larder-%d", gone),
+		fmt.Sprintf(".larder-%d-1", os.Getppid()), fmt.Sprintf(".larder-%d-99", own), fmt.Sprintf(".larder-%d", gone),
 		fmt.Sprintf(".larder-%d-x", gone), fmt.Sprintf(".larder-0%d-1", gone), fmt.Sprintf(".larder-%d-1.txt", gone), ".larder-notes", ".larder--1", ".larder-0-1",
 	}
 	link, sub := fmt.Sprintf(".larder-%d-7", gone), fmt.Sprintf(".larder-%d-8", gone)
-	swept := []string{fmt.Sprintf(".larder-%d-1", gone), fmt.Sprintf(".larder-%d-9", own)}
+	swept := []string{fmt.Sprintf(".larder-%d-1", gone), fmt.Sprintf(".larder-%d-98", own)}
 	for _, how := range []underfolder.Overwrite{underfolder.NewFiles, underfolder.OverwriteFiles} {
 		path := folder(t, map[string]string{"data/0_b.txt": "x"})
 		for _, dir := range []string{path, filepath.Join(path, "data")} {
