@@ -90,6 +90,8 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 	tests := []struct{ ext, text, want string }{
 		{"json", "{\n\"a\": }", "line 2"},
 		{"json", "1 2", "more follows"},
+		{"json", "\ufeff1", "byte order mark"},
+		{"yaml", "a: ! 1", "the tag !"},
 		{"json", "", "EOF"},
 		{"json", "1e999", "out of range"},
 		{"json", "\"\xff\"", "byte 1 is 0xff"},

@@ -133,6 +133,9 @@ func isPlain(n *yaml.Node) bool {
 // yamlScalar resolves a scalar: by its tag if one is written, as a string if
 // it is quoted, and otherwise by the core schema.
 func (r yamlReader) scalar(n *yaml.Node) (any, error) {
+	if n.Tag == "!" { // a text in YAML 1.2, and nothing said in what PyYAML reads
+		return nil, unknownTag(n)
+	}
 	if n.Style&yaml.TaggedStyle == 0 {
 		if !isPlain(n) {
 			return n.Value, nil
