@@ -48,7 +48,7 @@ type Codec struct {
 	// file old all that v does not change: order, digits, escapes, comments.
 	// A part of v counts as unchanged if it is what stands in old at the same
 	// place. Where v lacks parts that old has, the whole that they were part
-	// of is written as Encode writes it. Nil for formats without parts.
+	// of is written anew. Nil for formats without parts.
 	Update func(old []byte, v any) ([]byte, error)
 	// Noting is Decode, and calls note for each value that is read by a rule
 	// where others read something else. Nil for formats without doubts.

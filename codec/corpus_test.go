@@ -119,6 +119,38 @@ func TestImagesAreWhatOtherSoftwareSees(t *testing.T) {
 	}
 }
 
+// TestJPEGKeepsInks: CMYK is written with its four channels.
+func TestJPEGKeepsInks(t *testing.T) {
+	smooth := image.NewCMYK(image.Rect(0, 0, 37, 21))
+	for i := range smooth.Pix {
+		x, y := i/4%37, i/4/37
+		smooth.Pix[i] = byte([]int{5 * x, 9 * y, 255 - 4*x, 3 * (x + y)}[i%4])
+	}
+	for _, img := range []*image.CMYK{smooth, smooth.SubImage(image.Rect(3, 5, 20, 21)).(*image.CMYK), image.NewCMYK(image.Rect(0, 0, 1, 1))} {
+		b, err := by(t, "jpeg").Encode(img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := by(t, "jpeg").Decode(b)
+		if _, inks := v.(*image.CMYK); err != nil || !inks {
+			t.Fatalf("it came back as a %T, %v", v, err)
+		}
+		got, want := pixelsOf(t, v), pixelsOf(t, img)
+		if d := farthest(got.Data, want.Data); !slices.Equal(got.Shape, want.Shape) || d > 6 {
+			t.Errorf("%v came back as %v, %d levels off", want, got, d)
+		}
+	}
+	for _, img := range []image.Image{array.NewGrayAlpha(smooth.Rect), array.NewGrayAlpha16(smooth.Rect)} {
+		b, err := by(t, "jpeg").Encode(img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := by(t, "jpeg").Decode(b); err != nil || len(pixelsOf(t, v).Shape) != 2 {
+			t.Errorf("a %T came back as a %T, %v", img, v, err)
+		}
+	}
+}
+
 // farthest returns the largest difference of two bytes.
 func farthest(a, b []byte) int {
 	most := 0

@@ -2,10 +2,11 @@ package codec
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/larder-data/larder/internal/csvtext"
 )
 
 // A Table is rows of text under the names of their columns. Every row has as
@@ -45,12 +46,13 @@ func (t Table) check() error {
 }
 
 // csvCodec reads comma separated values (RFC 4180, UTF-8) to a [Table]. The
-// first line names the columns. It is not lossless: a line break of two
-// characters within a field is read as one.
+// first line names the columns. Fields keep their bytes, line breaks too. A
+// carriage return by itself outside of quotes is an error.
 var csvCodec = Codec{
 	Name:       "csv",
-	Version:    1,
+	Version:    2,
 	Extensions: []string{"csv"},
+	Lossless:   true,
 	Decode:     decodeCSV,
 	Encode:     encodeCSV,
 }
@@ -59,20 +61,21 @@ func decodeCSV(b []byte) (any, error) {
 	if err := validText("csv", b); err != nil {
 		return nil, err
 	}
-	const byteOrderMark = "\ufeff"
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte(byteOrderMark))))
+	r := csvtext.NewReader(bytes.NewReader(bytes.TrimPrefix(b, []byte(byteOrderMark))))
 	columns, err := r.Read()
 	if errors.Is(err, io.EOF) {
 		return Table{}, nil
 	}
-	var rows [][]string
-	if err == nil {
-		rows, err = r.ReadAll()
+	t := Table{Columns: columns}
+	for err == nil {
+		var row []string
+		if row, err = r.Read(); err == nil {
+			t.Rows = append(t.Rows, row)
+		}
 	}
-	if err != nil {
+	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("codec: csv: %w", err)
 	}
-	t := Table{columns, rows}
 	return t, t.check()
 }
 
@@ -87,18 +90,9 @@ func encodeCSV(v any) ([]byte, error) {
 	if len(t.Columns) == 0 {
 		return nil, nil
 	}
-	var buf bytes.Buffer
-	w := csv.NewWriter(&buf)
-	for _, row := range append([][]string{t.Columns}, t.Rows...) {
-		if len(row) == 1 && row[0] == "" { // an empty line would be skipped
-			w.Flush()
-			buf.WriteString("\"\"\n")
-			continue
-		}
-		if err := w.Write(row); err != nil {
-			return nil, fmt.Errorf("codec: csv: %w", err)
-		}
+	b := csvtext.Append(nil, t.Columns, ',')
+	for _, row := range t.Rows {
+		b = csvtext.Append(b, row, ',')
 	}
-	w.Flush()
-	return buf.Bytes(), validText("csv", buf.Bytes())
+	return b, validText("csv", b)
 }

@@ -2,6 +2,7 @@ package codec_test
 
 import (
 	"bytes"
+	"image"
 	"math"
 	"math/big"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 )
 
@@ -88,6 +90,8 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 	tests := []struct{ ext, text, want string }{
 		{"json", "{\n\"a\": }", "line 2"},
 		{"json", "1 2", "more follows"},
+		{"json", "\ufeff1", "byte order mark"},
+		{"yaml", "a: ! 1", "the tag !"},
 		{"json", "", "EOF"},
 		{"json", "1e999", "out of range"},
 		{"json", "\"\xff\"", "byte 1 is 0xff"},
@@ -142,6 +146,8 @@ func TestEncodeDocuments(t *testing.T) {
 		{"json", 1e21, "1e+21"},
 		{"json", m{"a": wide("18446744073709551616")}, `{"a":18446744073709551616}`},
 		{"yaml", m{"a": wide("18446744073709551616")}, "a: 18446744073709551616\n"},
+		{"json", image.Rect(1, 2, 3, 4), `{"Min":{"X":1,"Y":2},"Max":{"X":3,"Y":4}}`},
+		{"json", []string{"\ufffd", `\ufffd`}, "[\"\ufffd\",\"\\\\ufffd\"]"},
 		{"json", struct {
 			A int `json:"x"`
 		}{1}, `{"x":1}`},
@@ -170,9 +176,11 @@ func TestEncodeDocuments(t *testing.T) {
 func TestEncodeRefusesWhatWouldChange(t *testing.T) {
 	endless := m{}
 	endless["x"] = []any{endless}
+	a := &array.Array{DType: array.Uint8, Shape: []int{1}, Data: []byte{1}}
+	foreign := []any{a, *a, map[string]*array.Array{"a": a}, []any{a}, m{"a": a}, struct{ A []*array.Array }{}, image.NewRGBA(image.Rect(0, 0, 1, 1)), &array.GrayAlpha{}, codec.Table{}}
 	for ext, values := range map[string][]any{
-		"json": {"\xff", m{"\xff": 1}, []any{"\xff"}, math.NaN(), math.Inf(1), endless},
-		"yaml": {"\xff", m{"\xff": 1}, endless, map[int]int{1: 2}},
+		"json": append([]any{"\xff", m{"\xff": 1}, []any{"\xff"}, []string{`\\`, "\xff"}, map[string]string{"\xff": ""}, math.NaN(), math.Inf(1), endless}, foreign...),
+		"yaml": append([]any{"\xff", m{"\xff": 1}, endless, map[int]int{1: 2}}, foreign...),
 		"txt":  {"\xff", 1, nil},
 		"csv":  {codec.Table{Columns: []string{"a", "a"}}, codec.Table{Columns: []string{"a"}, Rows: [][]string{{}}}, codec.Table{Columns: []string{"\xff"}}},
 	} {
@@ -239,7 +247,7 @@ func TestDocumentsComeBack(t *testing.T) {
 
 func TestTablesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		field := rapid.StringMatching(`[ a",;\n#]{0,4}`)
+		field := rapid.StringMatching(`[ a",;\r\n#\x{feff}]{0,4}`)
 		want := codec.Table{Columns: rapid.SliceOfNDistinct(field, 1, 3, rapid.ID[string]).Draw(t, "columns")}
 		for range rapid.IntRange(0, 3).Draw(t, "rows") {
 			want.Rows = append(want.Rows, rapid.SliceOfN(field, len(want.Columns), len(want.Columns)).Draw(t, "row"))

@@ -36,7 +36,7 @@ type imageFormat struct {
 // imageFormats are the formats of images. JPEG takes grey, colour and CMYK and
 // drops alpha, GIF takes a palette.
 var imageFormats = []imageFormat{
-	{"jpeg", 2, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG)},
+	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG)},
 	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG)},
 	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF)},
 	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP)},

@@ -6,6 +6,8 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"io"
+
+	"github.com/larder-data/larder/array"
 )
 
 // jpegQuality is what JPEGs are written with.
@@ -13,8 +15,9 @@ const jpegQuality = 80
 
 // decodeJPEG reads JPEG, baseline and progressive: grey, colour and CMYK (where
 // 255 is full ink). Chroma that was sampled down is interpolated, as libjpeg,
-// libjpeg-turbo and what is built on them do: colours differ from theirs by no
-// more than rounding, one or two levels.
+// libjpeg-turbo and what is built on them do. A sample of luma or chroma differs
+// from theirs by one level at most, where the inverse cosine transform of
+// image/jpeg rounds another way, so that a colour differs by three at most.
 func decodeJPEG(b []byte) (any, error) {
 	if err := checked(b, 8192, jpeg.DecodeConfig); err != nil {
 		return nil, err
@@ -51,19 +54,20 @@ func coloured(m *image.YCbCr) *image.RGBA {
 
 func clamped(v int) byte { return byte(min(255, max(0, v))) }
 
-// encodeJPEG brings types that image/jpeg would ask for each pixel to one that
-// it reads in rows.
+// encodeJPEG writes grey, colour and CMYK. It brings types that image/jpeg would
+// ask for each pixel to one that it reads in rows.
 func encodeJPEG(w io.Writer, img image.Image) error {
-	switch img.(type) {
+	switch img := img.(type) {
+	case *image.CMYK:
+		return encodeCMYK(w, img)
 	case *image.Gray, *image.YCbCr, *image.RGBA:
-	case *image.Gray16:
+		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	case *image.Gray16, *array.GrayAlpha, *array.GrayAlpha16:
 		gray := image.NewGray(img.Bounds())
 		draw.Draw(gray, gray.Rect, img, gray.Rect.Min, draw.Src)
-		img = gray
-	default:
-		rgba := image.NewRGBA(img.Bounds())
-		draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
-		img = rgba
+		return encodeJPEG(w, gray)
 	}
-	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	rgba := image.NewRGBA(img.Bounds())
+	draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
+	return encodeJPEG(w, rgba)
 }

@@ -19,7 +19,8 @@ import (
 // errors.
 //
 // Such values are written with sorted keys; text that is not UTF-8, NaN and
-// infinities are errors. Other values are written as encoding/json sees them.
+// infinities are errors, and so are arrays, images and tables. Other values are
+// written as encoding/json sees them.
 var jsonCodec = Codec{
 	Name:       "json",
 	Version:    2,
@@ -76,6 +77,9 @@ func encodeJSON(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("codec: json: %w", err)
 	}
+	if halfText(buf.Bytes()) {
+		return nil, fmt.Errorf("codec: json: a text in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
+	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
 
@@ -127,7 +131,23 @@ func jsonReady(v any, depth int) (any, error) {
 		}
 		return out, nil
 	}
-	return v, nil
+	return v, noDocument("json", v)
+}
+
+// halfText reports whether encoding/json has put U+FFFD, as an escape, in place
+// of bytes that are not UTF-8; what is U+FFFD itself it does not escape.
+func halfText(b []byte) bool {
+	const escape = `\ufffd`
+	for at := 0; ; at += len(escape) {
+		i := bytes.Index(b[at:], []byte(escape))
+		if i < 0 {
+			return false
+		}
+		at += i
+		if before := b[:at]; (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 0 {
+			return true
+		}
+	}
 }
 
 func validJSONText(s string) error {

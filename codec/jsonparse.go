@@ -39,6 +39,9 @@ func parseJSON(b []byte, spans bool) (v any, span jsonSpan, err error) {
 		return nil, span, err
 	}
 	p := &jsonParser{b: b, spans: spans}
+	if bytes.HasPrefix(b, []byte(byteOrderMark)) {
+		return nil, span, p.fail("it begins with a byte order mark, which JSON has none of; save it as UTF-8 without")
+	}
 	v, span, err = p.value(0)
 	if err == nil && p.next() != 0 {
 		err = p.fail("more follows after the value")

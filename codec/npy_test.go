@@ -89,6 +89,8 @@ func TestDecodeNPYErrors(t *testing.T) {
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,), }"), "shape"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (-1,), }"), "shape"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': ("+strings.Repeat("1,", 65)+"), }"), "shape"},
+		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1), }", 1), "shape"},
+		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (,), }", 1), "shape"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': 0, 'shape': (1,), }", 1), "fortran_order"},
 		{npy(1, "{'descr': '|u1', 'shape': (1,), }", 1), "dictionary"},
 		{npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), 'x': 1}", 1), `"x"`},

@@ -85,7 +85,7 @@ func (s *npyScanner) quoted() (string, bool) {
 }
 
 // tuple takes numbers in parentheses: (), (3,), (2, 3), and (2L, 3L) as Python
-// 2 wrote it.
+// 2 wrote it. As in Python, (3) is none: one number needs its comma.
 func (s *npyScanner) tuple() ([]int, bool) {
 	if !s.next("(") {
 		return nil, false
@@ -102,7 +102,7 @@ func (s *npyScanner) tuple() ([]int, bool) {
 		}
 		shape, s.rest = append(shape, n), s.rest[digits:]
 		s.next("L")
-		if !s.next(",") && !strings.HasPrefix(s.trim(), ")") {
+		if !s.next(",") && (len(shape) == 1 || !strings.HasPrefix(s.trim(), ")")) {
 			return nil, false
 		}
 	}

@@ -29,6 +29,9 @@ var textCodec = Codec{
 	},
 }
 
+// byteOrderMark starts files of text that some software writes.
+const byteOrderMark = "\ufeff"
+
 // validText reports where b stops being UTF-8.
 func validText(name string, b []byte) error {
 	if utf8.Valid(b) {

@@ -43,7 +43,7 @@ func (p *tiffPage) unpackBlock(i, rows int) ([]byte, error) {
 
 // decompress returns size bytes, which are the caller's own.
 func (p *tiffPage) decompress(b []byte, size, rows int) ([]byte, error) {
-	if p.number(tagFillOrder, 1) == 2 && (p.compression <= 4) {
+	if p.number(tagFillOrder, 1) == 2 { // of the bytes as they are stored, as in libtiff
 		b = bytes.Clone(b)
 		for i := range b {
 			b[i] = bits.Reverse8(b[i])
@@ -91,6 +91,9 @@ func (p *tiffPage) fax(b []byte, size, rows int) ([]byte, error) {
 	if p.compression == 3 {
 		if form = ccitt.Group3; p.number(tagT4Options, 0)&1 != 0 {
 			return nil, errors.New("group 3 of two dimensions is not read; save it with group 4")
+		}
+		if len(b) < 2 || b[0] != 0 || b[1]>>4 != 1 {
+			return nil, errors.New("group 3 without an end-of-line code (EOL) right before each row is not read; save it with group 4")
 		}
 	}
 	if p.bits != 1 || p.side() != 1 {

@@ -77,6 +77,27 @@ func TestUpdateKeepsWhatIsNotTouched(t *testing.T) {
 		{"yaml", "d: &x {c: 01}\na: {<<: *x, k: 1}\n", int64(2), []any{"a", "c"}, "k: 1}", "k: 1, c: 2}"},
 		{"yaml", "a: it's # 'x'\nb: 2.50\n", int64(1), []any{"a"}, "it's", "1"},
 		{"yaml", "a: !!str 5\nb: 2.50\n", int64(1), []any{"a"}, "!!str 5", "1"},
+		{"yaml", "\ufeffa: 0x1\nb: 2\n", int64(3), []any{"a"}, "0x1", "3"},
+		{"yaml", "\ufeff{a: 1, b: 0x1}\n", int64(3), []any{"a"}, "1", "3"},
+		{"yaml", "\ufeffa: 0x1\n", int64(3), []any{"b"}, "0x1\n", "0x1\nb: 3\n"},
+		{"yaml", "# nothing\r\n", m{"a": int64(2), "b": nil}, nil, "g\r\n", "g\r\na: 2\r\nb: null\r\n"},
+		{"yaml", "\ufeff# nothing", m{"a": int64(2)}, nil, "g", "g\na: 2\n"},
+		{"yaml", "# nothing", nil, nil, "", ""},
+		{"yaml", "a: 0x1\r\nb: 2\r\n", "x", []any{"c"}, "b: 2", "b: 2\r\nc: x"},
+		{"yaml", "a: 0x1\rb: 2 # c\r", int64(3), []any{"b"}, "2", "3"},
+		{"yaml", "a: 0x1\r\nb: |\r\n  x\r\n", "y", []any{"c"}, "x\r\n", "x\r\nc: \"y\"\r\n"},
+		{"yaml", "a: \"0\u2028\"\nb: 0x2\n", int64(3), []any{"b"}, "0x2", "3"},
+		{"yaml", "a: &x {b: 0x1} # c\nc: *x # d\n", int64(2), []any{"a", "b"}, "0x1} # c\nc: *x", "2} # c\nc: {b: 1}"},
+		{"yaml", "a: &x 0x1\nb: [*x, &y [*x]]\nc: *y\n", "new", []any{"a"}, "&x 0x1\nb: [*x, &y [*x]]", "new\nb: [1, &y [1]]"},
+		{"yaml", "a: &x {b: 0x1}\nc: {<<: *x, d: 0x2}\n", int64(3), []any{"a", "e"}, "0x1}\nc: {<<: *x", "0x1, e: 3}\nc: {<<: {b: 1}"},
+		{"yaml", "a: &x foo\nb: {*x : 0x1}\n", int64(3), []any{"a"}, "&x foo\nb: {*x", "3\nb: {foo"},
+		{"yaml", "a: {b: 0x1, # c\n  d: 2 # e\n}\n", int64(3), []any{"a", "f"}, "2 # e", "2, f: 3 # e"},
+		{"yaml", "a: [0x1, # c\n]\n", int64(3), []any{"a", 1}, ",", ",3"},
+		{"yaml", "{a, b: 0x1}\n", int64(3), []any{"a"}, "a", "a: 3"},
+		{"yaml", "? a\n: 0x1\n", int64(3), []any{"b"}, "0x1\n", "0x1\nb: 3\n"},
+		{"yaml", "a: &x\n  - 0x1\n", int64(3), []any{"a", 1}, "0x1\n", "0x1\n  - 3\n"},
+		{"yaml", "# c\na:\n- 0x1\n- 2\nb: 0x1 # d\n", []any{int64(1)}, []any{"a"}, "\n- 0x1\n- 2", " [1]"},
+		{"yaml", "a: {b: 1, c: 2} # d\n", m{"c": "x"}, []any{"a"}, "{b: 1, c: 2}", "{c: x}"},
 	} {
 		c := by(t, test.ext)
 		doc, err := c.Decode([]byte(test.old))
@@ -98,10 +119,10 @@ func TestUpdateIsNeverWrong(t *testing.T) {
 		v        any
 		want     string
 	}{
-		{"yaml", "a: &x {b: 1}\nc: *x\n", m{"a": m{"b": int64(2)}, "c": m{"b": int64(1)}}, "a:\n  b: 2\nc:\n  b: 1\n"},
 		{"yaml", "b: 1\na: 2\n", m{"a": int64(2)}, "a: 2\n"},
 		{"yaml", "[3, 2]", []any{int64(3)}, "- 3\n"},
-		{"yaml", "# nothing\n", m{"a": int64(2)}, "a: 2\n"},
+		{"yaml", "a: |\n  x", m{"a": "x", "b": int64(2)}, "a: x\nb: 2\n"},
+		{"yaml", "? a\nb: 0x1\n", m{"a": int64(2), "b": int64(1)}, "a: 2\nb: 1\n"},
 		{"yaml", "a: 1\nb: 2\n...\n", m{"a": int64(1), "b": int64(2), "c": int64(3)}, "a: 1\nb: 2\nc: 3\n...\n"},
 		{"yaml", "a: two\n  lines\n\n\n  more\nb: 0x1\n", m{"a": int64(1), "b": int64(1)}, "a: 1\nb: 0x1\n"},
 		{"json", `{"b":1,"a":2}`, m{"a": int64(2)}, `{"a":2}`},
@@ -214,6 +235,21 @@ func TestYAMLSaysWhatVersionsReadDifferently(t *testing.T) {
 	for _, text := range []string{"y", "n", "1", "-5", "0", ".5", "1.5", "1.5e+3", "0x1F", "true", "null", "~", "'yes'", "!!str 08", ".inf", ".nan", "18446744073709551616", "x", "1.2.3", "12 apples", "+", "1-2"} {
 		if got := doubts(t, "- "+text); len(got) != 0 {
 			t.Errorf("%s: %q", text, got)
+		}
+	}
+	for _, text := range []string{"<<", "="} {
+		if got := doubts(t, "x: "+text); len(got) != 1 || !strings.Contains(got[0], text+` is the text "`+text+`" in YAML 1.2, as it is read here, and an error in YAML 1.1`) {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	for _, text := range []string{"yes", "1_000", "2001-01-01"} {
+		if got := doubts(t, text+": x"); len(got) != 1 || !strings.Contains(got[0], "in YAML 1.1") {
+			t.Errorf("the key %s: %q", text, got)
+		}
+	}
+	for _, text := range []string{"=", "y", "'yes'", "!!str yes", "x"} {
+		if got := doubts(t, text+": x"); len(got) != 0 {
+			t.Errorf("the key %s: %q", text, got)
 		}
 	}
 	if got := doubts(t, "5: x"); len(got) != 1 || got[0] != "line 1: 5 is the number 5 by itself; as a key it is read as a text" {

@@ -25,8 +25,9 @@ var StrictYAML atomic.Bool
 // are followed. A file without a document is nil.
 //
 // Such values are written with sorted keys, and with quotes around every
-// string that any version of YAML could take for something else; other values
-// as go.yaml.in/yaml sees them.
+// string that any version of YAML could take for something else; arrays, images
+// and tables are errors, and other values are written as go.yaml.in/yaml sees
+// them.
 var yamlCodec = Codec{
 	Name:       "yaml",
 	Version:    2,

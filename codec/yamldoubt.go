@@ -27,6 +27,8 @@ func described(v any) string {
 		return "the truth value " + strconv.FormatBool(v)
 	case yamlDate:
 		return "a date"
+	case yamlSign:
+		return "an error"
 	case string:
 		return "the text " + strconv.Quote(v)
 	}
@@ -35,6 +37,10 @@ func described(v any) string {
 
 // yamlDate is a date of YAML 1.1.
 type yamlDate string
+
+// yamlSign is what stands for merging and for a default value in YAML 1.1, and
+// for no value by itself.
+type yamlSign string
 
 // The types of YAML 1.1 (https://yaml.org/type), as PyYAML resolves them: y and
 // n are texts, and floats need a point, and a sign of the exponent.
@@ -45,6 +51,7 @@ var (
 )
 
 var yaml11Words = map[string]any{
+	"<<": yamlSign("<<"), "=": yamlSign("="),
 	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
 	"yes": true, "Yes": true, "YES": true, "true": true, "True": true, "TRUE": true, "on": true, "On": true, "ON": true,
 	"no": false, "No": false, "NO": false, "false": false, "False": false, "FALSE": false, "off": false, "Off": false, "OFF": false,

@@ -81,6 +81,9 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 		return "", err
 	}
 	if s, ok := v.(string); ok {
+		if r.note != nil && isPlain(n) && s != "=" { // which is a text as a key
+			r.doubt(n, s)
+		}
 		return s, nil
 	}
 	if _, ok := v.([]byte); ok || n.Value == "" {
@@ -121,12 +124,20 @@ func unknownTag(n *yaml.Node) error {
 	return fmt.Errorf("line %d: values with the tag %s are not read", n.Line, n.Tag)
 }
 
+// isPlain reports whether a scalar is neither quoted nor tagged.
+func isPlain(n *yaml.Node) bool {
+	const other = yaml.TaggedStyle | yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	return n.Style&other == 0
+}
+
 // yamlScalar resolves a scalar: by its tag if one is written, as a string if
 // it is quoted, and otherwise by the core schema.
 func (r yamlReader) scalar(n *yaml.Node) (any, error) {
+	if n.Tag == "!" { // a text in YAML 1.2, and nothing said in what PyYAML reads
+		return nil, unknownTag(n)
+	}
 	if n.Style&yaml.TaggedStyle == 0 {
-		const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-		if n.Style&quoted != 0 {
+		if !isPlain(n) {
 			return n.Value, nil
 		}
 		v, err := plainYAML(n.Value)

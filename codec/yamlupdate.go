@@ -12,11 +12,16 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// updateYAML writes v over a document: see [Codec.Update]. It replaces the
-// scalars that differ and adds what is new, and reads the result: if that is not
-// v, as where an anchor was changed that is used elsewhere, or where something
-// is to be taken away, all is written as Encode does.
+// updateYAML writes v over a document: see [Codec.Update]. It replaces what
+// differs and adds what is new, and reads the result: if that is not v, or where
+// something is to be taken away at the top, all is written as Encode does.
 func updateYAML(old []byte, v any) ([]byte, error) {
+	text := bytes.TrimPrefix(old, []byte(byteOrderMark)) // positions in it do not count
+	out, err := updateYAMLText(text, v)
+	return append(old[:len(old)-len(text):len(old)-len(text)], out...), err
+}
+
+func updateYAMLText(old []byte, v any) ([]byte, error) {
 	whole, err := encodeYAML(v)
 	if err != nil {
 		return nil, err
@@ -25,11 +30,15 @@ func updateYAML(old []byte, v any) ([]byte, error) {
 		return nil, err
 	}
 	doc, err := parseYAML(old)
-	if err != nil || doc == nil {
-		return whole, err
+	if err != nil {
+		return nil, err
 	}
-	u := &yamlUpdate{old: old}
-	if u.value(doc, v) != nil {
+	u := newYAMLUpdate(old)
+	u.root = doc
+	switch {
+	case doc == nil:
+		u.below(whole, v)
+	case u.value(doc, v) != nil || u.expand() != nil:
 		return whole, nil
 	}
 	out := u.apply()
@@ -44,9 +53,70 @@ var errSplice = errors.New("cannot be changed in place")
 
 // A yamlUpdate collects what changes in a document.
 type yamlUpdate struct {
-	old   []byte
-	lines []int // where each starts
-	edits []yamlEdit
+	old     []byte
+	root    *yaml.Node
+	eol     string // how its lines end
+	lines   []int  // where each starts
+	edits   []yamlEdit
+	shared  bool // there are aliases
+	aliases []yamlAlias
+	anchors map[*yaml.Node]any // what they shall be; those that stay
+}
+
+// A yamlAlias is an alias and what it shall stand for.
+type yamlAlias struct {
+	node *yaml.Node
+	v    any
+}
+
+func newYAMLUpdate(old []byte) *yamlUpdate {
+	u := &yamlUpdate{old: old, eol: "\n", lines: []int{0}, shared: bytes.IndexByte(old, '*') >= 0, anchors: map[*yaml.Node]any{}}
+	for i := 0; i < len(old); i++ {
+		if size := lineBreak(old[i:]); size > 0 {
+			i += size - 1
+			u.lines = append(u.lines, i+1)
+		}
+	}
+	if i := bytes.IndexAny(old, "\r\n"); i >= 0 && old[i] == '\r' {
+		u.eol = string(old[i : i+lineBreak(old[i:])])
+	}
+	return u
+}
+
+// lineBreak returns the size of the end of a line that b begins with: the parser
+// counts those of YAML 1.1.
+func lineBreak(b []byte) int {
+	for _, s := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		if bytes.HasPrefix(b, []byte(s)) {
+			return len(s)
+		}
+	}
+	return 0
+}
+
+// below writes a document at the end of a file of comments.
+func (u *yamlUpdate) below(text []byte, v any) {
+	if v == nil {
+		return // as which the file is read
+	}
+	lines := strings.ReplaceAll(string(text), "\n", u.eol)
+	if end := len(u.old); u.lines[len(u.lines)-1] < end {
+		lines = u.eol + lines
+	}
+	u.edits = append(u.edits, yamlEdit{len(u.old), len(u.old), lines})
+}
+
+// expand writes out the aliases of what has changed or is gone.
+func (u *yamlUpdate) expand() error {
+	for _, a := range u.aliases {
+		if now, ok := u.anchors[a.node.Alias]; ok && sameDocument(now, a.v) {
+			continue
+		}
+		if err := u.replace(a.node, a.v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A yamlEdit puts text in place of some bytes.
@@ -68,36 +138,62 @@ func (u *yamlUpdate) apply() []byte {
 
 // value notes what must change for a node to be v.
 func (u *yamlUpdate) value(n *yaml.Node, v any) error {
+	if n.Kind == yaml.AliasNode {
+		u.aliases = append(u.aliases, yamlAlias{n, v})
+		return nil
+	}
 	have, err := yamlReader{}.value(n)
 	if err != nil {
 		return err
 	}
-	if sameDocument(have, v) {
+	same := sameDocument(have, v)
+	if same && !u.shared {
 		return nil
 	}
-	if was, ok := have.(map[string]any); ok && n.Kind == yaml.MappingNode {
-		if now, ok := v.(map[string]any); ok {
+	if n.Anchor != "" {
+		u.anchors[n] = v
+	}
+	switch was := have.(type) {
+	case map[string]any:
+		if now, ok := v.(map[string]any); ok && hasKeys(now, was) {
 			return u.mapping(n, was, now)
 		}
-	}
-	if was, ok := have.([]any); ok && n.Kind == yaml.SequenceNode {
-		if now, ok := v.([]any); ok {
+	case []any:
+		if now, ok := v.([]any); ok && len(now) >= len(was) {
 			return u.sequence(n, was, now)
 		}
 	}
+	if same {
+		return nil
+	}
+	if len(n.Content) > 0 && n == u.root {
+		return errSplice
+	}
+	delete(u.anchors, n)
 	return u.replace(n, v)
 }
 
-func (u *yamlUpdate) mapping(n *yaml.Node, was, now map[string]any) error {
-	for k := range was {
-		if _, ok := now[k]; !ok {
-			return errSplice
+// hasKeys reports whether m has all keys of other.
+func hasKeys(m, other map[string]any) bool {
+	for k := range other {
+		if _, ok := m[k]; !ok {
+			return false
 		}
 	}
+	return true
+}
+
+func (u *yamlUpdate) mapping(n *yaml.Node, was, now map[string]any) error {
 	written := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
+			if err := u.asItIs(n.Content[i+1]); err != nil {
+				return err
+			}
 			continue
+		}
+		if err := u.asItIs(n.Content[i]); err != nil {
+			return err
 		}
 		k, err := yamlReader{}.key(n.Content[i])
 		if err != nil {
@@ -130,10 +226,19 @@ func (u *yamlUpdate) mapping(n *yaml.Node, was, now map[string]any) error {
 	return u.add(n, added, "")
 }
 
-func (u *yamlUpdate) sequence(n *yaml.Node, was, now []any) error {
-	if len(now) < len(was) {
-		return errSplice
+// asItIs notes the anchors and aliases in what does not change.
+func (u *yamlUpdate) asItIs(n *yaml.Node) error {
+	if !u.shared {
+		return nil
 	}
+	have, err := yamlReader{}.value(n)
+	if err != nil {
+		return err
+	}
+	return u.value(n, have)
+}
+
+func (u *yamlUpdate) sequence(n *yaml.Node, was, now []any) error {
 	for i, c := range n.Content {
 		if err := u.value(c, now[i]); err != nil {
 			return err
@@ -189,11 +294,9 @@ func (u *yamlUpdate) add(n *yaml.Node, added []string, bullet string) error {
 	if len(n.Content) == 0 {
 		return errSplice
 	}
-	column := n.Content[0].Column
-	if bullet != "" {
-		if column = n.Column; n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
-			return errSplice
-		}
+	column, err := u.column(n, bullet)
+	if err != nil {
+		return err
 	}
 	last := n.Content[len(n.Content)-1]
 	end, err := u.end(last)
@@ -202,19 +305,34 @@ func (u *yamlUpdate) add(n *yaml.Node, added []string, bullet string) error {
 	}
 	indent := strings.Repeat(" ", column-1) + bullet
 	if end > 0 && u.old[end-1] == '\n' && blockScalar(last) { // the line after it
-		u.edits = append(u.edits, yamlEdit{end, end, indent + strings.Join(added, "\n"+indent) + "\n"})
+		u.edits = append(u.edits, yamlEdit{end, end, indent + strings.Join(added, u.eol+indent) + u.eol})
 		return nil
 	}
-	if eol := bytes.IndexByte(u.old[end:], '\n'); eol >= 0 {
+	if eol := bytes.IndexAny(u.old[end:], "\r\n"); eol >= 0 {
 		end += eol
 	} else {
 		end = len(u.old)
 	}
-	if end > 0 && u.old[end-1] == '\r' {
-		end--
-	}
-	u.edits = append(u.edits, yamlEdit{end, end, "\n" + indent + strings.Join(added, "\n"+indent)})
+	u.edits = append(u.edits, yamlEdit{end, end, u.eol + indent + strings.Join(added, u.eol+indent)})
 	return nil
+}
+
+// column is where the parts of a collection on lines of their own begin: their
+// keys, or what comes before these and before elements.
+func (u *yamlUpdate) column(n *yaml.Node, bullet string) (int, error) {
+	first := n.Content[0]
+	line := u.old[u.lines[first.Line-1]:u.start(first)]
+	switch before := bytes.TrimRight(line, " "); {
+	case bullet == "" && bytes.HasSuffix(before, []byte("?")):
+		return utf8.RuneCount(before), nil
+	case bullet == "":
+		return first.Column, nil
+	case n.Anchor == "" && n.Style&yaml.TaggedStyle == 0:
+		return n.Column, nil
+	case string(bytes.TrimLeft(before, " ")) == "-": // an anchor or a tag is on the line above
+		return len(before), nil
+	}
+	return 0, errSplice
 }
 
 // blockScalar reports whether the last thing in a node is a text of lines of its
@@ -227,19 +345,19 @@ func blockScalar(n *yaml.Node) bool {
 }
 
 func (u *yamlUpdate) addInFlow(n *yaml.Node, added []string) error {
-	end, err := u.end(n)
-	if err != nil {
-		return err
+	at, text := u.content(n)+1, strings.Join(added, ", ")
+	if len(n.Content) > 0 {
+		var err error
+		if at, err = u.end(n.Content[len(n.Content)-1]); err != nil {
+			return err
+		}
+		if comma, ok := u.comma(at); ok {
+			at = comma
+		} else {
+			text = ", " + text
+		}
 	}
-	if c := u.old[end-1]; c != '}' && c != ']' {
-		return errSplice
-	}
-	inside := bytes.TrimRight(u.old[:end-1], " \t\r\n")
-	text := strings.Join(added, ", ")
-	if len(n.Content) > 0 && inside[len(inside)-1] != ',' {
-		text = ", " + text
-	}
-	u.edits = append(u.edits, yamlEdit{len(inside), len(inside), text})
+	u.edits = append(u.edits, yamlEdit{at, at, text})
 	return nil
 }
 
@@ -255,15 +373,19 @@ func (u *yamlUpdate) replace(n *yaml.Node, v any) error {
 	}
 	switch {
 	case from == to: // nothing is written for null
+		if before := bytes.TrimRight(u.old[:from], " \t\r\n"); len(before) > 0 && !strings.ContainsRune(":-?,[{", rune(before[len(before)-1])) {
+			from, to, text = len(before), len(before), ": "+text // nor for what comes before it
+			break
+		}
 		text = " " + text
 	case n.Style&yaml.FlowStyle == 0 && (n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode): // on lines of its own
 		from = len(bytes.TrimRight(u.old[:from], " \t\r\n"))
 		text = " " + text
 		if blockScalar(n) {
-			text += "\n"
+			text += u.eol
 		}
 	case blockScalar(n):
-		text += "\n"
+		text += u.eol
 	}
 	u.edits = append(u.edits, yamlEdit{from, to, text})
 	return nil
@@ -271,14 +393,6 @@ func (u *yamlUpdate) replace(n *yaml.Node, v any) error {
 
 // start is where a node begins.
 func (u *yamlUpdate) start(n *yaml.Node) int {
-	if u.lines == nil {
-		u.lines = []int{0}
-		for i, c := range u.old {
-			if c == '\n' {
-				u.lines = append(u.lines, i+1)
-			}
-		}
-	}
 	if n.Line < 1 || n.Line > len(u.lines) {
 		return len(u.old)
 	}
@@ -330,22 +444,34 @@ func (u *yamlUpdate) content(n *yaml.Node) int {
 
 // closing returns the end of the bracket that comes next.
 func (u *yamlUpdate) closing(at int) (int, error) {
-	for ; at < len(u.old); at++ {
-		switch u.old[at] {
-		case '}', ']':
-			return at + 1, nil
-		case '#':
-			eol := bytes.IndexByte(u.old[at:], '\n')
-			if eol < 0 {
-				return 0, errSplice
-			}
-			at += eol
-		case ' ', '\t', '\r', '\n', ',', ':':
-		default:
-			return 0, errSplice
-		}
+	at = u.skip(at, " \t\r\n,:")
+	if at < len(u.old) && (u.old[at] == '}' || u.old[at] == ']') {
+		return at + 1, nil
 	}
 	return 0, errSplice
+}
+
+// comma returns the end of the comma that comes next, if one does.
+func (u *yamlUpdate) comma(at int) (int, bool) {
+	at = u.skip(at, " \t\r\n:")
+	return at + 1, at < len(u.old) && u.old[at] == ','
+}
+
+// skip goes on behind some characters and comments.
+func (u *yamlUpdate) skip(at int, some string) int {
+	for ; at < len(u.old); at++ {
+		switch c := u.old[at]; {
+		case c == '#':
+			eol := bytes.IndexAny(u.old[at:], "\r\n")
+			if eol < 0 {
+				return len(u.old)
+			}
+			at += eol
+		case strings.IndexByte(some, c) < 0:
+			return at
+		}
+	}
+	return at
 }
 
 func (u *yamlUpdate) endOfScalar(n *yaml.Node, at int) (int, error) {

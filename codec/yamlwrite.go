@@ -45,6 +45,9 @@ func yamlNode(v any, depth int) (*yaml.Node, error) {
 	case map[string]any:
 		return mappingNode(v, depth)
 	}
+	if err := noDocument("yaml", v); err != nil {
+		return nil, err
+	}
 	b, err := yaml.Dump(v)
 	if err != nil {
 		return nil, err

@@ -33,8 +33,9 @@ func NewFile(path string, memo key.Memo) *FileOrigin {
 
 // FileOrigin is the origin of an item that lies in a file of its own.
 type FileOrigin struct {
-	path string
-	memo key.Memo
+	path    string
+	memo    key.Memo
+	listing *Listing // may be nil
 
 	mu     sync.Mutex
 	digest key.Digest   // zero until it is known
@@ -73,6 +74,9 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	if f.read && stat != f.stat {
 		return key.Digest{}, fmt.Errorf("%s: %w", f.path, ErrChanged)
 	}
+	if err := f.Check(); err != nil {
+		return key.Digest{}, err
+	}
 	f.digest, f.stat = d, stat
 	return d, nil
 }
@@ -82,6 +86,9 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
 	b, stat, err := readFile(f.path)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	settled := stat.Settled(time.Now()) // else its times may not show a change
@@ -98,6 +105,10 @@ func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// Check reports whether the file is still what its [Listing] found, as is to be
+// asked when it was read by its path.
+func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
 // readFile returns a file's content with the status that it had before and
 // after it was read.

@@ -238,3 +238,24 @@ func TestWrongLanguage(t *testing.T) {
 		})
 	}
 }
+
+// TestValuesFromOutsideKeepTheirBytes: what looks like a number is one, and a
+// text is what was given, line breaks and blanks too.
+func TestValuesFromOutsideKeepTheirBytes(t *testing.T) {
+	flowFile := `version: 1
+vars: {x: 8}
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  marked: {map: set-value, from: letters, with: {key: a, value: "${x}"}}
+`
+	for text, want := range map[string]any{
+		"5": int64(5), " 5 ": int64(5), "1.5": 1.5, "true": true, "a b": "a b", "": "", `"5"`: "5", "'a'": "a", "!!str 5": "5",
+		"a\nb": "a\nb", "a\n\n b\n": "a\n\n b\n", "a\r\nb": "a\r\nb", "|\n  x": "|\n  x", "5\n": "5\n", "'a\nb'": "'a\nb'",
+		" a ": " a ", "a # b": "a # b", "\"a\" # b": "\"a\" # b", "&x a": "&x a", "[a": "[a", "a: b": "a: b", "# a": "# a", "a\u2028b": "a\u2028b",
+	} {
+		f := mustParse(t, map[string]string{"flow.yaml": flowFile}, map[string]string{"x": text})
+		if got := find(t, f, "marked").Params.(mapper.SetValue).Value; got != want {
+			t.Errorf("%q became %#v, want %#v", text, got, want)
+		}
+	}
+}

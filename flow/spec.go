@@ -190,13 +190,32 @@ func (p *parser) readVars(n *yaml.Node) {
 func values(vars map[string]string) map[string]*yaml.Node {
 	all := map[string]*yaml.Node{}
 	for name, text := range vars {
-		var n yaml.Node
-		if err := yaml.Load([]byte(text), &n); err != nil || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.ScalarNode {
-			n = yaml.Node{Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}}
-		}
-		all[name] = n.Content[0]
+		all[name] = scalarOf(text)
 	}
 	return all
+}
+
+// scalarOf reads a scalar that stands by itself. What YAML would take anything
+// away from, such as breaks of lines, blanks around it and what looks like a
+// comment, is a text as it is.
+func scalarOf(text string) *yaml.Node {
+	as := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	var n yaml.Node
+	if strings.ContainsAny(text, "\n\r\u0085\u2028\u2029") || yaml.Load([]byte(text), &n) != nil || n.Kind != yaml.DocumentNode {
+		return as
+	}
+	switch c := n.Content[0]; {
+	case c.Kind != yaml.ScalarNode || c.Anchor != "":
+	case c.Style&yaml.TaggedStyle != 0:
+		return c
+	case c.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		if len(text) > 1 && text[0] == text[len(text)-1] {
+			return c
+		}
+	case c.Value == text || c.ShortTag() != "!!str" && c.Value == strings.TrimSpace(text):
+		return c
+	}
+	return as
 }
 
 // checkSet refuses values for variables that there are not.

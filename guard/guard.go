@@ -6,7 +6,8 @@
 // one to the next, in the folders above and in what lies in a folder that is
 // read, and each of the links on the way counts as read, too. A folder is known
 // by what it is, so that names that differ in case and bind mounts do not
-// matter.
+// matter. An overlay is its layers, too: the upper one is written where it is,
+// and all of them are read.
 //
 // Hard links are no way to an input as long as what is written is a new file
 // that then takes its name: the other names keep the old one.
@@ -101,8 +102,10 @@ func (in *Inputs) List() []Input {
 func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 	c := newCheck(ctx)
 	for _, o := range outputs {
-		if t := c.target(o); !in.was(t.allowed()) {
-			c.targets = append(c.targets, t)
+		if t := c.target(o, o.Place()); !in.was(t.allowed()) {
+			for _, at := range c.places(t.real, true) {
+				c.targets = append(c.targets, c.target(o, at))
+			}
 		}
 	}
 	if len(c.targets) == 0 {
@@ -147,11 +150,12 @@ func (in *Inputs) allow(all []*target) {
 
 // check is one check of some outputs.
 type check struct {
-	ctx     context.Context
-	mounts  []mount
-	targets []*target
-	deep    bool // links in folders matter: some output is there
-	folders map[string]folder
+	ctx      context.Context
+	mounts   []mount
+	overlays []overlay
+	targets  []*target
+	deep     bool // links in folders matter: some output is there
+	folders  map[string]folder
 }
 
 // folder is what is known of a folder that a link names.
@@ -162,7 +166,8 @@ type folder struct {
 }
 
 func newCheck(ctx context.Context) *check {
-	return &check{ctx: ctx, mounts: mounts(), folders: map[string]folder{}}
+	all := mounts()
+	return &check{ctx: ctx, mounts: all, overlays: overlays(all), folders: map[string]folder{}}
 }
 
 // target is an output, found on disk.
@@ -175,8 +180,8 @@ type target struct {
 
 func (t *target) allowed() allowed { return allowed{t.real, t.Files, t.info != nil && !t.Shallow} }
 
-func (c *check) target(o Output) *target {
-	t := &target{Output: o, real: o.Place()}
+func (c *check) target(o Output, real string) *target {
+	t := &target{Output: o, real: real}
 	t.info, _ = os.Lstat(t.real)
 	t.above = c.above(t.real)
 	if t.info != nil && !o.Shallow {
@@ -250,8 +255,18 @@ func (c *check) input(i Input) error {
 	return i.Files(c.ctx, func(path string) error { return c.name(i, path) })
 }
 
-// place holds the outputs against what an input comes to.
+// place holds the outputs against what an input comes to, and against the layers
+// of that.
 func (c *check) place(i Input, real string) error {
+	for _, at := range c.places(real, false) {
+		if err := c.onePlace(i, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) onePlace(i Input, real string) error {
 	info, err := os.Lstat(real)
 	above := c.above(real)
 	for _, t := range c.targets {
@@ -269,6 +284,15 @@ func (c *check) place(i Input, real string) error {
 // entry holds the outputs against a name, a link or a file, that is needed.
 // shown is what is said to lead there.
 func (c *check) entry(i Input, real, shown string) error {
+	for _, at := range c.places(real, false) {
+		if err := c.oneEntry(i, at, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) oneEntry(i Input, real, shown string) error {
 	info, _ := os.Lstat(real)
 	above := c.folder(i, filepath.Dir(real)).above
 	for _, t := range c.targets {
@@ -360,6 +384,11 @@ func (c *check) name(i Input, path string) error {
 		real := filepath.Join(f.real, base)
 		if err := c.entryIn(i, f, real, path); err != nil {
 			return err
+		}
+		for _, at := range c.places(real, false)[1:] {
+			if err := c.oneEntry(i, at, path); err != nil {
+				return err
+			}
 		}
 		to, err := os.Readlink(real)
 		if err != nil {

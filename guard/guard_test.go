@@ -184,6 +184,41 @@ func TestCheckMounts(t *testing.T) {
 	}
 }
 
+// TestCheckOverlays: what an overlay shows lies in its layers, and what is
+// written to it goes to the upper one.
+func TestCheckOverlays(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"low/a/0": "", "low, too: x/c/0": "", "up/b/0": "", "work": "", "merged/x": "", "links/0@": "../merged/b/0", "far/x": ""})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	escaped := strings.NewReplacer(":", `\:`, ",", `\,`)
+	if err := errors.Join(os.Remove(at("work")), os.Mkdir(at("work"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	options := "lowerdir=" + escaped.Replace(at("low, too: x")) + ":" + at("low") + ",upperdir=" + at("up") + ",workdir=" + at("work")
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "-o", options, "overlay", at("merged")).CombinedOutput(); err != nil {
+		t.Skipf("this test needs the right to mount an overlay (run it as root): %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "umount", at("merged")).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	for _, c := range []struct {
+		in, out string
+		want    bool
+	}{
+		{"merged", "up", true}, {"merged", "up/b", true}, {"merged", "up/new", true}, {"merged", "low/a", true}, {"merged", "low, too: x/c/new", true},
+		{"merged/b", "up/b/0", true}, {"merged/b", "up", true}, {"merged/b", "up/new", false}, {"merged/a", "low", true},
+		{"up", "merged", true}, {"up", "merged/new", true}, {"up/b", "merged/b/new", true}, {"up/b", "merged/new", false},
+		{"low", "merged/new", false}, {"low/a", "merged/b", false}, {"far", "merged", false}, {"merged", "far", false},
+		{"links", "up/b", true}, {"links", "up/b/0", true}, {"links", "up/new", false},
+	} {
+		if got := refused(t, dir, guard.Input{Path: c.in}, guard.Output{Path: c.out}); got != c.want {
+			t.Errorf("read %s, write %s: refused is %v", c.in, c.out, got)
+		}
+	}
+}
+
 // BenchmarkCheck goes through a folder of many files, or of as many links.
 func BenchmarkCheck(b *testing.B) {
 	for name, link := range map[string]bool{"files": false, "links": true} {

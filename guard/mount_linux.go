@@ -5,15 +5,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A mount shows a folder of a file system at a path.
 type mount struct {
-	device string
-	root   string // the folder within the file system
-	path   string
+	device  string
+	root    string // the folder within the file system
+	path    string
+	kind    string // of the file system
+	options string // of the file system, as they are written
 }
 
 // mounts lists what is mounted, in the order in which it was; nil if the system
@@ -32,7 +35,11 @@ func readMounts(r io.Reader) (all []mount) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		if f := strings.Fields(lines.Text()); len(f) > 4 {
-			all = append(all, mount{f[2], unescape(f[3]), unescape(f[4])})
+			m := mount{device: f[2], root: unescape(f[3]), path: unescape(f[4])}
+			if i := slices.Index(f, "-"); i >= 0 && len(f) > i+3 { // behind fields that there may be
+				m.kind, m.options = f[i+1], f[i+3]
+			}
+			all = append(all, m)
 		}
 	}
 	return all

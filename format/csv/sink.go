@@ -1,9 +1,7 @@
 package csv
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math/big"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/csvtext"
 )
 
 func init() {
@@ -45,8 +44,7 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 }
 
 // Write writes a dataset. Items must be text, numbers, truth values or null,
-// which is an empty field. Within a text, a line break of two characters is
-// read back as one of one.
+// which is an empty field.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -79,8 +77,7 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 	if !s.Header || len(names) == 0 {
 		return nil, row, nil
 	}
-	head, err := s.encode(names)
-	return head, row, err
+	return s.encode(names), row, nil
 }
 
 // row makes the row of a sample.
@@ -106,7 +103,7 @@ func (s Sink) row(ctx context.Context, path string, keys []string, sample datase
 			return nil, fmt.Errorf("item %s: %w", k, err)
 		}
 	}
-	return s.encode(record)
+	return s.encode(record), nil
 }
 
 // sameKeys holds a sample to the columns that the first one gave.
@@ -146,16 +143,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 }
 
 // encode makes one row.
-func (s Sink) encode(record []string) ([]byte, error) {
-	if len(record) == 1 && record[0] == "" {
-		return []byte("\"\"\n"), nil // an empty line would be passed over
-	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Comma, _ = comma(s.Delimiter) // it was checked
-	if err := w.Write(record); err != nil {
-		return nil, err
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+func (s Sink) encode(record []string) []byte {
+	delimiter, _ := comma(s.Delimiter) // it was checked
+	return csvtext.Append(nil, record, delimiter)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/csvtext"
 	"github.com/larder-data/larder/key"
 )
 
@@ -124,6 +125,7 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 		return nil, err
 	}
 	t := &table{Source: s, columns: s.Columns, files: rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}}
+	t.files.Listing = t.Listing()
 	t.comma, _ = comma(s.Delimiter) // it was checked
 	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
 		err := t.scan(path, r, add)
@@ -149,11 +151,10 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 
 // reader reads rows. The number of their fields is that of the columns, once
 // these are known.
-func (t *table) reader(r io.Reader) *csv.Reader {
-	in := csv.NewReader(r)
+func (t *table) reader(r io.Reader) *csvtext.Reader {
+	in := csvtext.NewReader(r)
 	in.Comma = t.comma
-	in.FieldsPerRecord = len(t.columns)
-	in.ReuseRecord = true
+	in.Fields = len(t.columns)
 	return in
 }
 

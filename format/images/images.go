@@ -45,12 +45,15 @@ var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "ti
 // over, and links to folders are not followed. memo, which may be nil,
 // remembers digests of files.
 func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component.Samples, error) {
-	l := &listing{root: root}
+	l := &listing{Listing: dataset.NewListing(), root: root}
 	err := l.add(ctx, "", s.Recursive || s.Label, s.wanted())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", root)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := l.Check(); err != nil {
 		return nil, err
 	}
 	if s.Label {
@@ -61,7 +64,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 		}
 	}
 	return dataset.Func(len(l.files), func(_ context.Context, i int) (dataset.Sample, error) {
-		sample := dataset.NewSample(dataset.Field{Key: "image", Item: dataset.File(l.path(i), memo)})
+		sample := dataset.NewSample(dataset.Field{Key: "image", Item: l.File(l.path(i), memo)})
 		if s.Label {
 			sample = sample.WithItem("label", dataset.NewItem("json", l.label(i)))
 		}

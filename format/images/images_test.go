@@ -135,3 +135,30 @@ func TestOrderIsByPathElements(t *testing.T) {
 		}
 	})
 }
+
+// TestReplacedWhileItIsRead: an image of a folder that has taken the name of the
+// one that was listed is not read.
+func TestReplacedWhileItIsRead(t *testing.T) {
+	dir := t.TempDir()
+	in, next := filepath.Join(dir, "in"), filepath.Join(dir, "next")
+	for _, f := range []string{in, next} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(f, "a"), 0o777), os.WriteFile(filepath.Join(f, "a/x.png"), []byte("x"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ds, err := images.Source{Recursive: true}.Open(t.Context(), in, nil)
+	if err != nil || ds.Len() != 1 {
+		t.Fatal(ds, err)
+	}
+	if err := errors.Join(os.Rename(in, in+"-old"), os.Rename(next, in)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ds.At(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := s.Field("image")
+	if _, err := f.Item.Bytes(t.Context()); !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "x.png") {
+		t.Errorf("the error is %v", err)
+	}
+}

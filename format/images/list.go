@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 )
 
 // listing is the images in a folder, by name only. It takes 16 bytes a file and
 // the length of its name.
 type listing struct {
+	*dataset.Listing
 	root    string
 	folders []string // from root; the first is root itself, ""
 	files   []name   // in order
@@ -53,6 +55,9 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted
 	id := uint32(len(l.folders))
 	l.folders = append(l.folders, folder)
 	dir := filepath.Join(l.root, folder)
+	if err := l.Folder(dir); err != nil {
+		return err
+	}
 	var files []name
 	var folders []string
 	err := output.EachEntry(dir, func(e fs.DirEntry) {

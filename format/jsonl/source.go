@@ -73,7 +73,7 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 			return nil, err
 		}
 	}
-	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}
+	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo, Listing: x.Listing()}
 	return dataset.Func(x.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
 		r, err := x.Row(i)
 		if err != nil {

@@ -17,6 +17,7 @@ type Files struct {
 	Items   map[string]string // item to field
 	Outside bool              // files may lie outside the folder of the one that names them
 	Memo    key.Memo          // remembers digests of files; may be nil
+	Listing *dataset.Listing  // when the files that name them were gone through; may be nil
 }
 
 // Fields returns the items of a row of the file at path, by name. name returns
@@ -35,7 +36,7 @@ func (f Files) Fields(path string, name func(field string) (string, bool, error)
 		if to, err = f.resolve(path, to); err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.Items[k], err)
 		}
-		fields = append(fields, dataset.Field{Key: k, Item: dataset.File(to, f.Memo)})
+		fields = append(fields, dataset.Field{Key: k, Item: f.Listing.File(to, f.Memo)})
 	}
 	return fields, nil
 }

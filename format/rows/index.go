@@ -26,6 +26,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/larder-data/larder/dataset"
@@ -41,8 +42,9 @@ const ByteOrderMark = "\ufeff"
 // An Index says where the rows of files begin. It takes 8 bytes a row. Once all
 // files are added it may be used by many goroutines.
 type Index struct {
-	files []*file
-	ends  []int // ends[k] is the number of rows in files[:k+1]
+	listing *dataset.Listing
+	files   []*file
+	ends    []int // ends[k] is the number of rows in files[:k+1]
 }
 
 type file struct {
@@ -69,6 +71,9 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", path)
 	}
+	if err := x.Listing().Folder(filepath.Dir(path)); err != nil {
+		return err
+	}
 	in := &file{path: path, stat: key.StatOf(info)}
 	if err := scan(&reader{ctx, f}, func(start int64) { in.starts = append(in.starts, start) }); err != nil {
 		return err
@@ -80,6 +85,15 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	x.ends = append(x.ends, x.Len()+len(in.starts))
 	in.starts = append(slices.Clip(in.starts), info.Size())
 	return nil
+}
+
+// Listing says when the first file was gone through, for the files that rows
+// name.
+func (x *Index) Listing() *dataset.Listing {
+	if x.listing == nil {
+		x.listing = dataset.NewListing()
+	}
+	return x.listing
 }
 
 // reader ends with its context.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
 )
 
@@ -87,6 +88,39 @@ func TestLongRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := x.Row(0); err == nil || !strings.Contains(err.Error(), "x:1:1: this row takes 268435457 bytes") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestNamedFilesOfAnotherFolder: files that rows name are those of the folder in
+// which the rows were found.
+func TestNamedFilesOfAnotherFolder(t *testing.T) {
+	dir := t.TempDir()
+	in, next := filepath.Join(dir, "in"), filepath.Join(dir, "next")
+	for _, f := range []string{in, next} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(f, "a"), 0o777), os.WriteFile(filepath.Join(f, "a/x.txt"), []byte(f), 0o666), os.WriteFile(filepath.Join(f, "rows"), []byte("aa"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var x rows.Index
+	if err := x.Add(t.Context(), filepath.Join(in, "rows"), pairs); err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		named := func(string) (string, bool, error) { return "a/x.txt", true, nil }
+		fields, err := rows.Files{Items: map[string]string{"x": "name"}, Listing: x.Listing()}.Fields(filepath.Join(in, "rows"), named)
+		if err == nil {
+			_, err = fields[0].Item.Bytes(t.Context())
+		}
+		return err
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(in, in+"-old"), os.Rename(next, in)); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "a/x.txt") {
 		t.Errorf("the error is %v", err)
 	}
 }

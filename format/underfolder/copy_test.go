@@ -223,7 +223,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 // TestInPlaceGoesOn: files that are there already are not written again, and
 // what a killed writer left unfinished goes away.
 func TestInPlaceGoesOn(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-1-1": "hal"})
+	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
 	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, ds)
 	if tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
@@ -284,5 +284,35 @@ func TestLinkToARelativePath(t *testing.T) {
 	writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: output.SymbolicLink}, ds)
 	if got := files(t, path); got["data/0_a.txt"] != "x" {
 		t.Errorf("the folder has %q", got)
+	}
+}
+
+// TestReplacedWhileItIsRead: a dataset that takes the name of the one that is
+// read is not written in part, however files are copied.
+func TestReplacedWhileItIsRead(t *testing.T) {
+	for _, how := range []output.Copy{output.Reflink, output.HardLink, output.SymbolicLink, output.Rewrite} {
+		for _, name := range []string{"", "data"} { // of what is replaced
+			from := folder(t, map[string]string{"data/0_x.txt": "old", "data/1_x.txt": "old", "s.txt": "old"})
+			next := folder(t, map[string]string{"data/0_x.txt": "new", "data/1_x.txt": "new", "s.txt": "new"})
+			ds := open(t, from)
+			replaced := dataset.Func(ds.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+				if i == 1 {
+					was := filepath.Join(from, name)
+					if err := errors.Join(os.Rename(was, was+"-old"), os.Rename(filepath.Join(next, name), was)); err != nil {
+						return dataset.Sample{}, err
+					}
+				}
+				return ds.At(ctx, i)
+			})
+			path := filepath.Join(t.TempDir(), "out")
+			env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 1}
+			err := underfolder.Sink{Path: component.Path(path), Copy: how}.Write(t.Context(), env, component.One(replaced))
+			if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), from) {
+				t.Errorf("%s of %q: the error is %v", how, name, err)
+			}
+			if _, err := os.Lstat(path); err == nil {
+				t.Errorf("%s of %q: something was written", how, name)
+			}
+		}
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -33,6 +34,7 @@ const dataFolder = "data"
 
 // listing is what a folder holds, by name only. It takes 16 bytes a file.
 type listing struct {
+	*dataset.Listing
 	root    string
 	shared  []string // names of the root files that are items
 	files   []file   // by index, then by name
@@ -62,11 +64,17 @@ func splitName(rest string) (key, ext string) {
 
 // list lists a folder.
 func list(root string) (*listing, error) {
-	l := &listing{root: root}
+	l := &listing{Listing: dataset.NewListing(), root: root}
+	if err := l.note(); err != nil {
+		return nil, err
+	}
 	if err := l.listRoot(); err != nil {
 		return nil, err
 	}
 	if err := l.listData(); err != nil {
+		return nil, err
+	}
+	if err := l.Check(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(l.files, func(a, b file) int {
@@ -76,6 +84,16 @@ func list(root string) (*listing, error) {
 		return nil, err
 	}
 	return l, l.count()
+}
+
+// note notes the folders that are there: what is wrong, listing them says.
+func (l *listing) note() error {
+	for _, dir := range []string{l.root, filepath.Join(l.root, dataFolder)} {
+		if err := l.Folder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *listing) listRoot() error {

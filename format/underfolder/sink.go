@@ -163,7 +163,7 @@ func onlyItems(dir, shown string) (err error) {
 		digits, rest, _ := strings.Cut(e.Name(), "_")
 		_, isIndex := parseIndex(digits)
 		key, ext := splitName(rest)
-		item := isIndex && key != "" && isExtension(ext) || strings.HasPrefix(e.Name(), unfinishedMark)
+		item := isIndex && key != "" && isExtension(ext) || isUnfinished(e.Name())
 		if (!isFile(e) || !item) && err == nil {
 			err = notOurs(shown, e.Name())
 		}
@@ -179,7 +179,7 @@ func (m mark) has(name string) bool {
 	if dataset.IsKnown(ext) && key != "" && m.Shared == nil {
 		return true
 	}
-	return name == markName || name == markName+".new" || strings.HasPrefix(name, unfinishedMark) || slices.Contains(m.Shared, name)
+	return name == markName || name == markName+".new" || isUnfinished(name) || slices.Contains(m.Shared, name)
 }
 
 // isExtension reports whether a file's extension is one of letters and digits.

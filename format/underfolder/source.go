@@ -50,7 +50,7 @@ func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, erro
 	f := &folder{listing: l, memo: memo}
 	for _, name := range l.shared {
 		k, _ := splitName(name)
-		f.root = append(f.root, dataset.Field{Key: k, Item: dataset.File(filepath.Join(root, name), memo), Shared: true})
+		f.root = append(f.root, dataset.Field{Key: k, Item: l.File(filepath.Join(root, name), memo), Shared: true})
 	}
 	f.warnClashes(log)
 	return f, nil
@@ -88,7 +88,7 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	for ; at < len(f.files) && f.files[at].index == int64(i); at++ {
 		k, _ := splitName(f.rests[f.files[at].rest])
 		path := filepath.Join(f.listing.root, dataFolder, f.name(f.files[at]))
-		fields = append(fields, dataset.Field{Key: k, Item: dataset.File(path, f.memo)})
+		fields = append(fields, dataset.Field{Key: k, Item: f.File(path, f.memo)})
 	}
 	for _, shared := range f.root {
 		if !slices.ContainsFunc(fields, func(own dataset.Field) bool { return own.Key == shared.Key }) {

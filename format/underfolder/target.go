@@ -157,7 +157,7 @@ func (t *target) put(name string, create func(path string) error) error {
 		}
 		return err
 	}
-	unfinished := filepath.Join(filepath.Dir(dst), fmt.Sprintf("%s%d-%d", unfinishedMark, os.Getpid(), n))
+	unfinished := filepath.Join(filepath.Dir(dst), unfinishedName(n))
 	err := create(unfinished)
 	if err == nil {
 		err = t.publish(filepath.Join(filepath.Dir(name), filepath.Base(unfinished)), name)
@@ -189,9 +189,6 @@ func (t *target) publish(from, name string) error {
 	}
 	return t.root.Rename(from, name)
 }
-
-// unfinishedMark starts the names of files that are being written in place.
-const unfinishedMark = ".larder-"
 
 func alreadyThere(file string) error {
 	return fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files", file)

@@ -72,15 +72,13 @@ func (w *writer) lookThere() error {
 		}
 	}
 	err := output.EachEntry(root, func(e fs.DirEntry) {
+		sweep(root, e)
 		stem, _, _ := strings.Cut(e.Name(), ".")
 		w.there[stem] = e.Name()
 	})
 	if err == nil {
 		err = output.EachEntry(data, func(e fs.DirEntry) {
-			if strings.HasPrefix(e.Name(), unfinishedMark) && !e.IsDir() { // of a killed writer: it is our turn
-				os.Remove(filepath.Join(data, e.Name()))
-				return
-			}
+			sweep(data, e)
 			stem, _, _ := strings.Cut(e.Name(), ".")
 			digits, k, _ := strings.Cut(stem, "_")
 			if _, ok := parseIndex(digits); ok {
@@ -308,6 +306,9 @@ func (w *writer) same(ctx context.Context, c content, path string) bool {
 func (w *writer) create(ctx context.Context, c content, path string) error {
 	if c.source != "" {
 		n, asked, err := w.copy.File(path, c.source)
+		if file, ok := c.item.Origin().(*dataset.FileOrigin); ok && err == nil {
+			err = file.Check()
+		}
 		w.env.Tally.BytesWritten.Add(n)
 		if !asked {
 			w.into.warned.Do(func() { w.env.Log.Warn("links cannot be made here; files are copied", "copy", w.copy) })

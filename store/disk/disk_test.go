@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/larder-data/larder/internal/ownmounts"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -17,6 +18,7 @@ func TestMain(m *testing.M) {
 		role()
 		return
 	}
+	ownmounts.Enter()
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,0 +1,65 @@
+package underfolder_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/underfolder"
+)
+
+// TestLeftoversAreSwept: of what is unfinished in a folder that is written in
+// place, what killed writers left goes, beside shared items too, and nothing
+// else.
+func TestLeftoversAreSwept(t *testing.T) {
+	dead := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	gone, own := dead.Process.Pid, os.Getpid()
+	leave := []string{
+		fmt.Sprintf(".larder-%d-1", os.Getppid()), fmt.Sprintf(".larder-%d-99", own), fmt.Sprintf(".larder-%d", gone),
+		fmt.Sprintf(".larder-%d-x", gone), fmt.Sprintf(".larder-0%d-1", gone), fmt.Sprintf(".larder-%d-1.txt", gone), ".larder-notes", ".larder--1", ".larder-0-1",
+	}
+	link, sub := fmt.Sprintf(".larder-%d-7", gone), fmt.Sprintf(".larder-%d-8", gone)
+	swept := []string{fmt.Sprintf(".larder-%d-1", gone), fmt.Sprintf(".larder-%d-98", own)}
+	for _, how := range []underfolder.Overwrite{underfolder.NewFiles, underfolder.OverwriteFiles} {
+		path := folder(t, map[string]string{"data/0_b.txt": "x"})
+		for _, dir := range []string{path, filepath.Join(path, "data")} {
+			for _, name := range append(slices.Clone(leave), swept...) {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			old := time.Now().Add(-time.Hour)
+			if err := errors.Join(os.Symlink("nowhere", filepath.Join(dir, link)), os.Mkdir(filepath.Join(dir, sub), 0o777), os.Chtimes(filepath.Join(dir, swept[1]), old, old)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := write(t, path, how, component.One(dataset.List(dataset.NewSample(text("a", "x", false), text("z", "y", true))))); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{path, filepath.Join(path, "data")} {
+			for _, name := range append(slices.Clone(leave), link, sub) {
+				if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+					t.Errorf("%s: %s is gone: %v", how, name, err)
+				}
+			}
+			for _, name := range swept {
+				if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+					t.Errorf("%s: %s is still in %s", how, name, dir)
+				}
+			}
+		}
+		if _, err := write(t, path, underfolder.Replace, component.One(dataset.List[dataset.Sample]())); err == nil {
+			t.Errorf("a folder with files of another kind was replaced")
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package csvtext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// byteOrderMark at the start of a file is no part of its first field.
+const byteOrderMark = "\ufeff"
+
+// Append appends a row that a [Reader] reads back to the same fields.
+func Append(dst []byte, row []string, comma rune) []byte {
+	for i, field := range row {
+		if i > 0 {
+			dst = utf8.AppendRune(dst, comma)
+		}
+		if !needsQuotes(field, comma) && (field != "" || len(row) > 1) { // an empty line would be passed over
+			dst = append(dst, field...)
+			continue
+		}
+		dst = append(dst, '"')
+		dst = append(dst, strings.ReplaceAll(field, `"`, `""`)...)
+		dst = append(dst, '"')
+	}
+	return append(dst, '\n')
+}
+
+// needsQuotes reports whether a field is put between quotes: what would not
+// come back without, and what other software takes for something else, such as
+// blanks that it trims.
+func needsQuotes(field string, comma rune) bool {
+	if field == "" {
+		return false
+	}
+	if field == `\.` || strings.HasPrefix(field, byteOrderMark) || strings.ContainsRune(field, comma) || strings.ContainsAny(field, "\"\r\n") {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(field)
+	return unicode.IsSpace(first)
+}
