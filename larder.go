@@ -174,7 +174,7 @@ func (l *Larder) Store() store.Store { return l.store }
 
 // Key returns the key under which the store keeps and lists what k names: another
 // one, under a salt.
-func (l *Larder) Key(k key.Key) key.Key { return l.store.(space).KeyOf(k) }
+func (l *Larder) Key(k key.Key) key.Key { return l.store.(*space).KeyOf(k) }
 
 // Has reports whether the result of a resolved or unresolved action is kept,
 // without reading or computing anything.

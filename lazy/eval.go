@@ -104,7 +104,7 @@ type task struct {
 	freed   bool // it was done, and its value is let go
 
 	value  any
-	lent   lent
+	lent   lending
 	unkept error // why it is not kept, if it is not
 	reads  []larder.Read
 	digest key.Digest // of the value, once needed

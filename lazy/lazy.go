@@ -51,7 +51,6 @@ type node struct {
 	args  []*node
 	value any // of a constant
 	copy  func(any) (any, bool)
-	lent  atomic.Pointer[lent]
 	err   error // found while the tree was built
 
 	action atomic.Pointer[identity]
@@ -63,6 +62,7 @@ type node struct {
 type identity struct {
 	key   key.Key
 	value key.Digest // of a large constant
+	lent  lending    // of a constant
 }
 
 // Of returns a value that is known. It must be of a type that can be keyed

@@ -3,6 +3,7 @@ package lazy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -20,12 +21,15 @@ import (
 // copier returns a function that copies a T, so that two users of it cannot
 // disturb each other; it reports false for what cannot be copied.
 func copier[T any]() func(any) (any, bool) {
+	if k := reflect.TypeFor[T]().Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
+		return itself // at once, as most constants are such
+	}
 	c, err := codec.For[T]()
 	if err != nil {
 		return func(v any) (any, bool) { return v, v == nil }
 	}
 	if c.Plain {
-		return func(v any) (any, bool) { return v, true }
+		return itself
 	}
 	return func(v any) (any, bool) {
 		t, _ := v.(T)
@@ -40,6 +44,8 @@ func copier[T any]() func(any) (any, bool) {
 		return own, true
 	}
 }
+
+func itself(v any) (any, bool) { return v, true }
 
 // copyAny copies a value whose type is not known here.
 func copyAny(v any) (any, bool) { return copier[any]()(v) }
@@ -57,11 +63,18 @@ func (l *lent) look(v any) {
 	l.once.Do(func() { l.sum, l.sight = identical.SumOf(v) })
 }
 
+// lending is what is known of a value once it was lent.
+type lending struct{ atomic.Pointer[lent] }
+
 // lend looks at a value before it is lent to one more.
-func (l *lent) lend(v any) *lent {
-	l.look(v)
-	l.users.Add(1)
-	return l
+func (l *lending) lend(v any) *lent {
+	if l.Load() == nil {
+		l.CompareAndSwap(nil, &lent{})
+	}
+	loan := l.Load()
+	loan.look(v)
+	loan.users.Add(1)
+	return loan
 }
 
 // changed reports whether the value was written to since it was first looked
@@ -86,10 +99,7 @@ func (t *task) argument(i int) (arg any, loan *lent) {
 	if ok {
 		return arg, nil
 	}
-	if n.lent.Load() == nil {
-		n.lent.CompareAndSwap(nil, &lent{})
-	}
-	return arg, n.lent.Load().lend(n.value)
+	return arg, n.action.Load().lent.lend(n.value)
 }
 
 // giveBack looks at what a function was lent, after it has run.
