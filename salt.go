@@ -43,20 +43,16 @@ func (s *space) all(keys []key.Key) []key.Key {
 	return in
 }
 
-// asked returns a record under the key by which it was asked for.
-func asked(k key.Key, r store.Record, err error) (store.Record, error) {
-	r.Key = k
+func (s *space) Get(ctx context.Context, k key.Key) (r store.Record, err error) {
+	r, err = s.Store.Get(ctx, s.keys.Key(k))
+	r.Key = k // by which it was asked for
 	return r, err
 }
 
-func (s *space) Get(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := s.Store.Get(ctx, s.keys.Key(k))
-	return asked(k, r, err)
-}
-
-func (s *space) Peek(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := s.Store.Peek(ctx, s.keys.Key(k))
-	return asked(k, r, err)
+func (s *space) Peek(ctx context.Context, k key.Key) (r store.Record, err error) {
+	r, err = s.Store.Peek(ctx, s.keys.Key(k))
+	r.Key = k // by which it was asked for
+	return r, err
 }
 
 func (s *space) Has(ctx context.Context, k key.Key) (bool, error) {
