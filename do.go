@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ import (
 
 // ErrCycle is returned to a computation that asks for its own result, by
 // whatever context or goroutine that it started, and to those that need each
-// other's. The error names the way around.
+// other's. The error names the way around. For processes that it starts see
+// [Environ].
 var ErrCycle = errors.New("larder: a computation needs its own result")
 
 // Do returns the value of action a: from memory, from the store, or by running
@@ -252,7 +254,7 @@ func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, h
 	rec, err := get(ctx, k)
 	switch {
 	case err != nil:
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
 			l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
 		}
 		return Result[T]{}, false
@@ -385,7 +387,7 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 	}
 	release, err := l.lease(ctx, k)
 	if err != nil {
-		return outcome{}, fmt.Errorf("larder: %s: waiting for another process: %w", c.Action.Op().Name(), err)
+		return outcome{}, fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
 	}
 	defer release()
 	// Another process may have kept it while we waited.

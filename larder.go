@@ -24,6 +24,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -87,6 +88,7 @@ type Larder struct {
 
 	putWarning sync.Once
 	warned     sync.Map // of texts
+	queued     sync.Map // of keys whose lease is waited for
 }
 
 // Open opens the cache folder, making it if it is missing. A folder that
@@ -105,8 +107,9 @@ func Open(o Options) (*Larder, error) {
 			return nil, err
 		}
 	}
-	l.flight.Scope = scope(l.store, l.dir)
-	l.store = withSalt(l.store, cmp.Or(o.Salt, os.Getenv("LARDER_SALT")))
+	salt := cmp.Or(o.Salt, os.Getenv("LARDER_SALT"))
+	l.flight.Scope, l.flight.Long = scope{l.place(), salt}, l.waitsLong
+	l.store = withSalt(l.store, salt)
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
 	}
@@ -120,16 +123,25 @@ func Open(o Options) (*Larder, error) {
 	return l, nil
 }
 
-// scope tells stores apart, for those of whom one waits for a lease that the
-// other has.
-func scope(s store.Store, dir string) any {
-	if dir != "" {
-		return dir
+// scope tells apart what keys are of, for those who wait for a lease that
+// another Larder of this process has.
+type scope struct {
+	place any
+	salt  string
+}
+
+// place is what a store is, by whatever path it was opened.
+func (l *Larder) place() any {
+	if info, err := os.Stat(l.dir); err == nil && l.dir != "" {
+		if s := key.StatOf(info); s.Ino != 0 {
+			return [2]uint64{s.Dev, s.Ino}
+		}
+		return guard.Resolve(l.dir)
 	}
-	if reflect.TypeOf(s).Comparable() {
-		return s
+	if reflect.TypeOf(l.store).Comparable() {
+		return l.store
 	}
-	return nil
+	return l
 }
 
 // Logger takes warnings.
@@ -162,7 +174,7 @@ func (l *Larder) Store() store.Store { return l.store }
 
 // Key returns the key under which the store keeps and lists what k names: another
 // one, under a salt.
-func (l *Larder) Key(k key.Key) key.Key { return l.store.(space).KeyOf(k) }
+func (l *Larder) Key(k key.Key) key.Key { return l.store.(*space).KeyOf(k) }
 
 // Has reports whether the result of a resolved or unresolved action is kept,
 // without reading or computing anything.

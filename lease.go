@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -40,10 +41,12 @@ func waitKey(k key.Key) key.Key {
 }
 
 // lease waits for the right to compute k, and gives up with [ErrCycle] if that
-// cannot be had before this process gives up another.
+// cannot be had before this process, or the one that started it, gives up another.
 func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err error) {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	l.queued.Store(k, true)
+	defer l.queued.Delete(k)
 	w := &waiter{larder: l, key: k, stop: stop, beats: map[key.Key]int64{}}
 	timer := time.AfterFunc(leasePatience, func() { w.run(waiting) })
 	release, err = l.store.Lease(waiting, k)
@@ -51,9 +54,15 @@ func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err erro
 	stop(nil)
 	w.end()
 	if cause := context.Cause(waiting); err != nil && errors.Is(cause, ErrCycle) {
-		return nil, cause
+		return nil, fmt.Errorf("waiting for another process: %w", cause)
 	}
-	return release, err
+	if errors.Is(err, fs.ErrClosed) {
+		return nil, fmt.Errorf("%w: close the Larder after its last use", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.hold(k, release), nil
 }
 
 // waiter looks for cycles while a lease is waited for.
@@ -70,6 +79,10 @@ type waiter struct {
 func (w *waiter) run(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if within := inherited(); within[w.larder.Key(w.key)] {
+		w.stop(fmt.Errorf("%w: the process that started this one computes %s, and waits for it", ErrCycle, w.key))
+		return
+	}
 	for ctx.Err() == nil {
 		if around := w.around(ctx); len(around) > 0 {
 			w.note(ctx, around)
@@ -94,11 +107,12 @@ func (w *waiter) end() {
 	}
 }
 
-// around returns the computations of this process that wait for the key.
+// around returns the computations of this process that wait for the key, as far
+// as their keys are of the same store and salt.
 func (w *waiter) around(ctx context.Context) map[key.Key]string {
 	all := map[key.Key]string{}
 	for _, c := range flight.Around(ctx) {
-		if k, ok := c.Key.(key.Key); ok && k != w.key {
+		if k, ok := c.Key.(key.Key); ok && k != w.key && c.Scope == w.larder.flight.Scope {
 			all[k] = c.Name
 		}
 	}

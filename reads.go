@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/larder-data/larder/key"
 )
@@ -50,15 +49,17 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 
 // UseFile notes that the computation reads the file by itself, as [ReadFile]
 // does for one that it reads for it. It is called before the file is opened.
-// If the file is not left alone until the computation has ended, which may then
-// have read something else, the result is not kept, even if the file is again
-// what it was.
+// If the file is not left alone until the computation has ended, or the links and
+// folders that lead to it, or the folder in which it is missing, so that something
+// else may have been read, the result is not kept, even if all is again what it
+// was.
 func UseFile(ctx context.Context, path string) error {
+	before := wayTo(path)
 	d, state, err := key.DigestFile(ctx, path, nil)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		Note(ctx, Read{FileRead, path, d})
 		if b, _ := ctx.Value(notebookKey{}).(*notebook); b != nil {
-			b.use(path, state, d)
+			b.use(usedFile{path, before, state, d})
 		}
 	}
 	return err
@@ -156,17 +157,10 @@ func Unkeep(ctx context.Context, reason error) {
 	}
 }
 
-// usedFile is a file that a computation reads by itself, as it was before.
-type usedFile struct {
-	path   string
-	state  key.FileStat // zero if it was not there
-	digest key.Digest
-}
-
-func (b *notebook) use(path string, state key.FileStat, digest key.Digest) {
+func (b *notebook) use(f usedFile) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.used = append(b.used, usedFile{path, state, digest})
+	b.used = append(b.used, f)
 }
 
 // unsteady returns an error if the result is not to be kept: if a file that was
@@ -179,28 +173,10 @@ func (b *notebook) unsteady() error {
 	}
 	for _, f := range b.used {
 		if !f.steady() {
-			return fmt.Errorf("%w: file %s was written to or replaced while it was used", ErrUnsteady, f.path)
+			return fmt.Errorf("%w: file %s was written to or replaced, or its name led elsewhere, while it was used", ErrUnsteady, f.path)
 		}
 	}
 	return nil
-}
-
-// steady reports whether the file is what it was, and was that all the time.
-// What was written to of late is read again: a write through a mapping leaves
-// no new time.
-func (f usedFile) steady() bool {
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return f.state == key.FileStat{} && errors.Is(err, fs.ErrNotExist)
-	}
-	if key.StatOf(info) != f.state {
-		return false
-	}
-	if f.state.Settled(time.Now()) {
-		return true
-	}
-	d, _, err := key.DigestFile(context.Background(), f.path, nil)
-	return err == nil && d == f.digest
 }
 
 type notebookKey struct{}

@@ -24,7 +24,7 @@ const manifestSalt = "salt\x00"
 
 // withSalt returns s as it is seen under a salt.
 func withSalt(s store.Store, salt string) store.Store {
-	in := space{Store: s, keys: key.SpaceOf(salt)}
+	in := &space{Store: s, keys: key.SpaceOf(salt)}
 	if salt != "" {
 		in.name = manifestSalt + salt + "\x00"
 	}
@@ -33,9 +33,9 @@ func withSalt(s store.Store, salt string) store.Store {
 
 // KeyOf returns the key under which the store below keeps what k names: the one
 // that is listed.
-func (s space) KeyOf(k key.Key) key.Key { return s.keys.Key(k) }
+func (s *space) KeyOf(k key.Key) key.Key { return s.keys.Key(k) }
 
-func (s space) all(keys []key.Key) []key.Key {
+func (s *space) all(keys []key.Key) []key.Key {
 	in := make([]key.Key, len(keys))
 	for i, k := range keys {
 		in[i] = s.keys.Key(k)
@@ -43,36 +43,32 @@ func (s space) all(keys []key.Key) []key.Key {
 	return in
 }
 
-// asked returns a record under the key by which it was asked for.
-func asked(k key.Key, r store.Record, err error) (store.Record, error) {
-	r.Key = k
+func (s *space) Get(ctx context.Context, k key.Key) (r store.Record, err error) {
+	r, err = s.Store.Get(ctx, s.keys.Key(k))
+	r.Key = k // by which it was asked for
 	return r, err
 }
 
-func (s space) Get(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := s.Store.Get(ctx, s.keys.Key(k))
-	return asked(k, r, err)
+func (s *space) Peek(ctx context.Context, k key.Key) (r store.Record, err error) {
+	r, err = s.Store.Peek(ctx, s.keys.Key(k))
+	r.Key = k // by which it was asked for
+	return r, err
 }
 
-func (s space) Peek(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := s.Store.Peek(ctx, s.keys.Key(k))
-	return asked(k, r, err)
-}
-
-func (s space) Has(ctx context.Context, k key.Key) (bool, error) {
+func (s *space) Has(ctx context.Context, k key.Key) (bool, error) {
 	return s.Store.Has(ctx, s.keys.Key(k))
 }
 
-func (s space) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
+func (s *space) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	return s.Store.Provenance(ctx, s.keys.Key(k))
 }
 
-func (s space) Put(ctx context.Context, r store.Record) error {
+func (s *space) Put(ctx context.Context, r store.Record) error {
 	r.Key, r.Link = s.keys.Key(r.Key), s.keys.Key(r.Link)
 	return s.Store.Put(ctx, r)
 }
 
-func (s space) Delete(ctx context.Context, keys ...key.Key) error {
+func (s *space) Delete(ctx context.Context, keys ...key.Key) error {
 	mine := make([]key.Key, 0, len(keys))
 	for _, k := range s.all(keys) {
 		if s.keys.Has(k) {
@@ -82,7 +78,7 @@ func (s space) Delete(ctx context.Context, keys ...key.Key) error {
 	return s.Store.Delete(ctx, mine...)
 }
 
-func (s space) Records(ctx context.Context) iter.Seq2[store.Info, error] {
+func (s *space) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	return func(yield func(store.Info, error) bool) {
 		for i, err := range s.Store.Records(ctx) {
 			if err == nil && !s.keys.Has(i.Key) {
@@ -95,22 +91,22 @@ func (s space) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-func (s space) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+func (s *space) Lease(ctx context.Context, k key.Key) (release func(), err error) {
 	return s.Store.Lease(ctx, s.keys.Key(k))
 }
 
-func (s space) PutManifest(ctx context.Context, m store.Manifest) error {
+func (s *space) PutManifest(ctx context.Context, m store.Manifest) error {
 	m.Name, m.Keys = s.name+m.Name, s.all(m.Keys)
 	return s.Store.PutManifest(ctx, m)
 }
 
-func (s space) Manifest(ctx context.Context, name string) (store.Manifest, error) {
+func (s *space) Manifest(ctx context.Context, name string) (store.Manifest, error) {
 	m, err := s.Store.Manifest(ctx, s.name+name)
 	m.Name = name
 	return m, err
 }
 
-func (s space) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
+func (s *space) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		for m, err := range s.Store.Manifests(ctx) {
 			name, mine := strings.CutPrefix(m.Name, s.name)
@@ -128,6 +124,6 @@ func (s space) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	}
 }
 
-func (s space) DeleteManifest(ctx context.Context, name string) error {
+func (s *space) DeleteManifest(ctx context.Context, name string) error {
 	return s.Store.DeleteManifest(ctx, s.name+name)
 }

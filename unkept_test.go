@@ -99,6 +99,33 @@ func TestChangedArguments(t *testing.T) {
 	}
 }
 
+// TestChangedParameters: so it is with the parameters of the operation.
+func TestChangedParameters(t *testing.T) {
+	l, log := logging(t, memory.New(memory.Options{}))
+	first := func(list []int, change bool) int {
+		op, err := key.NewOp("first", key.Version("1"), key.Param{Name: "list", Value: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := larder.Do(t.Context(), l, op.Action(), func(context.Context) (int, error) {
+			if change {
+				slices.Sort(list)
+			}
+			return list[0], nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := first([]int{3, 1, 2}, true); v != 1 || !strings.Contains(log.String(), "a parameter has changed") {
+		t.Errorf("%d: %s", v, log)
+	}
+	if v := first([]int{3, 1, 2}, false); v != 3 {
+		t.Errorf("then %d", v)
+	}
+}
+
 // TestFilesThatWereNotLeftAlone: the file is what it was when the computation
 // ends, but not in between.
 func TestFilesThatWereNotLeftAlone(t *testing.T) {
@@ -141,6 +168,77 @@ func TestFilesThatWereNotLeftAlone(t *testing.T) {
 				if v, err := larder.Do(t.Context(), l, action(t, name), right); v != "right" || err != nil {
 					t.Errorf("%s is %q, %v", name, v, err)
 				}
+			}
+		})
+	}
+}
+
+// TestNamesThatLedElsewhere: the file is what it was all the time, but for a
+// while its name led to another, or to one that was not there.
+func TestNamesThatLedElsewhere(t *testing.T) {
+	move := func(pairs ...string) error {
+		var errs []error
+		for i := 0; i < len(pairs); i += 2 {
+			errs = append(errs, os.Rename(pairs[i], pairs[i+1]))
+		}
+		return errors.Join(errs...)
+	}
+	for name, c := range map[string]struct {
+		path            string
+		change, restore func() error
+		kept            bool
+	}{
+		"link": {"link",
+			func() error { return move("link", "aside", "other link", "link") },
+			func() error { return move("link", "other link", "aside", "link") }, false},
+		"link to the folder": {"folder link/in",
+			func() error { return move("folder link", "aside", "other folder link", "folder link") },
+			func() error { return move("folder link", "other folder link", "aside", "folder link") }, false},
+		"folder": {"folder/in",
+			func() error { return move("folder", "aside", "other", "folder") },
+			func() error { return move("folder", "other", "aside", "folder") }, false},
+		"folder behind a link": {"link",
+			func() error { return move("folder", "aside", "other", "folder") },
+			func() error { return move("folder", "other", "aside", "folder") }, false},
+		"missing": {"missing",
+			func() error { return move("other/in", "missing") },
+			func() error { return move("missing", "other/in") }, false},
+		"missing folder": {"missing folder/in",
+			func() error { return move("other", "missing folder") },
+			func() error { return move("missing folder", "other") }, false},
+		"missing behind a link": {"dangling",
+			func() error { return move("other/in", "folder/missing") },
+			func() error { return move("folder/missing", "other/in") }, false},
+		"something beside it": {"folder link/in",
+			func() error { return os.WriteFile("folder/beside", nil, 0o600) },
+			func() error { return os.Remove("folder/beside") }, true},
+		"something beside its folder": {"folder/in",
+			func() error { return os.WriteFile("beside", nil, 0o600) },
+			func() error { return os.Remove("beside") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := errors.Join(os.Mkdir("folder", 0o700), os.Mkdir("other", 0o700), os.Symlink("folder/in", "link"), os.Symlink("other/in", "other link"),
+				os.Symlink("folder", "folder link"), os.Symlink("other", "other folder link"), os.Symlink("folder/missing", "dangling")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, "folder/in", "right")
+			write(t, "other/in", "other")
+			time.Sleep(20 * time.Millisecond) // the clock of the file system has ticks
+			l, log := logging(t, memory.New(memory.Options{}))
+			_, err := larder.Do(t.Context(), l, action(t, "f"), func(ctx context.Context) (string, error) {
+				if err := larder.UseFile(ctx, c.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+					return "", err
+				}
+				err := c.change()
+				b, _ := os.ReadFile(c.path) // it may be missing
+				return string(b), errors.Join(err, c.restore())
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := l.Metrics().Unkept; n == 0 != c.kept || c.kept != (log.Len() == 0) {
+				t.Errorf("%d not kept: %s", n, log)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ var common = []reflect.Type{
 
 // basic are the types without a package, by name.
 var basic = func() map[string]reflect.Type {
-	all := map[string]reflect.Type{"any": reflect.TypeFor[any]()}
+	all := map[string]reflect.Type{"any": reflect.TypeFor[any](), "struct{}": reflect.TypeFor[struct{}]()}
 	for _, t := range common {
 		if t.Name() != "" && t.PkgPath() == "" {
 			all[t.Name()] = t
@@ -61,7 +61,7 @@ func init() {
 		reflect.TypeFor[url.URL](), reflect.TypeFor[url.Userinfo](), reflect.TypeFor[url.Values](),
 		reflect.TypeFor[big.Int](), reflect.TypeFor[big.Rat](), reflect.TypeFor[big.Float](),
 		reflect.TypeFor[netip.Addr](), reflect.TypeFor[netip.AddrPort](), reflect.TypeFor[netip.Prefix](),
-		reflect.TypeFor[array.Array](), reflect.TypeFor[array.DType](),
+		reflect.TypeFor[array.Array](), reflect.TypeFor[array.DType](), reflect.TypeFor[array.GrayAlpha](), reflect.TypeFor[array.GrayAlpha16](),
 		reflect.TypeFor[image.Point](), reflect.TypeFor[image.Rectangle](), reflect.TypeFor[color.Palette](),
 		reflect.TypeFor[image.RGBA](), reflect.TypeFor[image.NRGBA](), reflect.TypeFor[image.Gray](), reflect.TypeFor[image.YCbCr](),
 		reflect.TypeFor[image.RGBA64](), reflect.TypeFor[image.NRGBA64](), reflect.TypeFor[image.Gray16](), reflect.TypeFor[image.NYCbCrA](),
@@ -221,9 +221,11 @@ func typeText(t reflect.Type) (string, error) {
 				return "", err
 			}
 			return textOf("map["+k+"]", t.Elem())
-		case reflect.Interface:
-			if t == basic["any"] {
-				return "any", nil
+		case reflect.Interface, reflect.Struct:
+			for _, name := range []string{"any", "struct{}"} {
+				if t == basic[name] {
+					return name, nil
+				}
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/identical"
 )
 
 // Major types of CBOR, RFC 8949 section 3.1, shifted into place.
@@ -45,6 +47,8 @@ type cborWriter struct {
 	alive []any                   // made for writing: their places must not be used again
 	types map[reflect.Type]uint64 // behind interfaces, numbered
 	apart bool                    // nothing refers, or is referred to: a key of a map
+
+	opaque identical.Sharing // what values refer to that make bytes of themselves
 }
 
 // A place is memory seen as a value of a type.

@@ -35,7 +35,11 @@ func cborValue[T any](t reflect.Type) (*Value[T], error) {
 		ID: id, Type: fingerprint(id, t), Plain: p.plain,
 		Encode: func(dst []byte, v T) ([]byte, error) {
 			w := cborWriter{dst: dst, start: len(dst)}
-			if err := p.write(&w, reflect.ValueOf(&v).Elem()); err != nil {
+			err := p.write(&w, reflect.ValueOf(&v).Elem())
+			if err == nil {
+				err = w.mixed(t)
+			}
+			if err != nil {
 				return dst, within(err, rootName(t))
 			}
 			return w.dst, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -42,12 +43,16 @@ func (m *planner) planSlice(p *plan, path string) error {
 		}
 		return nil
 	}
+	if elem.typ.Size() == 0 {
+		planLength(p)
+		return nil
+	}
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		if v.IsNil() {
 			w.null()
 			return nil
 		}
-		if shares := v.Len() > 0 && elem.typ.Size() > 0; shares && w.again(v.UnsafePointer(), v.Len(), p.typ) {
+		if v.Len() > 0 && w.again(v.UnsafePointer(), v.Len(), p.typ) {
 			return nil
 		}
 		if err := w.enter(p.typ); err != nil {
@@ -67,7 +72,7 @@ func (m *planner) planSlice(p *plan, path string) error {
 		}
 		defer r.leave()
 		s := reflect.MakeSlice(p.typ, n, n)
-		if n > 0 && elem.typ.Size() > 0 {
+		if n > 0 {
 			r.part(s)
 		}
 		for i := range n {
@@ -78,6 +83,29 @@ func (m *planner) planSlice(p *plan, path string) error {
 		v.Set(s)
 	}
 	return nil
+}
+
+// planLength keeps a slice of elements that take no memory as its length.
+func planLength(p *plan) {
+	p.write = func(w *cborWriter, v reflect.Value) error {
+		if v.IsNil() {
+			w.null()
+		} else {
+			w.head(majorUint, uint64(v.Len()))
+		}
+		return nil
+	}
+	p.read = func(r *cborReader, v reflect.Value) {
+		if r.null() {
+			return
+		}
+		n := r.uint()
+		if n > math.MaxInt {
+			r.fail("a length of %d", n)
+			return
+		}
+		v.Set(reflect.MakeSlice(p.typ, int(n), int(n)))
+	}
 }
 
 func (w *cborWriter) elements(elem *plan, v reflect.Value) error {
@@ -220,6 +248,7 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 		elems.Index(len(entries)).SetIterValue(it)
 		entries = append(entries, entry{keys.dst[start:len(keys.dst):len(keys.dst)], len(entries)})
 	}
+	w.opaque.Add(&keys.opaque)
 	var failed error
 	slices.SortFunc(entries, func(a, b entry) int {
 		if c := bytes.Compare(a.key, b.key); c != 0 || a.index == b.index {

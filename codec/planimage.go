@@ -3,20 +3,24 @@ package codec
 import (
 	"image"
 	"reflect"
+
+	"github.com/larder-data/larder/array"
 )
 
 // bytesPerPixel lists the image types whose pixels lie in one slice.
 var bytesPerPixel = map[reflect.Type]int{
-	reflect.TypeFor[image.Alpha]():    1,
-	reflect.TypeFor[image.Alpha16]():  2,
-	reflect.TypeFor[image.CMYK]():     4,
-	reflect.TypeFor[image.Gray]():     1,
-	reflect.TypeFor[image.Gray16]():   2,
-	reflect.TypeFor[image.NRGBA]():    4,
-	reflect.TypeFor[image.NRGBA64]():  8,
-	reflect.TypeFor[image.Paletted](): 1,
-	reflect.TypeFor[image.RGBA]():     4,
-	reflect.TypeFor[image.RGBA64]():   8,
+	reflect.TypeFor[array.GrayAlpha]():   2,
+	reflect.TypeFor[array.GrayAlpha16](): 4,
+	reflect.TypeFor[image.Alpha]():       1,
+	reflect.TypeFor[image.Alpha16]():     2,
+	reflect.TypeFor[image.CMYK]():        4,
+	reflect.TypeFor[image.Gray]():        1,
+	reflect.TypeFor[image.Gray16]():      2,
+	reflect.TypeFor[image.NRGBA]():       4,
+	reflect.TypeFor[image.NRGBA64]():     8,
+	reflect.TypeFor[image.Paletted]():    1,
+	reflect.TypeFor[image.RGBA]():        4,
+	reflect.TypeFor[image.RGBA64]():      8,
 }
 
 // planImage changes the plan of an image type so that a part of a larger image

@@ -6,12 +6,35 @@ import (
 	"github.com/larder-data/larder/internal/marshal"
 )
 
+// mixed returns an error if memory of values that made bytes of themselves is
+// also that of other parts, of which there would be two afterwards.
+func (w *cborWriter) mixed(t reflect.Type) error {
+	if !w.opaque.Any() {
+		return nil
+	}
+	for p := range w.seen {
+		switch p.typ.Kind() {
+		case reflect.Pointer:
+			w.opaque.Outside(p.at, p.typ.Elem().Size())
+		case reflect.Slice:
+			w.opaque.Outside(p.at, uintptr(p.len)*p.typ.Elem().Size())
+		case reflect.Map:
+			w.opaque.Outside(p.at, 1)
+		}
+	}
+	if w.opaque.Lost() {
+		return &UnencodableError{What: "memory that parts share, of which one makes bytes of itself,", Type: t,
+			Cure: "let each have its own, or use types with exported fields"}
+	}
+	return nil
+}
+
 // planMarshaler keeps a value as the bytes it makes of itself, if these bring
 // it back.
 func planMarshaler(p *plan, method marshal.Method) {
 	p.key = true // as far as the type's own methods go
 	p.write = func(w *cborWriter, v reflect.Value) error {
-		b, err := method.Bytes(v.Addr())
+		b, err := method.BytesShared(v.Addr(), &w.opaque)
 		if err != nil {
 			return &UnencodableError{What: "a value", Type: p.typ, Err: err,
 				Cure: "return a type with exported fields that hold the data, or correct " + method.Name}

@@ -3,9 +3,11 @@ package codec_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"math/big"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 )
 
@@ -81,6 +84,72 @@ func TestTypesThatLoseSomething(t *testing.T) {
 	exact(t, *big.NewRat(0, 1))
 }
 
+// knot is two references that may be one.
+type knot struct{ a, b *int }
+
+// table is what all knots that hold 0 refer to.
+var table = new(int)
+
+func (k knot) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d %d", *k.a, *k.b), nil
+}
+
+func (k *knot) UnmarshalText(text []byte) error {
+	k.a, k.b = new(int), new(int)
+	_, err := fmt.Sscan(string(text), k.a, k.b)
+	if *k.b == 0 {
+		k.b = table
+	}
+	return err
+}
+
+// window is a list and a part of it.
+type window struct{ all, part []byte }
+
+func (w window) MarshalBinary() ([]byte, error) { return w.all, nil }
+func (w *window) UnmarshalBinary(b []byte) error {
+	w.all, w.part = b, b[1:2]
+	return nil
+}
+
+// TestSharingThatIsLost: a value that makes bytes of itself is kept only if all
+// that shares memory does so again, within it and around it.
+func TestSharingThatIsLost(t *testing.T) {
+	one, list := ptr(1), []byte{1, 2, 3}
+	exact(t, knot{ptr(1), ptr(1)})
+	exact(t, []knot{{ptr(1), table}, {ptr(2), table}})
+	exact(t, window{list, list[1:2]})
+	inexact(t, knot{one, one}, "knot")
+	inexact(t, []knot{{ptr(2), ptr(3)}, {one, one}}, "[]codec_test.knot[1]")
+	inexact(t, []knot{{one, ptr(1)}, {one, ptr(2)}}, "[]codec_test.knot")
+	type around struct {
+		P *int
+		K knot
+	}
+	exact(t, around{ptr(1), knot{ptr(1), ptr(1)}})
+	inexact(t, around{one, knot{ptr(2), one}}, "around")
+	inexact(t, around{table, knot{ptr(2), table}}, "around")
+	type beside struct {
+		List []byte
+		W    window
+	}
+	inexact(t, beside{list[2:], window{list, list[1:2]}}, "beside")
+	exact(t, beside{list[3:], window{list, list[1:2]}})
+}
+
+// TestLongListsOfNothing take no more than their length.
+func TestLongListsOfNothing(t *testing.T) {
+	for _, n := range []int{0, 1, 1 << 33, math.MaxInt} {
+		v := make([]struct{}, n)
+		got, b := restored(t, [][]struct{}{v, nil})
+		if len(got[0]) != n || got[0] == nil || got[1] != nil || len(b) > 20 {
+			t.Errorf("%d came back as %d, by %d bytes", n, len(got[0]), len(b))
+		}
+	}
+	exact(t, map[string][][0]int{"a": make([][0]int, 7), "b": {}})
+	exact(t, make([]struct{ _ [0]int }, 3))
+}
+
 func inexact[T any](t *testing.T, v T, path string) {
 	t.Helper()
 	c, err := codec.For[T]()
@@ -100,6 +169,8 @@ func TestValuesBehindInterfaces(t *testing.T) {
 		time.Minute, [2]string{"x", "y"}, [0]int{}, ptr(ptr(1)), []any{[]any(nil), (*int)(nil), [][]float32{{1}}}, square{2}, &square{3}, []square{{1}}, &disc{ptr(1.0)},
 		celsius(3), map[celsius]*square{1: {2}}, complex64(1i), json.RawMessage("{"), []url.URL{{Host: "h"}}, url.Values{"a": {"b"}}, image.Pt(1, 2), big.NewInt(1), *big.NewInt(7),
 		[]time.Duration{1}, [][2]any{{1, "a"}}, any(node{1, []*node{{Value: 2}}}), []*square{nil, {1}}, map[string]map[string][]*time.Time{"a": nil},
+		big.NewRat(1, 3), big.NewFloat(1.5), (*big.Int)(nil), netip.MustParseAddr("fe80::1%eth0"), netip.MustParsePrefix("10.0.0.0/8"), [16]byte{7},
+		array.NewGrayAlpha(image.Rect(1, 1, 3, 2)), array.NewGrayAlpha16(image.Rect(0, 0, 2, 2)), map[string]struct{}{"a": {}}, struct{}{}, []struct{}{{}, {}},
 		strings.Repeat("long", 100), float32(math.MaxFloat32), map[bool]any{true: nil}, []byte{}, [3]byte{1, 2, 3},
 	} {
 		exact(t, v)

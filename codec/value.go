@@ -83,11 +83,12 @@ var compiled sync.Map // of reflect.Type
 // slices of one memory are so again, and a value may contain itself. A type
 // with fields that nobody can read is kept by MarshalBinary, GobEncode or
 // MarshalText and their counterparts, if it has them: each value is read back
-// when it is written, and one that comes back different is an error of Encode.
+// when it is written, and one that comes back different is an error of Encode, or
+// one whose memory is not shared in the same way afterwards.
 //
 // Behind interfaces may be: bools, numbers, strings, types of the standard
 // library that are all data (time.Time, time.Duration, json.Number, url.URL,
-// big.Int, netip.Addr, images and colors), types that were told to [RegisterType],
+// big.Int, netip.Addr, images and colors), struct{}, types that were told to [RegisterType],
 // and pointers, slices, arrays and maps of all these. A value behind an
 // interface that is none of these is an error of Encode.
 //

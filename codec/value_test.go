@@ -246,7 +246,8 @@ func TestImagesComeBackByType(t *testing.T) {
 		image.NewRGBA(rect), image.NewNRGBA(rect), image.NewGray(rect), image.NewGray16(rect), image.NewRGBA64(rect),
 		image.NewNRGBA64(rect), image.NewAlpha(rect), image.NewAlpha16(rect), image.NewCMYK(rect), image.NewPaletted(rect, palette),
 		image.NewYCbCr(rect, image.YCbCrSubsampleRatio420), image.NewNYCbCrA(rect, image.YCbCrSubsampleRatio422),
-		image.NewUniform(color.Gray{3}), nil, (*image.Gray)(nil), &image.Gray{},
+		image.NewUniform(color.Gray{3}), nil, (*image.Gray)(nil), &image.Gray{}, array.NewGrayAlpha(rect), array.NewGrayAlpha16(rect),
+		&image.Paletted{}, &image.Paletted{Palette: color.Palette{}},
 	}
 	for _, img := range whole {
 		exact(t, img)

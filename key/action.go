@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 )
 
 // A Param is a fixed parameter of an operation. Its value is whatever [Encode]
-// takes.
+// takes. It is kept, not copied, and must not be changed while the operation is
+// in use: see [Action.Changed].
 type Param struct {
 	Name  string
 	Value any
@@ -23,6 +25,7 @@ type Op struct {
 	code   Code
 	sum    [sha256.Size]byte
 	params []Part
+	values []Param // sorted by name, if some could be changed
 
 	described sync.Once
 	fixed     []Part // what Parts says of it, once described
@@ -39,25 +42,53 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 	}
 	op := &Op{name: name, code: code}
 	params = slices.SortedStableFunc(slices.Values(params), func(a, b Param) int { return cmp.Compare(a.Name, b.Name) })
-	e := newEncoder(layerOp)
-	defer e.free()
-	e.string(name)
-	e.string(code.Kind)
-	e.string(code.ID)
-	e.string(code.Package)
-	e.length(len(params))
 	for i, p := range params {
 		if i > 0 && p.Name == params[i-1].Name {
 			return nil, fmt.Errorf("key: operation %s has two parameters named %q", name, p.Name)
 		}
-		e.string(p.Name)
-		if err := e.root(p.Value); err != nil {
-			return nil, fmt.Errorf("key: operation %s, parameter %s: %w", name, p.Name, err)
-		}
+	}
+	var err error
+	if op.sum, err = op.hash(params); err != nil {
+		return nil, err
+	}
+	for _, p := range params {
 		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)
 	}
-	op.sum = e.sum()
+	if slices.ContainsFunc(params, func(p Param) bool { return changeable(p.Value) }) {
+		op.values = params
+	}
 	return op, nil
+}
+
+// hash encodes the operation with its parameters, sorted by name.
+func (o *Op) hash(params []Param) (sum [sha256.Size]byte, err error) {
+	e := newEncoder(layerOp)
+	defer e.free()
+	e.string(o.name)
+	e.string(o.code.Kind)
+	e.string(o.code.ID)
+	e.string(o.code.Package)
+	e.length(len(params))
+	for _, p := range params {
+		e.string(p.Name)
+		if err := e.root(p.Value); err != nil {
+			return sum, fmt.Errorf("key: operation %s, parameter %s: %w", o.name, p.Name, err)
+		}
+	}
+	return e.sum(), nil
+}
+
+// changeable reports whether whoever holds a value could change it for others.
+func changeable(v any) bool {
+	if v == nil {
+		return false
+	}
+	switch k := reflect.TypeOf(v).Kind(); k {
+	case reflect.String:
+		return false
+	default:
+		return k < reflect.Bool || k > reflect.Complex128
+	}
 }
 
 // Name returns the name of the operation.
@@ -220,11 +251,12 @@ func (a *Action) Key() Key { return a.key }
 // Op returns the operation.
 func (a *Action) Op() *Op { return a.op }
 
-// Changed returns an error if the arguments are not what they were when the
-// action was made: then its key does not name what is made of them now.
+// Changed returns an error if the arguments, or the operation's parameters, are
+// not what they were when the action was made: then its key does not name what
+// is made of them now.
 func (a *Action) Changed() error {
-	if len(a.args) == 0 {
-		return nil
+	if err := a.op.changed(); err != nil || len(a.args) == 0 {
+		return err
 	}
 	e := newEncoder(layerArgs)
 	defer e.free()
@@ -233,6 +265,20 @@ func (a *Action) Changed() error {
 	}
 	if e.sum() != a.argsSum {
 		return fmt.Errorf("key: operation %s: the arguments have changed since its key was made; copy what the computation changes", a.op.name)
+	}
+	return nil
+}
+
+func (o *Op) changed() error {
+	if o.values == nil {
+		return nil
+	}
+	sum, err := o.hash(o.values)
+	if err == nil && sum != o.sum {
+		err = fmt.Errorf("key: operation %s", o.name)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: a parameter has changed since the operation was made; copy what is to be changed", err)
 	}
 	return nil
 }

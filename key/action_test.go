@@ -269,3 +269,22 @@ func TestCallIsSealedAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedParameters: an action knows when its operation is not what it was.
+func TestChangedParameters(t *testing.T) {
+	list := []int{1, 2}
+	op, err := NewOp("f", Version("1"), Param{"list", list}, Param{"n", 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*Action{op.Action(), mustCall(t, op, "a")} {
+		if err := a.Changed(); err != nil {
+			t.Error(err)
+		}
+		list[0] = 9
+		if err := a.Changed(); err == nil || !strings.Contains(err.Error(), "operation f: a parameter has changed") {
+			t.Error(err)
+		}
+		list[0] = 1
+	}
+}

@@ -454,6 +454,15 @@ func TestImageKinds(t *testing.T) {
 	}
 }
 
+// TestPalettes: none is not an empty one.
+func TestPalettes(t *testing.T) {
+	none, empty, one := image.Paletted{}, image.Paletted{Palette: color.Palette{}}, image.Paletted{Palette: color.Palette{nil}}
+	a, b, c := encoded(t, none), encoded(t, empty), encoded(t, one)
+	if bytes.Equal(a, b) || bytes.Equal(b, c) || bytes.Equal(a, c) {
+		t.Errorf("% x, % x, % x", a, b, c)
+	}
+}
+
 func TestYCbCr(t *testing.T) {
 	for ratio := image.YCbCrSubsampleRatio444; ratio <= image.YCbCrSubsampleRatio410; ratio++ {
 		m := image.NewNYCbCrA(image.Rect(-4, 3, 6, 10), ratio)

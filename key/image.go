@@ -54,7 +54,11 @@ func encodeCMYK(e *encoder, p unsafe.Pointer) error {
 
 func encodePaletted(e *encoder, p unsafe.Pointer) error {
 	m := (*image.Paletted)(p)
-	e.length(len(m.Palette))
+	if m.Palette == nil {
+		e.length(0)
+	} else {
+		e.length(len(m.Palette) + 1)
+	}
 	for i, c := range m.Palette {
 		if err := e.value(c); err != nil {
 			return within(err, fmt.Sprintf(".Palette[%d].(%s)", i, typeName(reflect.TypeOf(c))))

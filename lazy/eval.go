@@ -104,7 +104,7 @@ type task struct {
 	freed   bool // it was done, and its value is let go
 
 	value  any
-	lent   lent
+	lent   lending
 	unkept error // why it is not kept, if it is not
 	reads  []larder.Read
 	digest key.Digest // of the value, once needed
@@ -260,7 +260,7 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 func (t *task) take(o outcome) {
 	t.value, t.from, t.reads, t.unkept = o.value, o.from, o.reads, o.unkept
 	if t.unkept != nil {
-		t.lent.look(t.value) // at once, as others may have it too
+		t.lent.lend(t.value) // at once, as others may have it too
 	}
 }
 

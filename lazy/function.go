@@ -182,15 +182,15 @@ func (f *function) identifyBuiltin(ctx context.Context, l *larder.Larder) (*key.
 		if err := b.name(t); err != nil {
 			return nil, err
 		}
-		id := *t.action.Load()
+		id := t.action.Load().key
 		if t.constant() {
 			d, err := key.Of(t.value)
 			if err != nil {
 				return nil, err
 			}
-			id.key = key.Key(d)
+			id = key.Key(d)
 		}
-		names = append(names, id.key)
+		names = append(names, id)
 	}
 	return key.NewOp(f.name, key.Version("1"), append([]key.Param{{Name: "trees", Value: names}}, f.params...)...)
 }

@@ -22,7 +22,9 @@
 //
 // A function gets its arguments as its own: it may change them. One that cannot be
 // copied (package codec cannot write it) is lent to all that use it, and watched:
-// if it is written to, what was made of it meanwhile is handed out and not kept.
+// if it is written to, what was made of it meanwhile is handed out and not kept. A
+// function that captures variables, such as an iterator, cannot be watched: what is
+// made of it is kept if one function uses it, and not if several do.
 // Constants given to [Of] must not be changed as long as the value is in use. What a function
 // reads besides is to be read through package larder (ReadFile, Getenv), which
 // makes it a part of the result's record. It sees none of the values of the
@@ -49,7 +51,6 @@ type node struct {
 	args  []*node
 	value any // of a constant
 	copy  func(any) (any, bool)
-	lent  atomic.Pointer[lent]
 	err   error // found while the tree was built
 
 	action atomic.Pointer[identity]
@@ -61,6 +62,7 @@ type node struct {
 type identity struct {
 	key   key.Key
 	value key.Digest // of a large constant
+	lent  lending    // of a constant
 }
 
 // Of returns a value that is known. It must be of a type that can be keyed

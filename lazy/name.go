@@ -40,7 +40,7 @@ func (b *builder) name(n *node) error {
 		if err != nil {
 			return err
 		}
-		n.action.Store(id)
+		n.action.CompareAndSwap(nil, id) // another may have been as quick
 		stack = stack[:depth-1]
 	}
 	return nil

@@ -77,6 +77,39 @@ func TestArgumentsWithoutACodec(t *testing.T) {
 	}
 }
 
+// TestIteratorsAreNotShared: what one takes out of an iterator, others miss. What
+// was made by the first is kept, and nothing that was made later or meanwhile.
+func TestIteratorsAreNotShared(t *testing.T) {
+	open := lazy.Func0("open", func(context.Context) (func() int, error) {
+		n := 0
+		return func() int { n++; return n }, nil
+	}, lazy.Options{Version: "1", Keep: lazy.KeepNot})
+	take := lazy.Func2("take", func(_ context.Context, next func() int, _ int) (int, error) { return next(), nil }, v1)
+	static := lazy.Func0("static", func(context.Context) (func(string) string, error) { return strings.TrimSpace, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
+	trim := lazy.Func2("trim", func(_ context.Context, f func(string) string, x int) (string, error) { return f(" a"), nil }, v1)
+
+	l, log := watched(t)
+	for range 3 {
+		if got := get(t, l, take(open(), lazy.Of(0))); got != 1 || l.Metrics().Unkept != 0 || l.Metrics().Computed != 1 {
+			t.Errorf("alone: %d, %+v", got, l.Metrics())
+		}
+	}
+	in := open()
+	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Workers: 1})
+	if n := l.Metrics().Unkept; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
+		t.Errorf("two: %d, %v, %d not kept: %s", sum, err, n, log)
+	}
+	for i := range 2 { // the one that was not kept is made of an iterator of its own
+		if got := get(t, l, take(open(), lazy.Of(i+1))); got != 1 {
+			t.Errorf("then %d is %d", i, got)
+		}
+	}
+	f := static()
+	if got := get(t, l, lazy.Slice(trim(f, lazy.Of(1)), trim(f, lazy.Of(2)))); got[1] != "a" || l.Metrics().Unkept != 1 {
+		t.Errorf("%q, %+v", got, l.Metrics())
+	}
+}
+
 // TestDoubtIsHandedOn: what is made of a doubtful value is not kept either, and
 // no link leads to it.
 func TestDoubtIsHandedOn(t *testing.T) {

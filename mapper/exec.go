@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
@@ -34,7 +35,7 @@ func init() {
 // Its identity is the words of the command, the content of every file in Code
 // and of every word that names a file below the flow's folder (which are made
 // absolute), and the values of the variables in Env. Of the environment only
-// those, PATH, HOME and TMPDIR reach the command.
+// those, PATH, HOME and TMPDIR reach the command, and what [larder.Environ] adds.
 type Exec struct {
 	Command []string         `param:"command,required" doc:"the program and its arguments"`
 	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
@@ -234,7 +235,7 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 func (e *execution) start(ctx context.Context, dir, in, out string) error {
 	cmd := exec.CommandContext(ctx, e.argv[0], e.argv[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(e.environ(), "LARDER_IN="+in, "LARDER_OUT="+out)
+	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), []string{"LARDER_IN=" + in, "LARDER_OUT=" + out})
 	var stderr tail
 	cmd.Stderr = &stderr
 	ownGroup(cmd)

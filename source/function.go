@@ -38,10 +38,11 @@ func FunctionOf(f any) (Function, error) {
 	}
 	file, line := code.FileLine(code.Entry())
 	pkg, symbol := program.Package(code.Name(), file)
-	_, told := executable()
+	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
+	static, told := program.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
-		typ: v.Type(), state: !static(f), unsure: !told,
+		typ: v.Type(), state: told && !static, unsure: !told,
 	}, nil
 }
 
@@ -117,22 +118,4 @@ func (f Function) CheckState() error {
 			f.Name(), f.File, f.Line)
 	}
 	return nil
-}
-
-// static reports whether a function value is part of the executable: functions
-// that carry nothing are, those that capture variables are made at run time.
-// Where the system does not tell, it reports true.
-func static(f any) bool {
-	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
-	at := uintptr((*face)(unsafe.Pointer(&f)).value)
-	ranges, ok := executable()
-	if !ok {
-		return true
-	}
-	for _, r := range ranges {
-		if at >= r[0] && at < r[1] {
-			return true
-		}
-	}
-	return false
 }

@@ -6,28 +6,35 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 )
 
 // A Call is a call under way, as those see it who wait for each other.
 type Call struct {
-	Name string
-	Key  any
+	Name  string
+	Key   any
+	Scope any       // of its group
+	Since time.Time // when it was begun
 
-	scope  any
+	// guarded by the graph's mutex
 	from   *Call          // for which it was begun, or nil
 	labels unsafe.Pointer // of its goroutines
-	waits  map[*Call]int  // calls that its goroutines wait for, and how many
+	number uint64
+	waits  map[*Call]int // calls that its goroutines wait for, and how many
 	ended  bool
 }
 
 // graph guards what calls say of each other. Those under way are found by the
 // labels that the profiler puts on goroutines, which are handed on to each
-// goroutine that is started.
+// goroutine that is started; and where a program has put other labels in their
+// place, by the goroutines themselves: see origin.
 var graph = struct {
 	sync.Mutex
-	calls map[unsafe.Pointer]*Call
-}{calls: map[unsafe.Pointer]*Call{}}
+	calls    map[unsafe.Pointer]*Call // by the labels of their goroutines
+	numbered map[uint64]*Call
+	last     uint64 // number
+}{calls: map[unsafe.Pointer]*Call{}, numbered: map[uint64]*Call{}}
 
 // A CycleError is returned to those who ask, on behalf of a call, for one that
 // waits for it.
@@ -48,8 +55,9 @@ func (c *Call) begin(ctx context.Context) context.Context {
 	pprof.SetGoroutineLabels(ctx)
 	graph.Lock()
 	defer graph.Unlock()
-	c.labels = goroutineLabels()
-	graph.calls[c.labels] = c
+	graph.last++
+	c.labels, c.number = goroutineLabels(), graph.last
+	graph.calls[c.labels], graph.numbered[c.number] = c, c
 	return ctx
 }
 
@@ -57,6 +65,7 @@ func (c *Call) end() {
 	graph.Lock()
 	defer graph.Unlock()
 	delete(graph.calls, c.labels)
+	delete(graph.numbered, c.number)
 	c.ended = true
 }
 
@@ -75,7 +84,7 @@ func current(ctx context.Context) *Call {
 	return c
 }
 
-// Around returns the calls under way that wait for the one that ctx is of,
+// Around returns the call under way that ctx is of, and those that wait for it,
 // directly or not.
 func Around(ctx context.Context) []Call {
 	of := current(ctx)
@@ -86,8 +95,8 @@ func Around(ctx context.Context) []Call {
 	defer graph.Unlock()
 	var all []Call
 	for _, c := range graph.calls {
-		if c != of && c.path(of) != nil {
-			all = append(all, Call{Name: c.Name, Key: c.Key})
+		if c.path(of) != nil {
+			all = append(all, Call{Name: c.Name, Key: c.Key, Scope: c.Scope, Since: c.Since})
 		}
 	}
 	return all
@@ -95,12 +104,15 @@ func Around(ctx context.Context) []Call {
 
 // within returns an error if c, or a call for which it was begun, is one for k.
 func (c *Call) within(scope, k any, name string) error {
+	if c == nil {
+		return nil
+	}
+	graph.Lock()
+	defer graph.Unlock()
 	path := []string{name}
 	for ; c != nil; c = c.from {
 		path = append(path, c.Name)
-		if c.scope == scope && c.Key == k {
-			graph.Lock()
-			defer graph.Unlock()
+		if c.Scope == scope && c.Key == k {
 			if c.ended {
 				return nil
 			}
@@ -126,6 +138,15 @@ func (c *Call) wait(other *Call) error {
 	}
 	c.waits[other]++
 	return nil
+}
+
+// began notes that c began another call.
+func (c *Call) began(other *Call) {
+	graph.Lock()
+	defer graph.Unlock()
+	if other.from == nil && other != c {
+		other.from = c
+	}
 }
 
 func (c *Call) waited(other *Call) {

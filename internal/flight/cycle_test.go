@@ -3,9 +3,12 @@ package flight
 import (
 	"context"
 	"errors"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // cycle checks that err tells of calls that wait for each other.
@@ -37,21 +40,111 @@ func TestACallThatAsksForItself(t *testing.T) {
 			wait.Wait()
 			return v, err
 		},
+		"below other labels": func(_ context.Context, f func(context.Context) (int, error)) (v int, err error) {
+			pprof.Do(context.Background(), pprof.Labels("a", "b"), func(ctx context.Context) { v, err = f(ctx) })
+			return v, err
+		},
+		"below no labels": func(_ context.Context, f func(context.Context) (int, error)) (int, error) {
+			pprof.SetGoroutineLabels(context.Background())
+			return f(context.Background())
+		},
+		"by a goroutine's goroutine below other labels": func(_ context.Context, f func(context.Context) (int, error)) (v int, err error) {
+			pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("a", "b")))
+			var outer, inner sync.WaitGroup
+			outer.Go(func() {
+				inner.Go(func() { v, err = deep(100, func() (int, error) { return f(context.Background()) }) })
+				inner.Wait()
+			})
+			outer.Wait()
+			return v, err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var g Group[int, int]
-			var f func(context.Context) (int, error)
-			f = func(ctx context.Context) (int, error) {
-				v, _, err := g.Do(ctx, 1, "one", func(ctx context.Context) (int, error) { return ask(ctx, f) })
-				return v, err
-			}
-			_, err := f(t.Context())
-			cycle(t, err, "one", "one")
-			if len(graph.calls) != 0 {
-				t.Errorf("%d calls left", len(graph.calls))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var g Group[int, int]
+				var f func(context.Context) (int, error)
+				f = func(ctx context.Context) (int, error) {
+					v, _, err := g.Do(ctx, 1, "one", func(ctx context.Context) (int, error) { return ask(ctx, f) })
+					return v, err
+				}
+				_, err := f(t.Context())
+				cycle(t, err, "one", "one")
+				if len(graph.calls) != 0 || len(graph.numbered) != 0 {
+					t.Errorf("%d and %d calls left", len(graph.calls), len(graph.numbered))
+				}
+			})
 		})
 	}
+}
+
+// deep calls f below n others.
+func deep(n int, f func() (int, error)) (int, error) {
+	if n == 0 {
+		return f()
+	}
+	v, err := deep(n-1, f)
+	return v, err
+}
+
+// TestTwoThatNeedEachOtherBelowOtherLabels, where each is begun by the other's
+// goroutine or on its own, in groups of one scope.
+func TestTwoThatNeedEachOtherBelowOtherLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, other := Group[string, int]{Scope: "store"}, Group[string, int]{Scope: "store"}
+		bare := func(f func(context.Context) (int, error)) (int, error) {
+			pprof.SetGoroutineLabels(context.Background())
+			return f(context.Background())
+		}
+		_, _, err := g.Do(t.Context(), "a", "a", func(context.Context) (int, error) {
+			return bare(func(ctx context.Context) (int, error) {
+				v, _, err := other.Do(ctx, "b", "b", func(context.Context) (int, error) {
+					return bare(func(ctx context.Context) (int, error) {
+						v, _, err := other.Do(ctx, "a", "a again", func(ctx context.Context) (int, error) {
+							<-ctx.Done() // as for a lease that the first has
+							return 0, context.Cause(ctx)
+						})
+						return v, err
+					})
+				})
+				return v, err
+			})
+		})
+		cycle(t, err, "a", "b", "a again")
+	})
+}
+
+// TestLongWaitsAreTold once by each who waits.
+func TestLongWaitsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var told []Call
+		g := Group[string, int]{Long: func(c Call) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, c)
+		}}
+		begun := time.Now()
+		var ask func(ctx context.Context) (int, error)
+		ask = func(ctx context.Context) (int, error) {
+			v, _, err := g.Do(ctx, "k", "name", func(context.Context) (int, error) {
+				answer := make(chan error)
+				time.AfterFunc(time.Second, func() {
+					ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+					defer cancel()
+					_, err := ask(ctx)
+					answer <- err
+				})
+				return 0, <-answer
+			})
+			return v, err
+		}
+		if _, err := ask(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if len(told) != 2 || told[0].Name != "name" || told[0].Key != "k" || !told[0].Since.Equal(begun) {
+			t.Errorf("told %+v", told)
+		}
+	})
 }
 
 // TestCallsThatNeedEachOther: each is begun on its own, and then asks for the

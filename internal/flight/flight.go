@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // A Group is a set of calls under way. Its zero value is ready. It may be used
@@ -17,6 +19,9 @@ type Group[K comparable, V any] struct {
 	// for the same key is a cycle if their groups have one Scope. Nil stands
 	// for the group itself.
 	Scope any
+	// Long, if not nil, is told once by each who has waited for a minute for
+	// what. It is not changed.
+	Long func(Call)
 
 	mu    sync.Mutex
 	calls map[K]*call[V]
@@ -43,7 +48,8 @@ type call[V any] struct {
 //
 // A caller that works for a call which this one waits for gets a *CycleError. Who
 // works for a call is told by the context, or by being its goroutine or started
-// by it, however far down.
+// by it, however far down: at once, or within seconds where that goroutine has
+// been given other labels for the profiler.
 func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx context.Context) (V, error)) (v V, joined bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return v, false, err
@@ -53,19 +59,22 @@ func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx cont
 		return v, false, err
 	}
 	c, joined := g.join(ctx, from, k, name, fn)
-	if err := from.wait(c.Call); err != nil {
-		g.leave(k, c)
-		return v, joined, err
+	w := waiter{from: from, call: c.Call, begun: !joined, long: g.Long}
+	defer w.end()
+	err = w.begin()
+	for err == nil {
+		select {
+		case <-c.done:
+			g.leave(k, c)
+			return c.value, joined, c.err
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-w.timer.C:
+			err = w.look()
+		}
 	}
-	defer from.waited(c.Call)
-	select {
-	case <-c.done:
-		g.leave(k, c)
-		return c.value, joined, c.err
-	case <-ctx.Done():
-		g.leave(k, c)
-		return v, joined, context.Cause(ctx)
-	}
+	g.leave(k, c)
+	return v, joined, err
 }
 
 func (g *Group[K, V]) scope() any {
@@ -84,7 +93,7 @@ func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn
 		return c, true
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c = &call[V]{Call: &Call{Name: name, Key: k, scope: g.scope(), from: from}, waiters: 1, cancel: cancel, done: make(chan struct{})}
+	c = &call[V]{Call: &Call{Name: name, Key: k, Scope: g.scope(), Since: time.Now(), from: from}, waiters: 1, cancel: cancel, done: make(chan struct{})}
 	if g.calls == nil {
 		g.calls = map[K]*call[V]{}
 	}
@@ -101,7 +110,7 @@ func (g *Group[K, V]) run(ctx context.Context, k K, c *call[V], fn func(ctx cont
 	ctx = c.begin(ctx)
 	defer c.end()
 	c.err = errGoexit // replaced unless fn ends its goroutine
-	c.value, c.err = Protect(func() (V, error) { return fn(ctx) })
+	marked(c.number, func() { c.value, c.err = Protect(func() (V, error) { return fn(ctx) }) })
 }
 
 // growStack makes a young goroutine's stack large at once, while there is little
@@ -159,12 +168,21 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Protect calls fn and turns a panic into a *PanicError.
+// Protect calls fn and turns a panic into a *PanicError, also one of the methods
+// of an error that it returns, which would come when somebody asks what it is.
 func Protect[V any](fn func() (V, error)) (v V, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &PanicError{Value: r, Stack: debug.Stack()}
 		}
 	}()
-	return fn()
+	if v, err = fn(); err == nil {
+		return v, nil
+	}
+	if at := reflect.ValueOf(err); at.Kind() == reflect.Pointer && at.IsNil() {
+		return v, fmt.Errorf("the error that was returned is a nil %T, which is not nil: return nil where nothing failed", err)
+	}
+	_, _ = err.Error(), errors.Is(err, errGoexit)
+	_, _ = errors.AsType[*CycleError](err)
+	return v, err
 }

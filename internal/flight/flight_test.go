@@ -3,6 +3,7 @@ package flight
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -104,12 +105,24 @@ func TestPanicsAndGoexitAreErrors(t *testing.T) {
 	if _, _, err := g.Do(t.Context(), "k", "", func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }); !errors.Is(err, errGoexit) {
 		t.Errorf("Goexit gave %v", err)
 	}
+	for _, bad := range []error{(*fragile)(nil), fmt.Errorf("wrapped: %w", &fragile{})} {
+		_, _, err := g.Do(t.Context(), "k", "", func(context.Context) (int, error) { return 1, bad })
+		if err == nil || errors.Is(err, boom) || !strings.Contains(err.Error(), "fragile") {
+			t.Errorf("an error whose methods panic gave %v", err)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := g.Do(ctx, "k", "", func(context.Context) (int, error) { t.Error("called"); return 1, nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context gave %v", err)
 	}
 }
+
+// fragile is an error whose methods panic.
+type fragile struct{ in *fragile }
+
+func (f *fragile) Error() string { return "fragile" }
+func (f *fragile) Unwrap() error { return f.in.in }
 
 func BenchmarkDo(b *testing.B) {
 	var g Group[int, int]

@@ -41,9 +41,10 @@ type pair struct {
 }
 
 type comparison struct {
-	seen  map[pair]bool
-	depth int
-	path  string // of the difference, filled in on the way out
+	seen   map[pair]bool
+	shared *Sharing // may be nil
+	depth  int
+	path   string // of the difference, filled in on the way out
 }
 
 // at notes, on the way out, that the difference is behind a step.
@@ -61,6 +62,13 @@ func (c *comparison) met(a, b unsafe.Pointer, n int, t reflect.Type) bool {
 	met := a == b || c.seen[p]
 	c.seen[p] = true
 	return met
+}
+
+// note notes that two references correspond.
+func (c *comparison) note(a, b reflect.Value, size uintptr) {
+	if !a.IsNil() && !b.IsNil() {
+		c.shared.Note(a.UnsafePointer(), b.UnsafePointer(), size)
+	}
 }
 
 // special compares types whose fields do not say what they are.
@@ -94,6 +102,9 @@ func (c *comparison) same(a, b reflect.Value) bool {
 	case reflect.String:
 		return a.String() == b.String()
 	case reflect.Pointer:
+		if t.Elem() != reflect.TypeFor[time.Location]() {
+			c.note(a, b, t.Elem().Size())
+		}
 		if a.IsNil() || b.IsNil() || c.met(a.UnsafePointer(), b.UnsafePointer(), 0, t) {
 			return a.IsNil() == b.IsNil()
 		}
@@ -126,6 +137,7 @@ func (c *comparison) slices(a, b reflect.Value) bool {
 	if a.IsNil() != b.IsNil() || a.Len() != b.Len() {
 		return false
 	}
+	c.note(a, b, uintptr(a.Len())*a.Type().Elem().Size())
 	if a.Len() == 0 || c.met(a.UnsafePointer(), b.UnsafePointer(), a.Len(), a.Type()) {
 		return true
 	}
@@ -152,6 +164,7 @@ func (c *comparison) maps(a, b reflect.Value) bool {
 	if a.IsNil() != b.IsNil() || a.Len() != b.Len() {
 		return false
 	}
+	c.note(a, b, 1)
 	if a.IsNil() || c.met(a.UnsafePointer(), b.UnsafePointer(), 0, a.Type()) {
 		return true
 	}

@@ -74,8 +74,8 @@ func TestSumSeesEachWrite(t *testing.T) {
 	}
 	sum := func() Sum {
 		t.Helper()
-		s, ok := SumOf(o)
-		if again, _ := SumOf(o); !ok || s != again {
+		s, sight := SumOf(o)
+		if again, _ := SumOf(o); sight != Seen || s != again {
 			t.Fatal("two sums of one memory")
 		}
 		return s
@@ -98,16 +98,21 @@ func TestSumSeesEachWrite(t *testing.T) {
 		}
 		before = after
 	}
-	for _, v := range []any{&sync.Mutex{}, []any{struct{ c chan int }{}}, map[string]*sync.Map{}} {
-		if _, ok := SumOf(v); ok {
-			t.Errorf("a %T is watched", v)
+	for _, v := range []any{&sync.Mutex{}, []any{struct{ c chan int }{}}, map[string]*sync.Map{}, []any{sum, &sync.Mutex{}}} {
+		if _, sight := SumOf(v); sight != Shared {
+			t.Errorf("of a %T there is %d", v, sight)
+		}
+	}
+	for v, want := range map[any]Sight{&[]any{sum}: Hidden, &[1]func() Sum{sum}: Hidden, &o.f: Seen, new(func()): Seen, &struct{ f func(reflect.Type) bool }{refers}: Seen} {
+		if _, sight := SumOf(v); sight != want {
+			t.Errorf("of a %T there is %d", v, sight)
 		}
 	}
 	long := &ring{}
 	for range 1 << 16 {
 		long = &ring{next: long}
 	}
-	if _, ok := SumOf(long); !ok {
+	if _, sight := SumOf(long); sight != Seen {
 		t.Error("a long list is not watched")
 	}
 }

@@ -9,19 +9,29 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/program"
 )
 
 // A Sum tells whether memory was written to.
 type Sum [4]uint64
 
-// SumOf sums up all memory that v refers to, as it lies there: unexported
-// fields too, of functions only which they are. It is false for what has a lock,
-// an atomic or a channel inside: others may be writing to that, and are meant
-// to.
-func SumOf(v any) (sum Sum, ok bool) {
+// Sight is how far memory can be summed up.
+type Sight int
+
+// What was seen.
+const (
+	Seen   Sight = iota // all
+	Shared              // a lock, an atomic or a channel is inside: others may be writing, and are meant to
+	Hidden              // a function is inside that captures variables, or may: nobody can look at those
+)
+
+// SumOf sums up all memory that v refers to, as it lies there: unexported fields
+// too.
+func SumOf(v any) (Sum, Sight) {
 	s := summer{seen: map[region]bool{}}
 	if v == nil {
-		return sum, true
+		return s.sum, Seen
 	}
 	s.refs(addressable(reflect.ValueOf(v)))
 	for len(s.queue) > 0 && !s.shared {
@@ -29,7 +39,13 @@ func SumOf(v any) (sum Sum, ok bool) {
 		s.queue = s.queue[:len(s.queue)-1]
 		s.visit(at)
 	}
-	return s.sum, !s.shared
+	switch {
+	case s.shared:
+		return s.sum, Shared
+	case s.hidden:
+		return s.sum, Hidden
+	}
+	return s.sum, Seen
 }
 
 // A region is memory that holds n values of a type, or a map.
@@ -44,6 +60,7 @@ type summer struct {
 	seen   map[region]bool
 	queue  []region
 	shared bool // what is meant to be written to by others was met
+	hidden bool // a function with variables was met
 }
 
 // add adds what a piece of memory says to the sum, in whatever order.
@@ -108,6 +125,9 @@ func (s *summer) refs(v reflect.Value) {
 		if !v.IsNil() {
 			s.follow(region{v.UnsafePointer(), 1, t})
 		}
+	case reflect.Func:
+		static, _ := program.Static(uintptr(*(*unsafe.Pointer)(v.Addr().UnsafePointer())))
+		s.hidden = s.hidden || !v.IsNil() && !static
 	case reflect.Interface:
 		if !v.IsNil() { // what it holds itself cannot be written to
 			s.refs(addressable(v.Elem()))
@@ -143,7 +163,7 @@ func traitOf(t reflect.Type) trait {
 // inside reports whether values of t refer to memory that can be written to.
 func inside(t reflect.Type) bool {
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Func:
 		return true
 	case reflect.Array:
 		return t.Len() > 0 && inside(t.Elem())

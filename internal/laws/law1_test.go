@@ -65,7 +65,7 @@ var rightHits = law{
 		{"a record is found by its fingerprint alone", "store/disk/get.go", "	if h.key != k {\n", "	if h.key != k && h.kind == kinds {\n", []string{"store/disk.TestFingerprintIsNoKey"}},
 		{"the codec of an input is left out of the key", "key/action.go", "	e.string(in.Kind)\n", "", []string{"key.TestActionKeys"}},
 		{"the name of an input is left out of the key", "key/action.go", "	e.string(in.Name)\n	e.string(in.Kind)\n", "	e.string(in.Kind)\n", []string{"key.TestActionKeys"}},
-		{"the identity of the code is left out of the key", "key/action.go", "	e.string(code.ID)\n", "", []string{"key.TestActionKeys"}},
+		{"the identity of the code is left out of the key", "key/action.go", "	e.string(o.code.ID)\n", "", []string{"key.TestActionKeys"}},
 		{"a parameter's value is left out of the key", "key/action.go", "if err := e.root(p.Value); err != nil {", "if err := e.root(nil); err != nil {", []string{"key.TestActionKeys"}},
 		{"a value's type is left out of its encoding", "key/encode.go", "	e.buf = append(e.buf, p.header...)\n", "", []string{"key.TestDistinct", "key.TestLaw"}},
 		{"texts are encoded without their lengths", "key/structure.go", "	e.string(*(*string)(p))\n", "	e.buf = append(e.buf, *(*string)(p)...)\n", []string{"key.TestLaw"}},

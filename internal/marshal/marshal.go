@@ -71,18 +71,38 @@ func Of(t reflect.Type) (m Method, ok bool) {
 // value again: so no two values have the same bytes. A panic of the type's
 // methods is an error.
 func (m Method) Bytes(at reflect.Value) ([]byte, error) {
-	b, err := m.bytes(at)
+	b, _, err := m.compared(at, &identical.Sharing{})
+	return b, err
+}
+
+// BytesShared is Bytes for values that are kept: what shares memory within the
+// value has to do so again. What the value refers to is noted in all.
+func (m Method) BytesShared(at reflect.Value, all *identical.Sharing) ([]byte, error) {
+	var own identical.Sharing
+	b, again, err := m.compared(at, &own)
 	if err != nil {
 		return nil, err
 	}
-	again := reflect.New(m.typ)
-	if err := m.Value(again, b); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLossy, err)
-	}
-	if path, same := identical.Values(at, again); !same {
-		return nil, fmt.Errorf("by its %s it %w: another %v%s", m.Name, ErrLossy, m.typ, path)
+	all.Add(&own)
+	own.Note(at.UnsafePointer(), again.UnsafePointer(), m.typ.Size())
+	if own.Lost() {
+		return nil, fmt.Errorf("by its %s it %w: parts that are one part of memory are two, or otherwise", m.Name, ErrLossy)
 	}
 	return b, nil
+}
+
+func (m Method) compared(at reflect.Value, shared *identical.Sharing) (b []byte, again reflect.Value, err error) {
+	if b, err = m.bytes(at); err != nil {
+		return nil, again, err
+	}
+	again = reflect.New(m.typ)
+	if err := m.Value(again, b); err != nil {
+		return nil, again, fmt.Errorf("%w: %w", ErrLossy, err)
+	}
+	if path, same := shared.Compare(at, again); !same {
+		return nil, again, fmt.Errorf("by its %s it %w: another %v%s", m.Name, ErrLossy, m.typ, path)
+	}
+	return b, again, nil
 }
 
 func (m Method) bytes(at reflect.Value) (b []byte, err error) {

@@ -1,6 +1,6 @@
-// Package program names packages of the running program: as all main packages
+// Package program knows the running program: its packages (as all main packages
 // go by one name in an executable, those are named by the path that they are
-// built from.
+// built from), and its memory.
 package program
 
 import (
