@@ -188,180 +188,208 @@ func (t *tracer) namedResult(o types.Object) {
 	}
 }
 
+// A way is a value on its way through a declaration: from an expression to what
+// that is part of, and on.
+type way struct {
+	d       *decl
+	stack   []ast.Node
+	at      int // of the expression in the stack
+	e       ast.Expr
+	of      types.Type
+	mem     bool // the expression is itself part of the memory: assigning to it writes there
+	carries bool // copies of it refer to the memory
+}
+
 // flow follows the expression that is the last of the nodes to where its value
-// goes. mem says that it is itself part of the memory, so that assigning to it
-// writes there.
+// goes.
 func (t *tracer) flow(d *decl, stack []ast.Node, mem bool) {
-	info := d.info()
-	result := -1 // which result of a call the expression is, if it is one of several
-	for i := len(stack) - 1; i > 0 && t.problem == nil; i-- {
-		e, ok := stack[i].(ast.Expr)
-		if !ok {
-			return
+	w := &way{d: d, stack: stack, at: len(stack) - 1, mem: mem}
+	for w.at > 0 && t.problem == nil && t.look(w) && t.through(w) {
+		w.at--
+	}
+}
+
+// look finds out what the expression is, and reports whether it is one.
+func (t *tracer) look(w *way) (ok bool) {
+	if w.e, ok = w.stack[w.at].(ast.Expr); !ok {
+		return false
+	}
+	info := w.d.info()
+	w.of = info.Types[w.e].Type
+	if id, isIdent := w.e.(*ast.Ident); isIdent && w.of == nil && info.Uses[id] != nil {
+		w.of = info.Uses[id].Type()
+	}
+	w.carries = t.carries(w.of)
+	return true
+}
+
+// carries reports whether copies of values of a type may refer to the memory.
+func (t *tracer) carries(of types.Type) bool { return !flat(of, 0) || t.memo && hasFunctions(of, 0) }
+
+// through takes a value to the expression around it, and reports whether that
+// has it.
+func (t *tracer) through(w *way) bool {
+	if tuple, ok := w.of.(*types.Tuple); ok { // any of several results may refer to it
+		for i := range tuple.Len() {
+			t.result(w.d, w.stack[:w.at+1], i, tuple.Len())
 		}
-		of := info.Types[e].Type
-		if id, isIdent := e.(*ast.Ident); isIdent && of == nil && info.Uses[id] != nil {
-			of = info.Uses[id].Type()
+		return false
+	}
+	switch p := w.stack[w.at-1].(type) {
+	case *ast.ParenExpr:
+	case *ast.StarExpr:
+		w.mem = true
+	case *ast.SelectorExpr:
+		return t.selected(w, p)
+	case *ast.IndexExpr:
+		return p.X == w.e && w.indexed()
+	case *ast.SliceExpr:
+		return p.X == w.e && t.cut(w, p)
+	case *ast.UnaryExpr:
+		return t.unary(w, p)
+	case *ast.CallExpr:
+		return t.called(w, p)
+	case *ast.TypeAssertExpr:
+		if w.carries && p.Type == nil {
+			t.typeSwitch(w.d, w.stack[:w.at-1])
 		}
-		if tuple, isTuple := of.(*types.Tuple); isTuple && result >= 0 && result < tuple.Len() {
-			of = tuple.At(result).Type()
+		w.mem = false
+		return w.carries && p.Type != nil
+	case *ast.CompositeLit:
+		if w.carries {
+			t.element(w.d, p, w.e)
 		}
-		carries := !flat(of, 0) || t.memo && hasFunctions(of, 0)
-		switch p := stack[i-1].(type) {
-		case *ast.ParenExpr:
-		case *ast.StarExpr:
-			mem = true
-		case *ast.SelectorExpr:
-			sel := info.Selections[p]
-			if sel == nil {
-				if carries {
-					t.lost(d, p, "."+p.Sel.Name+" of a value whose type is not known")
-				}
-				return
-			}
-			if sel.Kind() != types.FieldVal {
-				if !t.method(d, stack, i-1, sel, carries || mem) {
-					return
-				}
-				i-- // on with the call
-				mem = false
-				break
-			}
-			mem = mem || sel.Indirect()
-		case *ast.IndexExpr:
-			if p.X != e {
-				return
-			}
-			if _, isFunc := of.Underlying().(*types.Signature); isFunc {
-				break // instantiation
-			}
-			switch of.Underlying().(type) {
-			case *types.Slice, *types.Map, *types.Pointer:
-				mem = true
-			}
-		case *ast.SliceExpr:
-			if p.X != e {
-				return
-			}
-			if b, isText := of.Underlying().(*types.Basic); isText && b.Info()&types.IsString != 0 {
-				return
-			}
-			if _, isArray := of.Underlying().(*types.Array); isArray && !mem && !carries {
-				return // of a copy
-			}
-			t.sliced = t.sliced || p.High != nil && !clipped(p)
-			mem = false
-		case *ast.UnaryExpr:
-			switch {
-			case p.Op == token.AND:
-				if mem && harmless(of) && !isLock(of, 0) {
-					return
-				}
-				if !mem && !carries {
-					return // of a copy
-				}
-				mem = false
-			case p.Op == token.ARROW && carries:
-				t.writes(d, p.Pos(), nil)
-				return
-			default:
-				return
-			}
-		case *ast.CallExpr:
-			if p.Fun == e {
-				if !t.memo {
-					return
-				}
-				mem = false
-				break
-			}
-			if f := staticCallee(info, p); f != nil && f.Pkg() != nil && std.Has(f.Pkg().Path()) && f.Pkg().Path() != "sync" && isLock(of, 0) {
-				t.lost(d, p, f.Name()+", which sees what locks are held,")
-				return
-			}
-			if !carries {
-				return
-			}
-			if !t.argument(d, p, slices.Index(p.Args, e), result, of) {
-				return
-			}
-			mem, result = false, -1
-		case *ast.TypeAssertExpr:
-			if !carries {
-				return
-			}
-			if p.Type == nil {
-				t.typeSwitch(d, stack[:i-1])
-				return
-			}
-			mem = false
-		case *ast.CompositeLit:
-			if !carries {
-				return
-			}
-			t.element(d, p, e)
-			mem = false
-		case *ast.KeyValueExpr:
-			if !carries {
-				return
-			}
-			lit, isLit := stack[i-2].(*ast.CompositeLit)
-			if !isLit {
-				return
-			}
-			if p.Value == e {
-				if key, isIdent := p.Key.(*ast.Ident); isIdent && isStruct(info.Types[lit].Type) {
-					t.holds(info.Uses[key])
-				}
-			}
-			i-- // on with the literal
-			mem = false
-		case *ast.AssignStmt:
-			t.assign(d, p, e, stack, mem, carries, result)
-			return
-		case *ast.IncDecStmt:
-			if mem {
-				t.writes(d, e.Pos(), stack)
-			}
-			return
-		case *ast.ValueSpec:
-			if !carries {
-				return
-			}
-			n := slices.Index(p.Values, e)
-			if len(p.Values) == 1 && len(p.Names) > 1 {
-				n = max(result, 0)
-			}
-			if n >= 0 && n < len(p.Names) {
-				t.holds(info.Defs[p.Names[n]])
-			}
-			return
-		case *ast.RangeStmt:
-			t.ranges(d, p, e, of, mem, stack)
-			return
-		case *ast.SendStmt:
-			if p.Chan == e {
-				t.writes(d, p.Pos(), nil)
-			} else if carries {
-				t.lost(d, p, "what receives it from a channel")
-			}
-			return
-		case *ast.ReturnStmt:
-			if carries {
-				n := slices.Index(p.Results, e)
-				if len(p.Results) == 1 && result >= 0 {
-					n = result
-				}
-				t.returnedBy(d, stack[:i-1], n)
-			}
-			return
-		case *ast.BinaryExpr, *ast.ExprStmt, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.GoStmt, *ast.DeferStmt, *ast.BlockStmt, *ast.TypeSwitchStmt, *ast.CommClause, *ast.SelectStmt:
-			return
-		default:
-			if carries {
-				t.lost(d, p, "what cannot be followed")
-			}
-			return
+		w.mem = false
+		return w.carries
+	case *ast.KeyValueExpr:
+		return w.carries && t.keyed(w, p)
+	default:
+		t.into(w, p)
+		return false
+	}
+	return true
+}
+
+// selected goes on with a field, or the call of a method.
+func (t *tracer) selected(w *way, p *ast.SelectorExpr) bool {
+	sel := w.d.info().Selections[p]
+	if sel == nil {
+		if w.carries {
+			t.lost(w.d, p, "."+p.Sel.Name+" of a value whose type is not known")
+		}
+		return false
+	}
+	if sel.Kind() == types.FieldVal {
+		w.mem = w.mem || sel.Indirect()
+		return true
+	}
+	on := t.method(w.d, w.stack, w.at-1, sel, w.carries || w.mem)
+	w.at-- // on with the call
+	w.mem = false
+	return on
+}
+
+// indexed goes on with an element, or an instance of a generic function.
+func (w *way) indexed() bool {
+	switch w.of.Underlying().(type) {
+	case *types.Slice, *types.Map, *types.Pointer:
+		w.mem = true
+	}
+	return true
+}
+
+// cut goes on with a part of a slice.
+func (t *tracer) cut(w *way, p *ast.SliceExpr) bool {
+	switch u := w.of.Underlying().(type) {
+	case *types.Basic:
+		if u.Info()&types.IsString != 0 {
+			return false
+		}
+	case *types.Array:
+		if !w.mem && !w.carries {
+			return false // of a copy
+		}
+	}
+	t.sliced = t.sliced || p.High != nil && !clipped(p)
+	w.mem = false
+	return true
+}
+
+// unary goes on with a pointer.
+func (t *tracer) unary(w *way, p *ast.UnaryExpr) bool {
+	switch {
+	case p.Op == token.AND:
+		shared := w.mem && harmless(w.of) && !isLock(w.of, 0)
+		on := !shared && (w.mem || w.carries) // else it is of a copy
+		w.mem = false
+		return on
+	case p.Op == token.ARROW && w.carries:
+		t.writes(w.d, p.Pos(), nil)
+	}
+	return false
+}
+
+// called goes on with what a call gives that is given the value.
+func (t *tracer) called(w *way, p *ast.CallExpr) bool {
+	if p.Fun == w.e {
+		w.mem = false
+		return t.memo
+	}
+	if f := staticCallee(w.d.info(), p); f != nil && f.Pkg() != nil && std.Has(f.Pkg().Path()) && f.Pkg().Path() != "sync" && isLock(w.of, 0) {
+		t.lost(w.d, p, f.Name()+", which sees what locks are held,")
+		return false
+	}
+	on := w.carries && t.argument(w.d, p, slices.Index(p.Args, w.e), -1, w.of)
+	w.mem = false
+	return on
+}
+
+// keyed goes on with a literal in which the value has a key.
+func (t *tracer) keyed(w *way, p *ast.KeyValueExpr) bool {
+	info := w.d.info()
+	lit, isLit := w.stack[w.at-2].(*ast.CompositeLit)
+	if !isLit {
+		return false
+	}
+	if p.Value == w.e {
+		if key, isIdent := p.Key.(*ast.Ident); isIdent && isStruct(info.Types[lit].Type) {
+			t.holds(info.Uses[key])
+		}
+	}
+	w.at-- // on with the literal
+	w.mem = false
+	return true
+}
+
+// into follows a value into the statement that has it, where its way ends.
+func (t *tracer) into(w *way, p ast.Node) {
+	switch p := p.(type) {
+	case *ast.AssignStmt:
+		t.assign(w, p)
+	case *ast.IncDecStmt:
+		if w.mem {
+			t.writes(w.d, w.e.Pos(), w.stack)
+		}
+	case *ast.ValueSpec:
+		if n := slices.Index(p.Values, w.e); w.carries && n >= 0 && n < len(p.Names) {
+			t.holds(w.d.info().Defs[p.Names[n]])
+		}
+	case *ast.RangeStmt:
+		t.ranges(w.d, p, w.e, w.of, w.mem, w.stack)
+	case *ast.SendStmt:
+		if p.Chan == w.e {
+			t.writes(w.d, p.Pos(), nil)
+		} else if w.carries {
+			t.lost(w.d, p, "what receives it from a channel")
+		}
+	case *ast.ReturnStmt:
+		if w.carries {
+			t.returnedBy(w.d, w.stack[:w.at-1], slices.Index(p.Results, w.e))
+		}
+	case *ast.BinaryExpr, *ast.ExprStmt, *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.CaseClause, *ast.GoStmt, *ast.DeferStmt, *ast.BlockStmt, *ast.TypeSwitchStmt, *ast.CommClause, *ast.SelectStmt:
+	default:
+		if w.carries {
+			t.lost(w.d, p, "what cannot be followed")
 		}
 	}
 }
@@ -394,23 +422,16 @@ func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 }
 
 // assign follows an assignment in which the expression stands on one side.
-func (t *tracer) assign(d *decl, p *ast.AssignStmt, e ast.Expr, stack []ast.Node, mem, carries bool, result int) {
-	if n := slices.Index(p.Lhs, e); n >= 0 {
-		if mem && p.Tok != token.DEFINE {
-			t.writes(d, e.Pos(), stack)
-			t.source(d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
+func (t *tracer) assign(w *way, p *ast.AssignStmt) {
+	if n := slices.Index(p.Lhs, w.e); n >= 0 {
+		if w.mem && p.Tok != token.DEFINE {
+			t.writes(w.d, w.e.Pos(), w.stack)
+			t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
 		}
 		return
 	}
-	if !carries {
-		return
-	}
-	n := slices.Index(p.Rhs, e)
-	if len(p.Rhs) == 1 && len(p.Lhs) > 1 {
-		n = max(result, 0)
-	}
-	if n >= 0 && n < len(p.Lhs) {
-		t.store(d, p.Lhs[n], stack)
+	if n := slices.Index(p.Rhs, w.e); w.carries && n >= 0 && n < len(p.Lhs) {
+		t.store(w.d, p.Lhs[n], w.stack)
 	}
 }
 
@@ -491,7 +512,7 @@ func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, me
 			continue
 		}
 		vt := d.info().TypeOf(v)
-		if vt != nil && flat(vt, 0) && (!t.memo || !hasFunctions(vt, 0)) {
+		if vt != nil && !t.carries(vt) {
 			continue
 		}
 		t.store(d, v, stack)
@@ -741,7 +762,7 @@ func (t *tracer) result(d *decl, stack []ast.Node, i, of int) {
 	}
 	call := stack[len(stack)-1].(ast.Expr)
 	tuple, ok := d.info().TypeOf(call).(*types.Tuple)
-	if !ok || i >= tuple.Len() || flat(tuple.At(i).Type(), 0) {
+	if !ok || i >= tuple.Len() || !t.carries(tuple.At(i).Type()) {
 		return
 	}
 	switch p := stack[len(stack)-2].(type) {
