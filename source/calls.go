@@ -96,17 +96,19 @@ func (t *tracer) calls(d *decl, n ast.Node, f *types.Func) {
 // one of a type of the standard library: one of which values are converted to
 // interfaces has it.
 func (p *parsedProgram) ofLibrary(f *types.Func) bool {
-	if p.ownTypes(f) {
-		return false
-	}
+	own := p.ownTypes(f)
 	p.converted()
 	for t := range p.held {
 		n, ok := t.(*types.Named)
 		if !ok || n.Obj().Pkg() == nil || !std.Has(n.Obj().Pkg().Path()) {
 			continue
 		}
+		generic := n.TypeParams().Len() > 0 // of the program's own types
+		if own && !generic {
+			continue
+		}
 		m, _, _ := types.LookupFieldOrMethod(n, true, n.Obj().Pkg(), f.Name())
-		if g, ok := m.(*types.Func); ok && types.Identical(withoutReceiver(g), withoutReceiver(f)) {
+		if g, ok := m.(*types.Func); ok && (generic || types.Identical(withoutReceiver(g), withoutReceiver(f))) {
 			return true
 		}
 	}
@@ -167,7 +169,8 @@ func (p *parsedProgram) embedded(t *types.Named) bool {
 }
 
 // ownTypes reports whether a method takes or gives types of the program's own,
-// or those of its interface do: no type of the standard library has it.
+// or those of its interface do: no type of the standard library has it, unless
+// that is generic.
 func (p *parsedProgram) ownTypes(f *types.Func) bool {
 	own := false
 	look := func(of types.Type) {
@@ -238,6 +241,7 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 	if fillers[f.FullName()] && n > 0 {
 		if !copies(f, of) {
 			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call})
+			return true
 		}
 		return false
 	}
@@ -477,9 +481,7 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 			if sel == nil {
 				return false
 			}
-			if sel.Indirect() {
-				derefs++
-			}
+			derefs += pointersOn(sel)
 			e = x.X
 		case *ast.IndexExpr:
 			if _, isArray := info.TypeOf(x.X).Underlying().(*types.Array); !isArray {
@@ -496,6 +498,21 @@ func (t *tracer) fresh(d *decl, stack []ast.Node) bool {
 			return false
 		}
 	}
+}
+
+// pointersOn counts the pointers that a selector follows, those of embedded
+// fields too.
+func pointersOn(sel *types.Selection) (n int) {
+	of := sel.Recv()
+	for _, i := range sel.Index() {
+		if elem := deref(of); elem != of {
+			n, of = n+1, elem
+		}
+		if s, ok := of.Underlying().(*types.Struct); ok && i < s.NumFields() {
+			of = s.Field(i).Type()
+		}
+	}
+	return n
 }
 
 // made reports whether a local variable refers to nothing but memory that its
@@ -582,7 +599,7 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 		lit, isLit := stack[len(stack)-1].(*ast.FuncLit)
 		if isLit && lit.Pos() <= at && at < lit.End() && len(stack) > 1 && !ok {
 			if call, isCall := stack[len(stack)-2].(*ast.CallExpr); isCall {
-				if guard := guardOf(d.info(), call); guard != nil {
+				if guard := guardOf(d.info(), call); guard != nil && !laterIn(lit, at) {
 					o, ok = once{d, guard, lit, at, baseOfGuard(d.info(), call)}, true
 				}
 			}
@@ -592,8 +609,22 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	if ok {
 		return o, true
 	}
+	if d.later(at) {
+		return o, false
+	}
 	guard := t.p.onceOf(d, map[*decl]bool{})
 	return once{d, guard, nil, at, nil}, guard != nil
+}
+
+// laterIn reports whether a place within a function literal is reached later than
+// the literal runs.
+func laterIn(lit *ast.FuncLit, at token.Pos) (found bool) {
+	walk(lit, func(stack []ast.Node) bool {
+		n := stack[len(stack)-1]
+		found = found || n.Pos() == at && isLater(stack)
+		return n.Pos() <= at && at < n.End()
+	})
+	return found
 }
 
 // onceOf is the sync.Once that calls a function, if nothing else does but what

@@ -145,8 +145,12 @@ func (p *parsedProgram) around(o types.Object) *decl {
 // uses follows a variable from wherever it is named.
 func (t *tracer) uses(o types.Object) {
 	t.namedResult(o)
+	embedded := o.(*types.Var).Embedded()
 	for _, d := range t.p.where(o) {
 		walk(d.node, func(stack []ast.Node) bool {
+			if s, ok := stack[len(stack)-1].(*ast.SelectorExpr); ok && embedded && slices.Contains(implicit(d.info().Selections[s]), o) {
+				t.flow(d, append(slices.Clone(stack), s.X), t.state[o]) // through it
+			}
 			id, ok := stack[len(stack)-1].(*ast.Ident)
 			if !ok || t.problem != nil || origin(d.info().Uses[id]) != o {
 				return true
@@ -167,6 +171,23 @@ func (t *tracer) uses(o types.Object) {
 			return true
 		})
 	}
+}
+
+// implicit lists the embedded fields that a selector goes through without naming
+// them.
+func implicit(sel *types.Selection) (fields []types.Object) {
+	if sel == nil {
+		return nil
+	}
+	of := sel.Recv()
+	for _, i := range sel.Index()[:len(sel.Index())-1] {
+		s, ok := deref(of).Underlying().(*types.Struct)
+		if !ok {
+			return fields
+		}
+		fields, of = append(fields, s.Field(i).Origin()), s.Field(i).Type()
+	}
+	return fields
 }
 
 // namedResult follows a result that has a name.
@@ -242,7 +263,11 @@ func (t *tracer) through(w *way) bool {
 	case *ast.SelectorExpr:
 		return t.selected(w, p)
 	case *ast.IndexExpr:
-		return p.X == w.e && w.indexed()
+		if p.X != w.e {
+			t.key(w, p)
+			return false
+		}
+		return w.indexed()
 	case *ast.SliceExpr:
 		return p.X == w.e && t.cut(w, p)
 	case *ast.UnaryExpr:
@@ -296,6 +321,13 @@ func (w *way) indexed() bool {
 		w.mem = true
 	}
 	return true
+}
+
+// key follows a value that is a key of a map, if something is put there.
+func (t *tracer) key(w *way, p *ast.IndexExpr) {
+	if _, isMap := under(w.d.info().TypeOf(p.X)).(*types.Map); isMap && w.carries && assigned(w.stack[:w.at]) {
+		t.store(w.d, p, w.stack)
+	}
 }
 
 // cut goes on with a part of a slice.
@@ -636,6 +668,9 @@ func (p *parsedProgram) literals(d *decl, o types.Object) []*ast.FuncLit {
 	if !ok || v.Parent() == v.Pkg().Scope() || v.IsField() {
 		return nil
 	}
+	if d.pointsTo(v) {
+		return nil
+	}
 	var lits []*ast.FuncLit
 	for _, e := range d.assignments(v) {
 		lit, ok := ast.Unparen(e).(*ast.FuncLit)
@@ -645,6 +680,17 @@ func (p *parsedProgram) literals(d *decl, o types.Object) []*ast.FuncLit {
 		lits = append(lits, lit)
 	}
 	return lits
+}
+
+// pointsTo reports whether the address of a variable is taken.
+func (d *decl) pointsTo(v *types.Var) bool {
+	found := false
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		u, ok := n.(*ast.UnaryExpr)
+		found = found || ok && u.Op == token.AND && rootOf(d.info(), u.X) == v
+		return !found
+	})
+	return found
 }
 
 // literal follows the n-th argument into a function literal.
@@ -689,7 +735,13 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 			}
 			return true
 		}
-		return !call.Ellipsis.IsValid() || elements()
+		if call.Ellipsis.IsValid() && !elements() {
+			return false
+		}
+		if !d.appendsAlone(call) {
+			t.lost(d, call, "what shares the list that it is appended to")
+		}
+		return true
 	case "copy":
 		if n == 0 {
 			t.writes(d, call.Pos(), nil)
@@ -702,6 +754,97 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 		}
 	case "min", "max":
 		return true
+	}
+	return false
+}
+
+// appendsAlone reports whether nothing else sees what is appended to a list: no
+// other name of the array behind it.
+func (d *decl) appendsAlone(call *ast.CallExpr) bool {
+	info := d.info()
+	list, ok := under(info.TypeOf(call.Args[0])).(*types.Slice)
+	if !ok {
+		return true
+	}
+	if !d.file.pkg.program.cuts(list.Elem()) {
+		return true // lists of that kind are only ever extended by append
+	}
+	v, ok := rootOf(info, call.Args[0]).(*types.Var)
+	if !ok { // nil, a literal, the result of a call
+		_, part := ast.Unparen(call.Args[0]).(*ast.SliceExpr)
+		return !part
+	}
+	return !isPackageVariable(v) && !v.IsField() && !d.cutsPartsOf(list.Elem()) && d.grows(v)
+}
+
+// grows reports whether a local variable is nothing but a list that its function
+// makes and appends to.
+func (d *decl) grows(v *types.Var) bool {
+	if f, ok := d.object().(*types.Func); ok && slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || d.pointsTo(v) {
+		return false
+	}
+	return !slices.ContainsFunc(d.assignments(v), func(e ast.Expr) bool {
+		switch e := ast.Unparen(e).(type) {
+		case *ast.CompositeLit:
+			return false
+		case *ast.Ident:
+			return d.info().Uses[e] != types.Universe.Lookup("nil")
+		case *ast.CallExpr:
+			id, ok := e.Fun.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			_, builtin := d.info().Uses[id].(*types.Builtin)
+			return !builtin || id.Name != "make" && (id.Name != "append" || rootOf(d.info(), e.Args[0]) != v)
+		}
+		return true
+	})
+}
+
+// cuts reports whether the program makes parts of lists or arrays of some
+// elements anywhere.
+func (p *parsedProgram) cuts(elem types.Type) bool {
+	p.cutsOnce.Do(func() {
+		for _, k := range p.order {
+			for _, d := range k.decls {
+				if !k.engine {
+					p.cutOf = append(p.cutOf, d.cut...)
+				}
+			}
+		}
+	})
+	return slices.ContainsFunc(p.cutOf, func(of types.Type) bool { return alike(of, elem) })
+}
+
+// cutsPartsOf reports whether the declaration does.
+func (d *decl) cutsPartsOf(elem types.Type) bool {
+	return slices.ContainsFunc(d.cut, func(of types.Type) bool { return alike(of, elem) })
+}
+
+// alike reports whether two types may be the same in some instance.
+func alike(a, b types.Type) bool { return types.Identical(a, b) || generic(a) || generic(b) }
+
+// generic reports whether a type has type parameters in it.
+func generic(of types.Type) bool {
+	switch u := types.Unalias(of).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Pointer:
+		return generic(u.Elem())
+	case *types.Slice:
+		return generic(u.Elem())
+	case *types.Array:
+		return generic(u.Elem())
+	case *types.Map:
+		return generic(u.Key()) || generic(u.Elem())
+	case *types.Chan:
+		return generic(u.Elem())
+	case *types.Named:
+		for a := range u.TypeArgs().Types() {
+			if generic(a) {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -54,6 +54,9 @@ func (t *tracer) argumentsOf(d *decl, v *types.Var) {
 		walk(m.node, func(stack []ast.Node) bool {
 			call, ok := stack[len(stack)-1].(*ast.CallExpr)
 			if ok && staticCallee(m.info(), call) == f {
+				if len(call.Args) == 1 && f.Signature().Params().Len() > 1 { // several results
+					t.source(m, call.Args[0])
+				}
 				for i := n; i < len(call.Args) && (i == n || f.Signature().Variadic()); i++ {
 					t.source(m, call.Args[i])
 				}

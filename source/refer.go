@@ -23,6 +23,7 @@ type refs struct {
 	stands      []string            // what each name stands for, in order
 	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
 	careful     []use               // of what must be used with care
+	cut         []types.Type        // elements of lists and arrays of which parts are made
 
 	digest key.Digest
 
@@ -198,6 +199,11 @@ func (r *resolver) node(stack []ast.Node) {
 		r.interfaces(r.info.Types[n].Type)
 	case *ast.SelectorExpr:
 		r.selector(n)
+		for _, field := range implicit(r.info.Selections[n]) {
+			r.mention(field)
+		}
+	case *ast.SliceExpr:
+		r.cuts(n)
 	case *ast.Ident:
 		o := r.info.Uses[n]
 		r.object(o, n)
@@ -269,6 +275,18 @@ func isLength(info *types.Info, call *ast.CallExpr) bool {
 	}
 	b, ok := info.Uses[id].(*types.Builtin)
 	return ok && (b.Name() == "len" || b.Name() == "cap")
+}
+
+// cuts notes of what lists parts are made, where these can share anything: not
+// those without room behind their end.
+func (r *resolver) cuts(n *ast.SliceExpr) {
+	of := under(deref(r.info.TypeOf(n.X)))
+	if _, isArray := of.(*types.Array); n.High == nil && !isArray || clipped(n) {
+		return
+	}
+	if elem := elementOf(of); elem != nil && !flat(elem, 0) {
+		r.decl.cut = append(r.decl.cut, elem)
+	}
 }
 
 // call notes calls that have to be looked at.
@@ -432,6 +450,9 @@ func (r *resolver) mention(o types.Object) {
 
 // index tells where things are named. It is made at first use.
 type index struct {
+	cutsOnce sync.Once
+	cutOf    []types.Type // of all declarations
+
 	indexOnce sync.Once
 	mentioned map[types.Object][]*decl
 	touched   map[types.Object][]*decl // package variables, where they are not only read
