@@ -5,7 +5,7 @@ package cache
 // It follows whichever has done best lately: the one in use must have fallen
 // behind by a margin, about what it costs to change. That can go wrong if what
 // is best changes as fast as it is found out. So it is done only as long as all
-// of it has cost no more than half a hundredth of the reads, compared to the
+// of it has cost no more than a quarter of a hundredth of the reads, compared to the
 // candidate that is best over all; then that one is followed.
 type choice struct {
 	current int // the candidate to follow
