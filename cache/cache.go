@@ -36,7 +36,9 @@ type Cache[K comparable, V any] struct {
 	mu       sync.Mutex
 	entries  index[K, V]
 	policy   policy[K, V]
-	begin    func(k K) // if not nil, told of every Get
+	begin    func(k K)            // if not nil, told of every Get
+	resized  func(e *entry[K, V]) // if not nil, told of what holds more or less by now
+	dropped  func(k K)            // if not nil, told of what is not held any more
 	stats    Stats
 	own      policy[K, V] // the policy of its own, while an order is expected
 	ownBegin func(k K)
@@ -78,7 +80,7 @@ func New[K comparable, V any](o Options) (*Cache[K, V], error) {
 		return nil, fmt.Errorf("cache: policy %s needs a bound: a size or a number of bytes", o.Policy)
 	}
 	c := newCacheOf[K, V](o, nil)
-	p, err := newPolicy(o.Policy, c.entries)
+	p, err := newPolicy(o, c.entries)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +100,9 @@ func (c *Cache[K, V]) follow(p policy[K, V]) {
 	if p, ok := p.(interface{ begin(k K) }); ok {
 		c.begin = p.begin
 	}
+	if p, ok := p.(interface{ resized(e *entry[K, V]) }); ok {
+		c.resized = p.resized
+	}
 }
 
 // Policies lists the names of the policies, registered ones too.
@@ -112,19 +117,27 @@ func Policies() []string {
 func (c *Cache[K, V]) Get(k K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if e := c.read(k); e != nil {
+		return e.value, true
+	}
+	var none V
+	return none, false
+}
+
+// read returns the entry of a key, which is read, or nil.
+func (c *Cache[K, V]) read(k K) *entry[K, V] {
 	if c.begin != nil {
 		c.begin(k)
 	}
 	e := c.entries.get(k)
 	if e == nil {
 		c.stats.Misses++
-		var none V
-		return none, false
+		return nil
 	}
 	c.stats.Hits++
 	c.stats.Saved += e.cost
 	c.policy.hit(e)
-	return e.value, true
+	return e
 }
 
 // Put takes in a value that holds so many bytes and took so long to compute.
@@ -139,8 +152,8 @@ func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
 
 func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	if e := c.entries.get(k); e != nil {
-		c.stats.Bytes += bytes - e.bytes
-		e.value, e.bytes, e.cost = v, bytes, cost
+		e.value, e.cost = v, cost
+		c.resize(e, bytes)
 		c.policy.hit(e)
 		c.shrink(e)
 		return
@@ -204,6 +217,9 @@ func (c *Cache[K, V]) drop(e *entry[K, V]) {
 	c.entries.remove(e.key)
 	c.stats.Bytes -= e.bytes
 	c.policy.remove(e)
+	if c.dropped != nil {
+		c.dropped(e.key)
+	}
 	c.recycle(e)
 }
 
@@ -250,9 +266,16 @@ func (c *Cache[K, V]) Update(k K, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.entries.get(k); e != nil {
-		c.stats.Bytes += bytes - e.bytes
-		e.bytes = bytes
+		c.resize(e, bytes)
 		c.shrink(e)
+	}
+}
+
+func (c *Cache[K, V]) resize(e *entry[K, V], bytes int64) {
+	c.stats.Bytes += bytes - e.bytes
+	e.bytes = bytes
+	if c.resized != nil {
+		c.resized(e)
 	}
 }
 
@@ -291,11 +314,11 @@ func (c *Cache[K, V]) Stats() Stats {
 }
 
 // newPolicy returns a policy for entries that are found in held.
-func newPolicy[K comparable, V any](name string, held index[K, V]) (policy[K, V], error) {
+func newPolicy[K comparable, V any](o Options, held index[K, V]) (policy[K, V], error) {
 	l := newList[K, V]()
-	switch name {
+	switch o.Policy {
 	case "auto":
-		return newAuto(held), nil
+		return newAuto(o, held), nil
 	case "memo", "hold":
 		return keepAll[K, V]{}, nil
 	case "fifo":
@@ -317,8 +340,8 @@ func newPolicy[K comparable, V any](name string, held index[K, V]) (policy[K, V]
 	case "cost":
 		return &worth[K, V]{}, nil
 	}
-	if slices.Contains(Policies(), name) {
-		return newRegistered(name, held)
+	if slices.Contains(Policies(), o.Policy) {
+		return newRegistered(o.Policy, held)
 	}
-	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", name, strings.Join(Policies(), ", "))
+	return nil, fmt.Errorf("cache: there is no policy %q; there are %s", o.Policy, strings.Join(Policies(), ", "))
 }

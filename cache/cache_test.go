@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -261,5 +262,32 @@ func BenchmarkPutWhenFull(b *testing.B) {
 				i++
 			}
 		})
+	}
+}
+
+// BenchmarkReadWhenFull reads four times as many keys as there is room for, and
+// puts what it misses.
+func BenchmarkReadWhenFull(b *testing.B) {
+	for _, policy := range []string{"auto", "lru", "w-tinylfu"} {
+		for _, size := range []int{16, 1024, 4096, 65536} {
+			b.Run(fmt.Sprintf("%s-%d", policy, size), func(b *testing.B) {
+				c := newCache(b, Options{Policy: policy, Size: size})
+				read := func(i int) {
+					k := spread(i) % uint64(size) * (spread(-i) % 4) // a quarter of them is 0
+					if _, ok := c.Get(int(k)); !ok {
+						c.Put(int(k), 0, 1, 0)
+					}
+				}
+				for i := range 8 * size {
+					read(i)
+				}
+				b.ReportAllocs()
+				i := 8 * size
+				for b.Loop() {
+					read(i)
+					i++
+				}
+			})
+		}
 	}
 }

@@ -23,6 +23,7 @@ var bounded = law{
 		"op.TestMemorizeIsBounded":                       "an operator that keeps everything in memory keeps its bound",
 		"codec.TestPagesThatClaimTooMuchAreRefused":      "nor can its pages and frames together",
 		"codec.TestImagesThatClaimTooMuchAreRefused":     "a small file cannot claim all memory",
+		"cache.TestShadowsFitTheCache":                   "what `auto` remembers of keys is bounded",
 		"key.TestMemoIsBounded":                          "digests that are remembered are bounded",
 	},
 	mutations: []mutation{
@@ -30,7 +31,8 @@ var bounded = law{
 		{"a trace grows without end", "trace.go", "	return t[:min(len(t), maxTrace)]\n", "	return t\n", []string{".TestTracesAreBounded"}},
 		{"a cache ignores its bound in bytes", "cache/cache.go", "o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes", "o.Bytes < 0", []string{"cache.TestBoundsHold"}},
 		{"a cache ignores its bound in entries", "cache/cache.go", "o.Size > 0 && c.entries.size() >= o.Size", "o.Size < 0", []string{"cache.TestBoundsHold"}},
-		{"a value that grows is not counted", "cache/cache.go", "		e.bytes = bytes\n		c.shrink(e)\n", "		e.bytes = bytes\n", []string{"cache.TestBoundsHold"}},
+		{"a value that grows is not counted", "cache/cache.go", "		c.resize(e, bytes)\n		c.shrink(e)\n", "		c.resize(e, bytes)\n", []string{"cache.TestBoundsHold"}},
+		{"what auto remembers of keys grows without end", "cache/shadows.go", "return sampled <= 4*shadowSize &&", "return sampled >= 0 &&", []string{"cache.TestShadowsFitTheCache"}},
 		{"MaxBytes is ignored by writers", "store/disk/room.go", "if s.limit == 0 || held <= trigger {", "if s.limit >= 0 || held <= trigger {", []string{"store/disk.TestCapIsKeptUnderContinuousWriting"}},
 		{"a run that ends leaves the eviction to others", "store/disk/room.go", "if s.limit == 0 || s.readOnly", "if s.limit >= 0 || s.readOnly", []string{"store/disk.TestCloseMakesRoom"}},
 		{"uses do not count for eviction", "store/disk/collect.go", "used: s.touches.used(s, e.fp, e.stamp).UnixNano()", "used: e.stamp", []string{"store/disk.TestEvictionOrder"}},

@@ -1,0 +1,94 @@
+package cache
+
+// choice is which of the candidates to follow, by how often they hit.
+//
+// It follows whichever has done best lately: the one in use must have fallen
+// behind by a margin, about what it costs to change. That can go wrong if what
+// is best changes as fast as it is found out. So it is done only as long as all
+// of it has cost no more than a quarter of a hundredth of the reads, compared to the
+// candidate that is best over all; then that one is followed.
+type choice struct {
+	current int // the candidate to follow
+	size    float64
+	rough   bool // what is followed may have other hits than its shadow
+
+	hits   [len(candidates)]float64 // since the last comparison
+	behind [len(candidates)]float64 // the best lately, the margin at most
+	ever   [len(candidates)]float64 // hits
+	held   float64                  // hits of the cache since the last comparison
+	own    float64                  // all hits of the cache
+	reads  float64
+
+	leader   int     // the candidate with most hits ever, or nearly
+	patience float64 // how many more hits another one must have
+}
+
+const (
+	period  = 16     // reads between comparisons
+	allowed = 0.0025 // what it may cost to look for what is best lately, of all reads
+	growth  = 1.6    // of patience, whenever the leader changes
+)
+
+func newChoice(size int, rough bool) choice {
+	c := choice{size: float64(size), rough: rough}
+	c.patience = c.margin()
+	return c
+}
+
+func (c *choice) margin() float64 { return 8 + c.size/4 }
+
+// read counts a read, after the candidates' hits were counted, and reports
+// whether another candidate is to be followed from now on.
+func (c *choice) read(hit bool) bool {
+	if hit {
+		c.held++
+	}
+	if c.reads++; int(c.reads)%period != 0 {
+		return false
+	}
+	best := c.count()
+	was := c.current
+	if best-c.own > allowed*c.reads+c.margin() {
+		c.current = c.leader
+	} else if c.behind[c.current] >= c.margin() {
+		c.current = lowest(c.behind[:])
+	}
+	return c.current != was
+}
+
+// count adds up what was counted since the last comparison, and returns the hits
+// of the best candidate.
+func (c *choice) count() float64 {
+	c.own += c.held
+	if c.rough {
+		c.hits[c.current] = c.held
+	}
+	best := 0
+	for i, hits := range c.hits {
+		c.ever[i] += hits
+		c.behind[i] -= hits
+		if c.ever[i] > c.ever[best] {
+			best = i
+		}
+	}
+	if c.ever[best]-c.ever[c.leader] > c.patience {
+		c.leader = best
+		c.patience *= growth
+	}
+	first := c.behind[lowest(c.behind[:])]
+	for i := range c.behind {
+		c.behind[i] = min(c.behind[i]-first, c.margin())
+	}
+	c.held, c.hits = 0, [len(candidates)]float64{}
+	return c.ever[best]
+}
+
+func lowest(all []float64) int {
+	at := 0
+	for i, x := range all {
+		if x < all[at] {
+			at = i
+		}
+	}
+	return at
+}
