@@ -85,7 +85,7 @@ func (a *appender) encode(h *header, payload, provenance []byte) []byte {
 
 // makeReady sees to a pack with room for n bytes.
 func (a *appender) makeReady(n int64) error {
-	if a.s.closed.Load() {
+	if a == &a.s.writer && a.s.closed.Load() { // Close itself may evict
 		return errClosed
 	}
 	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {

@@ -138,8 +138,10 @@ func Open(o Options) (*Store, error) {
 	}
 	s.index.begin(s.openMerged())
 	s.refresh()
-	s.room.trigger.Store(s.limit)
 	s.room.wanted = make(chan struct{}, 1)
+	if held, err := s.estimate(); err == nil {
+		s.room.held.Store(held)
+	}
 	if !s.readOnly {
 		s.background.Go(s.housekeep)
 	}
@@ -188,7 +190,6 @@ func isDir(path string) bool {
 // Close ends the use of the store. Payloads got from it stay valid; leases
 // taken from it end.
 func (s *Store) Close() error {
-	s.finishEviction()
 	if s.closed.Swap(true) {
 		return nil
 	}
@@ -196,7 +197,9 @@ func (s *Store) Close() error {
 	s.background.Wait()
 	s.finishMerge()
 	s.flushTouches()
-	err := errors.Join(s.writer.release(), s.leases.close())
+	err := s.writer.release()
+	s.finishEviction() // last, as all that is written counts
+	err = errors.Join(err, s.leases.close())
 	s.index.close()
 	s.folder.close()
 	return err

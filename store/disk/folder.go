@@ -165,13 +165,28 @@ func (s *Store) writeFile(path string, data []byte) error {
 	})
 }
 
-// writeFileBy makes path hold what fill writes, at once or not at all.
+// writeFileBy makes path hold what fill writes, at once or not at all, and
+// counts by how much the folder grew.
 func (s *Store) writeFileBy(path string, fill func(io.Writer) error) error {
 	temp, err := s.writeTemp(0o666, fill)
 	if err != nil {
 		return err
 	}
-	return s.moveIn(temp, path)
+	grown := fileSize(temp) - fileSize(path)
+	if err := s.moveIn(temp, path); err != nil {
+		return err
+	}
+	s.room.held.Add(grown)
+	return nil
+}
+
+// fileSize is the size of a file, 0 if there is none.
+func fileSize(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // writeTemp makes a file of what fill writes, for moveIn.

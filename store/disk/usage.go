@@ -3,9 +3,8 @@ package disk
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -24,26 +23,27 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	return store.Usage{Records: int64(len(s.kept())), Bytes: held, Limit: s.limit}, err
 }
 
-// measure adds up the files of the folder, but those being written.
-func (s *Store) measure() (total int64, err error) {
-	for _, dir := range []string{packsDir, blobsDir, manifestsDir, touchDir, quarantineDir} {
-		size, err := treeSize(filepath.Join(s.dir, dir))
-		if err != nil {
-			return 0, err
+// measure adds up the files of the folder.
+func (s *Store) measure() (total int64, err error) { return treeSize(s.dir) }
+
+// estimate is measure without a look at each blob.
+func (s *Store) estimate() (total int64, err error) {
+	err = eachFile(s.dir, func(path string, e fs.DirEntry) error {
+		if e.Name() == blobsDir {
+			return nil
 		}
+		size, err := treeSize(path)
 		total += size
+		return err
+	})
+	for _, p := range s.folder.all() {
+		total += int64(s.index.blobsOf(p))
 	}
-	return total + s.mergedSize(), nil
+	return total, err
 }
 
 // mergedSize is the size of the merged index, 0 if there is none.
-func (s *Store) mergedSize() int64 {
-	info, err := os.Lstat(s.mergedPath())
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
+func (s *Store) mergedSize() int64 { return fileSize(s.mergedPath()) }
 
 // kept returns where all records are, in the order of packs.
 func (s *Store) kept() []located {
