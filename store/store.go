@@ -45,8 +45,11 @@ type Record struct {
 	// Payload is the encoded value. As returned by Get it is read-only and
 	// may be mapped memory: see Mapped.
 	Payload []byte
-	// Mapped says that Payload is memory mapped from a file. The mapping
-	// stays valid until the process ends, so a decoder may alias it.
+	// Mapped says that Payload is memory mapped from a file: writing to it
+	// ends the program. Else it is memory like any other. It stays valid and
+	// unchanged as long as any part of it is referred to, whatever becomes of
+	// the record, its file and the store, and is let go of by the garbage
+	// collector. So a decoder may alias it.
 	Mapped bool
 	// Cost is how long the computation took.
 	Cost time.Duration

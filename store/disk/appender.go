@@ -258,6 +258,16 @@ func (a *appender) leave(seal bool) error {
 	return errors.Join(err, file.Close())
 }
 
+// files is how many files are open.
+func (a *appender) files() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file == nil {
+		return 0
+	}
+	return 1
+}
+
 // release gives the pack up for another to go on with.
 func (a *appender) release() error {
 	a.mu.Lock()

@@ -138,6 +138,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	before += s.mapped.removed()
 	if s.index.merges() {
 		c.merged = mergedCost
 	}
@@ -152,6 +153,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err == nil {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
+		s.mapped.letGo()
 	}
 	after, merr := s.look()
 	return max(before-after, 0), left, errors.Join(err, merr)

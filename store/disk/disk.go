@@ -109,6 +109,7 @@ type Store struct {
 	leases  leases
 	reports reports
 	room    room
+	mapped  *mappings
 
 	collecting sync.Mutex // for systems without file locks
 	closed     atomic.Bool
@@ -132,6 +133,7 @@ func Open(o Options) (*Store, error) {
 		readOnly: o.ReadOnly, sync: o.Sync, log: o.Logger,
 	}
 	s.writer.s = s
+	s.mapped = newMappings(s.limit)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.prepare(); err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", s.dir, err)
@@ -202,6 +204,7 @@ func (s *Store) Close() error {
 	err = errors.Join(err, s.leases.close())
 	s.index.close()
 	s.folder.close()
+	s.mapped.letGo()
 	return err
 }
 

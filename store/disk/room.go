@@ -10,7 +10,7 @@ import (
 
 // room keeps the folder below its limit.
 type room struct {
-	held atomic.Int64 // estimate of the bytes in the folder
+	held atomic.Int64 // estimate of the bytes in the folder, and of files that were removed and are mapped
 	left atomic.Int64 // what the last eviction had to leave
 
 	mu      sync.Mutex
@@ -64,10 +64,12 @@ func (s *Store) evict(ctx context.Context, patience time.Duration) {
 	s.room.left.Store(left)
 }
 
-// look counts what is in the folder.
+// look counts what is held.
 func (s *Store) look() (bytes int64, err error) {
 	counted := s.room.held.Load() // before the look, so that no Put is missed
-	if bytes, err = s.measure(); err == nil {
+	bytes, err = s.measure()
+	bytes += s.mapped.removed()
+	if err == nil {
 		s.room.held.Add(bytes - counted)
 	}
 	return bytes, err

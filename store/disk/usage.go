@@ -13,14 +13,15 @@ import (
 )
 
 // Usage says how much is held: the size of all files in the folder, in bytes,
-// not in blocks. It looks at every file.
+// not in blocks, and of those that were removed while this process has them
+// mapped. It looks at every file.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	if s.closed.Load() {
 		return store.Usage{}, errClosed
 	}
 	s.refresh()
 	held, err := s.measure()
-	return store.Usage{Records: int64(len(s.kept())), Bytes: held, Limit: s.limit}, err
+	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.removed(), Limit: s.limit}, err
 }
 
 // measure adds up the files of the folder.
