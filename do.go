@@ -440,7 +440,7 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) error {
 	var err error
 	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads, true); err != nil {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost); err != nil {
 			return err
 		}
 	}
@@ -448,7 +448,7 @@ func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Res
 	if len(r.Reads) > 0 {
 		target = resolved // which has a trace, to be checked on the way
 	}
-	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Provenance: provenance(c.Action, reads)})
+	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)})
 	return nil
 }
 
@@ -502,7 +502,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 		return o, nil
 	}
 	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly); err != nil {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly, cost); err != nil {
 			return outcome{}, err
 		}
 		e.key = k

@@ -51,7 +51,8 @@ type Record struct {
 	// the record, its file and the store, and is let go of by the garbage
 	// collector. So a decoder may alias it.
 	Mapped bool
-	// Cost is how long the computation took.
+	// Cost is how long the computation took; of a record that only leads to
+	// its result, too, as it saves as much.
 	Cost time.Duration
 	// Created is when the record was made, kept to the nanosecond; Put sets
 	// it if it is zero.
@@ -147,8 +148,9 @@ type Store interface {
 
 	// Usage says how much is held now.
 	Usage(ctx context.Context) (Usage, error)
-	// Collect evicts the least recently used records that are not pinned
-	// until at most limit bytes are held, and returns the bytes freed.
+	// Collect evicts records that are not pinned, those worth least first
+	// ([Info.Worth]), until at most limit bytes are held, and returns the bytes
+	// freed.
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 	// Close ends the use of the store. Payloads got from it stay valid.
 	Close() error

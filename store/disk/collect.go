@@ -22,7 +22,7 @@ const staleTemp = time.Hour
 // miss a look.
 const manySmall = 8
 
-// Collect evicts the least recently used records that are not pinned until
+// Collect evicts records that are not pinned, those worth least first, until
 // the folder holds at most limit bytes, and removes what nothing refers to.
 // Small records in packs that other processes are writing stay. Others may
 // read and write meanwhile; one process collects at a time.
@@ -121,6 +121,7 @@ type candidate struct {
 	pack  *collectedPack
 	entry *entry
 	used  int64
+	worth float64
 	blob  *blobRefs // nil for a record without
 }
 
@@ -256,8 +257,8 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	return victims, least, nil
 }
 
-// candidates returns the records that are not pinned, those used longest ago
-// first, and sums up what is live.
+// candidates returns the records that are not pinned, those worth least first,
+// and sums up what is live.
 func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	s := c.s
 	s.touches.reread(s)
@@ -266,6 +267,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 		return nil, err
 	}
 	c.blobs = make(map[key.Digest]*blobRefs)
+	now := time.Now()
 	var all []candidate
 	for _, p := range c.packs {
 		for i := range p.entries {
@@ -278,22 +280,28 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 			if e.isTombstone() {
 				continue
 			}
-			one := candidate{pack: p, entry: e, used: s.touches.used(s, e.fp, e.stamp).UnixNano(), blob: c.reference(p.pack, e)}
-			if !pinned[e.fp] {
-				all = append(all, one)
+			var h header
+			if p.pack.header(&h, e.place) != nil {
+				h = header{} // damage is found where it is moved
 			}
+			one := candidate{pack: p, entry: e, blob: c.reference(e, &h)}
+			if pinned[e.fp] {
+				continue
+			}
+			used := s.touches.used(s, e.fp, e.stamp)
+			one.used, one.worth = used.UnixNano(), infoOf(&h, used).Worth(now)
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
+		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
 	})
 	return all, nil
 }
 
 // reference counts the reference of a record to its blob, if it has one.
-func (c *collection) reference(p *pack, e *entry) *blobRefs {
-	var h header
-	if !e.isBlob() || p.header(&h, e.place) != nil {
+func (c *collection) reference(e *entry, h *header) *blobRefs {
+	if !e.isBlob() || h.kind != kindBlob {
 		return nil
 	}
 	refs := c.blobs[h.ref]

@@ -37,8 +37,8 @@ type Options struct {
 	// Dir is the folder, made with its parents if it is missing. Empty means
 	// the folder "larder" in the user's cache folder.
 	Dir string
-	// MaxBytes caps the size of the folder: what was used least recently is
-	// evicted in the background once there is more, and before Close. Between
+	// MaxBytes caps the size of the folder: what is worth least is evicted in
+	// the background once there is more, and before Close. Between
 	// two evictions there may be a sixteenth more. 0 means DefaultMaxBytes,
 	// below 0 no cap.
 	MaxBytes int64

@@ -280,4 +280,3 @@ func BenchmarkGetBlob(b *testing.B) {
 		}
 	}
 }
-

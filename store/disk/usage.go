@@ -89,10 +89,17 @@ func (s *Store) info(r located, pinned map[uint64]bool) (info store.Info, ok boo
 	if !ok {
 		return info, false
 	}
+	info = infoOf(&h, s.touches.used(s, r.fp, h.stamp))
+	info.Pinned = pinned[r.fp]
+	return info, true
+}
+
+// infoOf describes the record with header h, which may be pinned.
+func infoOf(h *header, used time.Time) store.Info {
 	return store.Info{
-		Key: h.key, Link: linkOf(&h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
-		Created: time.Unix(0, h.created), Used: s.touches.used(s, r.fp, h.stamp), Pinned: pinned[r.fp],
-	}, true
+		Key: h.key, Link: linkOf(h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
+		Created: time.Unix(0, h.created), Used: used,
+	}
 }
 
 // pinned returns the fingerprints of the keys that pinned manifests name, and

@@ -172,12 +172,19 @@ func (s *Store) infos() []store.Info {
 	pinned := s.pinned()
 	infos := make([]store.Info, 0, len(s.records))
 	for k, e := range s.records {
-		infos = append(infos, store.Info{
-			Key: k, Link: e.Link, Type: e.Type, Size: int64(len(e.Payload)),
-			Cost: e.Cost, Created: e.Created, Used: e.used, Pinned: pinned[k],
-		})
+		info := e.info()
+		info.Pinned = pinned[k]
+		infos = append(infos, info)
 	}
 	return infos
+}
+
+// info describes e, which may be pinned.
+func (e *entry) info() store.Info {
+	return store.Info{
+		Key: e.Key, Link: e.Link, Type: e.Type, Size: int64(len(e.Payload)),
+		Cost: e.Cost, Created: e.Created, Used: e.used,
+	}
 }
 
 // pinned returns the keys that must stay: those that pinned manifests name,
@@ -275,8 +282,11 @@ func (s *Store) Collect(_ context.Context, limit int64) (freed int64, err error)
 
 func (s *Store) evict(limit int64) {
 	pinned := s.pinned()
-	oldest := slices.SortedFunc(maps.Values(s.records), func(a, b *entry) int { return cmp.Compare(a.turn, b.turn) })
-	for _, e := range oldest {
+	now := time.Now()
+	least := slices.SortedFunc(maps.Values(s.records), func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.info().Worth(now), b.info().Worth(now)), cmp.Compare(a.turn, b.turn))
+	})
+	for _, e := range least {
 		if s.bytes <= limit {
 			return
 		}

@@ -53,6 +53,7 @@ func Run(t *testing.T, medium Medium) {
 		{"Manifests", testManifests},
 		{"Collect", testCollect},
 		{"PinnedStay", testPinned},
+		{"CheapGoFirst", testCheapFirst},
 		{"LeaseExcludes", testLease},
 		{"LeaseCancel", testLeaseCancel},
 	}
@@ -385,6 +386,39 @@ func testCollect(t *testing.T, s store.Store) {
 	}
 	if left != after.Records {
 		t.Errorf("%d records can be read, Usage says %d", left, after.Records)
+	}
+}
+
+// Ten minutes of results, with the links that lead to them, outlive as many
+// bytes that cost little, and were used later.
+func testCheapFirst(t *testing.T, s store.Store) {
+	const results, each = 20, 30 * time.Second
+	for i := range results {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 50_000), Cost: each})
+		put(t, s, store.Record{Key: Key(1000 + i), Link: Key(i), Cost: each})
+	}
+	for i := range 100 {
+		put(t, s, store.Record{Key: Key(2000 + i), Payload: Payload(uint64(i), 10_000), Cost: time.Duration(i%2) * time.Millisecond})
+	}
+	if _, err := s.Collect(t.Context(), 1_300_000); err != nil {
+		t.Fatal(err)
+	}
+	for i := range results {
+		get(t, s, Key(i))
+		get(t, s, Key(1000+i))
+	}
+	left := [2]int{}
+	for i := range 100 {
+		ok, err := s.Has(t.Context(), Key(2000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			left[i%2]++
+		}
+	}
+	if left[0] != 0 || left[1] == 0 {
+		t.Errorf("of records that cost nothing %d are left, and of those that cost a millisecond %d", left[0], left[1])
 	}
 }
 
