@@ -41,6 +41,7 @@ type Cache[K comparable, V any] struct {
 	own      policy[K, V] // the policy of its own, while an order is expected
 	ownBegin func(k K)
 	removed  uint64 // counts Remove and Clear, so that loads notice them
+	onDrop   func(V)
 	spare    *entry[K, V]
 }
 
@@ -100,6 +101,17 @@ func (c *Cache[K, V]) follow(p policy[K, V]) {
 	}
 }
 
+// OnDrop has f told of each value that is not held any more, or that was not
+// taken in. It is called before the cache is used, once. The cache is locked
+// while f runs, so f must not use it.
+func (c *Cache[K, V]) OnDrop(f func(V)) { c.onDrop = f }
+
+func (c *Cache[K, V]) dropped(v V) {
+	if c.onDrop != nil {
+		c.onDrop(v)
+	}
+}
+
 // Policies lists the names of the policies, registered ones too.
 func Policies() []string {
 	registryMu.Lock()
@@ -140,6 +152,7 @@ func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
 func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	if e := c.entries.get(k); e != nil {
 		c.stats.Bytes += bytes - e.bytes
+		c.dropped(e.value)
 		e.value, e.bytes, e.cost = v, bytes, cost
 		c.policy.hit(e)
 		c.shrink(e)
@@ -147,6 +160,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	}
 	if _, keeps := c.policy.(keepAll[K, V]); keeps && c.over(bytes) {
 		c.stats.Rejected++ // no entry has to be made to know that
+		c.dropped(v)
 		return
 	}
 	e := c.spare
@@ -156,6 +170,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	*e = entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
 	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
 		c.stats.Rejected++
+		c.dropped(v)
 		c.recycle(e)
 		return
 	}
@@ -204,6 +219,7 @@ func (c *Cache[K, V]) drop(e *entry[K, V]) {
 	c.entries.remove(e.key)
 	c.stats.Bytes -= e.bytes
 	c.policy.remove(e)
+	c.dropped(e.value)
 	c.recycle(e)
 }
 
@@ -238,6 +254,8 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 		defer c.mu.Unlock()
 		if c.removed == removed {
 			c.put(k, v, bytes, time.Since(start))
+		} else {
+			c.dropped(v)
 		}
 		return v, nil
 	})
