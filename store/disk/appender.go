@@ -142,20 +142,7 @@ func lockPack(p *pack) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tryLock(file); err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	// It may have been removed before it was locked.
-	opened, err := file.Stat()
-	if err == nil {
-		var named os.FileInfo
-		named, err = os.Lstat(p.path)
-		if err == nil && !os.SameFile(opened, named) {
-			err = fs.ErrNotExist
-		}
-	}
-	if err != nil {
+	if err := lockNamed(file, p.path); err != nil { // it may have been removed before
 		_ = file.Close()
 		return nil, err
 	}

@@ -14,10 +14,6 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// staleTemp is the age at which a temporary file belongs to nobody: writing
-// one takes seconds.
-const staleTemp = time.Hour
-
 // manySmall is how many unfinished packs are left alone: each costs every
 // miss a look.
 const manySmall = 8
@@ -131,7 +127,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 		return 0, 0, err
 	}
 	defer c.unlockPacks()
-	if err := s.removeStaleTemps(); err != nil {
+	if err := s.removeDeadTemps(); err != nil {
 		return 0, 0, err
 	}
 	s.refresh()

@@ -109,6 +109,7 @@ type Store struct {
 	leases  leases
 	reports reports
 	room    room
+	temps   temps
 	mapped  *mappings
 
 	collecting sync.Mutex // for systems without file locks
@@ -176,12 +177,14 @@ func (s *Store) prepare() error {
 	return err
 }
 
+// tryWriting reports why nothing can be written, and removes what was left by
+// those who died at it.
 func (s *Store) tryWriting() error {
-	f, err := s.createTemp(0o666)
+	f, err := s.temps.create(s, 0o666)
 	if err != nil {
 		return asStoreError(err)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(f.Close(), os.Remove(f.Name()), s.removeDeadTemps())
 }
 
 func isDir(path string) bool {
@@ -202,6 +205,7 @@ func (s *Store) Close() error {
 	err := s.writer.release()
 	s.finishEviction() // last, as all that is written counts
 	err = errors.Join(err, s.leases.close())
+	s.temps.close()
 	s.index.close()
 	s.folder.close()
 	s.mapped.letGo()

@@ -191,7 +191,7 @@ func fileSize(path string) int64 {
 
 // writeTemp makes a file of what fill writes, for moveIn.
 func (s *Store) writeTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
-	f, err := s.createTemp(mode)
+	f, err := s.temps.create(s, mode)
 	if err != nil {
 		return "", asStoreError(err)
 	}
@@ -223,24 +223,6 @@ func (s *Store) moveIn(temp, path string) error {
 
 // removeTemp does its best: Collect removes what is left.
 func removeTemp(path string) { _ = os.Remove(path) }
-
-// createTemp makes a new file in the folder for temporary ones, which it
-// makes too if somebody deleted it.
-func (s *Store) createTemp(mode fs.FileMode) (*os.File, error) {
-	path := filepath.Join(s.dir, tempDir, fmt.Sprintf("%016x", randomID()))
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	f, err := os.OpenFile(path, flags, mode)
-	if err == nil || !isObstructed(err) {
-		return f, err
-	}
-	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return nil, err
-	}
-	if err := s.makeDir(filepath.Join(s.dir, tempDir)); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, flags, mode)
-}
 
 // rename moves a finished file to its place, which it clears if it must.
 func (s *Store) rename(from, to string) error {
