@@ -121,7 +121,7 @@ func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 // Peek is Find without a look at what other processes kept in the last moments:
 // for those who have just looked, or whose next step is [Call.Do].
 func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
-	return c.find(ctx, l, l.store.Peek)
+	return c.find(ctx, l, l.store.GetSeen)
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
@@ -162,7 +162,7 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
-	if r, ok := c.kept(ctx, l, k, l.store.Peek); ok {
+	if r, ok := c.kept(ctx, l, k, l.store.GetSeen); ok {
 		return r, c.verify(ctx, l, r)
 	}
 	if IsDry(ctx) {

@@ -64,21 +64,40 @@ func New(o Options) *Store {
 	}
 }
 
-// Peek is Get: nobody else has the store.
-func (s *Store) Peek(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+// GetSeen is Get: nobody else has the store.
+func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
 
 // Get returns the record kept under k.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.records[k]
+	r, ok := s.get(k)
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
-	s.use(e)
-	r := e.Record
-	r.Provenance = nil
 	return r, nil
+}
+
+// GetMany returns the records kept under keys.
+func (s *Store) GetMany(_ context.Context, keys []key.Key) ([]store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	records := make([]store.Record, len(keys))
+	for i, k := range keys {
+		records[i], _ = s.get(k)
+	}
+	return records, nil
+}
+
+func (s *Store) get(k key.Key) (r store.Record, ok bool) {
+	e, ok := s.records[k]
+	if !ok {
+		return r, false
+	}
+	s.use(e)
+	r = e.Record
+	r.Provenance = nil
+	return r, true
 }
 
 func (s *Store) use(e *entry) {
@@ -105,9 +124,18 @@ func (s *Store) Provenance(_ context.Context, k key.Key) ([]byte, error) {
 	return e.Provenance, nil
 }
 
-// Put keeps a copy of r. A record larger than the cap is refused with
+// Put keeps copies of records. One that is larger than the cap is refused with
 // store.ErrFull.
-func (s *Store) Put(_ context.Context, r store.Record) error {
+func (s *Store) Put(_ context.Context, records ...store.Record) error {
+	for _, r := range records {
+		if err := s.put(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) put(r store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
