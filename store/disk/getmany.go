@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -61,25 +62,29 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 // pass reads those of the wanted records that are there, and returns the others.
 func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record, all []wanted) (missing []wanted, err error) {
 	found, missing := s.index.findAll(all)
+	buf := passes.Get().(*[]byte)
+	defer passes.Put(buf)
+	var small chunk
+	var h header
 	slices.SortFunc(found, func(a, b wanted) int {
 		return cmp.Or(cmp.Compare(a.at.pack, b.at.pack), cmp.Compare(a.at.off, b.at.off))
 	})
-	var buf []byte
 	for len(found) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n, size := together(found)
-		buf = slices.Grow(buf[:0], size)[:size]
+		if size > len(*buf) {
+			*buf = make([]byte, max(size, passBytes))
+		}
 		from := found[0].at.offset()
-		read, _ := found[0].pack.file.ReadAt(buf, from) // what is not read is missing
+		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // what is not read is missing
 		for _, w := range found[:n] {
-			b := buf[w.at.offset()-from:]
-			var h header
+			b := (*buf)[w.at.offset()-from:]
 			ok := w.at.offset()-from+int64(w.at.readSize()) <= int64(read) &&
 				h.decode(b, w.pack.id, w.at.offset()) && h.readSize() == int64(w.at.readSize())
 			if ok {
-				records[w.i], err = s.record(keys[w.i], &h, bytes.Clone(b[headerSize:w.at.readSize()]))
+				records[w.i], err = s.record(keys[w.i], &h, small.clone(b[headerSize:w.at.readSize()]))
 				ok = err == nil
 			}
 			if !ok {
@@ -89,6 +94,28 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 		found = found[n:]
 	}
 	return missing, nil
+}
+
+// passes holds buffers of passBytes, or more where a record was longer.
+var passes = sync.Pool{New: func() any { return new([]byte) }}
+
+// A chunk is memory for small payloads: one allocation for many. It is small
+// itself, as one payload keeps all of it.
+type chunk []byte
+
+const chunkBytes = 4 << 10
+
+func (c *chunk) clone(b []byte) []byte {
+	if len(b) > chunkBytes/8 {
+		return bytes.Clone(b)
+	}
+	if len(*c) < len(b) {
+		*c = make([]byte, chunkBytes)
+	}
+	to := (*c)[:len(b):len(b)]
+	*c = (*c)[len(b):]
+	copy(to, b)
+	return to
 }
 
 // together returns how many of the records, ordered by place, are read at once,
@@ -106,19 +133,20 @@ func together(found []wanted) (n, size int) {
 	return n, size
 }
 
-// findAll finds out where records are, in their order, and which are nowhere.
+// findAll finds out where records are, and which are nowhere. It sorts all into
+// these two.
 func (x *index) findAll(all []wanted) (found, missing []wanted) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	found = make([]wanted, 0, len(all))
-	for _, w := range all {
+	n := 0
+	for i := range all {
+		w := &all[i]
 		at, ok := x.lookup(w.fp)
 		if ok && !at.isTombstone() && x.packs[at.pack] != nil {
 			w.at, w.pack = at, x.packs[at.pack]
-			found = append(found, w)
-		} else {
-			missing = append(missing, w)
+			all[i], all[n] = all[n], all[i]
+			n++
 		}
 	}
-	return found, missing
+	return all[:n:n], all[n:]
 }
