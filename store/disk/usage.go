@@ -24,22 +24,28 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.removed(), Limit: s.limit}, err
 }
 
-// measure adds up the files of the folder.
-func (s *Store) measure() (total int64, err error) { return treeSize(s.dir) }
+// measure adds up the files of the folder, but those that each store has.
+func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
 // estimate is measure without a look at each blob.
 func (s *Store) estimate() (total int64, err error) {
+	total, err = s.sum(blobsDir)
+	for _, p := range s.folder.all() {
+		total += int64(s.index.blobsOf(p))
+	}
+	return total, err
+}
+
+// sum adds up the folders of the store but one, and the merged index.
+func (s *Store) sum(but string) (total int64, err error) {
 	err = eachFile(s.dir, func(path string, e fs.DirEntry) error {
-		if e.Name() == blobsDir {
+		if e.Name() == but || !e.IsDir() && e.Name() != mergedFile {
 			return nil
 		}
 		size, err := treeSize(path)
 		total += size
 		return err
 	})
-	for _, p := range s.folder.all() {
-		total += int64(s.index.blobsOf(p))
-	}
 	return total, err
 }
 
