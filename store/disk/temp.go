@@ -39,8 +39,11 @@ func (t *temps) create(s *Store, mode fs.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return nil, err
 	}
-	if err := s.makeDir(filepath.Join(s.dir, tempDir)); err != nil {
-		return nil, err
+	// A folder with nothing but this one in it could be anybody's.
+	for _, dir := range []string{quarantineDir, tempDir} {
+		if err := s.makeDir(filepath.Join(s.dir, dir)); err != nil {
+			return nil, err
+		}
 	}
 	return t.tryCreate(s, mode)
 }

@@ -26,6 +26,38 @@ func tempsIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
+// Whoever looks at a folder that is just becoming a store sees that it is one:
+// programs refuse folders that hold something else.
+func TestNewFolderIsKnownForAStore(t *testing.T) {
+	for range 100 {
+		dir := filepath.Join(t.TempDir(), "new")
+		opened := make(chan *Store)
+		go func() {
+			s, err := Open(Options{Dir: dir})
+			if err != nil {
+				t.Error(err)
+			}
+			opened <- s
+		}()
+		var s *Store
+		for s == nil {
+			entries, _ := os.ReadDir(dir) // not there yet
+			for i, e := range entries {
+				if e.Name() == tempDir && i == 0 { // what a store is known by comes before it
+					t.Fatalf("the folder holds %v", entries)
+				}
+			}
+			select {
+			case s = <-opened:
+			default:
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 const leftBytes = 1 << 20
 
 // leaveTemp writes a temporary file, says so, and waits to be killed.
