@@ -123,7 +123,7 @@ func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 // Peek is Find without a look at what other processes kept in the last moments:
 // for those who have just looked, or whose next step is [Call.Do].
 func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
-	return c.find(ctx, l, l.store.Peek)
+	return c.find(ctx, l, l.store.GetSeen)
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
@@ -164,7 +164,7 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
-	if r, ok := c.kept(ctx, l, k, l.store.Peek); ok {
+	if r, ok := c.kept(ctx, l, k, l.store.GetSeen); ok {
 		return r, c.verify(ctx, l, r)
 	}
 	if IsDry(ctx) {
@@ -442,7 +442,7 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) error {
 	var err error
 	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads, true); err != nil {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost); err != nil {
 			return err
 		}
 	}
@@ -450,7 +450,7 @@ func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Res
 	if len(r.Reads) > 0 {
 		target = resolved // which has a trace, to be checked on the way
 	}
-	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Provenance: provenance(c.Action, reads)})
+	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)})
 	return nil
 }
 
@@ -504,7 +504,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 		return o, nil
 	}
 	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly); err != nil {
+		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly, cost); err != nil {
 			return outcome{}, err
 		}
 		e.key = k

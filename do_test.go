@@ -269,7 +269,7 @@ func TestDryComputesNothing(t *testing.T) {
 // full is a store that takes nothing.
 type full struct{ store.Store }
 
-func (full) Put(context.Context, store.Record) error { return store.ErrFull }
+func (full) Put(context.Context, ...store.Record) error { return store.ErrFull }
 
 func TestDoPassesThroughWhenTheStoreIsFull(t *testing.T) {
 	var log strings.Builder

@@ -49,10 +49,20 @@ func (s *space) Get(ctx context.Context, k key.Key) (r store.Record, err error) 
 	return r, err
 }
 
-func (s *space) Peek(ctx context.Context, k key.Key) (r store.Record, err error) {
-	r, err = s.Store.Peek(ctx, s.keys.Key(k))
+func (s *space) GetSeen(ctx context.Context, k key.Key) (r store.Record, err error) {
+	r, err = s.Store.GetSeen(ctx, s.keys.Key(k))
 	r.Key = k // by which it was asked for
 	return r, err
+}
+
+func (s *space) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	records, err := s.Store.GetMany(ctx, s.all(keys))
+	for i := range records {
+		if !records[i].Key.IsZero() {
+			records[i].Key = keys[i]
+		}
+	}
+	return records, err
 }
 
 func (s *space) Has(ctx context.Context, k key.Key) (bool, error) {
@@ -63,9 +73,13 @@ func (s *space) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	return s.Store.Provenance(ctx, s.keys.Key(k))
 }
 
-func (s *space) Put(ctx context.Context, r store.Record) error {
-	r.Key, r.Link = s.keys.Key(r.Key), s.keys.Key(r.Link)
-	return s.Store.Put(ctx, r)
+func (s *space) Put(ctx context.Context, records ...store.Record) error {
+	in := make([]store.Record, len(records))
+	for i, r := range records {
+		r.Key, r.Link = s.keys.Key(r.Key), s.keys.Key(r.Link)
+		in[i] = r
+	}
+	return s.Store.Put(ctx, in...)
 }
 
 func (s *space) Delete(ctx context.Context, keys ...key.Key) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 
@@ -80,8 +81,8 @@ func (l *Larder) readTrace(ctx context.Context, k key.Key) trace {
 }
 
 // putTrace notes under k what was read, in the store if so asked, and returns
-// the key for the value.
-func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool) (key.Key, error) {
+// the key for the value, which had a cost.
+func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool, cost time.Duration) (key.Key, error) {
 	under, err := tracedKey(k, reads)
 	if err != nil {
 		return key.Key{}, err
@@ -92,7 +93,7 @@ func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads [
 		return key.Key{}, err
 	}
 	if inStore {
-		l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Provenance: provenance(a, nil)})
+		l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
 	}
 	if l.memory != nil {
 		l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(payload))+entryOverhead, 0)

@@ -38,11 +38,12 @@ type Cache[K comparable, V any] struct {
 	policy   policy[K, V]
 	begin    func(k K)            // if not nil, told of every Get
 	resized  func(e *entry[K, V]) // if not nil, told of what holds more or less by now
-	dropped  func(k K)            // if not nil, told of what is not held any more
+	gone     func(k K)            // if not nil, told of what is not held any more
 	stats    Stats
 	own      policy[K, V] // the policy of its own, while an order is expected
 	ownBegin func(k K)
 	removed  uint64 // counts Remove and Clear, so that loads notice them
+	onDrop   func(V)
 	spare    *entry[K, V]
 }
 
@@ -105,6 +106,17 @@ func (c *Cache[K, V]) follow(p policy[K, V]) {
 	}
 }
 
+// OnDrop has f told of each value that is not held any more, or that was not
+// taken in. It is called before the cache is used, once. The cache is locked
+// while f runs, so f must not use it.
+func (c *Cache[K, V]) OnDrop(f func(V)) { c.onDrop = f }
+
+func (c *Cache[K, V]) dropped(v V) {
+	if c.onDrop != nil {
+		c.onDrop(v)
+	}
+}
+
 // Policies lists the names of the policies, registered ones too.
 func Policies() []string {
 	registryMu.Lock()
@@ -152,6 +164,7 @@ func (c *Cache[K, V]) Put(k K, v V, bytes int64, cost time.Duration) {
 
 func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	if e := c.entries.get(k); e != nil {
+		c.dropped(e.value)
 		e.value, e.cost = v, cost
 		c.resize(e, bytes)
 		c.policy.hit(e)
@@ -160,6 +173,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	}
 	if _, keeps := c.policy.(keepAll[K, V]); keeps && c.over(bytes) {
 		c.stats.Rejected++ // no entry has to be made to know that
+		c.dropped(v)
 		return
 	}
 	e := c.spare
@@ -169,6 +183,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 	*e = entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
 	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
 		c.stats.Rejected++
+		c.dropped(v)
 		c.recycle(e)
 		return
 	}
@@ -217,8 +232,9 @@ func (c *Cache[K, V]) drop(e *entry[K, V]) {
 	c.entries.remove(e.key)
 	c.stats.Bytes -= e.bytes
 	c.policy.remove(e)
-	if c.dropped != nil {
-		c.dropped(e.key)
+	c.dropped(e.value)
+	if c.gone != nil {
+		c.gone(e.key)
 	}
 	c.recycle(e)
 }
@@ -254,6 +270,8 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 		defer c.mu.Unlock()
 		if c.removed == removed {
 			c.put(k, v, bytes, time.Since(start))
+		} else {
+			c.dropped(v)
 		}
 		return v, nil
 	})

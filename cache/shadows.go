@@ -126,8 +126,8 @@ func (s *shadows[K]) holds(i int) func(k K) bool {
 }
 
 // tell has one of them, and no other, tell what goes.
-func (s *shadows[K]) tell(i int, dropped func(k K)) {
-	s.all[s.led].dropped = nil
+func (s *shadows[K]) tell(i int, gone func(k K)) {
+	s.all[s.led].gone = nil
 	s.led = i
-	s.all[i].dropped = dropped
+	s.all[i].gone = gone
 }

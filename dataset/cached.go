@@ -13,10 +13,11 @@ import (
 // them, under an eviction policy. A byte bound counts what is really held: it
 // grows as values are read. Hits are counted in t, which may be nil.
 func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (*CachedDataset, error) {
-	c, err := cache.New[int, Sample](o)
+	c, err := cache.New[int, cachedSample](o)
 	if err != nil {
 		return nil, err
 	}
+	c.OnDrop(func(s cachedSample) { s.watcher.ended.Store(true) })
 	if t == nil {
 		t = new(Tally)
 	}
@@ -26,10 +27,16 @@ func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (*CachedDataset, erro
 // A CachedDataset keeps samples in memory. See [Cached].
 type CachedDataset struct {
 	ds    Dataset[Sample]
-	cache *cache.Cache[int, Sample]
+	cache *cache.Cache[int, cachedSample]
 	tally *Tally
 
 	probed sync.Map // samples that were probed and not read since
+}
+
+// cachedSample is a sample with what watches its items as long as it is held.
+type cachedSample struct {
+	Sample
+	watcher *watcher
 }
 
 // Len implements Dataset.
@@ -57,7 +64,7 @@ func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 		if _, probed := c.probed.LoadAndDelete(i); !probed {
 			c.tally.FromMemory.Add(1)
 		}
-		return s, nil
+		return s.Sample, nil
 	}
 	return c.load(ctx, i)
 }
@@ -70,28 +77,30 @@ func (c *CachedDataset) Probe(ctx context.Context, i int) (Sample, error) {
 }
 
 func (c *CachedDataset) load(ctx context.Context, i int) (Sample, error) {
-	return c.cache.Load(ctx, i, func(ctx context.Context) (Sample, int64, error) {
+	s, err := c.cache.Load(ctx, i, func(ctx context.Context) (cachedSample, int64, error) {
 		s, err := c.ds.At(ctx, i)
 		if err != nil {
-			return Sample{}, 0, err
+			return cachedSample{}, 0, err
 		}
-		return s, c.follow(i, s), nil
+		w, bytes := c.follow(i, s)
+		return cachedSample{s, w}, bytes, nil
 	})
+	return s.Sample, err
 }
 
 // sampleBytes is about what a sample holds before any value is read.
 func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
 
-// follow keeps the cache's count of bytes true while values of s are read.
-func (c *CachedDataset) follow(i int, s Sample) int64 {
+// follow keeps the cache's count of bytes true while values of s are read, until
+// the cache drops s.
+func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	var bytes atomic.Int64
 	bytes.Store(sampleBytes(s))
+	w := &watcher{told: func(n int64) { c.cache.Update(i, bytes.Add(n)) }}
 	for f := range s.Fields() {
-		f.Item.watch(func(n int64) {
-			c.cache.Update(i, bytes.Add(n))
-		})
+		f.Item.watch(w)
 	}
-	return bytes.Load() // what had been read before counts from the start
+	return w, bytes.Load() // what had been read before counts from the start
 }
 
 // Keeping has everything kept that makes the samples of ds: it is how a

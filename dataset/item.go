@@ -3,7 +3,9 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
@@ -20,11 +22,18 @@ import (
 type Item struct {
 	origin Origin
 
-	mu      sync.Mutex
-	read    bool
-	value   any
-	reading chan struct{}       // closed when the read under way has ended; nil without one
-	grown   []func(bytes int64) // told once, when the value is remembered
+	mu       sync.Mutex
+	read     bool
+	value    any
+	reading  chan struct{} // closed when the read under way has ended; nil without one
+	watchers []*watcher    // told once, when the value is remembered
+}
+
+// A watcher is told how many bytes a value holds when it is remembered, until
+// it has ended.
+type watcher struct {
+	told  func(bytes int64)
+	ended atomic.Bool
 }
 
 // An Origin is where an item comes from. Its methods may be slow and may be
@@ -98,10 +107,12 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 			return
 		}
 		it.value, it.read = v, true
-		for _, f := range it.grown {
-			f(BytesHeld(v))
+		for _, w := range it.watchers {
+			if !w.ended.Load() {
+				w.told(BytesHeld(v))
+			}
 		}
-		it.grown = nil
+		it.watchers = nil
 	}()
 	v, err = read(ctx, it.origin)
 	ok = err == nil
@@ -136,16 +147,19 @@ func read(ctx context.Context, o Origin) (any, error) {
 	return v, nil
 }
 
-// watch has f told how many bytes the remembered value holds, now or when it
-// is first read.
-func (it *Item) watch(f func(bytes int64)) {
+// watch has w told how many bytes the remembered value holds, now or when it is
+// first read. Of those that have ended no more stay than of the others.
+func (it *Item) watch(w *watcher) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	if it.read {
-		f(BytesHeld(it.value))
+		w.told(BytesHeld(it.value))
 		return
 	}
-	it.grown = append(it.grown, f)
+	it.watchers = append(it.watchers, w)
+	if n := len(it.watchers); n&(n-1) == 0 { // it doubled
+		it.watchers = slices.DeleteFunc(it.watchers, func(w *watcher) bool { return w.ended.Load() })
+	}
 }
 
 // codecFor returns the codec of an extension; bytes of unknown extensions are

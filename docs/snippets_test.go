@@ -29,11 +29,11 @@ var declared = []struct{ page, contains, decls string }{
 var imports = map[string]string{}
 
 func init() {
-	for _, path := range []string{"context", "embed", "errors", "fmt", "image", "os", "strconv", "strings", "time"} {
+	for _, path := range []string{"context", "embed", "errors", "fmt", "image", "os", "strconv", "strings", "testing", "time"} {
 		imports[path] = path
 	}
 	for _, path := range []string{
-		"cache", "cli", "codec", "component", "dataset", "flow", "format/underfolder", "key", "lazy", "mapper", "op", "order", "source", "store",
+		"cache", "cli", "codec", "component", "dataset", "flow", "format/underfolder", "key", "lazy", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/storetest", "store/tier",
 	} {
 		imports[filepath.Base(path)] = "github.com/larder-data/larder/" + path
 	}

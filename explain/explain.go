@@ -54,7 +54,7 @@ func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error
 	return Difference{}, fmt.Errorf("explain: %s: %w", k, store.ErrNotFound)
 }
 
-func parts(ctx context.Context, s store.Store, k key.Key) ([]key.Part, error) {
+func parts(ctx context.Context, s store.Records, k key.Key) ([]key.Part, error) {
 	b, err := s.Provenance(ctx, k)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ const maxTree = 10_000
 
 // TreeOf follows a kept result back to what it was made from, as far as the
 // store knows.
-func TreeOf(ctx context.Context, s store.Store, k key.Key) (Tree, error) {
+func TreeOf(ctx context.Context, s store.Records, k key.Key) (Tree, error) {
 	infos := map[key.Key]store.Info{}
 	for info, err := range s.Records(ctx) {
 		if err != nil {
@@ -58,7 +58,7 @@ func TreeOf(ctx context.Context, s store.Store, k key.Key) (Tree, error) {
 	return t, nil
 }
 
-func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key) {
+func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key) {
 	n = TreeNode{ID: k.String(), Label: k.String()[:11], Note: "not in the store"}
 	info, ok := infos[k]
 	if !ok {
@@ -94,7 +94,7 @@ func treeNode(ctx context.Context, s store.Store, infos map[key.Key]store.Info, 
 }
 
 // keyIn returns the key under which a store lists what k names.
-func keyIn(s store.Store, k key.Key) key.Key {
+func keyIn(s store.Records, k key.Key) key.Key {
 	if in, ok := s.(interface{ KeyOf(key.Key) key.Key }); ok {
 		return in.KeyOf(k)
 	}

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,11 +48,11 @@ func init() {
 // slowStore takes putTime to keep the result of a computation.
 type slowStore struct{ *memory.Store }
 
-func (s slowStore) Put(ctx context.Context, r store.Record) error {
-	if r.Cost > 0 {
+func (s slowStore) Put(ctx context.Context, records ...store.Record) error {
+	if slices.ContainsFunc(records, func(r store.Record) bool { return r.Cost > 0 && r.Link.IsZero() }) {
 		time.Sleep(putTime)
 	}
-	return s.Store.Put(ctx, r)
+	return s.Store.Put(ctx, records...)
 }
 
 func TestCheckpointDecidedByCost(t *testing.T) {

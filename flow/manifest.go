@@ -73,7 +73,7 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 	return nil
 }
 
-func (m *manifest) save(ctx context.Context, s store.Store, complete bool) error {
+func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.used) == 0 {

@@ -48,7 +48,7 @@ func ClearManifests(ctx context.Context, s store.Store, names ...string) (Remove
 }
 
 // followLinks adds to keys what those of them that are links lead to.
-func followLinks(ctx context.Context, s store.Store, keys map[key.Key]bool) error {
+func followLinks(ctx context.Context, s store.Records, keys map[key.Key]bool) error {
 	for info, err := range s.Records(ctx) {
 		if err != nil {
 			return fmt.Errorf("inventory: %w", err)
@@ -89,7 +89,7 @@ func clearAll(ctx context.Context, s store.Store, manifests []string, goes func(
 
 // ManifestsOf returns the names of the manifests of a flow's node, one for each
 // of its outputs. None is an [*UnknownError] that knows the nodes of the flow.
-func ManifestsOf(ctx context.Context, s store.Store, file, node string) (names []string, err error) {
+func ManifestsOf(ctx context.Context, s store.Manifests, file, node string) (names []string, err error) {
 	all, err := Manifests(ctx, s)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 // Waste says what [Collect] is to remove. The zero Waste is what is over the
 // store's own limit.
 type Waste struct {
-	// MaxBytes is what the store may take on its medium; records used least
-	// recently are removed until it does. 0 means the store's own limit.
+	// MaxBytes is what the store may take on its medium; records worth least
+	// are removed until it does. 0 means the store's own limit.
 	MaxBytes int64
 	// OlderThan, if not 0, removes what was not used for so long.
 	OlderThan time.Duration
@@ -161,14 +161,14 @@ func (c *collection) count(ctx context.Context) (nodes, error) {
 	return all, nil
 }
 
-// evictPinned removes pinned records, those used least recently first, while
+// evictPinned removes pinned records, those worth least first, while
 // the store is over its limit.
 func (c *collection) evictPinned(ctx context.Context) error {
 	over, err := c.over(ctx)
 	if err != nil || over <= 0 {
 		return err
 	}
-	list, err := c.leastUsed(ctx)
+	list, err := c.worthLeast(ctx)
 	if err != nil {
 		return err
 	}
@@ -195,8 +195,9 @@ func (c *collection) over(ctx context.Context) (int64, error) {
 	return u.Bytes - limit, nil
 }
 
-// leastUsed returns the records that may go, least recently used first.
-func (c *collection) leastUsed(ctx context.Context) (list []Record, err error) {
+// worthLeast returns the records that may go, in the order in which stores evict
+// them.
+func (c *collection) worthLeast(ctx context.Context) (list []Record, err error) {
 	for r, err := range Records(ctx, c.s, Selection{}) {
 		if err != nil {
 			return nil, err
@@ -205,7 +206,9 @@ func (c *collection) leastUsed(ctx context.Context) (list []Record, err error) {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b Record) int { return cmp.Or(a.Used.Compare(b.Used), byKey(a, b)) })
+	slices.SortFunc(list, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Worth(c.now), b.Worth(c.now)), a.Used.Compare(b.Used), byKey(a, b))
+	})
 	return list, nil
 }
 
@@ -215,7 +218,7 @@ func (c *collection) estimate(ctx context.Context, released []string) (Removed, 
 	if err != nil {
 		return Removed{}, err
 	}
-	list, err := c.leastUsed(ctx)
+	list, err := c.worthLeast(ctx)
 	if err != nil {
 		return Removed{}, err
 	}

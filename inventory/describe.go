@@ -62,7 +62,7 @@ func Describe(ctx context.Context, s store.Store, r Record) (Description, error)
 }
 
 // Get returns the record under k, or the one that it links to.
-func Get(ctx context.Context, s store.Store, k key.Key) (store.Record, error) {
+func Get(ctx context.Context, s store.Records, k key.Key) (store.Record, error) {
 	r, err := s.Get(ctx, k)
 	if err == nil && !r.Link.IsZero() {
 		r, err = s.Get(ctx, r.Link)
@@ -74,7 +74,7 @@ func Get(ctx context.Context, s store.Store, k key.Key) (store.Record, error) {
 }
 
 // mentions returns the manifests that name one of the keys.
-func mentions(ctx context.Context, s store.Store, keys []key.Key) (list []Mention, err error) {
+func mentions(ctx context.Context, s store.Manifests, keys []key.Key) (list []Mention, err error) {
 	for m, err := range manifests(ctx, s) {
 		if err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ type Exported struct {
 
 // Export writes the selected records to w, each link after what it leads to,
 // whether that is selected or not. The format is documented with the package.
-func Export(ctx context.Context, s store.Store, sel Selection, w io.Writer) (Exported, error) {
+func Export(ctx context.Context, s store.Records, sel Selection, w io.Writer) (Exported, error) {
 	x := exporter{s: s, w: streamWriter{w: w}, done: map[key.Key]bool{}}
 	err := x.w.begin()
 	if err == nil {
@@ -43,7 +43,7 @@ func Export(ctx context.Context, s store.Store, sel Selection, w io.Writer) (Exp
 
 type exporter struct {
 	Exported
-	s    store.Store
+	s    store.Records
 	w    streamWriter
 	done map[key.Key]bool // met so far: whether it was written
 }

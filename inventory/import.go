@@ -22,7 +22,7 @@ type Imported struct {
 //
 // A stream is trusted as the cache is that it came from: its digests tell
 // damage, not whether a value is the right one for its key.
-func Import(ctx context.Context, s store.Store, r io.Reader) (n Imported, err error) {
+func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err error) {
 	in := streamReader{r: r}
 	if err := in.begin(); err != nil {
 		return n, fmt.Errorf("inventory: import: %w", err)
@@ -45,7 +45,7 @@ func Import(ctx context.Context, s store.Store, r io.Reader) (n Imported, err er
 }
 
 // keep puts a record unless there is a sound one.
-func (n *Imported) keep(ctx context.Context, s store.Store, r store.Record) error {
+func (n *Imported) keep(ctx context.Context, s store.Records, r store.Record) error {
 	_, err := s.Get(ctx, r.Key)
 	switch {
 	case err == nil:

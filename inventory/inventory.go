@@ -108,7 +108,7 @@ func kindOf(i store.Info) Kind {
 // Records yields the selected records, in the store's order. It is one pass
 // over the store that holds on to nothing; provenance is read only of records
 // that have one.
-func Records(ctx context.Context, s store.Store, sel Selection) iter.Seq2[Record, error] {
+func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for info, err := range s.Records(ctx) {
 			if err != nil {
@@ -134,7 +134,7 @@ func Records(ctx context.Context, s store.Store, sel Selection) iter.Seq2[Record
 }
 
 // explain finds out what a record belongs to.
-func explain(ctx context.Context, s store.Store, info store.Info) (Record, error) {
+func explain(ctx context.Context, s store.Records, info store.Info) (Record, error) {
 	r := Record{Info: info, Kind: kindOf(info)}
 	if r.Kind == FileDigest {
 		r.Node = FileDigestNode

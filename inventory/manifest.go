@@ -15,7 +15,7 @@ import (
 )
 
 // manifests yields all manifests with their keys.
-func manifests(ctx context.Context, s store.Store) iter.Seq2[store.Manifest, error] {
+func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
 		for head, err := range s.Manifests(ctx) {
 			var m store.Manifest
@@ -36,7 +36,7 @@ func manifests(ctx context.Context, s store.Store) iter.Seq2[store.Manifest, err
 }
 
 // Manifests returns the names of all manifests, in order.
-func Manifests(ctx context.Context, s store.Store) (names []string, err error) {
+func Manifests(ctx context.Context, s store.Manifests) (names []string, err error) {
 	for m, err := range s.Manifests(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("inventory: %w", err)
@@ -49,7 +49,7 @@ func Manifests(ctx context.Context, s store.Store) (names []string, err error) {
 
 // abandoned returns the names of manifests whose flow file is gone, and of those
 // of which pins says that their node pins nothing any more, in order.
-func abandoned(ctx context.Context, s store.Store, pins func(file, node string) bool) (names []string, err error) {
+func abandoned(ctx context.Context, s store.Manifests, pins func(file, node string) bool) (names []string, err error) {
 	for m, err := range s.Manifests(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("inventory: %w", err)

@@ -56,16 +56,16 @@ func (e *UnknownError) Error() string {
 // Select returns the selection of what the names say: a name is that of a node
 // or else the beginning of a key. No names select everything; a name of
 // nothing that is kept is an [*UnknownError].
-func Select(ctx context.Context, s store.Store, names ...string) (Selection, error) {
+func Select(ctx context.Context, s store.Records, names ...string) (Selection, error) {
 	return choose(ctx, s, names, true)
 }
 
 // SelectNodes is [Select] where no beginnings of keys are taken.
-func SelectNodes(ctx context.Context, s store.Store, names ...string) (Selection, error) {
+func SelectNodes(ctx context.Context, s store.Records, names ...string) (Selection, error) {
 	return choose(ctx, s, names, false)
 }
 
-func choose(ctx context.Context, s store.Store, names []string, keys bool) (sel Selection, err error) {
+func choose(ctx context.Context, s store.Records, names []string, keys bool) (sel Selection, err error) {
 	if len(names) == 0 {
 		return sel, nil
 	}
@@ -118,7 +118,7 @@ const maxCandidates = 20
 
 // Find returns the one record whose key begins with prefix. That there is none
 // is an [*UnknownError], that there are several an [*AmbiguousError].
-func Find(ctx context.Context, s store.Store, prefix string) (Record, error) {
+func Find(ctx context.Context, s store.Records, prefix string) (Record, error) {
 	var found []Record
 	more := 0
 	for r, err := range Records(ctx, s, Selection{prefixes: []string{prefix}}) {

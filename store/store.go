@@ -5,7 +5,8 @@
 // that read it back, and its provenance; or a link to the record of another key.
 // A lease is the right to compute a key, alone among all users of a store. A
 // manifest is a named list of keys; a pinned one keeps their records from being
-// evicted. A [Store] holds all of these.
+// evicted. [Records], [Leases], [Manifests] and [Evictor] are what can be done
+// with these; a [Store] does all of it.
 //
 // Package store/disk is the store every process of a machine shares; package
 // store/storetest is the conformance suite that every store passes.
@@ -45,16 +46,20 @@ type Record struct {
 	// Payload is the encoded value. As returned by Get it is read-only and
 	// may be mapped memory: see Mapped.
 	Payload []byte
-	// Mapped says that Payload is memory mapped from a file. The mapping
-	// stays valid until the process ends, so a decoder may alias it.
+	// Mapped says that Payload is memory mapped from a file: writing to it
+	// ends the program. Else it is memory like any other. It stays valid and
+	// unchanged as long as any part of it is referred to, whatever becomes of
+	// the record, its file and the store, and is let go of by the garbage
+	// collector. So a decoder may alias it.
 	Mapped bool
-	// Cost is how long the computation took.
+	// Cost is how long the computation took; of a record that only leads to
+	// its result, too, as it saves as much.
 	Cost time.Duration
 	// Created is when the record was made, kept to the nanosecond; Put sets
 	// it if it is zero.
 	Created time.Time
 	// Provenance is an opaque description of how the value came to be. Get
-	// leaves it empty: it is read by [Store.Provenance].
+	// leaves it empty: it is read by Provenance.
 	Provenance []byte
 }
 
@@ -102,37 +107,49 @@ type Usage struct {
 	Limit   int64 // the size cap, 0 for none
 }
 
-// A Store keeps records. All methods may be called from many goroutines, and
-// a store on a shared medium from many processes at once.
-//
-// Slices handed to Put are not kept; slices returned by Get must not be
-// written to. What one user changes, others of the same medium see within
+// The capabilities below may be had one by one: who needs one takes that. All
+// methods may be called from many goroutines, and on a shared medium from many
+// processes at once. What one user changes, others of the same medium see within
 // about a second, and at once where they would otherwise find nothing.
-type Store interface {
+
+// Records keeps records. Slices handed to Put are not kept; slices returned by
+// Get must not be written to.
+type Records interface {
 	// Get returns the record kept under k, verified, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)
-	// Peek is Get, but may miss what another user put in the last moments. It
-	// is cheaper where the caller goes on to take a lease and to look again.
-	Peek(ctx context.Context, k key.Key) (Record, error)
+	// GetSeen is Get among what this user of the store has seen: it may miss
+	// what another one put in the last second. It is cheaper where nothing is
+	// kept, for a caller who goes on to take a lease and to Get.
+	GetSeen(ctx context.Context, k key.Key) (Record, error)
+	// GetMany is Get for many keys in one pass. It returns a record for each,
+	// in their order: the zero Record where none is kept.
+	GetMany(ctx context.Context, keys []key.Key) ([]Record, error)
 	// Has reports whether a record seems to be kept under k. It reads no
 	// payload, so a later Get may still find damage.
 	Has(ctx context.Context, k key.Key) (bool, error)
 	// Provenance returns the provenance kept with the record under k.
 	Provenance(ctx context.Context, k key.Key) ([]byte, error)
-	// Put keeps r, replacing what was kept under its key.
-	Put(ctx context.Context, r Record) error
+	// Put keeps records, replacing what was kept under their keys. After an
+	// error, some may be kept.
+	Put(ctx context.Context, records ...Record) error
 	// Delete forgets the records under the given keys, pinned or not. Keys
 	// that are not kept are ignored.
 	Delete(ctx context.Context, keys ...key.Key) error
 	// Records yields what is kept, in no particular order.
 	Records(ctx context.Context) iter.Seq2[Info, error]
+}
 
+// Leases lends keys to whoever computes them.
+type Leases interface {
 	// Lease gives the caller the right to compute k, alone among all users
-	// of the store; it waits while another holds it. The lease ends when
-	// release is called, or when its owner's process dies. A store that
-	// cannot lend returns a no-op release and no error.
+	// of the medium; it waits while another holds it. The lease ends when
+	// release is called, or when its owner's process dies. Where nothing can
+	// be lent, release does nothing and there is no error.
 	Lease(ctx context.Context, k key.Key) (release func(), err error)
+}
 
+// Manifests keeps manifests.
+type Manifests interface {
 	// PutManifest keeps m under its name, replacing what was there.
 	PutManifest(ctx context.Context, m Manifest) error
 	// Manifest returns the manifest kept under name, or ErrNotFound.
@@ -141,12 +158,24 @@ type Store interface {
 	Manifests(ctx context.Context) iter.Seq2[Manifest, error]
 	// DeleteManifest forgets a manifest; its records stay, unpinned.
 	DeleteManifest(ctx context.Context, name string) error
+}
 
+// An Evictor makes room.
+type Evictor interface {
 	// Usage says how much is held now.
 	Usage(ctx context.Context) (Usage, error)
-	// Collect evicts the least recently used records that are not pinned
-	// until at most limit bytes are held, and returns the bytes freed.
+	// Collect evicts records that are not pinned, those worth least first
+	// ([Info.Worth]), until at most limit bytes are held, and returns the bytes
+	// freed.
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
+}
+
+// A Store keeps results: all that package larder needs.
+type Store interface {
+	Records
+	Leases
+	Manifests
+	Evictor
 	// Close ends the use of the store. Payloads got from it stay valid.
 	Close() error
 }

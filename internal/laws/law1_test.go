@@ -81,7 +81,7 @@ var rightHits = law{
 		{"a file that is read is not noted", "reads.go", "		Note(ctx, Read{FileRead, path, key.DigestOf(b)})\n", "		_ = key.DigestOf(b)\n", []string{".TestRecordedInputs"}},
 		{"the reads of an inner result are not handed on", "do.go", "	r, err := c.do(ctx, l, c.Action.Key())\n	if err == nil {\n", "	r, err := c.do(ctx, l, c.Action.Key())\n	if err != nil {\n", []string{".TestRecordedInputsOfInnerComputations"}},
 		{"two readings that differ are let pass", "reads.go", "b.reads[i].Digest != r.Digest && b.changed == nil", "b.reads[i].Digest != r.Digest && b.changed != nil", []string{".TestInputThatChangesWhileItIsRead"}},
-		{"a link of early cutoff is not guarded by the reads below it", "do.go", "	if len(reads) > 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true)", "	if len(reads) < 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true)", []string{"lazy.TestRecordedInputsOfArguments"}},
+		{"a link of early cutoff is not guarded by the reads below it", "do.go", "	if len(reads) > 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost)", "	if len(reads) < 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost)", []string{"lazy.TestRecordedInputsOfArguments"}},
 		{"a value is served without the salt", "key/key.go", "	copy(k[Size-len(s):], s[:])\n", "", []string{".TestSaltKeepsResultsApart"}},
 		{"another salt's records are seen", "key/key.go", "	return Space(k[Size-len(s):]) == s\n", "	return true\n", []string{".TestASaltIsANamespace"}},
 		{"the bytes of a lossy value name it", "internal/marshal/marshal.go", "; !same {", "; !same && path == \"?\" {", []string{"key.TestLossyMethodsDoNotNameValues"}},

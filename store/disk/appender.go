@@ -31,10 +31,11 @@ type appender struct {
 	entries []entry  // all that is in pack
 	buf     []byte
 	careful bool // what was written must be safe before leaving or flush
+	pending bool // something was written that is not yet as safe as Options.Sync wants
 }
 
 // put appends the record with header h, and makes it known. It fills in the
-// lengths and checksums, and the stamp if that is 0.
+// lengths and checksums, and the stamp if that is 0. It is safe after sync.
 func (a *appender) put(h *header, payload, provenance []byte) error {
 	h.provenance = uint32(len(provenance))
 	h.provenanceSum = xxh3.Hash(provenance)
@@ -59,10 +60,26 @@ func (a *appender) put(h *header, payload, provenance []byte) error {
 	a.entries = append(a.entries, newEntry(h, a.end))
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-1:])
 	a.end += int64(len(b))
-	if a.s.sync {
-		return asStoreError(a.file.Sync())
-	}
+	a.pending = a.s.sync
 	return nil
+}
+
+// sync makes what was put survive a loss of power, if the store promises that.
+func (a *appender) sync() error {
+	if !a.s.sync {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.syncLocked()
+}
+
+func (a *appender) syncLocked() error {
+	if !a.pending || a.file == nil {
+		return nil
+	}
+	a.pending = false
+	return a.file.Sync()
 }
 
 // encode returns the bytes of a record, valid until the next call.
@@ -85,7 +102,7 @@ func (a *appender) encode(h *header, payload, provenance []byte) []byte {
 
 // makeReady sees to a pack with room for n bytes.
 func (a *appender) makeReady(n int64) error {
-	if a.s.closed.Load() {
+	if a == &a.s.writer && a.s.closed.Load() { // Close itself may evict
 		return errClosed
 	}
 	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {
@@ -142,20 +159,7 @@ func lockPack(p *pack) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tryLock(file); err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	// It may have been removed before it was locked.
-	opened, err := file.Stat()
-	if err == nil {
-		var named os.FileInfo
-		named, err = os.Lstat(p.path)
-		if err == nil && !os.SameFile(opened, named) {
-			err = fs.ErrNotExist
-		}
-	}
-	if err != nil {
+	if err := lockNamed(file, p.path); err != nil { // it may have been removed before
 		_ = file.Close()
 		return nil, err
 	}
@@ -239,7 +243,7 @@ func (a *appender) take(p *pack, file *os.File, entries []entry) {
 
 // leave gives the pack up, finished or for another process to go on with.
 func (a *appender) leave(seal bool) error {
-	err := a.flushLocked()
+	err := errors.Join(a.syncLocked(), a.flushLocked())
 	p, file := a.pack, a.file
 	if !p.gone.Load() && (seal || a.end-p.indexed > indexTail) {
 		a.s.keepIndex(p, a.end, a.entries)
@@ -256,6 +260,16 @@ func (a *appender) leave(seal bool) error {
 	v.mu.Unlock()
 	a.pack, a.file, a.end, a.entries = nil, nil, 0, nil
 	return errors.Join(err, file.Close())
+}
+
+// files is how many files are open.
+func (a *appender) files() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file == nil {
+		return 0
+	}
+	return 1
 }
 
 // release gives the pack up for another to go on with.

@@ -27,7 +27,7 @@ const sep = string(filepath.Separator)
 // damaged blob is set aside.
 func (s *Store) readBlob(h *header) (payload []byte, mapped bool, err error) {
 	path := s.blobPath(h.ref)
-	payload, mapped, err = mapFile(path, int64(h.size))
+	payload, mapped, err = s.mapped.open(path, int64(h.size))
 	if err == nil && xxh3.Hash(payload) != h.sum {
 		err = fmt.Errorf("%w: bad checksum", errDamaged)
 	}
@@ -107,13 +107,35 @@ func writeUnless(w io.Writer, data []byte, unneeded func() bool) error {
 // written.
 const hashFirst = 64 << 20
 
-// hasBlob reports whether the blob of a record is there, as it should be.
+// hasBlob reports whether the blob of a record is there, as it should be. A
+// damaged one is set aside.
 func (s *Store) hasBlob(h *header) bool {
-	if _, err := os.Lstat(s.blobPath(h.ref)); err != nil {
-		return false
+	path := s.blobPath(h.ref)
+	err := checkFile(path, int64(h.size), h.sum)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.setAside(path, err)
 	}
-	_, _, err := s.readBlob(h)
 	return err == nil
+}
+
+// checkFile compares a file with the size and the checksum it should have.
+func checkFile(path string, size int64, sum uint64) error {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info.Size() != size {
+		return fmt.Errorf("%w: %d bytes, not %d", errDamaged, info.Size(), size)
+	}
+	hash := xxh3.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return err
+	}
+	if hash.Sum64() != sum {
+		return fmt.Errorf("%w: bad checksum", errDamaged)
+	}
+	return nil
 }
 
 func (s *Store) writeMissingBlob(h *header, payload []byte) (written int64, err error) {

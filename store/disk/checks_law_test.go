@@ -4,10 +4,13 @@ package disk
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
@@ -197,4 +200,118 @@ func TestCloseMakesRoom(t *testing.T) {
 			t.Fatalf("%d bytes of %d are left, %v", u.Bytes, o.MaxBytes, err)
 		}
 	}
+}
+
+// hooked is a context that does something when it is asked whether it has ended.
+type hooked struct {
+	context.Context
+	do func()
+}
+
+func (h hooked) Err() error {
+	h.do()
+	return h.Context.Err()
+}
+
+// fill puts records from the given one on, of 10 KB each, until there is more
+// than the cap.
+func fill(t *testing.T, s *Store, from int) {
+	t.Helper()
+	for i := from; s.room.held.Load() <= s.limit; i++ {
+		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 10_000)})
+	}
+}
+
+// wantWithin looks at what a closed store left.
+func wantWithin(t *testing.T, o Options) {
+	t.Helper()
+	u, err := open(t, o).Usage(t.Context())
+	if err != nil || u.Bytes > o.MaxBytes {
+		t.Errorf("%d bytes of %d are left, %v", u.Bytes, o.MaxBytes, err)
+	}
+}
+
+// What is put while records are evicted is not among what had to be left.
+func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+	s := open(t, o)
+	s.room.pending = make(chan struct{}) // so housekeep does not evict as well
+	fill(t, s, 0)
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel() // else Put waits for the eviction
+	more := sync.OnceFunc(func() {
+		for i := range 3 {
+			if err := s.Put(impatient, store.Record{Key: storetest.Key(1000 + i), Payload: storetest.Payload(uint64(i), 10_000)}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	s.evict(hooked{t.Context(), more}, 0)
+	if held := s.room.held.Load(); held <= o.MaxBytes {
+		t.Fatalf("only %d bytes are held: nothing is left to do", held)
+	}
+	s.room.done()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantWithin(t, o)
+}
+
+// An eviction that was left to another process is not taken for done.
+func TestCloseEvictsWhatAnotherProcessDidNot(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+	s, other := open(t, o), open(t, o)
+	unlock, err := other.lockCollect(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 0)
+	<-s.room.want() // it gave up
+	unlock()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantWithin(t, o)
+}
+
+// Where nearly all is pinned, Close evicts the rest.
+func TestCloseEvictsWhatIsNotPinned(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+	s := open(t, o)
+	m := store.Manifest{Pinned: true}
+	for i := range 18 {
+		m.Keys = append(m.Keys, storetest.Key(i))
+	}
+	if err := s.PutManifest(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 0)
+	<-s.room.want()
+	fill(t, s, 100)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantWithin(t, o)
+}
+
+// What is no record counts, too.
+func TestCloseCountsAllFiles(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
+	s := open(t, o)
+	for i := range 4 { // 45 KB in all
+		if err := s.PutManifest(t.Context(), store.Manifest{Name: fmt.Sprint(i), Note: make([]byte, 11_000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, o)
+	for i := range 17 { // 173 KB
+		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 10_000)})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantWithin(t, o)
 }

@@ -14,15 +14,11 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// staleTemp is the age at which a temporary file belongs to nobody: writing
-// one takes seconds.
-const staleTemp = time.Hour
-
 // manySmall is how many unfinished packs are left alone: each costs every
 // miss a look.
 const manySmall = 8
 
-// Collect evicts the least recently used records that are not pinned until
+// Collect evicts records that are not pinned, those worth least first, until
 // the folder holds at most limit bytes, and removes what nothing refers to.
 // Small records in packs that other processes are writing stay. Others may
 // read and write meanwhile; one process collects at a time.
@@ -30,24 +26,26 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 	if err := s.writable(); err != nil {
 		return 0, err
 	}
-	return s.collect(ctx, limit, 0)
+	freed, _, err = s.collect(ctx, limit, 0)
+	return freed, err
 }
 
-// collect is Collect. It gives up with errLocked if another process collects
-// for longer than patience, unless that is 0.
-func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed int64, err error) {
+// collect is Collect, and returns how many bytes it had to leave, too: what was
+// put meanwhile is none of them. It gives up with errLocked if another process
+// collects for longer than patience, unless that is 0.
+func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer unlock()
 	c := collection{s: s, limit: limit}
 	c.out.s, c.out.careful = s, true
-	freed, err = c.run(ctx)
+	freed, left, err = c.run(ctx)
 	if err != nil {
 		err = fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
 	}
-	return freed, err
+	return freed, left, err
 }
 
 // lockCollect lets one goroutine of one process collect at a time.
@@ -119,30 +117,32 @@ type candidate struct {
 	pack  *collectedPack
 	entry *entry
 	used  int64
+	worth float64
 	blob  *blobRefs // nil for a record without
 }
 
-func (c *collection) run(ctx context.Context) (freed int64, err error) {
+func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	s := c.s
 	if err := s.writer.release(); err != nil { // so that its pack can move
-		return 0, err
+		return 0, 0, err
 	}
 	defer c.unlockPacks()
-	if err := s.removeStaleTemps(); err != nil {
-		return 0, err
+	if err := s.removeDeadTemps(); err != nil {
+		return 0, 0, err
 	}
 	s.refresh()
 	before, err := s.measure()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	before += s.mapped.removed()
 	if s.index.merges() {
 		c.merged = mergedCost
 	}
 	c.survey()
-	victims, err := c.choose(ctx, before)
+	victims, left, err := c.choose(ctx, before)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	err = c.apply(ctx, victims)
 	err = errors.Join(err, c.out.release())
@@ -150,13 +150,10 @@ func (c *collection) run(ctx context.Context) (freed int64, err error) {
 	if err == nil {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
+		s.mapped.letGo()
 	}
-	counted := s.room.held.Load() // before the look, so that no Put is missed
-	after, merr := s.measure()
-	if merr == nil {
-		s.room.held.Add(after - counted)
-	}
-	return max(before-after, 0), errors.Join(err, merr)
+	after, merr := s.look()
+	return max(before-after, 0), left, errors.Join(err, merr)
 }
 
 // survey finds out what every pack holds. It leaves out those it cannot read.
@@ -210,22 +207,22 @@ func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
 }
 
 // choose decides what is evicted and which packs are rewritten, so that of
-// held bytes at most the limit is left.
-func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry]bool, err error) {
+// held bytes at most the limit is left, and returns how many are at least.
+func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry]bool, least int64, err error) {
 	candidates, err := c.candidates(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	unreferenced, err := c.unreferencedBlobs()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	held -= unreferenced
 	if c.merged > 0 { // it will be written anew
 		held += mergedHeaderSize + int64(len(c.packs))*mergedPackSize + c.live*c.merged - c.s.mergedSize()
 	}
 	// If every free pack were rewritten, this would be left.
-	least := held
+	least = held
 	for _, p := range c.packs {
 		if p.free() {
 			least -= p.dead()
@@ -253,11 +250,11 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 		}
 	}
 	c.chooseRewrites(held)
-	return victims, nil
+	return victims, least, nil
 }
 
-// candidates returns the records that are not pinned, those used longest ago
-// first, and sums up what is live.
+// candidates returns the records that are not pinned, those worth least first,
+// and sums up what is live.
 func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	s := c.s
 	s.touches.reread(s)
@@ -266,6 +263,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 		return nil, err
 	}
 	c.blobs = make(map[key.Digest]*blobRefs)
+	now := time.Now()
 	var all []candidate
 	for _, p := range c.packs {
 		for i := range p.entries {
@@ -278,22 +276,28 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 			if e.isTombstone() {
 				continue
 			}
-			one := candidate{pack: p, entry: e, used: s.touches.used(s, e.fp, e.stamp).UnixNano(), blob: c.reference(p.pack, e)}
-			if !pinned[e.fp] {
-				all = append(all, one)
+			var h header
+			if p.pack.header(&h, e.place) != nil {
+				h = header{} // damage is found where it is moved
 			}
+			one := candidate{pack: p, entry: e, blob: c.reference(e, &h)}
+			if pinned[e.fp] {
+				continue
+			}
+			used := s.touches.used(s, e.fp, e.stamp)
+			one.used, one.worth = used.UnixNano(), infoOf(&h, used).Worth(now)
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
+		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
 	})
 	return all, nil
 }
 
 // reference counts the reference of a record to its blob, if it has one.
-func (c *collection) reference(p *pack, e *entry) *blobRefs {
-	var h header
-	if !e.isBlob() || p.header(&h, e.place) != nil {
+func (c *collection) reference(e *entry, h *header) *blobRefs {
+	if !e.isBlob() || h.kind != kindBlob {
 		return nil
 	}
 	refs := c.blobs[h.ref]

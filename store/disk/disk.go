@@ -37,8 +37,8 @@ type Options struct {
 	// Dir is the folder, made with its parents if it is missing. Empty means
 	// the folder "larder" in the user's cache folder.
 	Dir string
-	// MaxBytes caps the size of the folder: what was used least recently is
-	// evicted in the background once there is more, and before Close. Between
+	// MaxBytes caps the size of the folder: what is worth least is evicted in
+	// the background once there is more, and before Close. Between
 	// two evictions there may be a sixteenth more. 0 means DefaultMaxBytes,
 	// below 0 no cap.
 	MaxBytes int64
@@ -109,6 +109,8 @@ type Store struct {
 	leases  leases
 	reports reports
 	room    room
+	temps   temps
+	mapped  *mappings
 
 	collecting sync.Mutex // for systems without file locks
 	closed     atomic.Bool
@@ -132,14 +134,17 @@ func Open(o Options) (*Store, error) {
 		readOnly: o.ReadOnly, sync: o.Sync, log: o.Logger,
 	}
 	s.writer.s = s
+	s.mapped = newMappings(s.limit)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.prepare(); err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", s.dir, err)
 	}
 	s.index.begin(s.openMerged())
 	s.refresh()
-	s.room.trigger.Store(s.limit)
 	s.room.wanted = make(chan struct{}, 1)
+	if held, err := s.estimate(); err == nil {
+		s.room.held.Store(held)
+	}
 	if !s.readOnly {
 		s.background.Go(s.housekeep)
 	}
@@ -172,12 +177,14 @@ func (s *Store) prepare() error {
 	return err
 }
 
+// tryWriting reports why nothing can be written, and removes what was left by
+// those who died at it.
 func (s *Store) tryWriting() error {
-	f, err := s.createTemp(0o666)
+	f, err := s.temps.create(s, 0o666)
 	if err != nil {
 		return asStoreError(err)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(f.Close(), os.Remove(f.Name()), s.removeDeadTemps())
 }
 
 func isDir(path string) bool {
@@ -188,7 +195,6 @@ func isDir(path string) bool {
 // Close ends the use of the store. Payloads got from it stay valid; leases
 // taken from it end.
 func (s *Store) Close() error {
-	s.finishEviction()
 	if s.closed.Swap(true) {
 		return nil
 	}
@@ -196,9 +202,13 @@ func (s *Store) Close() error {
 	s.background.Wait()
 	s.finishMerge()
 	s.flushTouches()
-	err := errors.Join(s.writer.release(), s.leases.close())
+	err := s.writer.release()
+	s.finishEviction() // last, as all that is written counts
+	err = errors.Join(err, s.leases.close())
+	s.temps.close()
 	s.index.close()
 	s.folder.close()
+	s.mapped.letGo()
 	return err
 }
 

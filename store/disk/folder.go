@@ -165,18 +165,33 @@ func (s *Store) writeFile(path string, data []byte) error {
 	})
 }
 
-// writeFileBy makes path hold what fill writes, at once or not at all.
+// writeFileBy makes path hold what fill writes, at once or not at all, and
+// counts by how much the folder grew.
 func (s *Store) writeFileBy(path string, fill func(io.Writer) error) error {
 	temp, err := s.writeTemp(0o666, fill)
 	if err != nil {
 		return err
 	}
-	return s.moveIn(temp, path)
+	grown := fileSize(temp) - fileSize(path)
+	if err := s.moveIn(temp, path); err != nil {
+		return err
+	}
+	s.room.held.Add(grown)
+	return nil
+}
+
+// fileSize is the size of a file, 0 if there is none.
+func fileSize(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // writeTemp makes a file of what fill writes, for moveIn.
 func (s *Store) writeTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
-	f, err := s.createTemp(mode)
+	f, err := s.temps.create(s, mode)
 	if err != nil {
 		return "", asStoreError(err)
 	}
@@ -208,24 +223,6 @@ func (s *Store) moveIn(temp, path string) error {
 
 // removeTemp does its best: Collect removes what is left.
 func removeTemp(path string) { _ = os.Remove(path) }
-
-// createTemp makes a new file in the folder for temporary ones, which it
-// makes too if somebody deleted it.
-func (s *Store) createTemp(mode fs.FileMode) (*os.File, error) {
-	path := filepath.Join(s.dir, tempDir, fmt.Sprintf("%016x", randomID()))
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	f, err := os.OpenFile(path, flags, mode)
-	if err == nil || !isObstructed(err) {
-		return f, err
-	}
-	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return nil, err
-	}
-	if err := s.makeDir(filepath.Join(s.dir, tempDir)); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, flags, mode)
-}
 
 // rename moves a finished file to its place, which it clears if it must.
 func (s *Store) rename(from, to string) error {

@@ -328,7 +328,7 @@ func TestFullDisk(t *testing.T) {
 			if blobBytes < 10_000 {
 				return // nothing can be evicted without room for saying so
 			}
-			if left := files(t, filepath.Join(dir, tempDir)); len(left) != 0 {
+			if left := tempsIn(t, dir); len(left) != 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})

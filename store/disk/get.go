@@ -19,9 +19,9 @@ func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, true)
 }
 
-// Peek is Get without a look at what other processes wrote in the last
+// GetSeen is Get without a look at what other processes wrote in the last
 // moments.
-func (s *Store) Peek(_ context.Context, k key.Key) (store.Record, error) {
+func (s *Store) GetSeen(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, false)
 }
 
@@ -85,9 +85,7 @@ func (s *Store) find(k key.Key, refresh bool, read func(*pack, place) error) err
 	if s.closed.Load() {
 		return errClosed
 	}
-	if time.Now().UnixNano()-s.folder.seen.Load() > int64(staleAfter) {
-		s.refresh()
-	}
+	s.freshen()
 	fp := fingerprint(k)
 	if s.readFound(fp, read, false) {
 		return nil
@@ -100,6 +98,13 @@ func (s *Store) find(k key.Key, refresh bool, read func(*pack, place) error) err
 		return nil
 	}
 	return store.ErrNotFound
+}
+
+// freshen looks for what other processes wrote if it is time to.
+func (s *Store) freshen() {
+	if time.Now().UnixNano()-s.folder.seen.Load() > int64(staleAfter) {
+		s.refresh()
+	}
 }
 
 // readFound reads the record of fp. A blob that is missing may belong to a
@@ -144,7 +149,13 @@ func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
 	if err := p.readRecord(&h, at, buf); err != nil {
 		return store.Record{}, err
 	}
-	if err := sameKey(&h, k); err != nil {
+	return s.record(k, &h, buf[headerSize:])
+}
+
+// record returns the record with header h, which was asked for under k, if it is
+// what it should be. payload is what follows the header, and is kept.
+func (s *Store) record(k key.Key, h *header, payload []byte) (store.Record, error) {
+	if err := sameKey(h, k); err != nil {
 		return store.Record{}, err
 	}
 	r := store.Record{
@@ -152,7 +163,7 @@ func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
 	}
 	switch h.kind {
 	case kindInline:
-		r.Payload = buf[headerSize:]
+		r.Payload = payload
 		if err := h.verify(r.Payload); err != nil {
 			return store.Record{}, err
 		}
@@ -160,7 +171,7 @@ func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
 		r.Link = h.ref
 	case kindBlob:
 		var err error
-		r.Payload, r.Mapped, err = s.readBlob(&h)
+		r.Payload, r.Mapped, err = s.readBlob(h)
 		if err != nil {
 			return store.Record{}, err
 		}

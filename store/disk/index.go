@@ -114,6 +114,13 @@ func (x *index) knows(fp uint64) bool {
 	return ok && at != forgotten
 }
 
+// blobsOf returns how many bytes the blobs of the records in p take.
+func (x *index) blobsOf(p *pack) uint64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return p.blobs
+}
+
 // add gives p a number.
 func (x *index) add(p *pack) {
 	x.mu.Lock()

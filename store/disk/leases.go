@@ -99,7 +99,19 @@ func (l *leases) close() error {
 	if l.file == nil {
 		return nil
 	}
-	return l.file.Close()
+	err := l.file.Close()
+	l.file, l.none = nil, true
+	return err
+}
+
+// files is how many files are open.
+func (l *leases) files() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return 0
+	}
+	return 1
 }
 
 // openLockFile opens or makes an empty file that is only there to be locked.

@@ -93,7 +93,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if err := s.writeFile(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
-	s.makeRoom(ctx, int64(len(b)))
+	s.makeRoom(ctx, 0) // the file is counted
 	return nil
 }
 
@@ -127,6 +127,10 @@ func (s *Store) readManifest(path string) (store.Manifest, error) {
 // Manifests yields all manifests without their keys.
 func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
+		if s.closed.Load() {
+			yield(store.Manifest{}, errClosed)
+			return
+		}
 		for m, err := range s.manifests(ctx) {
 			m.Keys = nil
 			if !yield(m, err) {
@@ -139,10 +143,6 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 // manifests yields all manifests with their keys.
 func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
-		if s.closed.Load() {
-			yield(store.Manifest{}, errClosed)
-			return
-		}
 		dir := filepath.Join(s.dir, manifestsDir)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -3,25 +3,63 @@ package disk
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime"
+	"strings"
 	"sync"
+	"unsafe"
+	"weak"
 )
 
-// maxMappings bounds the files mapped by this process. Mappings are never
-// removed, because payloads may refer to them; beyond the bound, files are
-// read.
-const maxMappings = 8192
+// Whoever gets a payload may slice it, and keep the slice for as long as he
+// likes: nobody but the garbage collector knows when the last one is gone. So
+// large files are mapped over memory of the Go heap. It is memory like any
+// other to the collector, which counts it, too; when nothing refers to it any
+// more, a finalizer puts plain memory back into its place before it is used
+// again. A mapping is never taken away from under a reader.
 
-// mappings are all files this process has mapped. A mapped file keeps its
-// identity as long as it is mapped, so that one found here is the same file.
-var mappings struct {
-	mu   sync.Mutex
-	data map[fileID][]byte
+// mappings are the files that a store has mapped into memory.
+type mappings struct {
+	limit int64 // bytes; what is beyond is read
+
+	mu    sync.Mutex
+	files map[fileID]*mapping
+	all   map[*mapping]bool // until they are let go
+	bytes int64             // of all, before they are mapped
+	gone  int64             // of these, bytes of files that are known to be removed
 }
 
-// mapFile returns the content of a regular file that is size bytes long, if
-// possible without a copy.
-func mapFile(path string, size int64) (data []byte, mapped bool, err error) {
+// A mapping is a mapped file. It stays the same file as long as it is mapped,
+// so that one found by its ID is that file.
+type mapping struct {
+	id    fileID
+	path  string
+	first weak.Pointer[byte] // of the content; nil once nobody uses it
+	gone  bool               // the file was removed
+}
+
+// maxMapped bounds what is mapped where the cap of the store does not: mapped
+// memory is a part of the heap to the collector, which lets as much garbage
+// gather beside it.
+const maxMapped = min(8<<30, math.MaxInt/8)
+
+// mappedPart is the part of the cap that may be mapped: removed files take
+// room until they are let go.
+const mappedPart = 4
+
+// newMappings returns the mappings of a store with a cap, 0 for none.
+func newMappings(limit int64) *mappings {
+	m := &mappings{limit: maxMapped, files: make(map[fileID]*mapping), all: make(map[*mapping]bool)}
+	if limit > 0 {
+		m.limit = min(m.limit, limit/mappedPart)
+	}
+	return m
+}
+
+// open returns the content of a regular file that is size bytes long: mapped,
+// if there is room for that.
+func (m *mappings) open(path string, size int64) (data []byte, mapped bool, err error) {
 	id, err := identify(path)
 	if err != nil {
 		return nil, false, err
@@ -29,11 +67,7 @@ func mapFile(path string, size int64) (data []byte, mapped bool, err error) {
 	if err := id.check(size); err != nil {
 		return nil, false, err
 	}
-	mappings.mu.Lock()
-	data, mapped = mappings.data[id]
-	full := len(mappings.data) >= maxMappings
-	mappings.mu.Unlock()
-	if mapped {
+	if data := m.find(id); data != nil {
 		return data, true, nil
 	}
 	f, err := os.Open(path)
@@ -47,32 +81,126 @@ func mapFile(path string, size int64) (data []byte, mapped bool, err error) {
 	if err := id.check(size); err != nil {
 		return nil, false, err
 	}
-	if !full && size > 0 {
-		if data, err := mapOnce(f, id); err == nil {
-			return data, true, nil
-		}
+	if data, ok := m.add(f, id, path); ok {
+		return data, true, nil
 	}
 	data = make([]byte, size) // the file is as long: checked above
 	_, err = io.ReadFull(f, data)
 	return data, false, err
 }
 
-// mapOnce maps f, which is the file id, unless another goroutine just did.
-func mapOnce(f *os.File, id fileID) ([]byte, error) {
-	data, err := mapOpen(f, id.size, true) // may read the whole file: not locked
-	if err != nil {
-		return nil, err
+// find returns the content of a file that is mapped and in use, nil for others.
+func (m *mappings) find(id fileID) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.files[id].data()
+}
+
+// data returns the content while somebody uses it.
+func (f *mapping) data() []byte {
+	if f == nil {
+		return nil
 	}
-	mappings.mu.Lock()
-	defer mappings.mu.Unlock()
-	if first, ok := mappings.data[id]; ok {
-		return first, unmap(data) // nobody has seen data
+	first := f.first.Value()
+	if first == nil {
+		return nil
 	}
-	if mappings.data == nil {
-		mappings.data = make(map[fileID][]byte)
+	return unsafe.Slice(first, int(f.id.size))
+}
+
+// add maps a file, if there is room and it can be. If another goroutine just
+// did so, both mappings stay.
+func (m *mappings) add(file *os.File, id fileID, path string) (data []byte, ok bool) {
+	f := &mapping{id: id, path: path}
+	if id.size == 0 || !m.reserve(f) {
+		return nil, false
 	}
-	mappings.data[id] = data
-	return data, nil
+	page := os.Getpagesize()
+	room := roundTo(int(id.size), page)
+	base := heapBytes(room + page)
+	offset := -int(uintptr(unsafe.Pointer(base))) & (page - 1)
+	first := (*byte)(unsafe.Add(unsafe.Pointer(base), offset))
+	if err := mapOver(unsafe.Pointer(first), room, file); err != nil {
+		m.release(f)
+		return nil, false
+	}
+	weakly := weak.Make(first)
+	runtime.SetFinalizer(base, func(base *byte) {
+		if err := unmapOver(unsafe.Add(unsafe.Pointer(base), offset), room); err != nil {
+			immortal.Store(base, nil) // the heap must not get back what cannot be written
+			return
+		}
+		m.release(f)
+	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f.first, m.files[id] = weakly, f
+	return unsafe.Slice(first, int(id.size)), true
+}
+
+// immortal is memory that could not be made plain again.
+var immortal sync.Map
+
+// heapBytes returns the first of n bytes that are an object of their own and
+// not cleared: that would take memory for what is about to be mapped over.
+func heapBytes(n int) *byte {
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(0)
+	return unsafe.StringData(b.String())
+}
+
+func roundTo(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
+
+// reserve counts a mapping, if there is room for it.
+func (m *mappings) reserve(f *mapping) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.bytes+f.id.size > m.limit {
+		return false
+	}
+	m.all[f] = true
+	m.bytes += f.id.size
+	return true
+}
+
+// release counts a mapping no more.
+func (m *mappings) release(f *mapping) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, f)
+	m.bytes -= f.id.size
+	if f.gone {
+		m.gone -= f.id.size
+	}
+	if m.files[f.id] == f {
+		delete(m.files, f.id)
+	}
+}
+
+// removed finds out which of the mapped files were removed, and returns how
+// many bytes they still take.
+func (m *mappings) removed() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for f := range m.all {
+		if f.gone {
+			continue
+		}
+		if id, err := identify(f.path); err != nil || id != f.id {
+			f.gone = true
+			m.gone += f.id.size
+		}
+	}
+	return m.gone
+}
+
+// letGo has the collector look for removed files that nobody uses, if any are
+// mapped: they take room on the disk, which it knows nothing of.
+func (m *mappings) letGo() {
+	if m.removed() > 0 {
+		runtime.GC()
+	}
 }
 
 // check keeps a reader from memory beyond the end of a file, which kills it.

@@ -5,6 +5,7 @@ package disk
 import (
 	"errors"
 	"os"
+	"unsafe"
 )
 
 // A fileID holds what is checked of a file. Files are not mapped here.
@@ -23,6 +24,10 @@ func identify(path string) (fileID, error) {
 
 func identifyOpen(f *os.File) (fileID, error) { return identify(f.Name()) }
 
-func mapOpen(*os.File, int64, bool) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapOpen(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmap([]byte) error { return nil }
+
+func mapOver(unsafe.Pointer, int, *os.File) error { return errors.ErrUnsupported }
+
+func unmapOver(unsafe.Pointer, int) error { return nil }

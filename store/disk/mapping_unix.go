@@ -5,6 +5,7 @@ package disk
 import (
 	"io/fs"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,13 +37,26 @@ func idOf(st *unix.Stat_t) fileID {
 	return fileID{uint64(st.Dev), st.Ino, st.Size, st.Mode&unix.S_IFMT == unix.S_IFREG}
 }
 
-// mapOpen maps a file that will be read as a whole, or in parts.
-func mapOpen(f *os.File, size int64, whole bool) ([]byte, error) {
-	flags := unix.MAP_SHARED
-	if whole {
-		flags |= mapWhole
-	}
-	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, flags)
+// mapOpen maps a file that will be read in parts.
+func mapOpen(f *os.File, size int64) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 }
 
 func unmap(data []byte) error { return unix.Munmap(data) }
+
+// mapOver maps a file that will be read as a whole over memory. The pointer that
+// mmap returns is the one it was given, which the race detector cannot know.
+//
+//go:nocheckptr
+func mapOver(at unsafe.Pointer, size int, f *os.File) error {
+	_, err := unix.MmapPtr(int(f.Fd()), 0, at, uintptr(size), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_FIXED|mapWhole)
+	return err
+}
+
+// unmapOver makes it plain memory again, as the Go runtime maps it.
+//
+//go:nocheckptr
+func unmapOver(at unsafe.Pointer, size int) error {
+	_, err := unix.MmapPtr(-1, 0, at, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED)
+	return err
+}

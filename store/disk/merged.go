@@ -88,7 +88,7 @@ func openMerged(path string) (m *merged, err error) {
 	if info.Size() == 0 {
 		return nil, fmt.Errorf("%w: it is empty", errDamaged)
 	}
-	data, err := mapOpen(f, info.Size(), false)
+	data, err := mapOpen(f, info.Size())
 	mapped := err == nil
 	if !mapped {
 		if data, err = io.ReadAll(f); err != nil {

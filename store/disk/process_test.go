@@ -35,6 +35,7 @@ var roles = map[string]func(s *Store, args []string) error{
 	"count":     countUnderLease,
 	"churn":     churn,
 	"fill":      fillToLimit,
+	"leaveTemp": leaveTemp,
 }
 
 // childRole returns what this process is to do as a child, nil if it is none.
@@ -67,6 +68,9 @@ func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reade
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil { // open as long as this process lives
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {

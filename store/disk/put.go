@@ -9,40 +9,54 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// Put keeps r. Other processes find it as soon as Put returns. Provenance is
-// limited to 16 MiB.
-func (s *Store) Put(ctx context.Context, r store.Record) error {
-	if err := r.Check(); err != nil {
-		return err
-	}
-	if len(r.Provenance) > maxProvenance {
-		return fmt.Errorf("store: record %s: provenance of %d bytes is over %d", r.Key, len(r.Provenance), maxProvenance)
+// Put keeps records. Other processes find them as soon as Put returns.
+// Provenance is limited to 16 MiB.
+func (s *Store) Put(ctx context.Context, records ...store.Record) error {
+	for i := range records {
+		r := &records[i]
+		if err := r.Check(); err != nil {
+			return err
+		}
+		if len(r.Provenance) > maxProvenance {
+			return fmt.Errorf("store: record %s: provenance of %d bytes is over %d", r.Key, len(r.Provenance), maxProvenance)
+		}
 	}
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if r.Created.IsZero() {
-		r.Created = time.Now()
+	var grown int64
+	for i := range records {
+		n, err := s.append(&records[i])
+		grown += n
+		if err != nil {
+			s.room.held.Add(grown)
+			return fmt.Errorf("store: put %s: %w", records[i].Key, err)
+		}
 	}
-	h := header{key: r.Key, typ: r.Type, cost: int64(r.Cost), created: r.Created.UnixNano()}
-	grown, err := s.append(&h, &r)
-	if err != nil {
-		return fmt.Errorf("store: put %s: %w", r.Key, err)
+	if err := s.writer.sync(); err != nil {
+		return fmt.Errorf("store: put: %w", asStoreError(err))
 	}
 	s.makeRoom(ctx, grown)
 	return nil
 }
 
 // append writes r, and returns by how many bytes the folder grew.
-func (s *Store) append(h *header, r *store.Record) (grown int64, err error) {
+func (s *Store) append(r *store.Record) (grown int64, err error) {
+	created := r.Created
+	if created.IsZero() {
+		created = time.Now()
+	}
+	h := header{key: r.Key, typ: r.Type, cost: int64(r.Cost), created: created.UnixNano()}
 	switch {
 	case int64(len(r.Payload)) >= s.blobBytes:
-		return s.appendBlob(h, r)
+		return s.appendBlob(&h, r)
 	case !r.Link.IsZero():
 		h.kind, h.ref = kindLink, r.Link
 	}
-	err = s.writer.put(h, r.Payload, r.Provenance)
-	return h.length(), err
+	if err := s.writer.put(&h, r.Payload, r.Provenance); err != nil {
+		return 0, err
+	}
+	return h.length(), nil
 }
 
 // appendBlob writes the payload of r as a blob and then a record that names
@@ -77,5 +91,5 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 		}
 		s.room.held.Add(h.length())
 	}
-	return nil
+	return asStoreError(s.writer.sync())
 }

@@ -67,9 +67,19 @@ func (v *folderView) all() []*pack {
 
 // close closes the packs.
 func (v *folderView) close() {
-	for _, p := range v.all() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, p := range v.packs {
 		_ = p.file.Close() // only read
 	}
+	v.packs, v.growing = nil, nil
+}
+
+// files is how many files are open.
+func (v *folderView) files() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.packs)
 }
 
 // list finds out which packs there are. info is that of their folder, nil if

@@ -10,8 +10,8 @@ import (
 
 // room keeps the folder below its limit.
 type room struct {
-	held    atomic.Int64 // estimate of the bytes in the folder
-	trigger atomic.Int64 // beyond this, some are evicted
+	held atomic.Int64 // estimate of the bytes in the folder, and of files that were removed and are mapped
+	left atomic.Int64 // what the last eviction had to leave
 
 	mu      sync.Mutex
 	wanted  chan struct{} // wakes housekeep; holds one
@@ -40,32 +40,50 @@ func (s *Store) housekeep() {
 		case <-s.index.merge:
 			s.mergeIndexes(s.life)
 		case <-s.room.wanted:
-			s.evict()
+			s.evict(s.life, lockPatience)
 			s.room.done()
 		}
 	}
 }
 
-// evict makes a tenth of the limit free.
-func (s *Store) evict() {
-	target := s.limit - s.limit/10
-	_, err := s.collect(s.life, target, lockPatience)
+// evict makes a tenth of the limit free. It waits with patience for another
+// process that does.
+func (s *Store) evict(ctx context.Context, patience time.Duration) {
+	_, left, err := s.collect(ctx, s.limit-s.limit/10, patience)
 	switch {
-	case err == nil, s.life.Err() != nil:
-	case errors.Is(err, errLocked): // another process is at it
-		s.room.held.Store(target)
+	case err == nil:
+	case errors.Is(err, errLocked): // another process is at it: see how far it is
+		_, _ = s.look() // an estimate serves as well
+		return
+	case ctx.Err() != nil: // Close does it, if it is not out of patience
+		return
 	default:
 		s.log.Warn("store: cannot evict old records", "dir", s.dir, "error", err)
+		left = s.room.held.Load() // try again when there is more
 	}
-	// What is pinned or being written stays: do not try again for each Put.
-	s.room.trigger.Store(max(s.limit, s.room.held.Load()+s.limit/16))
+	s.room.left.Store(left)
 }
+
+// look counts what is held.
+func (s *Store) look() (bytes int64, err error) {
+	counted := s.room.held.Load() // before the look, so that no Put is missed
+	bytes, err = s.measure()
+	bytes += s.mapped.removed()
+	if err == nil {
+		s.room.held.Add(bytes - counted)
+	}
+	return bytes, err
+}
+
+// trigger is beyond how many bytes some are evicted. What is pinned or being
+// written stays: that is not tried again for each Put.
+func (s *Store) trigger() int64 { return max(s.limit, s.room.left.Load()+s.limit/16) }
 
 // makeRoom counts grown bytes and has records evicted if there are too many.
 // It waits for that only where Puts are faster than eviction.
 func (s *Store) makeRoom(ctx context.Context, grown int64) {
 	held := s.room.held.Add(grown)
-	trigger := s.room.trigger.Load()
+	trigger := s.trigger()
 	if s.limit == 0 || held <= trigger {
 		return
 	}
@@ -80,26 +98,19 @@ func (s *Store) makeRoom(ctx context.Context, grown int64) {
 	}
 }
 
-// closePatience is how long Close waits for an eviction that is due.
+// closePatience is for how long Close evicts, or waits for another process that
+// does.
 const closePatience = 30 * time.Second
 
-// finishEviction waits for the eviction that is due, if one is: many short runs
-// must not leave more behind each time.
+// finishEviction evicts what is too much when nobody puts any more: many short
+// runs must not leave more behind each time.
 func (s *Store) finishEviction() {
-	if s.limit == 0 || s.readOnly || s.closed.Load() {
+	if s.limit == 0 || s.readOnly || s.room.held.Load() <= max(s.limit, s.room.left.Load()) {
 		return
 	}
-	patience := time.NewTimer(closePatience)
-	defer patience.Stop()
-	for s.room.held.Load() > s.room.trigger.Load() { // more may have come during the last one
-		select {
-		case <-s.room.want():
-		case <-s.life.Done():
-			return
-		case <-patience.C:
-			return
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	s.evict(ctx, closePatience)
 }
 
 // want asks for an eviction, and returns what is closed when it is done.

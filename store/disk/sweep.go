@@ -19,17 +19,6 @@ const trashDir = "trash"
 
 var errStray = fmt.Errorf("%w: not what belongs here", errDamaged)
 
-// removeStaleTemps removes what processes left that died while writing.
-func (s *Store) removeStaleTemps() error {
-	return eachFile(filepath.Join(s.dir, tempDir), func(path string, e fs.DirEntry) error {
-		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < staleTemp {
-			return nil
-		}
-		return os.RemoveAll(path)
-	})
-}
-
 // sweepPacks sets aside what is in the folder of packs and is none.
 func (s *Store) sweepPacks() error {
 	return eachFile(filepath.Join(s.dir, packsDir), func(path string, e fs.DirEntry) error {

@@ -3,9 +3,8 @@ package disk
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,36 +13,44 @@ import (
 )
 
 // Usage says how much is held: the size of all files in the folder, in bytes,
-// not in blocks. It looks at every file.
+// not in blocks, and of those that were removed while this process has them
+// mapped. It looks at every file.
 func (s *Store) Usage(context.Context) (store.Usage, error) {
 	if s.closed.Load() {
 		return store.Usage{}, errClosed
 	}
 	s.refresh()
 	held, err := s.measure()
-	return store.Usage{Records: int64(len(s.kept())), Bytes: held, Limit: s.limit}, err
+	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.removed(), Limit: s.limit}, err
 }
 
-// measure adds up the files of the folder, but those being written.
-func (s *Store) measure() (total int64, err error) {
-	for _, dir := range []string{packsDir, blobsDir, manifestsDir, touchDir, quarantineDir} {
-		size, err := treeSize(filepath.Join(s.dir, dir))
-		if err != nil {
-			return 0, err
-		}
-		total += size
+// measure adds up the files of the folder, but those that each store has.
+func (s *Store) measure() (total int64, err error) { return s.sum("") }
+
+// estimate is measure without a look at each blob.
+func (s *Store) estimate() (total int64, err error) {
+	total, err = s.sum(blobsDir)
+	for _, p := range s.folder.all() {
+		total += int64(s.index.blobsOf(p))
 	}
-	return total + s.mergedSize(), nil
+	return total, err
+}
+
+// sum adds up the folders of the store but one, and the merged index.
+func (s *Store) sum(but string) (total int64, err error) {
+	err = eachFile(s.dir, func(path string, e fs.DirEntry) error {
+		if e.Name() == but || !e.IsDir() && e.Name() != mergedFile {
+			return nil
+		}
+		size, err := treeSize(path)
+		total += size
+		return err
+	})
+	return total, err
 }
 
 // mergedSize is the size of the merged index, 0 if there is none.
-func (s *Store) mergedSize() int64 {
-	info, err := os.Lstat(s.mergedPath())
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
+func (s *Store) mergedSize() int64 { return fileSize(s.mergedPath()) }
 
 // kept returns where all records are, in the order of packs.
 func (s *Store) kept() []located {
@@ -88,10 +95,17 @@ func (s *Store) info(r located, pinned map[uint64]bool) (info store.Info, ok boo
 	if !ok {
 		return info, false
 	}
+	info = infoOf(&h, s.touches.used(s, r.fp, h.stamp))
+	info.Pinned = pinned[r.fp]
+	return info, true
+}
+
+// infoOf describes the record with header h, which may be pinned.
+func infoOf(h *header, used time.Time) store.Info {
 	return store.Info{
-		Key: h.key, Link: linkOf(&h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
-		Created: time.Unix(0, h.created), Used: s.touches.used(s, r.fp, h.stamp), Pinned: pinned[r.fp],
-	}, true
+		Key: h.key, Link: linkOf(h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
+		Created: time.Unix(0, h.created), Used: used,
+	}
 }
 
 // pinned returns the fingerprints of the keys that pinned manifests name, and

@@ -64,21 +64,40 @@ func New(o Options) *Store {
 	}
 }
 
-// Peek is Get: nobody else has the store.
-func (s *Store) Peek(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+// GetSeen is Get: nobody else has the store.
+func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
 
 // Get returns the record kept under k.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.records[k]
+	r, ok := s.get(k)
 	if !ok {
 		return store.Record{}, store.ErrNotFound
 	}
-	s.use(e)
-	r := e.Record
-	r.Provenance = nil
 	return r, nil
+}
+
+// GetMany returns the records kept under keys.
+func (s *Store) GetMany(_ context.Context, keys []key.Key) ([]store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	records := make([]store.Record, len(keys))
+	for i, k := range keys {
+		records[i], _ = s.get(k)
+	}
+	return records, nil
+}
+
+func (s *Store) get(k key.Key) (r store.Record, ok bool) {
+	e, ok := s.records[k]
+	if !ok {
+		return r, false
+	}
+	s.use(e)
+	r = e.Record
+	r.Provenance = nil
+	return r, true
 }
 
 func (s *Store) use(e *entry) {
@@ -105,9 +124,18 @@ func (s *Store) Provenance(_ context.Context, k key.Key) ([]byte, error) {
 	return e.Provenance, nil
 }
 
-// Put keeps a copy of r. A record larger than the cap is refused with
+// Put keeps copies of records. One that is larger than the cap is refused with
 // store.ErrFull.
-func (s *Store) Put(_ context.Context, r store.Record) error {
+func (s *Store) Put(_ context.Context, records ...store.Record) error {
+	for _, r := range records {
+		if err := s.put(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) put(r store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -172,12 +200,19 @@ func (s *Store) infos() []store.Info {
 	pinned := s.pinned()
 	infos := make([]store.Info, 0, len(s.records))
 	for k, e := range s.records {
-		infos = append(infos, store.Info{
-			Key: k, Link: e.Link, Type: e.Type, Size: int64(len(e.Payload)),
-			Cost: e.Cost, Created: e.Created, Used: e.used, Pinned: pinned[k],
-		})
+		info := e.info()
+		info.Pinned = pinned[k]
+		infos = append(infos, info)
 	}
 	return infos
+}
+
+// info describes e, which may be pinned.
+func (e *entry) info() store.Info {
+	return store.Info{
+		Key: e.Key, Link: e.Link, Type: e.Type, Size: int64(len(e.Payload)),
+		Cost: e.Cost, Created: e.Created, Used: e.used,
+	}
 }
 
 // pinned returns the keys that must stay: those that pinned manifests name,
@@ -275,8 +310,11 @@ func (s *Store) Collect(_ context.Context, limit int64) (freed int64, err error)
 
 func (s *Store) evict(limit int64) {
 	pinned := s.pinned()
-	oldest := slices.SortedFunc(maps.Values(s.records), func(a, b *entry) int { return cmp.Compare(a.turn, b.turn) })
-	for _, e := range oldest {
+	now := time.Now()
+	least := slices.SortedFunc(maps.Values(s.records), func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.info().Worth(now), b.info().Worth(now)), cmp.Compare(a.turn, b.turn))
+	})
+	for _, e := range least {
 		if s.bytes <= limit {
 			return
 		}

@@ -35,6 +35,24 @@ func Bench(b *testing.B, medium Medium) {
 			}
 		}
 	})
+	many := make([]key.Key, 1000) // of which 900 are kept
+	for i := range many {
+		many[i] = Key(i * 7919 % 1000)
+	}
+	for how, get := range map[string]func(*testing.B, store.Records, []key.Key) int{"single": getEach, "many": getMany} {
+		b.Run("Get900of1000/"+how, func(b *testing.B) {
+			s := opened(b, medium)
+			for i := range 900 {
+				put(b, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), tiny), Provenance: Payload(2, tiny)})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if n := get(b, s, many); n != 900 {
+					b.Fatalf("%d records were found, want 900", n)
+				}
+			}
+		})
+	}
 	b.Run("Get1MiB", func(b *testing.B) {
 		s := opened(b, medium)
 		k := Key(0)
@@ -69,4 +87,28 @@ func Bench(b *testing.B, medium Medium) {
 			release()
 		}
 	})
+}
+
+func getEach(b *testing.B, s store.Records, keys []key.Key) (found int) {
+	for _, k := range keys {
+		if _, err := s.Get(b.Context(), k); err == nil {
+			found++
+		} else if !errors.Is(err, store.ErrNotFound) {
+			b.Fatal(err)
+		}
+	}
+	return found
+}
+
+func getMany(b *testing.B, s store.Records, keys []key.Key) (found int) {
+	records, err := s.GetMany(b.Context(), keys)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range records {
+		if !records[i].Key.IsZero() {
+			found++
+		}
+	}
+	return found
 }

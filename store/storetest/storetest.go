@@ -35,31 +35,58 @@ func Payload(seed uint64, n int) []byte {
 	return b
 }
 
-// Run checks that stores on medium keep what package store promises.
+// Run checks that stores on medium keep what package store promises: each
+// capability, and what they have to do with each other.
 func Run(t *testing.T, medium Medium) {
-	tests := []struct {
-		name string
-		test func(*testing.T, store.Store)
-	}{
+	Records(t, func(tb testing.TB) store.Records { return opened(tb, medium) })
+	Leases(t, func(tb testing.TB) store.Leases { return opened(tb, medium) })
+	Manifests(t, func(tb testing.TB) store.Manifests { return opened(tb, medium) })
+	each(t, func(tb testing.TB) store.Store { return opened(tb, medium) }, []test[store.Store]{
+		{"HeldPayloadsStay", testHeld},
+		{"PinnedAreListed", testListedPins},
+		{"Collect", testCollect},
+		{"PinnedStay", testPinned},
+		{"CheapGoFirst", testCheapFirst},
+	})
+	t.Run("Model", func(t *testing.T) { testModel(t, medium) })
+}
+
+// Records checks what keeps records. open makes one that is empty, and sees to
+// its end.
+func Records(t *testing.T, open func(testing.TB) store.Records) {
+	each(t, open, []test[store.Records]{
 		{"RoundTrip", testRoundTrip},
 		{"NotFound", testNotFound},
 		{"Replace", testReplace},
 		{"Link", testLink},
 		{"Refuse", testRefuse},
 		{"Delete", testDelete},
+		{"Many", testMany},
 		{"SlicesStayTheCallers", testSlices},
 		{"Concurrent", testConcurrent},
 		{"Records", testRecords},
-		{"Manifests", testManifests},
-		{"Collect", testCollect},
-		{"PinnedStay", testPinned},
-		{"LeaseExcludes", testLease},
-		{"LeaseCancel", testLeaseCancel},
-	}
+	})
+}
+
+// Leases checks what lends keys.
+func Leases(t *testing.T, open func(testing.TB) store.Leases) {
+	each(t, open, []test[store.Leases]{{"LeaseExcludes", testLease}, {"LeaseCancel", testLeaseCancel}})
+}
+
+// Manifests checks what keeps manifests.
+func Manifests(t *testing.T, open func(testing.TB) store.Manifests) {
+	each(t, open, []test[store.Manifests]{{"Manifests", testManifests}})
+}
+
+type test[S any] struct {
+	name string
+	run  func(*testing.T, S)
+}
+
+func each[S any](t *testing.T, open func(testing.TB) S, tests []test[S]) {
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.test(t, opened(t, medium)) })
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
 	}
-	t.Run("Model", func(t *testing.T) { testModel(t, medium) })
 }
 
 func opened(tb testing.TB, medium Medium) store.Store {
@@ -72,14 +99,14 @@ func opened(tb testing.TB, medium Medium) store.Store {
 	return s
 }
 
-func put(tb testing.TB, s store.Store, r store.Record) {
+func put(tb testing.TB, s store.Records, r store.Record) {
 	tb.Helper()
 	if err := s.Put(context.Background(), r); err != nil {
 		tb.Fatalf("Put(%s): %v", r.Key, err)
 	}
 }
 
-func get(tb testing.TB, s store.Store, k key.Key) store.Record {
+func get(tb testing.TB, s store.Records, k key.Key) store.Record {
 	tb.Helper()
 	r, err := s.Get(context.Background(), k)
 	if err != nil {
@@ -88,7 +115,7 @@ func get(tb testing.TB, s store.Store, k key.Key) store.Record {
 	return r
 }
 
-func wantMissing(tb testing.TB, s store.Store, k key.Key) {
+func wantMissing(tb testing.TB, s store.Records, k key.Key) {
 	tb.Helper()
 	if _, err := s.Get(context.Background(), k); !errors.Is(err, store.ErrNotFound) {
 		tb.Errorf("Get(%s) = %v, want ErrNotFound", k, err)
@@ -98,7 +125,7 @@ func wantMissing(tb testing.TB, s store.Store, k key.Key) {
 	}
 }
 
-func testRoundTrip(t *testing.T, s store.Store) {
+func testRoundTrip(t *testing.T, s store.Records) {
 	created := time.Date(2031, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	for i, size := range []int{0, 1, 7, 8, 9, 4096, 100_000, 1 << 20, 5<<20 + 3} {
 		want := store.Record{
@@ -131,18 +158,15 @@ func testRoundTrip(t *testing.T, s store.Store) {
 	}
 }
 
-func testNotFound(t *testing.T, s store.Store) {
+func testNotFound(t *testing.T, s store.Records) {
 	wantMissing(t, s, Key(1))
 	wantMissing(t, s, key.Key{})
 	if _, err := s.Provenance(t.Context(), Key(1)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Provenance: %v, want ErrNotFound", err)
 	}
-	if _, err := s.Manifest(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Manifest: %v, want ErrNotFound", err)
-	}
 }
 
-func testReplace(t *testing.T, s store.Store) {
+func testReplace(t *testing.T, s store.Records) {
 	for i, size := range []int{10, 1 << 20, 3, 0, 1<<20 + 1} {
 		// Created goes backwards: the order of the Puts decides.
 		want := store.Record{Key: Key(1), Payload: Payload(uint64(i), size), Created: time.Unix(int64(1000-i), 0)}
@@ -151,12 +175,12 @@ func testReplace(t *testing.T, s store.Store) {
 			t.Errorf("Put %d did not replace", i)
 		}
 	}
-	if u, err := s.Usage(t.Context()); err != nil || u.Records != 1 {
-		t.Errorf("Usage = %+v, %v, want 1 record", u, err)
+	if n := len(listed(t, s)); n != 1 {
+		t.Errorf("%d records are listed, want 1", n)
 	}
 }
 
-func testLink(t *testing.T, s store.Store) {
+func testLink(t *testing.T, s store.Records) {
 	put(t, s, store.Record{Key: Key(1), Link: Key(2), Provenance: []byte("by way of")})
 	got := get(t, s, Key(1))
 	if got.Link != Key(2) || len(got.Payload) != 0 {
@@ -165,7 +189,7 @@ func testLink(t *testing.T, s store.Store) {
 	wantMissing(t, s, Key(2))
 }
 
-func testRefuse(t *testing.T, s store.Store) {
+func testRefuse(t *testing.T, s store.Records) {
 	for _, r := range []store.Record{
 		{Payload: []byte("no key")},
 		{Key: Key(1), Link: Key(1)},
@@ -178,7 +202,7 @@ func testRefuse(t *testing.T, s store.Store) {
 	wantMissing(t, s, Key(1))
 }
 
-func testDelete(t *testing.T, s store.Store) {
+func testDelete(t *testing.T, s store.Records) {
 	for i := range 4 {
 		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 100+i<<19)})
 	}
@@ -194,7 +218,7 @@ func testDelete(t *testing.T, s store.Store) {
 	}
 }
 
-func testSlices(t *testing.T, s store.Store) {
+func testSlices(t *testing.T, s store.Records) {
 	for i, size := range []int{20, 1 << 20} {
 		payload, provenance := Payload(1, size), []byte("origin")
 		put(t, s, store.Record{Key: Key(i), Payload: payload, Provenance: provenance})
@@ -207,7 +231,14 @@ func testSlices(t *testing.T, s store.Store) {
 		if p, err := s.Provenance(t.Context(), Key(i)); err != nil || string(p) != "origin" {
 			t.Errorf("size %d: provenance %q, %v", size, p, err)
 		}
-		// What was handed out outlives the record.
+	}
+}
+
+// What was handed out outlives the record.
+func testHeld(t *testing.T, s store.Store) {
+	for i, size := range []int{20, 1 << 20} {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(1, size)})
+		first := get(t, s, Key(i)).Payload
 		if err := s.Delete(t.Context(), Key(i)); err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +251,99 @@ func testSlices(t *testing.T, s store.Store) {
 	}
 }
 
-func testConcurrent(t *testing.T, s store.Store) {
+// Many records are found as one by one, wherever they are and whoever put them.
+func testMany(t *testing.T, s store.Records) {
+	var all []store.Record
+	for i := range 300 {
+		r := store.Record{Key: Key(i), Type: uint64(i), Payload: Payload(uint64(i), i*i%3001), Cost: time.Duration(i)}
+		switch i % 50 {
+		case 7:
+			r.Payload = Payload(uint64(i), 700_000)
+		case 8:
+			r.Payload, r.Link = nil, Key(i-1)
+		}
+		all = append(all, r)
+	}
+	if err := s.Put(t.Context(), all[:200]...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), all[200:]...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context()); err != nil {
+		t.Errorf("Put of nothing: %v", err)
+	}
+	if err := s.Delete(t.Context(), Key(3), Key(299)); err != nil {
+		t.Fatal(err)
+	}
+	keys := []key.Key{{}, Key(1000)}
+	for i := range 300 {
+		keys = append(keys, Key((i*7)%300))
+	}
+	keys = append(keys, Key(5), Key(5))
+	records, err := s.GetMany(t.Context(), keys)
+	if err != nil || len(records) != len(keys) {
+		t.Fatalf("%d records for %d keys, %v", len(records), len(keys), err)
+	}
+	for i, k := range keys {
+		got := records[i]
+		want, err := s.Get(t.Context(), k)
+		if errors.Is(err, store.ErrNotFound) {
+			want = store.Record{}
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Payload, want.Payload) || !got.Created.Equal(want.Created) || got.Key != want.Key ||
+			got.Link != want.Link || got.Type != want.Type || got.Cost != want.Cost || got.Provenance != nil {
+			t.Errorf("key %d: GetMany returns %d bytes of type %d, Get %d of %d", i, len(got.Payload), got.Type, len(want.Payload), want.Type)
+		}
+	}
+	if records, err := s.GetMany(t.Context(), nil); err != nil || len(records) != 0 {
+		t.Errorf("GetMany of nothing: %d records, %v", len(records), err)
+	}
+	bad := []store.Record{{Key: Key(400), Payload: []byte("good")}, {Payload: []byte("no key")}}
+	if err := s.Put(t.Context(), bad...); err == nil {
+		t.Error("a record without a key was not refused among others")
+	}
+}
+
+// listed returns what a store says it keeps.
+func listed(t *testing.T, s store.Records) map[key.Key]store.Info {
+	t.Helper()
+	got := make(map[key.Key]store.Info)
+	for info, err := range s.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := got[info.Key]; twice {
+			t.Errorf("%s was yielded twice", info.Key)
+		}
+		got[info.Key] = info
+	}
+	return got
+}
+
+// Records that a pinned manifest names are pinned, and those they link to.
+func testListedPins(t *testing.T, s store.Store) {
+	for i := range 3 {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(1, 10)})
+	}
+	put(t, s, store.Record{Key: Key(3), Link: Key(1)})
+	if err := s.PutManifest(t.Context(), store.Manifest{Name: "m", Pinned: true, Keys: []key.Key{Key(3)}}); err != nil {
+		t.Fatal(err)
+	}
+	got := listed(t, s)
+	for i, want := range []bool{false, true, false, true} {
+		if got[Key(i)].Pinned != want {
+			t.Errorf("record %d: pinned %v, want %v", i, got[Key(i)].Pinned, want)
+		}
+	}
+	if u, err := s.Usage(t.Context()); err != nil || u.Records != 4 {
+		t.Errorf("Usage = %+v, %v, want 4 records", u, err)
+	}
+}
+
+func testConcurrent(t *testing.T, s store.Records) {
 	const writers, each = 8, 50
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -251,7 +374,7 @@ func testConcurrent(t *testing.T, s store.Store) {
 	}
 }
 
-func testRecords(t *testing.T, s store.Store) {
+func testRecords(t *testing.T, s store.Records) {
 	put(t, s, store.Record{Key: Key(1), Payload: Payload(1, 10), Type: 5, Cost: time.Second})
 	put(t, s, store.Record{Key: Key(2), Payload: Payload(2, 1<<20)})
 	put(t, s, store.Record{Key: Key(3), Link: Key(1)})
@@ -260,32 +383,22 @@ func testRecords(t *testing.T, s store.Store) {
 	if err := s.Delete(t.Context(), Key(4)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutManifest(t.Context(), store.Manifest{Name: "m", Pinned: true, Keys: []key.Key{Key(3)}}); err != nil {
-		t.Fatal(err)
-	}
-	got := make(map[key.Key]store.Info)
-	for info, err := range s.Records(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, twice := got[info.Key]; twice {
-			t.Errorf("%s was yielded twice", info.Key)
-		}
+	got := listed(t, s)
+	for _, info := range got {
 		if since := time.Since(info.Used); since < -time.Hour || since > 2*time.Hour {
 			t.Errorf("%s: used %v", info.Key, info.Used)
 		}
-		got[info.Key] = info
 	}
 	if len(got) != 3 {
 		t.Fatalf("%d records, want 3", len(got))
 	}
-	if i := got[Key(1)]; i.Size != 11 || i.Type != 6 || i.Cost != time.Minute || !i.Pinned {
+	if i := got[Key(1)]; i.Size != 11 || i.Type != 6 || i.Cost != time.Minute {
 		t.Errorf("record 1: %+v", i)
 	}
-	if i := got[Key(2)]; i.Size != 1<<20 || i.Pinned {
+	if i := got[Key(2)]; i.Size != 1<<20 {
 		t.Errorf("record 2: %+v", i)
 	}
-	if i := got[Key(3)]; i.Link != Key(1) || i.Size != 0 || !i.Pinned {
+	if i := got[Key(3)]; i.Link != Key(1) || i.Size != 0 {
 		t.Errorf("record 3: %+v", i)
 	}
 	for _, err := range s.Records(t.Context()) { // an iteration may be left early
@@ -303,7 +416,10 @@ func testRecords(t *testing.T, s store.Store) {
 	}
 }
 
-func testManifests(t *testing.T, s store.Store) {
+func testManifests(t *testing.T, s store.Manifests) {
+	if _, err := s.Manifest(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Manifest: %v, want ErrNotFound", err)
+	}
 	names := []string{"", "train", "a/../b", "\x00\xff", string(Payload(1, 5000))}
 	for i, name := range names {
 		m := store.Manifest{Name: name, Pinned: i%2 == 0, Time: time.Unix(int64(i), 5), Note: Payload(2, i), Keys: []key.Key{Key(i), {}, Key(i)}}
@@ -329,7 +445,7 @@ func testManifests(t *testing.T, s store.Store) {
 	if _, err := s.Manifest(t.Context(), "train"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted manifest: %v", err)
 	}
-	var listed []string
+	var found []string
 	for m, err := range s.Manifests(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -337,13 +453,13 @@ func testManifests(t *testing.T, s store.Store) {
 		if m.Keys != nil {
 			t.Errorf("Manifests yields keys")
 		}
-		listed = append(listed, m.Name)
+		found = append(found, m.Name)
 	}
 	want := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "train" })
-	slices.Sort(listed)
+	slices.Sort(found)
 	slices.Sort(want)
-	if !slices.Equal(listed, want) {
-		t.Errorf("Manifests yields %q, want %q", listed, want)
+	if !slices.Equal(found, want) {
+		t.Errorf("Manifests yields %q, want %q", found, want)
 	}
 	if err := s.PutManifest(t.Context(), store.Manifest{Name: "now"}); err != nil {
 		t.Fatal(err)
@@ -388,6 +504,39 @@ func testCollect(t *testing.T, s store.Store) {
 	}
 }
 
+// Ten minutes of results, with the links that lead to them, outlive as many
+// bytes that cost little, and were used later.
+func testCheapFirst(t *testing.T, s store.Store) {
+	const results, each = 20, 30 * time.Second
+	for i := range results {
+		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 50_000), Cost: each})
+		put(t, s, store.Record{Key: Key(1000 + i), Link: Key(i), Cost: each})
+	}
+	for i := range 100 {
+		put(t, s, store.Record{Key: Key(2000 + i), Payload: Payload(uint64(i), 10_000), Cost: time.Duration(i%2) * time.Millisecond})
+	}
+	if _, err := s.Collect(t.Context(), 1_300_000); err != nil {
+		t.Fatal(err)
+	}
+	for i := range results {
+		get(t, s, Key(i))
+		get(t, s, Key(1000+i))
+	}
+	left := [2]int{}
+	for i := range 100 {
+		ok, err := s.Has(t.Context(), Key(2000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			left[i%2]++
+		}
+	}
+	if left[0] != 0 || left[1] == 0 {
+		t.Errorf("of records that cost nothing %d are left, and of those that cost a millisecond %d", left[0], left[1])
+	}
+}
+
 func testPinned(t *testing.T, s store.Store) {
 	for i := range 20 {
 		put(t, s, store.Record{Key: Key(i), Payload: Payload(uint64(i), 50_000*(1+i%10))})
@@ -422,7 +571,7 @@ func testPinned(t *testing.T, s store.Store) {
 	wantMissing(t, s, Key(0))
 }
 
-func testLease(t *testing.T, s store.Store) {
+func testLease(t *testing.T, s store.Leases) {
 	var holders, turns atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
@@ -459,7 +608,7 @@ func testLease(t *testing.T, s store.Store) {
 	one()
 }
 
-func testLeaseCancel(t *testing.T, s store.Store) {
+func testLeaseCancel(t *testing.T, s store.Leases) {
 	release, err := s.Lease(t.Context(), Key(1))
 	if err != nil {
 		t.Fatal(err)

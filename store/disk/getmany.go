@@ -1,0 +1,152 @@
+package disk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+const (
+	// passBytes is how much of a pack is read at once, unless one record is
+	// longer.
+	passBytes = 256 << 10
+	// passGap is over how many bytes that nobody asked for it is read on: about
+	// what is copied in the time of a call.
+	passGap = 8 << 10
+)
+
+// A wanted record is one of many that are asked for.
+type wanted struct {
+	i    int // in the list of keys
+	fp   uint64
+	at   place
+	pack *pack
+}
+
+// GetMany returns the records kept under keys: it looks once for what other
+// processes wrote, goes through each pack once, in its order, and reads records
+// that lie close to each other together.
+func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	s.freshen()
+	records := make([]store.Record, len(keys))
+	all := make([]wanted, len(keys))
+	for i, k := range keys {
+		all[i] = wanted{i: i, fp: fingerprint(k)}
+	}
+	missing, err := s.pass(ctx, keys, records, all)
+	if err != nil || len(missing) == 0 {
+		return records, err
+	}
+	s.refresh()
+	missing, err = s.pass(ctx, keys, records, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range missing { // damaged, or not there: that is told as by Get
+		s.readFound(w.fp, func(p *pack, at place) (err error) {
+			records[w.i], err = s.read(keys[w.i], p, at)
+			return err
+		}, true)
+	}
+	return records, nil
+}
+
+// pass reads those of the wanted records that are there, and returns the others.
+func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record, all []wanted) (missing []wanted, err error) {
+	found, missing := s.index.findAll(all)
+	buf := passes.Get().(*[]byte)
+	defer passes.Put(buf)
+	var small chunk
+	var h header
+	slices.SortFunc(found, func(a, b wanted) int {
+		return cmp.Or(cmp.Compare(a.at.pack, b.at.pack), cmp.Compare(a.at.off, b.at.off))
+	})
+	for len(found) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, size := together(found)
+		if size > len(*buf) {
+			*buf = make([]byte, max(size, passBytes))
+		}
+		from := found[0].at.offset()
+		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // what is not read is missing
+		for _, w := range found[:n] {
+			b := (*buf)[w.at.offset()-from:]
+			ok := w.at.offset()-from+int64(w.at.readSize()) <= int64(read) &&
+				h.decode(b, w.pack.id, w.at.offset()) && h.readSize() == int64(w.at.readSize())
+			if ok {
+				records[w.i], err = s.record(keys[w.i], &h, small.clone(b[headerSize:w.at.readSize()]))
+				ok = err == nil
+			}
+			if !ok {
+				missing = append(missing, w)
+			}
+		}
+		found = found[n:]
+	}
+	return missing, nil
+}
+
+// passes holds buffers of passBytes, or more where a record was longer.
+var passes = sync.Pool{New: func() any { return new([]byte) }}
+
+// A chunk is memory for small payloads: one allocation for many. It is small
+// itself, as one payload keeps all of it.
+type chunk []byte
+
+const chunkBytes = 4 << 10
+
+func (c *chunk) clone(b []byte) []byte {
+	if len(b) > chunkBytes/8 {
+		return bytes.Clone(b)
+	}
+	if len(*c) < len(b) {
+		*c = make([]byte, chunkBytes)
+	}
+	to := (*c)[:len(b):len(b)]
+	*c = (*c)[len(b):]
+	copy(to, b)
+	return to
+}
+
+// together returns how many of the records, ordered by place, are read at once,
+// and how many bytes that is.
+func together(found []wanted) (n, size int) {
+	first := found[0]
+	for n < len(found) && found[n].pack == first.pack {
+		end := int(found[n].at.offset()-first.at.offset()) + found[n].at.readSize()
+		gap := int(found[n].at.offset()-first.at.offset()) - size
+		if n > 0 && (gap > passGap || end > passBytes) {
+			break
+		}
+		n, size = n+1, max(size, end)
+	}
+	return n, size
+}
+
+// findAll finds out where records are, and which are nowhere. It sorts all into
+// these two.
+func (x *index) findAll(all []wanted) (found, missing []wanted) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n := 0
+	for i := range all {
+		w := &all[i]
+		at, ok := x.lookup(w.fp)
+		if ok && !at.isTombstone() && x.packs[at.pack] != nil {
+			w.at, w.pack = at, x.packs[at.pack]
+			all[i], all[n] = all[n], all[i]
+			n++
+		}
+	}
+	return all[:n:n], all[n:]
+}

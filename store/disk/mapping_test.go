@@ -1,0 +1,282 @@
+//go:build linux
+
+package disk
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// collectGarbage returns when what was unreachable has been finalized.
+func collectGarbage() {
+	for range 3 { // an object with a finalizer takes two
+		done := make(chan struct{})
+		runtime.SetFinalizer(new([64]byte), func(*[64]byte) { close(done) })
+		runtime.GC()
+		<-done
+	}
+}
+
+// mappedOf returns what the kernel says is mapped of files below a folder, how
+// many mappings there are in all, and how many files below the folder are open.
+func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		mappings++
+		if !strings.Contains(line, filepath.Join(dir, blobsDir)) && !strings.Contains(line, filepath.Join(dir, trashDir)) {
+			continue
+		}
+		from, rest, _ := strings.Cut(line, "-")
+		to, _, _ := strings.Cut(rest, " ")
+		a, aerr := strconv.ParseInt(from, 16, 64)
+		b, berr := strconv.ParseInt(to, 16, 64)
+		if aerr != nil || berr != nil {
+			t.Fatalf("maps has a line %q", line)
+		}
+		mapped += b - a
+		if strings.Contains(line, "(deleted)") {
+			removed += b - a
+		}
+	}
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if to, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(to, dir) {
+			open++
+		}
+	}
+	return mapped, removed, mappings, open
+}
+
+// flowBytes is how much TestMappedBytesAreBounded puts and reads: the 4 GiB of
+// LARDER_TEST_FLOW=4294967296 take a minute.
+func flowBytes(t *testing.T) int64 {
+	text := os.Getenv("LARDER_TEST_FLOW")
+	if text == "" {
+		return 512 << 20
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatalf("LARDER_TEST_FLOW: %v; give a number of bytes", err)
+	}
+	return n
+}
+
+// A process puts and reads many times its cap, and keeps some payloads for a
+// while: what it has mapped, removed or not, and what it has open are bounded,
+// and at last there is nothing.
+func TestMappedBytesAreBounded(t *testing.T) {
+	const limit, size, kept = 64 << 20, 1 << 20, 8
+	o := Options{Dir: t.TempDir(), MaxBytes: limit}
+	s := open(t, o)
+	_, _, before, _ := mappedOf(t, o.Dir)
+	var held, long [kept][]byte
+	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
+	for i := range int(flowBytes(t) / size) {
+		payload := storetest.Payload(uint64(i), size)
+		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: payload})
+		r, err := s.Get(t.Context(), storetest.Key(i))
+		if err != nil || !bytes.Equal(r.Payload, payload) {
+			t.Fatalf("record %d: %v", i, err)
+		}
+		if r.Mapped {
+			maps++
+		}
+		held[i%kept] = r.Payload[100:200:200] // a part keeps all of it
+		if i%16 > 0 {
+			continue
+		}
+		long[i/16%kept] = r.Payload[:1] // until long after it was evicted
+		mapped, removed, mappings, files := mappedOf(t, o.Dir)
+		u, err := s.Usage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mostMapped, mostRemoved, mostMappings = max(mostMapped, mapped), max(mostRemoved, removed), max(mostMappings, mappings-before)
+		mostOpen, mostHeld = max(mostOpen, files), max(mostHeld, u.Bytes)
+		for j := max(0, i-kept+1); j <= i; j++ { // what is held stays what it was, removed or not
+			if !bytes.Equal(held[j%kept], storetest.Payload(uint64(j), size)[100:200]) {
+				t.Fatalf("payload %d changed while it was held", j)
+			}
+		}
+	}
+	t.Logf("%d payloads were mapped; at most %d MiB at a time, %d MiB of removed files, %d mappings, %d files open, %d MiB held",
+		maps, mostMapped>>20, mostRemoved>>20, mostMappings, mostOpen, mostHeld>>20)
+	if maps == 0 {
+		t.Error("nothing was mapped")
+	}
+	if mostMapped > limit/mappedPart || mostRemoved > limit/mappedPart {
+		t.Errorf("%d bytes were mapped, %d of them of removed files: more than a quarter of the cap", mostMapped, mostRemoved)
+	}
+	if mostMappings > 200 || mostOpen > 40 {
+		t.Errorf("%d mappings and %d open files", mostMappings, mostOpen)
+	}
+	if mostHeld > limit+limit/4 {
+		t.Errorf("%d bytes were held, with those of removed files", mostHeld)
+	}
+	clear(held[:])
+	clear(long[:])
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	collectGarbage()
+	mapped, removed, _, files := mappedOf(t, o.Dir)
+	if st := s.Stats(); mapped != 0 || removed != 0 || files != 0 || st != (Stats{}) {
+		t.Errorf("after Close, %d bytes are mapped, %d of removed files, and %d files open: %+v", mapped, removed, files, st)
+	}
+}
+
+// A payload outlives its record, its file and its store, by whatever part of it
+// is held; and then it is let go.
+func TestPayloadLivesAsLongAsItIsHeld(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: -1}
+	s := open(t, o)
+	want := storetest.Payload(1, 3<<20)
+	mustPut(t, s, store.Record{Key: storetest.Key(1), Payload: want})
+	get := func() []byte {
+		r, err := s.Get(t.Context(), storetest.Key(1))
+		if err != nil || !r.Mapped {
+			t.Fatalf("mapped %v, %v", r.Mapped, err)
+		}
+		return r.Payload
+	}
+	part := get()[2<<20:][:1000:1000]
+	if again := get(); &again[2<<20] != &part[0] {
+		t.Error("a file that is mapped was mapped again")
+	}
+	if _, err := s.Collect(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	u, err := s.Usage(t.Context())
+	if st := s.Stats(); err != nil || st.Removed != 3<<20 || st.Mappings != 1 || u.Bytes < 3<<20 {
+		t.Errorf("held and removed: %+v, %d bytes held, %v", st, u.Bytes, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // new memory takes the place of what was let go
+		collectGarbage()
+		for range 20 {
+			clear(make([]byte, 3<<20))
+		}
+	}
+	if !bytes.Equal(part, want[2<<20:][:1000]) {
+		t.Error("a part of a payload changed while it was held")
+	}
+	part = nil
+	_ = part
+	collectGarbage()
+	if st := s.Stats(); st != (Stats{}) {
+		t.Errorf("let go: %+v", st)
+	}
+	if mapped, _, _, _ := mappedOf(t, o.Dir); mapped != 0 {
+		t.Errorf("let go, and %d bytes are mapped", mapped)
+	}
+}
+
+// Beyond the bound, payloads are read, and no mapping is taken from anybody.
+func TestBeyondTheBoundPayloadsAreRead(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: 16 << 20}
+	s := open(t, o)
+	var held [][]byte
+	mapped := 0
+	for i := range 8 {
+		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1<<20)})
+		r, err := s.Get(t.Context(), storetest.Key(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Mapped {
+			mapped++
+		}
+		held = append(held, r.Payload)
+	}
+	if st := s.Stats(); mapped != 4 || st.Mapped != 4<<20 {
+		t.Errorf("%d payloads of 1 MiB are mapped with a cap of 16 MiB: %+v", mapped, st)
+	}
+	for i, b := range held {
+		if !bytes.Equal(b, storetest.Payload(uint64(i), 1<<20)) {
+			t.Errorf("payload %d is wrong", i)
+		}
+	}
+}
+
+// Memory that was mapped is plain memory afterwards, whatever the collector
+// does with it.
+func TestMappedMemoryIsUsedAgain(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MaxBytes: -1}
+	s := open(t, o)
+	for i := range 4 {
+		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1<<20+i*4097)})
+	}
+	var places []uintptr
+	again := 0
+	for round := range 20 {
+		for i := range 4 {
+			r, err := s.Get(t.Context(), storetest.Key(i))
+			if err != nil || !bytes.Equal(r.Payload, storetest.Payload(uint64(i), 1<<20+i*4097)) {
+				t.Fatalf("round %d, record %d: %v", round, i, err)
+			}
+			places = append(places, uintptr(unsafe.Pointer(&r.Payload[0])))
+		}
+		collectGarbage()
+		for range 4 {
+			b := make([]byte, 1<<20)
+			for j := range b {
+				if b[j] != 0 {
+					t.Fatalf("new memory holds %d", b[j])
+				}
+				b[j] = 0xff
+			}
+			at := uintptr(unsafe.Pointer(&b[0]))
+			if slices.ContainsFunc(places, func(p uintptr) bool { return at < p+1<<20 && p < at+1<<20 }) {
+				again++
+			}
+		}
+	}
+	if again == 0 {
+		t.Error("no memory was used again: this shows nothing")
+	}
+}
+
+// BenchmarkGetBlob reads a blob that is not mapped yet, mapped and not.
+func BenchmarkGetBlob(b *testing.B) {
+	for _, size := range []int{256 << 10, 1 << 20, 16 << 20} {
+		for _, how := range []string{"map", "read"} {
+			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, how), func(b *testing.B) {
+				s := open(b, Options{Dir: b.TempDir(), MaxBytes: -1})
+				if how == "read" {
+					s.mapped.limit = 0
+				}
+				if err := s.Put(b.Context(), store.Record{Key: storetest.Key(1), Payload: storetest.Payload(1, size)}); err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := s.Get(b.Context(), storetest.Key(1)); err != nil {
+						b.Fatal(err)
+					}
+					clear(s.mapped.files)
+				}
+			})
+		}
+	}
+}

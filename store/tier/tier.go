@@ -1,0 +1,305 @@
+// Package tier makes one store of two: a near one, which is fast and may forget,
+// and a far one, which others share.
+//
+// What is found far is copied near; what is put goes to both. The far store
+// lasts: it has the manifests, and its leases count for all who use it. Copies
+// near are the first to go when room is made.
+package tier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Store is two stores that look like one. It must be made by New.
+type Store struct{ near, far store.Store }
+
+var _ store.Store = (*Store)(nil)
+
+// New returns a store that looks into near first, and then into far. It closes
+// both. A far store that is read-only is read, and near keeps what is new.
+func New(near, far store.Store) *Store { return &Store{near, far} }
+
+// Get returns the record kept under k, and copies it near if it is far.
+func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
+	return s.get(ctx, k, store.Store.Get)
+}
+
+// GetSeen is Get without a look, in either store, at what others just put.
+func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
+	return s.get(ctx, k, store.Store.GetSeen)
+}
+
+func (s *Store) get(ctx context.Context, k key.Key, get func(store.Store, context.Context, key.Key) (store.Record, error)) (store.Record, error) {
+	r, err := get(s.near, ctx, k)
+	if err == nil {
+		return r, nil
+	}
+	r, ferr := get(s.far, ctx, k)
+	if ferr != nil {
+		return store.Record{}, worse(err, ferr)
+	}
+	s.copyNear(ctx, r)
+	return r, nil
+}
+
+// worse returns the error that is not just that nothing is there.
+func worse(near, far error) error {
+	if errors.Is(far, store.ErrNotFound) {
+		return near
+	}
+	return fmt.Errorf("tier: far: %w", far)
+}
+
+// copyNear keeps records near that were found far. If that cannot be, they are
+// found far again.
+func (s *Store) copyNear(ctx context.Context, records ...store.Record) {
+	copies := make([]store.Record, 0, len(records))
+	for _, r := range records {
+		provenance, err := s.far.Provenance(ctx, r.Key)
+		if err != nil {
+			continue // a copy says as much as what it is a copy of
+		}
+		r.Provenance = provenance
+		copies = append(copies, r)
+	}
+	_ = s.near.Put(ctx, copies...)
+}
+
+// GetMany makes one pass over each store: over far for what is not near.
+func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	records, err := s.near.GetMany(ctx, keys)
+	if err != nil {
+		records = make([]store.Record, len(keys)) // far has them, too
+	}
+	var missing []key.Key
+	var at []int
+	for i := range records {
+		if records[i].Key.IsZero() {
+			missing, at = append(missing, keys[i]), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return records, nil
+	}
+	more, err := s.far.GetMany(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("tier: far: %w", err)
+	}
+	var found []store.Record
+	for i, r := range more {
+		if !r.Key.IsZero() {
+			records[at[i]] = r
+			found = append(found, r)
+		}
+	}
+	s.copyNear(ctx, found...)
+	return records, nil
+}
+
+// Has reports whether either has a record under k.
+func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
+	if ok, err := s.near.Has(ctx, k); ok && err == nil {
+		return true, nil
+	}
+	return s.far.Has(ctx, k)
+}
+
+// Provenance returns the provenance of the record under k.
+func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
+	p, err := s.near.Provenance(ctx, k)
+	if err == nil {
+		return p, nil
+	}
+	p, ferr := s.far.Provenance(ctx, k)
+	if ferr != nil {
+		return nil, worse(err, ferr)
+	}
+	return p, nil
+}
+
+// Put keeps records in both. It is no error that near is full or that far is
+// read-only, as long as the other keeps them.
+func (s *Store) Put(ctx context.Context, records ...store.Record) error {
+	records = slices.Clone(records)
+	for i := range records {
+		if records[i].Created.IsZero() {
+			records[i].Created = time.Now() // the same in both
+		}
+	}
+	near, far := s.near.Put(ctx, records...), s.far.Put(ctx, records...)
+	if near != nil && far != nil {
+		return errors.Join(near, far)
+	}
+	if near != nil { // what was there before must not hide what is far
+		keys := make([]key.Key, len(records))
+		for i, r := range records {
+			keys[i] = r.Key
+		}
+		near = errors.Join(near, s.near.Delete(ctx, keys...))
+	}
+	if errors.Is(near, store.ErrFull) || errors.Is(far, store.ErrReadOnly) {
+		return nil
+	}
+	return errors.Join(near, far)
+}
+
+// Delete forgets records in both. In a far store that is read-only they stay,
+// which is an error.
+func (s *Store) Delete(ctx context.Context, keys ...key.Key) error {
+	return errors.Join(s.near.Delete(ctx, keys...), s.far.Delete(ctx, keys...))
+}
+
+// Records yields what either keeps, once.
+func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
+	return func(yield func(store.Info, error) bool) {
+		near := make(map[key.Key]store.Info)
+		for i, err := range s.near.Records(ctx) {
+			if err != nil {
+				yield(store.Info{}, err)
+				return
+			}
+			near[i.Key] = i
+		}
+		for i, err := range s.far.Records(ctx) {
+			if copied, ok := near[i.Key]; ok && err == nil {
+				i = both(copied, i)
+				delete(near, i.Key)
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+		for _, i := range near {
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+// both describes a record that is kept twice.
+func both(near, far store.Info) store.Info {
+	if far.Used.After(near.Used) {
+		near.Used = far.Used
+	}
+	near.Pinned = near.Pinned || far.Pinned
+	return near
+}
+
+// Lease lends k among those who use either store.
+func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+	near, err := s.near.Lease(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	far, err := s.far.Lease(ctx, k) // always second: nobody waits in a circle
+	if err != nil {
+		near()
+		return nil, err
+	}
+	return func() { far(); near() }, nil
+}
+
+// PutManifest keeps m far, or near if far is read-only.
+func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
+	err := s.far.PutManifest(ctx, m)
+	if errors.Is(err, store.ErrReadOnly) {
+		return s.near.PutManifest(ctx, m)
+	}
+	return err
+}
+
+// Manifest returns a manifest: what is kept near is newer, if it is there.
+func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, error) {
+	m, err := s.near.Manifest(ctx, name)
+	if err == nil {
+		return m, nil
+	}
+	m, ferr := s.far.Manifest(ctx, name)
+	if ferr != nil {
+		return store.Manifest{}, worse(err, ferr)
+	}
+	return m, nil
+}
+
+// Manifests yields the manifests of both, once.
+func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
+	return func(yield func(store.Manifest, error) bool) {
+		near := make(map[string]bool)
+		for m, err := range s.near.Manifests(ctx) {
+			near[m.Name] = true
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+		for m, err := range s.far.Manifests(ctx) {
+			if err == nil && near[m.Name] {
+				continue
+			}
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DeleteManifest forgets a manifest in both.
+func (s *Store) DeleteManifest(ctx context.Context, name string) error {
+	return errors.Join(s.near.DeleteManifest(ctx, name), s.far.DeleteManifest(ctx, name))
+}
+
+// Usage adds up what both hold. Copies count twice as bytes and once as
+// records.
+func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
+	near, err := s.near.Usage(ctx)
+	if err != nil {
+		return u, err
+	}
+	far, err := s.far.Usage(ctx)
+	if err != nil {
+		return u, err
+	}
+	for _, err := range s.Records(ctx) {
+		if err != nil {
+			return u, err
+		}
+		u.Records++
+	}
+	u.Bytes = near.Bytes + far.Bytes
+	if near.Limit > 0 && far.Limit > 0 {
+		u.Limit = near.Limit + far.Limit
+	}
+	return u, nil
+}
+
+// Collect makes room near first, where the copies are, and then far.
+func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
+	far, err := s.far.Usage(ctx)
+	if err != nil {
+		return 0, err
+	}
+	freed, err = s.near.Collect(ctx, max(limit-far.Bytes, 0))
+	if err != nil {
+		return freed, err
+	}
+	near, err := s.near.Usage(ctx)
+	if err != nil {
+		return freed, err
+	}
+	more, err := s.far.Collect(ctx, max(limit-near.Bytes, 0))
+	if errors.Is(err, store.ErrReadOnly) {
+		err = nil // what is there is not ours to evict
+	}
+	return freed + more, err
+}
+
+// Close closes both.
+func (s *Store) Close() error { return errors.Join(s.near.Close(), s.far.Close()) }
