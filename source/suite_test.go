@@ -113,7 +113,7 @@ func (s *suite) joined(t *testing.T, all []edit) (list []edit) {
 // simple reports whether an edit is a change of text alone, of which the table
 // says all that it does.
 func (e edit) simple() bool {
-	return e.change != nil && e.from == nil && e.flags == nil && e.fromFlags == nil && e.env == nil && e.fromEnv == nil &&
+	return e.change != nil && !e.alone && e.from == nil && e.flags == nil && e.fromFlags == nil && e.env == nil && e.fromEnv == nil &&
 		e.reaches != "*" && !e.types && !e.mayRefuse && e.refuses == ""
 }
 
@@ -161,8 +161,8 @@ func (e edit) by(function string) edit {
 }
 
 // needlessPercent bounds the pairs of an edit and a function it does not reach
-// where that function is computed again.
-const needlessPercent = 2
+// where that function is computed again. Joined edits have fewer such pairs.
+const needlessPercent = 3
 
 // baseFlags are given to every build: the program is made in haste.
 var baseFlags = []string{"-ldflags=-s -w", "-gcflags=suite/...=-N -l -dwarf=false"}

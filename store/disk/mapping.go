@@ -42,7 +42,7 @@ type mapping struct {
 // maxMapped bounds what is mapped where the cap of the store does not: mapped
 // memory is a part of the heap to the collector, which lets as much garbage
 // gather beside it.
-const maxMapped = min(8<<30, math.MaxInt/8)
+const maxMapped = min(2<<30, math.MaxInt/8)
 
 // mappedPart is the part of the cap that may be mapped: removed files take
 // room until they are let go.

@@ -4,7 +4,7 @@ package disk
 type Stats struct {
 	// Mappings is how many files are mapped for payloads that were handed out,
 	// and Mapped how many bytes they have: at most a quarter of the cap, and
-	// 8 GiB. A mapping ends when the garbage collector finds that no payload of
+	// 2 GiB. A mapping ends when the garbage collector finds that no payload of
 	// it is in use. Beyond the bound, payloads are read into memory.
 	Mappings int
 	Mapped   int64
