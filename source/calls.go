@@ -172,21 +172,43 @@ func (p *parsedProgram) embedded(t *types.Named) bool {
 // or those of its interface do: no type of the standard library has it, unless
 // that is generic.
 func (p *parsedProgram) ownTypes(f *types.Func) bool {
-	own := false
-	look := func(of types.Type) {
-		eachNamed(of, func(n *types.Named) {
-			pkg := n.Obj().Pkg()
-			own = own || pkg != nil && !std.Has(pkg.Path())
-		})
-	}
-	look(f.Signature())
+	own := ofOwnTypes(f.Signature())
 	if i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface); ok {
 		for m := range i.Methods() {
-			look(m.Signature())
-			own = own || !m.Exported()
+			own = own || ofOwnTypes(m.Signature()) || !m.Exported()
 		}
 	}
 	return own
+}
+
+// ofOwnTypes reports whether a type has types in it that are not the standard
+// library's.
+func ofOwnTypes(of types.Type) (own bool) {
+	eachNamed(of, func(n *types.Named) {
+		pkg := n.Obj().Pkg()
+		own = own || pkg != nil && !std.Has(pkg.Path())
+	})
+	return own
+}
+
+// libraryMayCall reports whether the standard library may call a method: as one
+// of an interface of its own, or by its name.
+func (p *parsedProgram) libraryMayCall(m *decl, f *types.Func) bool {
+	asItsOwn := calledByLibrary[f.Name()] && !ofOwnTypes(withoutReceiver(f))
+	return (asItsOwn || f.Exported() && p.namesMethods()) && p.mayBeHeld(m)
+}
+
+// namesMethods reports whether the program uses what calls methods by names that
+// are not in its source.
+func (p *parsedProgram) namesMethods() bool {
+	p.namesOnce.Do(func() {
+		for _, k := range p.order {
+			for _, d := range k.decls {
+				p.byName = p.byName || !k.engine && slices.ContainsFunc(d.leaves, func(l leaf) bool { return l.library && callsByName(l.full()) })
+			}
+		}
+	})
+	return p.byName
 }
 
 // readers are methods of the standard library's interfaces that write nothing.

@@ -858,6 +858,10 @@ func (t *tracer) returns(f *types.Func, i int) {
 		t.returned[r] = true
 	}
 	t.leaked = t.leaked || f.Exported() && t.root.Pkg().Name() != "main"
+	if m := t.p.declOf(f); m != nil && m.recv != nil && t.p.libraryMayCall(m, f) {
+		t.lost(m, m.node, "whatever the library hands it to, which may call "+m.name()+",")
+		return
+	}
 	visit := func(d *decl, is func(*ast.Ident) bool, dispatched bool) {
 		walk(d.node, func(stack []ast.Node) bool {
 			id, ok := stack[len(stack)-1].(*ast.Ident)

@@ -132,6 +132,8 @@ var rightHits = law{
 		{"what a sync.Once starts is done", "source/calls.go", "guard != nil && !laterIn(lit, at) {", "guard != nil {", []string{"source.TestVariables"}},
 		{"what a function starts that a sync.Once calls is done", "source/calls.go", "	if d.later(at) {\n		return o, false\n	}\n", "", []string{"source.TestVariables"}},
 		{"generic types of the library are nobody's", "source/calls.go", "		if own && !generic {\n", "		if own {\n", []string{"source.TestVariables"}},
+		{"the library keeps to itself what methods give it", "source/calls.go", "	return (asItsOwn || f.Exported() && p.namesMethods()) && p.mayBeHeld(m)\n", "	_ = asItsOwn\n	return false\n", []string{"source.TestVariables"}},
+		{"methods are called by names that show", "source/calls.go", "	return (asItsOwn || f.Exported() && p.namesMethods()) && ", "	return asItsOwn && ", []string{"source.TestVariables"}},
 		{"what goes through a channel is forgotten", "source/flow.go", `			t.lost(w.d, p, "what receives it from a channel")` + "\n", "			_ = p\n", []string{"source.TestVariables"}},
 		{"functions that are values write nothing", "source/flow.go", `	t.lost(d, call, "a function that is a value")` + "\n", "", []string{"source.TestVariables"}},
 		{"functions of the library write nothing", "source/calls.go", "	t.writesTo(d, call, stdName(f))\n", "", []string{"source.TestVariables"}},
