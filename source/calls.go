@@ -78,7 +78,10 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 	if std.Has(f.Pkg().Path()) {
 		return t.libraryMethod(d, n, f, called)
 	}
-	if !readers[f.Name()] && t.p.ofLibrary(f) {
+	if readers[f.Name()] {
+		return called && !t.p.ownTypes(f) // it may be one of a type that the library hides
+	}
+	if t.p.ofLibrary(f) {
 		t.calls(d, n, f)
 	}
 	return false

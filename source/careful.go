@@ -151,7 +151,7 @@ func (d *decl) resetHere(get *ast.CallExpr, stack []ast.Node) bool {
 		if !ok || decided || d.info().Uses[id] != v || id.Pos() < get.End() || within(stack, get) || putsBack(d.info(), stack) {
 			return true
 		}
-		decided, reset = true, d.isReset(stack)
+		decided, reset = true, d.isReset(stack, false)
 		return true
 	})
 	return reset || !decided
@@ -171,15 +171,15 @@ func putsBack(info *types.Info, stack []ast.Node) bool {
 
 // isReset reports whether the variable that is the last of the nodes is reset: by
 // a method of that name, by an assignment to all that it points to, by being cut
-// to nothing, or cleared.
-func (d *decl) isReset(stack []ast.Node) bool {
+// to nothing, or cleared. empty asks for nothing but zero values in it.
+func (d *decl) isReset(stack []ast.Node, empty bool) bool {
 	for i := len(stack) - 1; i > 0; i-- {
 		switch p := stack[i-1].(type) {
 		case *ast.ParenExpr:
 		case *ast.StarExpr:
 			if i > 1 {
 				if a, ok := stack[i-2].(*ast.AssignStmt); ok && slices.Contains(a.Lhs, ast.Expr(p)) && len(a.Rhs) == 1 {
-					return d.fromNothing(a.Rhs[0])
+					return d.fromNothing(a.Rhs[0], empty)
 				}
 			}
 		case *ast.SliceExpr:
@@ -191,7 +191,7 @@ func (d *decl) isReset(stack []ast.Node) bool {
 			if i < 2 || !isCalled(stack[:i]) {
 				return false
 			}
-			return d.resetMethod(p)
+			return d.resetMethod(p, empty)
 		default:
 			return false
 		}
@@ -199,17 +199,20 @@ func (d *decl) isReset(stack []ast.Node) bool {
 	return false
 }
 
-// fromNothing reports whether an expression has nothing of what was before.
-func (d *decl) fromNothing(e ast.Expr) bool {
+// fromNothing reports whether an expression has nothing of what was before, and,
+// if it is to be empty, nothing else either.
+func (d *decl) fromNothing(e ast.Expr, empty bool) bool {
 	switch e := ast.Unparen(e).(type) {
-	case *ast.CompositeLit, *ast.BasicLit:
-		return true
+	case *ast.CompositeLit:
+		return !empty || len(e.Elts) == 0
+	case *ast.BasicLit:
+		return !empty || e.Value == "0" || e.Value == `""`
 	case *ast.SliceExpr:
 		return d.emptySlice(e)
 	case *ast.CallExpr:
 		if id, ok := e.Fun.(*ast.Ident); ok {
 			if id.Name == "append" && len(e.Args) > 0 {
-				return d.fromNothing(e.Args[0])
+				return !empty && d.fromNothing(e.Args[0], false)
 			}
 			return id.Name == "make" || id.Name == "new"
 		}
@@ -228,8 +231,8 @@ func (d *decl) emptySlice(s *ast.SliceExpr) bool {
 
 // resetMethod reports whether a method resets what it is called on: one of that
 // name of the standard library, or one of the program's that begins by assigning
-// to all of it.
-func (d *decl) resetMethod(s *ast.SelectorExpr) bool {
+// to all of it, and, if it is to be empty, does no more.
+func (d *decl) resetMethod(s *ast.SelectorExpr, empty bool) bool {
 	f, ok := origin(d.info().Uses[s.Sel]).(*types.Func)
 	if !ok || f.Pkg() == nil {
 		return false
@@ -239,7 +242,7 @@ func (d *decl) resetMethod(s *ast.SelectorExpr) bool {
 		return f.Name() == "Reset" || f.Name() == "Seed"
 	}
 	body := m.function().Body
-	if body == nil || len(body.List) == 0 || len(m.function().Recv.List[0].Names) == 0 {
+	if body == nil || len(body.List) == 0 || empty && len(body.List) > 1 || len(m.function().Recv.List[0].Names) == 0 {
 		return false
 	}
 	recv := m.info().Defs[m.function().Recv.List[0].Names[0]]
@@ -248,12 +251,15 @@ func (d *decl) resetMethod(s *ast.SelectorExpr) bool {
 		return false
 	}
 	star, ok := a.Lhs[0].(*ast.StarExpr)
-	return ok && rootOf(m.info(), star) == recv && m.fromNothing(a.Rhs[0])
+	return ok && rootOf(m.info(), star) == recv && m.fromNothing(a.Rhs[0], empty)
 }
 
 // resetsBack reports whether all that is put into a pool is reset in the
-// statement before, or cut to nothing.
+// statement before, or cut to nothing, so that it is like what is new.
 func (p *parsedProgram) resetsBack(pool types.Object) bool {
+	if !p.newIsEmpty(pool) {
+		return false
+	}
 	puts, reset := 0, 0
 	for _, m := range p.indexed().mentioned[pool] {
 		walk(m.node, func(stack []ast.Node) bool {
@@ -272,6 +278,62 @@ func (p *parsedProgram) resetsBack(pool types.Object) bool {
 		})
 	}
 	return puts == reset
+}
+
+// newIsEmpty reports whether what a pool makes anew is empty: where the pool is
+// named, all functions that are given the name New return nothing else.
+func (p *parsedProgram) newIsEmpty(pool types.Object) bool {
+	empty := true
+	for _, m := range append(slices.Clip(p.indexed().mentioned[pool]), p.declOf(pool)) {
+		if m == nil {
+			continue
+		}
+		ast.Inspect(m.node, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if id, ok := n.Key.(*ast.Ident); ok && id.Name == "New" {
+					empty = empty && m.returnsEmpty(n.Value)
+				}
+			case *ast.AssignStmt:
+				for i, l := range n.Lhs {
+					if s, ok := ast.Unparen(l).(*ast.SelectorExpr); ok && s.Sel.Name == "New" {
+						empty = empty && len(n.Lhs) == len(n.Rhs) && m.returnsEmpty(n.Rhs[i])
+					}
+				}
+			}
+			return true
+		})
+	}
+	return empty
+}
+
+// returnsEmpty reports whether a function literal returns nothing but zero values,
+// lists without elements, or pointers to such.
+func (d *decl) returnsEmpty(e ast.Expr) bool {
+	lit, ok := ast.Unparen(e).(*ast.FuncLit)
+	if !ok {
+		return false
+	}
+	empty := true
+	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok {
+			empty = empty && len(r.Results) == 1 && d.isEmpty(r.Results[0])
+		}
+		return true
+	})
+	return empty
+}
+
+// isEmpty reports whether an expression is a zero value, a list that was just
+// made, or a pointer to one.
+func (d *decl) isEmpty(e ast.Expr) bool {
+	e = strip(e)
+	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+		v, ok := d.info().Uses[id].(*types.Var)
+		list := d.assignments(v)
+		return ok && len(list) == 1 && d.isEmpty(list[0])
+	}
+	return d.fromNothing(e, true)
 }
 
 // putsEmpty reports whether a call of Put comes right after what resets its
@@ -293,7 +355,7 @@ func (d *decl) putsEmpty(call *ast.CallExpr, stack []ast.Node) bool {
 		reset := false
 		walk(b.List[at-1], func(before []ast.Node) bool {
 			if id, ok := before[len(before)-1].(*ast.Ident); ok && d.info().Uses[id] == arg {
-				reset = reset || d.isReset(before)
+				reset = reset || d.isReset(before, true)
 			}
 			return true
 		})

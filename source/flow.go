@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"slices"
 
 	"github.com/larder-data/larder/source/internal/std"
@@ -34,9 +35,14 @@ type tracer struct {
 	writing  string                  // what is about to write, for messages
 	leaked   bool                    // it is handed out by what is exported
 	sliced   bool                    // parts of slices are made
-	appended token.Pos
-	appender *decl
+	appended []appending             // what may go into the room behind a part
 	problem  *problem
+}
+
+// appending is a call of append.
+type appending struct {
+	at token.Pos
+	in *decl
 }
 
 // returned is a result of a function.
@@ -219,6 +225,7 @@ type way struct {
 	of      types.Type
 	mem     bool // the expression is itself part of the memory: assigning to it writes there
 	carries bool // copies of it refer to the memory
+	hands   bool // it is an iterator of the library that hands the memory out
 }
 
 // flow follows the expression that is the last of the nodes to where its value
@@ -240,7 +247,7 @@ func (t *tracer) look(w *way) (ok bool) {
 	if id, isIdent := w.e.(*ast.Ident); isIdent && w.of == nil && info.Uses[id] != nil {
 		w.of = info.Uses[id].Type()
 	}
-	w.carries = t.carries(w.of)
+	w.carries = t.carries(w.of) || w.hands
 	return true
 }
 
@@ -254,6 +261,10 @@ func (t *tracer) through(w *way) bool {
 		for i := range tuple.Len() {
 			t.result(w.d, w.stack[:w.at+1], i, tuple.Len())
 		}
+		return false
+	}
+	if w.hands && !w.consumed() {
+		t.lost(w.d, w.e, "whatever an iterator of the library is passed to")
 		return false
 	}
 	switch p := w.stack[w.at-1].(type) {
@@ -316,8 +327,9 @@ func (t *tracer) selected(w *way, p *ast.SelectorExpr) bool {
 
 // indexed goes on with an element, or an instance of a generic function.
 func (w *way) indexed() bool {
-	switch w.of.Underlying().(type) {
-	case *types.Slice, *types.Map, *types.Pointer:
+	switch core(w.of).(type) {
+	case *types.Array, *types.Signature, *types.Basic:
+	default:
 		w.mem = true
 	}
 	return true
@@ -332,7 +344,7 @@ func (t *tracer) key(w *way, p *ast.IndexExpr) {
 
 // cut goes on with a part of a slice.
 func (t *tracer) cut(w *way, p *ast.SliceExpr) bool {
-	switch u := w.of.Underlying().(type) {
+	switch u := core(w.of).(type) {
 	case *types.Basic:
 		if u.Info()&types.IsString != 0 {
 			return false
@@ -371,9 +383,36 @@ func (t *tracer) called(w *way, p *ast.CallExpr) bool {
 		t.lost(w.d, p, f.Name()+", which sees what locks are held,")
 		return false
 	}
-	on := w.carries && t.argument(w.d, p, slices.Index(p.Args, w.e), -1, w.of)
+	on := w.carries && t.argument(w.d, p, slices.Index(p.Args, w.e), -1, w.of) || w.hands
 	w.mem = false
+	w.hands = handsOut(w.d.info().TypeOf(p))
 	return on
+}
+
+// handsOut reports whether a value is an iterator whose elements refer to
+// something.
+func handsOut(of types.Type) bool {
+	s, ok := under(of).(*types.Signature)
+	if !ok || s.Params().Len() == 0 {
+		return false
+	}
+	yield, ok := under(s.Params().At(0).Type()).(*types.Signature)
+	return ok && !flat(yield.Params(), 0)
+}
+
+// consumed reports whether an iterator is ranged over there and then, or given to
+// a function of the library that does.
+func (w *way) consumed() bool {
+	switch p := w.stack[w.at-1].(type) {
+	case *ast.ParenExpr:
+		return true
+	case *ast.RangeStmt:
+		return p.X == w.e
+	case *ast.CallExpr:
+		f := staticCallee(w.d.info(), p)
+		return p.Fun != w.e && f != nil && f.Pkg() != nil && (f.Pkg().Path() == "slices" || f.Pkg().Path() == "maps")
+	}
+	return false
 }
 
 // keyed goes on with a literal in which the value has a key.
@@ -422,6 +461,50 @@ func (t *tracer) into(w *way, p ast.Node) {
 	default:
 		if w.carries {
 			t.lost(w.d, p, "what cannot be followed")
+		}
+	}
+}
+
+// core is the type that a type is made of: of a type parameter, what all types
+// that it may become are made of, or nil if that is not one.
+func core(of types.Type) types.Type {
+	p, ok := types.Unalias(of).(*types.TypeParam)
+	if !ok {
+		return under(of)
+	}
+	var one types.Type
+	for term := range terms(p.Constraint()) {
+		if u := core(term); u == nil || one != nil && !types.Identical(u, one) {
+			return nil
+		} else {
+			one = u
+		}
+	}
+	return one
+}
+
+// terms lists the types that a constraint names.
+func terms(constraint types.Type) iter.Seq[types.Type] {
+	return func(yield func(types.Type) bool) {
+		i, ok := constraint.Underlying().(*types.Interface)
+		if !ok {
+			yield(constraint)
+			return
+		}
+		for e := range i.EmbeddedTypes() {
+			if u, ok := types.Unalias(e).(*types.Union); ok {
+				for t := range u.Terms() {
+					if !yield(t.Type()) {
+						return
+					}
+				}
+				continue
+			}
+			for t := range terms(e) {
+				if !yield(t) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -484,6 +567,9 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 			return
 		}
 		t.holds(o)
+		if o.Pkg() != nil && std.Has(o.Pkg().Path()) { // functions of the library read it, too
+			t.share(rootOf(info, to.X))
+		}
 	default:
 		// It is put into a container, whose other holders reach it from now on:
 		// so the container becomes part of what is followed.
@@ -531,7 +617,7 @@ func (t *tracer) ranges(d *decl, p *ast.RangeStmt, e ast.Expr, of types.Type, me
 		}
 		return
 	}
-	if _, ok := of.Underlying().(*types.Chan); ok {
+	if _, ok := core(of).(*types.Chan); ok {
 		t.writes(d, p.Pos(), nil)
 		return
 	}
@@ -730,8 +816,8 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 				return true
 			} else if part {
 				t.writes(d, call.Pos(), nil)
-			} else if !t.appended.IsValid() {
-				t.appended, t.appender = call.Pos(), d
+			} else {
+				t.appended = append(t.appended, appending{call.Pos(), d})
 			}
 			return true
 		}
@@ -762,9 +848,9 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 // other name of the array behind it.
 func (d *decl) appendsAlone(call *ast.CallExpr) bool {
 	info := d.info()
-	list, ok := under(info.TypeOf(call.Args[0])).(*types.Slice)
+	list, ok := core(info.TypeOf(call.Args[0])).(*types.Slice)
 	if !ok {
-		return true
+		return false
 	}
 	if !d.file.pkg.program.cuts(list.Elem()) {
 		return true // lists of that kind are only ever extended by append

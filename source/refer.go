@@ -280,7 +280,7 @@ func isLength(info *types.Info, call *ast.CallExpr) bool {
 // cuts notes of what lists parts are made, where these can share anything: not
 // those without room behind their end.
 func (r *resolver) cuts(n *ast.SliceExpr) {
-	of := under(deref(r.info.TypeOf(n.X)))
+	of := core(deref(r.info.TypeOf(n.X)))
 	if _, isArray := of.(*types.Array); n.High == nil && !isArray || clipped(n) {
 		return
 	}

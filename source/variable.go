@@ -100,8 +100,10 @@ func (t *tracer) judge() *verdict {
 	} else {
 		t.follow()
 	}
-	if t.sliced && t.appended.IsValid() {
-		t.writes(t.appender, t.appended, nil)
+	if t.sliced {
+		for _, a := range t.appended {
+			t.writes(a.in, a.at, nil)
+		}
 	}
 	t.unseen()
 	if t.problem != nil {
