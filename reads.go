@@ -66,21 +66,33 @@ func UseFile(ctx context.Context, path string) error {
 }
 
 // ReadDir is [os.ReadDir] for use in a computation: the names in the folder,
-// and which of them are folders, become part of the result's record.
+// and what kinds of files they are, become part of the result's record. Sizes and
+// times do not, so Info of an entry is an error: read the file by [ReadFile], or
+// note it by [UseFile].
 func ReadDir(ctx context.Context, path string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(path)
 	if err == nil {
 		Note(ctx, Read{FolderRead, path, digestEntries(entries)})
+		for i, e := range entries {
+			entries[i] = listed{e}
+		}
 	} else if errors.Is(err, fs.ErrNotExist) {
 		Note(ctx, Read{FolderRead, path, key.Digest{}})
 	}
 	return entries, err
 }
 
+// A listed entry of a folder says what is recorded of it, and no more.
+type listed struct{ fs.DirEntry }
+
+func (e listed) Info() (fs.FileInfo, error) {
+	return nil, fmt.Errorf("larder: %s: sizes and times of files are not recorded: read it with larder.ReadFile, or note it with larder.UseFile", e.Name())
+}
+
 func digestEntries(entries []fs.DirEntry) key.Digest {
 	var b strings.Builder
 	for _, e := range entries {
-		fmt.Fprintf(&b, "%q %v\n", e.Name(), e.IsDir())
+		fmt.Fprintf(&b, "%q %v\n", e.Name(), e.Type())
 	}
 	return key.DigestOf([]byte(b.String()))
 }

@@ -2,6 +2,7 @@ package larder_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,4 +171,37 @@ func newLarder(t *testing.T) *larder.Larder {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// TestReadDirSaysWhatIsRecorded: a file that becomes a link is another entry, and
+// what is not recorded of an entry cannot be had.
+func TestReadDirSaysWhatIsRecorded(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	write(t, path, "one")
+	action := newAction(t, "kinds", 1)
+	l := open(t, memory.New(memory.Options{}))
+	kinds := func() string {
+		v, err := larder.Do(t.Context(), l, action, func(ctx context.Context) (string, error) {
+			entries, err := larder.ReadDir(ctx, dir)
+			if err != nil {
+				return "", err
+			}
+			if _, err := entries[0].Info(); err == nil || !strings.Contains(err.Error(), "larder.UseFile") {
+				t.Errorf("Info: %v", err)
+			}
+			return entries[0].Type().String(), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	before := kinds()
+	if err := errors.Join(os.Remove(path), os.Symlink("b", path)); err != nil {
+		t.Fatal(err)
+	}
+	if after := kinds(); before == after {
+		t.Errorf("a file that became a link is %q as before", after)
+	}
 }
