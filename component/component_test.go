@@ -43,17 +43,6 @@ func TestParamsAreDescribed(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}} {
-		if got := editDistance(c.a, c.b); got != c.want {
-			t.Errorf("%q to %q: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestOutput(t *testing.T) {
 	parts := []Samples{dataset.List(dataset.Sample{}), dataset.List[dataset.Sample]()}
 	for _, c := range []struct {

@@ -89,12 +89,9 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	}
 	in := s
 	if reads != nil {
-		for _, k := range reads {
-			if _, err := s.Item(k); err != nil {
-				return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
-			}
+		if in, err = s.pick(reads); err != nil {
+			return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 		}
-		in = s.Only(reads...)
 	}
 	m := newMaking(d, i, in)
 	m.maker, m.makes = d.maker, makes

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/larder-data/larder/internal/near"
 )
 
 // A Sample is a named set of items, in a fixed order. It is immutable: methods
@@ -128,6 +130,17 @@ func (s Sample) Only(keys ...string) Sample {
 	return s.filter(func(key string) bool { return slices.Contains(keys, key) })
 }
 
+// pick is Only where all must be there: what is missing is told with all that
+// there is, which whoever gets the items does not see.
+func (s Sample) pick(keys []string) (Sample, error) {
+	for _, k := range keys {
+		if _, err := s.Item(k); err != nil {
+			return Sample{}, err
+		}
+	}
+	return s.Only(keys...), nil
+}
+
 func (s Sample) filter(keep func(key string) bool) Sample {
 	out := Sample{make([]Field, 0, len(s.fields))}
 	for _, f := range s.fields {
@@ -179,9 +192,16 @@ type NoItemError struct {
 	Have []string
 }
 
+// Error lists the items that there are, one whose name is near to the missing
+// one's first.
 func (e *NoItemError) Error() string {
 	if len(e.Have) == 0 {
 		return fmt.Sprintf("no item %q: the sample is empty", e.Key)
 	}
-	return fmt.Sprintf("no item %q: the sample has %s", e.Key, strings.Join(e.Have, ", "))
+	have := e.Have
+	if best := near.Name(e.Key, have); best != "" {
+		others := slices.DeleteFunc(slices.Clone(have), func(k string) bool { return k == best })
+		have = append([]string{best}, others...)
+	}
+	return fmt.Sprintf("no item %q: the sample has %s", e.Key, strings.Join(have, ", "))
 }

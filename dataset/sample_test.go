@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
 )
 
 func sampleOf(t *testing.T, keys ...string) dataset.Sample {
@@ -51,6 +52,24 @@ func TestSampleKeys(t *testing.T) {
 	var missing *dataset.NoItemError
 	if _, err := s.Item("z"); !errors.As(err, &missing) || !strings.Contains(err.Error(), "a, b, c") {
 		t.Errorf("a missing item gives %v", err)
+	}
+	near := &dataset.NoItemError{Key: "lable", Have: []string{"a", "label", "b"}}
+	if got, want := near.Error(), `no item "lable": the sample has label, a, b`; got != want || near.Have[0] != "a" {
+		t.Errorf("the error is %s, want %s; it has %q", got, want, near.Have)
+	}
+}
+
+func TestScanTellsAllItemsWhereOneIsMissing(t *testing.T) {
+	op, err := key.NewOp("look", key.Version("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem("json", int64(1))}, dataset.Field{Key: "b", Item: dataset.NewItem("json", int64(2))})
+	_, err = dataset.Scan[bool]{Node: "n", Op: op, Reads: []string{"a", "z"}, Workers: 1, Each: func(context.Context, dataset.Sample) (bool, error) {
+		return false, errors.New("was called without what it reads")
+	}}.Run(t.Context(), dataset.List(s))
+	if want := `node n: sample 0: no item "z": the sample has a, b`; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type Scan[T any] struct {
 	Node    string         // for errors
 	Op      *key.Op        // identity of what is done
-	Reads   []string       // items that Each is given; nil means all
+	Reads   []string       // items that Each is given, each of which must be there; nil means all
 	Workers int            // samples at once
 	Larder  *larder.Larder // nil: nothing is kept
 	Tally   *Tally         // may be nil
@@ -94,7 +94,10 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 	if err != nil || s.Reads == nil {
 		return in, err
 	}
-	return in.Only(s.Reads...), nil
+	if in, err = in.pick(s.Reads); err != nil {
+		return Sample{}, &SampleError{Node: s.Node, Index: i, Err: err}
+	}
+	return in, nil
 }
 
 // input names all that the pass reads: by content if resolved is set, and

@@ -33,19 +33,16 @@ func compile(source string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
-	names := &identifiers{}
+	names := &identifiers{bound: map[*ast.IdentifierNode]bool{}}
 	ast.Walk(&tree.Node, names)
-	if slices.Contains(names.used, "$env") {
-		return nil, errors.New("expression: $env is not available; name the items")
+	if err := names.check(); err != nil {
+		return nil, err
 	}
-	if slices.Contains(names.used, "now") {
-		return nil, errors.New("expression: now is not available: what is decided by the clock cannot be kept")
-	}
-	program, err := expr.Compile(source, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.DisableBuiltin("now"))
+	program, err := expr.Compile(source, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{}))
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
-	return &expression{source: source, reads: names.free(), program: program}, nil
+	return &expression{source: source, reads: names.items(), program: program}, nil
 }
 
 // check returns what is wrong with an expression.
@@ -54,29 +51,78 @@ func check(source string) error {
 	return err
 }
 
-// identifiers collects the names that an expression uses and declares.
-type identifiers struct{ used, declared []string }
+// variable is the name by which a program reads an item. The language knows a
+// name that one of its functions has as that function, called or not; so such an
+// item has a name there that no formula can write.
+func variable(item string) string {
+	if slices.Contains(builtin.Names, item) {
+		return "item " + item
+	}
+	return item
+}
 
-func (n *identifiers) Visit(node *ast.Node) {
-	switch node := (*node).(type) {
-	case *ast.IdentifierNode:
-		n.used = append(n.used, node.Value)
-	case *ast.BuiltinNode:
-		n.used = append(n.used, node.Name)
-	case *ast.VariableDeclaratorNode:
-		n.declared = append(n.declared, node.Name)
+// asItems makes of every name that is not called the variable of an item. What is
+// called is no identifier in the tree, and let declares no name of a function.
+type asItems struct{}
+
+func (asItems) Visit(node *ast.Node) {
+	if name, ok := (*node).(*ast.IdentifierNode); ok {
+		name.Value = variable(name.Value)
 	}
 }
 
-// free returns the names that must be items.
-func (n *identifiers) free() []string {
-	items := []string{}
-	for _, name := range n.used {
-		if slices.Contains(n.declared, name) || slices.Contains(builtin.Names, name) {
-			continue
+// identifiers collects the names that a formula uses: those that it calls, and
+// those that it reads, of which some are bound to what let declares or a call.
+type identifiers struct {
+	called []string
+	read   []*ast.IdentifierNode
+	bound  map[*ast.IdentifierNode]bool
+}
+
+// Visit comes to a node after all that is in it.
+func (n *identifiers) Visit(node *ast.Node) {
+	switch node := (*node).(type) {
+	case *ast.IdentifierNode:
+		n.read = append(n.read, node)
+	case *ast.BuiltinNode:
+		n.called = append(n.called, node.Name)
+	case *ast.CallNode:
+		if callee, ok := node.Callee.(*ast.IdentifierNode); ok {
+			n.called = append(n.called, callee.Value)
+			n.bound[callee] = true
 		}
-		if !slices.Contains(items, name) {
-			items = append(items, name)
+	case *ast.VariableDeclaratorNode:
+		// Not in node.Value, nor outside: there the name is an item.
+		within := &identifiers{bound: n.bound}
+		ast.Walk(&node.Expr, within)
+		for _, name := range within.read {
+			n.bound[name] = n.bound[name] || name.Value == node.Name
+		}
+	}
+}
+
+// check refuses names that mean nothing, or nothing that could be kept.
+func (n *identifiers) check() error {
+	for _, name := range n.called {
+		if name == "now" {
+			return errors.New("expression: now is not available: what is decided by the clock cannot be kept")
+		}
+		if !slices.Contains(builtin.Names, name) {
+			return fmt.Errorf("expression: there is no function %q; an item is named without ()", name)
+		}
+	}
+	if slices.Contains(n.items(), "$env") {
+		return errors.New("expression: $env is not available; name the items")
+	}
+	return nil
+}
+
+// items returns the names that must be items, each once.
+func (n *identifiers) items() []string {
+	items := []string{}
+	for _, name := range n.read {
+		if !n.bound[name] && !slices.Contains(items, name.Value) {
+			items = append(items, name.Value)
 		}
 	}
 	return items
@@ -84,7 +130,7 @@ func (n *identifiers) free() []string {
 
 // op returns the identity of an operator that evaluates the expression.
 func (e *expression) op(name string) (*key.Op, error) {
-	return key.NewOp(name, key.Version("1 "+exprVersion), key.Param{Name: "expression", Value: e.source})
+	return key.NewOp(name, key.Version("2 "+exprVersion), key.Param{Name: "expression", Value: e.source})
 }
 
 // eval evaluates the expression over a sample.
@@ -95,7 +141,7 @@ func (e *expression) eval(ctx context.Context, s dataset.Sample) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		env[name] = v
+		env[variable(name)] = v
 	}
 	v, err := expr.Run(e.program, env)
 	if err != nil {

@@ -15,9 +15,10 @@
 //     that is asked for.
 //
 // An expression is a formula in the language of expr-lang that names items:
-// metadata.color == "red". It can read nothing else, knows no clock and ends; what
-// it came out as for a whole dataset is kept under a key that covers its text and
-// the items that it names.
+// metadata.color == "red". A name that is called is a function, any other an item,
+// also if a function has that name. It reads nothing else, knows no clock and ends;
+// what it came out as for a whole dataset is kept under a key that covers its text
+// and the items that it names.
 //
 // What is drawn at random is a function of the seed, the epoch and the numbers of
 // samples, and the same on every run. Check refuses parameters that cannot be

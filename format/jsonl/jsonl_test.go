@@ -229,6 +229,48 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Whole numbers are written digit by digit, whatever their size and wherever
+// they are, and are read as what they were.
+func TestLargeWholeNumbersAreCopied(t *testing.T) {
+	const (
+		fields = `{"v":18446744073709551615,"w":-9223372036854775809,"deep":[9223372036854775808,{"x":123456789012345678901234567890}],"n":9223372036854775807}` + "\n"
+		record = "18446744073709551615\n"
+	)
+	for _, c := range []struct {
+		items jsonl.Items
+		line  string
+	}{{jsonl.Fields, fields}, {jsonl.Record, record}} {
+		ds, err := jsonl.Source{Items: c.items}.Open(t.Context(), file(t, "x.jsonl", c.line), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := dataset.Func(ds.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+			s, err := ds.At(ctx, i)
+			if err != nil {
+				return s, err
+			}
+			for f := range s.Fields() { // without the text that was read
+				v, err := f.Item.Value(ctx)
+				if err != nil {
+					return s, err
+				}
+				s = s.With(document(f.Key, v))
+			}
+			return s, nil
+		})
+		for what, in := range map[string]component.Samples{"the text": ds, "the value": values} {
+			path := filepath.Join(t.TempDir(), "y.jsonl")
+			if _, err := write(t, jsonl.Sink{Path: component.Path(path), Items: c.items}, component.One(in)); err != nil {
+				t.Errorf("%s of %s: %v", what, c.items, err)
+				continue
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != c.line {
+				t.Errorf("%s of %s came out as %s, %v", what, c.items, b, err)
+			}
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	for _, c := range []struct {
 		sample dataset.Sample

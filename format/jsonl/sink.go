@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/larder-data/larder/component"
@@ -104,7 +105,7 @@ func value(ctx context.Context, it *dataset.Item) ([]byte, error) {
 		return nil, err
 	}
 	switch v.(type) {
-	case nil, bool, int64, float64, string, []any, map[string]any:
+	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
 	default:
 		return nil, fmt.Errorf("it is a %T, which a line of JSON does not hold; drop it, or say files: to name its file", v)
 	}
