@@ -120,6 +120,9 @@ func TestAutoOnKnownPatterns(t *testing.T) {
 // small and large caches, short and long, and compares auto with the best policy
 // for each.
 func TestAutoIsNearTheBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates many traces in one goroutine, which takes seconds")
+	}
 	const traces, longest = 320, 30_000
 	all := make([]regret, traces)
 	forEach(traces, func(i int) {
@@ -171,6 +174,9 @@ func report(t *testing.T, all []regret) {
 // out, caches of one entry, of nearly all items and of more than there are,
 // bounds in bytes over items of very different sizes.
 func TestAutoOnWhatItWasNotMadeFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates many traces in one goroutine, which takes seconds")
+	}
 	const reads = 20_000
 	var all []regret
 	for i, size := range []int{1, 2, 3, 5, 17, 60, 100, 400} {
@@ -205,6 +211,9 @@ func switching(seed uint64, n, phase, reads int) []int {
 
 // TestAutoOfALargeCache has its shadows look at a sample of the keys.
 func TestAutoOfALargeCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates many traces in one goroutine, which takes seconds")
+	}
 	const items, size = 20_000, 5_000
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, order := range []struct {

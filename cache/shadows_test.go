@@ -61,6 +61,9 @@ func keysOf[V any](c *Cache[int, V]) []int {
 // TestAFollowerLosesAHitForEachPlaceAtMost: from any time on it has the hits of
 // its leader but for as many as the leader held then and it did not.
 func TestAFollowerLosesAHitForEachPlaceAtMost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates many traces in one goroutine, which takes seconds")
+	}
 	for seed := range uint64(200) {
 		d := draw(4_000_000+seed, 4000)
 		if d.size > 500 {
