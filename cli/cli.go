@@ -31,7 +31,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -40,6 +39,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/store"
 
 	// The components that come with Larder.
 	_ "github.com/larder-data/larder/format/csv"
@@ -162,12 +162,12 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if err := a.checkFolder(); err != nil {
-		return nil, usageError{err}
-	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := larder.Open(o)
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrForeign):
+		return nil, usageError{err}
+	case err != nil:
 		return nil, failure{err}
 	}
 	return l, nil
@@ -179,23 +179,6 @@ func (a *app) folder() (string, error) {
 		return a.cache, nil
 	}
 	return larder.DefaultDir()
-}
-
-// cacheMarks are names of which a cache folder has one at least.
-var cacheMarks = []string{"FORMAT", "CACHEDIR.TAG", "packs", "quarantine"}
-
-// checkFolder refuses a cache folder that is full of something else: what is in
-// a cache is removed as the cache sees fit.
-func (a *app) checkFolder() error {
-	dir, err := a.folder()
-	if err != nil {
-		return err
-	}
-	entries, _ := os.ReadDir(dir) // what is wrong shows when it is opened
-	if len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return slices.Contains(cacheMarks, e.Name()) }) {
-		return nil
-	}
-	return fmt.Errorf("cache %s: the folder holds %s, and so is no cache; name an empty folder, or one that is not there yet", dir, entries[0].Name())
 }
 
 // shownFolder is the cache folder, "" if it cannot be told.

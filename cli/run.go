@@ -138,13 +138,18 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	if errors.As(runErr, new(usageError)) {
 		return runErr
 	}
-	if errors.Is(runErr, guard.ErrConflict) {
+	if isRefused(runErr) {
 		return usageError{runErr}
 	}
 	if runErr != nil {
 		return failure{runErr}
 	}
 	return nil
+}
+
+// isRefused reports whether something would be written that must not be.
+func isRefused(err error) bool {
+	return errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
 }
 
 func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {

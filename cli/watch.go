@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/guard"
 )
 
 // watch runs a flow, and again whenever its file or anything that it reads has
@@ -88,7 +87,7 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 	reads = slices.Compact(reads)
 	w.look(slices.Concat(reads, may), own, "")
 	err = a.runFlow(ctx, fl, f)
-	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) && !errors.Is(err, guard.ErrConflict) {
+	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) && !isRefused(err) {
 		return nil, err // the command line is wrong, not the flow
 	}
 	return reads, err

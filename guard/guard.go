@@ -64,6 +64,10 @@ func (o Output) Place() string {
 // ErrConflict is wrapped by the errors of outputs that are inputs.
 var ErrConflict = errors.New("what is read is never written; choose another place")
 
+// ErrSpecial is wrapped by the errors of outputs that are devices, pipes or
+// sockets.
+var ErrSpecial = errors.New("only files and folders are written; choose another place")
+
 // Inputs are what is read. The zero value reads nothing, and so does nil. They
 // may be checked by many goroutines once all are added.
 type Inputs struct {
@@ -93,7 +97,8 @@ func (in *Inputs) List() []Input {
 
 // Check refuses outputs that are, lie in, or hold an input, with an error that
 // names both and wraps [ErrConflict]. Folders that hold mount points are refused
-// as well: to replace them is to remove what lies on another file system.
+// as well: to replace them is to remove what lies on another file system. So are
+// devices, pipes and sockets, with an error that wraps [ErrSpecial].
 //
 // Where outputs are there already, the folders that are read are gone through
 // once, by names only, to find links that lead to them. What was checked once is
@@ -102,7 +107,11 @@ func (in *Inputs) List() []Input {
 func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 	c := newCheck(ctx)
 	for _, o := range outputs {
-		if t := c.target(o, o.Place()); !in.was(t.allowed()) {
+		t := c.target(o, o.Place())
+		if err := t.isSpecial(); err != nil {
+			return err
+		}
+		if !in.was(t.allowed()) {
 			for _, at := range c.places(t.real, true) {
 				c.targets = append(c.targets, c.target(o, at))
 			}
@@ -188,6 +197,15 @@ func (c *check) target(o Output, real string) *target {
 		c.deep = true
 	}
 	return t
+}
+
+// isSpecial refuses what is there and neither a file nor a folder: to put one in
+// its place is to take it from those who use it.
+func (t *target) isSpecial() error {
+	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
+		return nil
+	}
+	return fmt.Errorf("refusing to write to %s (%s): it is no file (%s) (%w)", t.Path, t.Who, t.info.Mode().Type(), ErrSpecial)
 }
 
 // holdsMount refuses a folder in which something is mounted.

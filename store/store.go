@@ -33,6 +33,10 @@ var ErrReadOnly = errors.New("store: read-only")
 // ErrFull is returned where the medium has no space left for a record.
 var ErrFull = errors.New("store: no space left")
 
+// ErrForeign is wrapped by the errors of opening a folder that holds something
+// else than a store: nothing in it is touched.
+var ErrForeign = errors.New("no cache")
+
 // A Record is what a store keeps under a key. A store copies what it needs
 // before Put returns; the caller owns its slices.
 type Record struct {

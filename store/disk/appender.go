@@ -191,6 +191,9 @@ func (a *appender) create() error {
 
 // createPack makes a new pack and locks it, or returns errLocked.
 func (s *Store) createPack() (p *pack, file *os.File, err error) {
+	if err := s.mark(); err != nil {
+		return nil, nil, err
+	}
 	id := randomID()
 	p = &pack{id: id, path: filepath.Join(s.dir, packsDir, packName(id))}
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL

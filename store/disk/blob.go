@@ -62,7 +62,9 @@ func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) 
 	}
 	temp := ""
 	if !there.Load() {
-		temp, err = s.writeTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
+		if err = s.mark(); err == nil {
+			temp, err = s.writeTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
+		}
 	}
 	<-named
 	h.ref = head.ref

@@ -307,7 +307,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 	o.MaxBytes = 1 << 20
 	s := open(t, o)
 	for i := range 50 {
-		path := filepath.Join(s.dir, manifestsDir, fmt.Sprint("bad", i))
+		path := filepath.Join(s.dir, manifestsDir, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
 			t.Fatal(err)
 		}

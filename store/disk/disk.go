@@ -34,8 +34,8 @@ const (
 
 // Options are the settings of a Store. The zero value is a good choice.
 type Options struct {
-	// Dir is the folder, made with its parents if it is missing. Empty means
-	// the folder "larder" in the user's cache folder.
+	// Dir is the folder, made with its parents if it is missing: a store, or
+	// empty. "" means the folder "larder" in the user's cache folder.
 	Dir string
 	// MaxBytes caps the size of the folder: what is worth least is evicted in
 	// the background once there is more, and before Close. Between
@@ -123,7 +123,8 @@ var _ store.Store = (*Store)(nil)
 
 // Open opens the store in a folder, and makes it if it is missing. Damage in
 // the folder is no error. A folder that cannot be written is opened for
-// reading, with a warning; one of a newer format gives a *VersionError.
+// reading, with a warning; one of a newer format gives a *VersionError, and
+// one that holds something else an error that wraps [store.ErrForeign].
 func Open(o Options) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -153,6 +154,9 @@ func Open(o Options) (*Store, error) {
 
 // prepare makes the folder ready for use.
 func (s *Store) prepare() error {
+	if err := s.checkOurs(); err != nil {
+		return err
+	}
 	if s.readOnly {
 		if _, err := os.Stat(s.dir); err != nil {
 			return err

@@ -67,19 +67,20 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, formatVersion)
 }
 
-// layOut makes what the folder lacks.
+// layOut makes what the folder lacks, and marks anew that are damaged: a folder
+// with none left is no store.
 func (s *Store) layOut() error {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return err
 	}
-	for _, dir := range []string{quarantineDir, tempDir, trashDir, packsDir, blobsDir, manifestsDir, touchDir} {
+	for _, dir := range folders {
 		if err := s.makeDir(filepath.Join(s.dir, dir)); err != nil {
 			return err
 		}
 	}
 	for _, f := range []struct{ name, text string }{{readmeFile, readme}, {tagFile, cachedirTag}} {
 		path := filepath.Join(s.dir, f.name)
-		if _, err := os.Lstat(path); err == nil {
+		if b, err := readSmall(path, 4096); err == nil && string(b) == f.text {
 			continue
 		}
 		if err := s.writeFile(path, []byte(f.text)); err != nil {
@@ -89,10 +90,12 @@ func (s *Store) layOut() error {
 	return nil
 }
 
+const formatStart = "larder store, version "
+
 // formatText is the content of the FORMAT file: the checksum tells damage
 // from another version.
 func formatText(version int) string {
-	line := fmt.Sprintf("larder store, version %d", version)
+	line := fmt.Sprint(formatStart, version)
 	return fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line))
 }
 
@@ -103,7 +106,7 @@ func (s *Store) checkFormat() error {
 	if err == nil {
 		line, _, _ := strings.Cut(string(text), "\n")
 		version := 0
-		_, err = fmt.Sscanf(line, "larder store, version %d", &version)
+		_, err = fmt.Sscanf(line, formatStart+"%d", &version)
 		if err == nil && string(text) == formatText(version) {
 			if version > formatVersion {
 				return &VersionError{s.dir, version}
@@ -121,7 +124,7 @@ func (s *Store) checkFormat() error {
 	if s.readOnly {
 		return nil
 	}
-	if err := s.writeFile(path, []byte(formatText(formatVersion))); !errors.Is(err, store.ErrFull) {
+	if err := s.writeMark(); !errors.Is(err, store.ErrFull) {
 		return err
 	}
 	return nil // a full disk has room again later
@@ -159,7 +162,15 @@ func (s *Store) obstacle(path string) {
 
 // writeFile makes path hold data, at once or not at all.
 func (s *Store) writeFile(path string, data []byte) error {
-	return s.writeFileBy(path, func(w io.Writer) error {
+	if err := s.mark(); err != nil {
+		return err
+	}
+	return s.fill(path, data)
+}
+
+// fill is writeFile for the mark itself.
+func (s *Store) fill(path string, data []byte) error {
+	return s.fillBy(path, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -168,6 +179,13 @@ func (s *Store) writeFile(path string, data []byte) error {
 // writeFileBy makes path hold what fill writes, at once or not at all, and
 // counts by how much the folder grew.
 func (s *Store) writeFileBy(path string, fill func(io.Writer) error) error {
+	if err := s.mark(); err != nil {
+		return err
+	}
+	return s.fillBy(path, fill)
+}
+
+func (s *Store) fillBy(path string, fill func(io.Writer) error) error {
 	temp, err := s.writeTemp(0o666, fill)
 	if err != nil {
 		return err

@@ -347,22 +347,23 @@ func TestFileSizeLimit(t *testing.T) { testFileSizeLimit(t) }
 
 func TestObstaclesAreMovedAway(t *testing.T) {
 	for _, name := range []string{packsDir, blobsDir, manifestsDir, touchDir, quarantineDir, tempDir, trashDir} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+		dir := made(t)
+		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 		checkUsable(t, name, dir)
 	}
 	for _, name := range []string{formatFile, leasesFile, collectFile, readmeFile, tagFile, blobsDir + "/ab"} {
-		dir := t.TempDir()
+		dir := made(t)
+		path := filepath.Join(dir, name)
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
 		if strings.HasPrefix(name, blobsDir) {
-			if err := os.Mkdir(filepath.Join(dir, blobsDir), 0o777); err != nil {
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		} else if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+		} else if err := os.Mkdir(path, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		checkUsable(t, name, dir)
@@ -370,12 +371,26 @@ func TestObstaclesAreMovedAway(t *testing.T) {
 	// A pipe must not block whoever opens it.
 	dir := t.TempDir()
 	open(t, small(dir))
-	for _, path := range []string{packsDir + "/0123456789abcdef.pack", touchDir + "/x.touch"} {
+	for _, path := range []string{packsDir + "/0123456789abcdef.pack", touchDir + "/0123456789abcdef.touch"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, path), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	checkUsable(t, "pipes", dir)
+}
+
+// made makes a store with nothing in it.
+func made(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func checkUsable(t *testing.T, what, dir string) {

@@ -154,6 +154,9 @@ func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 				yield(store.Manifest{}, err)
 				return
 			}
+			if !isManifestName(e.Name()) {
+				continue
+			}
 			m, err := s.readManifest(filepath.Join(dir, e.Name()))
 			if err == nil && !yield(m, nil) {
 				return

@@ -118,6 +118,9 @@ func (s *Store) trimQuarantine() {
 		return // nothing there to trim
 	}
 	for _, e := range entries {
+		if !isAsideName(e.Name()) {
+			continue
+		}
 		info, err := e.Info()
 		if err != nil {
 			continue // removed meanwhile

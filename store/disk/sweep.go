@@ -19,18 +19,15 @@ const trashDir = "trash"
 
 var errStray = fmt.Errorf("%w: not what belongs here", errDamaged)
 
-// sweepPacks sets aside what is in the folder of packs and is none.
+// sweepPacks removes the indexes of packs that are gone.
 func (s *Store) sweepPacks() error {
 	return eachFile(filepath.Join(s.dir, packsDir), func(path string, e fs.DirEntry) error {
-		stem, isIndex := strings.CutSuffix(path, indexSuffix)
-		if !isIndex {
-			if _, ok := parsePackName(e.Name()); !ok {
-				s.setAside(path, errStray)
-			}
+		if !isIndexName(e.Name()) || !e.Type().IsRegular() {
 			return nil
 		}
-		if _, err := os.Lstat(stem + packSuffix); errors.Is(err, fs.ErrNotExist) {
-			return os.RemoveAll(path)
+		pack := strings.TrimSuffix(path, indexSuffix) + packSuffix
+		if _, err := os.Lstat(pack); errors.Is(err, fs.ErrNotExist) {
+			return os.Remove(path)
 		}
 		return nil
 	})
@@ -68,12 +65,12 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		if referenced == nil {
 			referenced = s.referencedBlobs()
 		}
-		if d, ok := parseBlobName(e.Name()); ok && referenced[d] {
-			return s.rename(path, s.blobPath(d))
-		}
-		if e.IsDir() { // none of the store's
-			s.setAside(path, errStray)
+		d, ok := parseBlobName(e.Name())
+		switch {
+		case !ok || !e.Type().IsRegular(): // none of the store's
 			return nil
+		case referenced[d]:
+			return s.rename(path, s.blobPath(d))
 		}
 		return os.Remove(path)
 	})
@@ -91,16 +88,23 @@ func (s *Store) referencedBlobs() map[key.Digest]bool {
 	return referenced
 }
 
-// eachBlob calls visit for every blob, and sets aside what is none.
+// eachBlob calls visit for every blob, and sets aside what only has the name of
+// one.
 func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) error) error {
 	return eachFile(filepath.Join(s.dir, blobsDir), func(path string, e fs.DirEntry) error {
-		if !e.IsDir() || len(e.Name()) != 2 {
+		if !isFanName(e.Name()) {
+			return nil
+		}
+		if !e.IsDir() {
 			s.setAside(path, errStray)
 			return nil
 		}
 		return eachFile(path, func(path string, e fs.DirEntry) error {
 			d, ok := parseBlobName(e.Name())
-			if !ok || !e.Type().IsRegular() || s.blobPath(d) != path {
+			if !ok {
+				return nil
+			}
+			if !e.Type().IsRegular() || s.blobPath(d) != path {
 				s.setAside(path, errStray)
 				return nil
 			}

@@ -39,8 +39,7 @@ func (t *temps) create(s *Store, mode fs.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return nil, err
 	}
-	// A folder with nothing but this one in it could be anybody's.
-	for _, dir := range []string{quarantineDir, tempDir} {
+	for _, dir := range folders { // whoever renames the file needs its folder
 		if err := s.makeDir(filepath.Join(s.dir, dir)); err != nil {
 			return nil, err
 		}
@@ -125,10 +124,10 @@ func (s *Store) removeDeadTemps() error {
 	o := owners{dir: filepath.Join(s.dir, tempDir), dead: make(map[string]bool)}
 	defer o.close()
 	return eachFile(o.dir, func(path string, e fs.DirEntry) error {
-		if o.has(e) {
+		if !isTempName(e.Name()) || !e.Type().IsRegular() || o.has(e) {
 			return nil
 		}
-		return os.RemoveAll(path)
+		return os.Remove(path)
 	})
 }
 
@@ -142,10 +141,7 @@ type owners struct {
 // has reports whether a file may still be somebody's. The lock of an ID comes
 // after its files in a folder.
 func (o *owners) has(e fs.DirEntry) bool {
-	id, rest, owned := strings.Cut(e.Name(), ".")
-	if !owned {
-		return !isStale(e)
-	}
+	id, rest, _ := strings.Cut(e.Name(), ".")
 	dead, known := o.dead[id]
 	if !known {
 		file, err := os.Open(filepath.Join(o.dir, id+lockSuffix))

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -174,7 +173,7 @@ func (s *Store) touchFiles() (paths []string) {
 		return nil // no uses are known
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), touchSuffix) {
+		if isTouchName(e.Name()) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
