@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/format/output"
 )
@@ -21,7 +24,13 @@ type mark struct {
 	Samples int      `json:"samples"`
 	Groups  []string `json:"groups,omitempty"` // folders of a dataset each
 	Shared  []string `json:"shared"`           // files of items that all samples share; null where that is not known
+	// Items are what the names of files of samples end in, after the number;
+	// null where that is not known.
+	Items []string `json:"items"`
 }
+
+// maxItems is how many ends of names a mark lists: with more, it lists none.
+const maxItems = 1000
 
 func readMark(dir string) (mark, error) {
 	b, err := os.ReadFile(filepath.Join(dir, markName))
@@ -35,7 +44,32 @@ func readMark(dir string) (mark, error) {
 	return m, nil
 }
 
-// listShared notes the files at the top of a folder in which nobody else writes.
+// listFiles notes the files in a folder in which nobody else writes.
+func (m *mark) listFiles(dir string) error {
+	return errors.Join(m.listShared(dir), m.listItems(filepath.Join(dir, dataFolder)))
+}
+
+func (m *mark) listItems(dir string) error {
+	ends := make(map[string]bool)
+	err := output.EachEntry(dir, func(e fs.DirEntry) {
+		if _, end, ok := strings.Cut(e.Name(), "_"); ok && !isUnfinished(e.Name()) && len(ends) <= maxItems {
+			ends[end] = true
+		}
+	})
+	if len(ends) <= maxItems {
+		m.Items = slices.Sorted(maps.Keys(ends))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no sample has an item of its own
+	}
+	return err
+}
+
+// wrote reports whether a file of a sample may be one that was written.
+func (m *mark) wrote(index int64, end string) bool {
+	return m.Items == nil || index < int64(m.Samples) && slices.Contains(m.Items, end)
+}
+
 func (m *mark) listShared(dir string) error {
 	entries, err := os.ReadDir(dir)
 	m.Shared = []string{}
@@ -47,13 +81,13 @@ func (m *mark) listShared(dir string) error {
 	return err
 }
 
-// markShared adds the files at the top of a complete folder to its mark.
-func markShared(dir string) error {
+// markFiles adds the files of a complete folder to its mark.
+func markFiles(dir string) error {
 	m, err := readMark(dir)
 	if err != nil {
 		return err
 	}
-	if err := m.listShared(dir); err != nil {
+	if err := m.listFiles(dir); err != nil {
 		return err
 	}
 	return writeMark(dir, m)

@@ -144,7 +144,7 @@ func looksOurs(path, shown string) error {
 				return err
 			}
 		case e.IsDir() && e.Name() == dataFolder:
-			if err := onlyItems(within, filepath.Join(shown, dataFolder)); err != nil {
+			if err := onlyItems(within, filepath.Join(shown, dataFolder), &m); err != nil {
 				return err
 			}
 		case !isFile(e) || !m.has(e.Name()):
@@ -157,13 +157,14 @@ func looksOurs(path, shown string) error {
 	return nil
 }
 
-// onlyItems refuses a folder that holds anything but items of samples.
-func onlyItems(dir, shown string) (err error) {
+// onlyItems refuses a folder that holds anything but items of samples, and what
+// a mark that knows them does not account for.
+func onlyItems(dir, shown string, m *mark) (err error) {
 	walkErr := output.EachEntry(dir, func(e os.DirEntry) {
 		digits, rest, _ := strings.Cut(e.Name(), "_")
-		_, isIndex := parseIndex(digits)
+		index, isIndex := parseIndex(digits)
 		key, ext := splitName(rest)
-		item := isIndex && key != "" && isExtension(ext) || isUnfinished(e.Name())
+		item := isIndex && key != "" && isExtension(ext) && m.wrote(index, rest) || isUnfinished(e.Name())
 		if (!isFile(e) || !item) && err == nil {
 			err = notOurs(shown, e.Name())
 		}

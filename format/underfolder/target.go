@@ -208,11 +208,11 @@ func (t *target) finish(groups []string) (err error) {
 	if err := t.takeReused(); err != nil {
 		return err
 	}
-	if err := m.listShared(t.dir); err != nil {
+	if err := m.listFiles(t.dir); err != nil {
 		return err
 	}
 	for _, g := range groups {
-		if err := markShared(filepath.Join(t.dir, g)); err != nil {
+		if err := markFiles(filepath.Join(t.dir, g)); err != nil {
 			return err
 		}
 	}

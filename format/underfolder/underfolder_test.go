@@ -354,9 +354,6 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "data", "0_a.txt"), []byte("tampered"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "data", "7_extra.txt"), []byte("extra"), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
 		t.Fatal(err)
 	}
@@ -457,7 +454,7 @@ func TestReplaceKeepsWhatPeopleAdded(t *testing.T) {
 // A folder becomes a dataset by its files, and not by having a folder data.
 func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	data := component.One(dataset.List(dataset.NewSample(text("x", "1", false), text("all", "2", true))))
-	for _, added := range []string{"notes", "Makefile", ".env", "thesis.docx", "notes.md", "data/notes.md", "data/README", "data/x_y.z", "data/0_m.yaml~", "data/.hidden", "data/0_"} {
+	for _, added := range []string{"notes", "Makefile", ".env", "thesis.docx", "notes.md", "data/notes.md", "data/README", "data/x_y.z", "data/0_m.yaml~", "data/.hidden", "data/0_", "data/2024_report.pdf", "data/0_report.pdf", "data/7_x.txt", "notes.txt"} {
 		path := filepath.Join(t.TempDir(), "out")
 		if _, err := write(t, path, underfolder.Replace, data); err != nil {
 			t.Fatal(err)
@@ -492,6 +489,27 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	}
 	if _, err := write(t, path, underfolder.Replace, data); err != nil {
 		t.Error(err)
+	}
+}
+
+// A dataset that something was written into is replaced with that.
+func TestReplaceAfterWritingInPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	one := component.One(dataset.List(dataset.NewSample(text("x", "1", false))))
+	two := component.One(dataset.List(dataset.NewSample(text("y", "2", false)), dataset.NewSample(text("x", "2", false))))
+	for _, added := range []component.Data{component.One(dataset.List(dataset.NewSample(text("y", "2", false)))), two} {
+		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.NewFiles, underfolder.Replace} {
+			data := one
+			if how == underfolder.NewFiles {
+				data = added
+			}
+			if _, err := write(t, path, how, data); err != nil {
+				t.Fatalf("%s: %v", how, err)
+			}
+		}
+		if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_x.txt": "1"}) {
+			t.Errorf("the folder has %q", got)
+		}
 	}
 }
 

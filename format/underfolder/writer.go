@@ -136,10 +136,13 @@ func (w *writer) mark() error {
 	switch {
 	case w.into.inPlace():
 		old, err := readMark(dir)
-		if old.Samples >= m.Samples || err != nil && w.last == m.Samples {
+		if old.Samples >= m.Samples && old.Items == nil || err != nil && w.last == m.Samples {
 			return nil // the files say it: this is not our folder to mark
 		}
-		m.Groups = old.Groups
+		m.Groups, m.Samples = old.Groups, max(old.Samples, m.Samples)
+		if old.Samples >= m.Samples {
+			m.Shared = old.Shared // but what items there are is not known any more
+		}
 	case w.group == "":
 		w.into.samples.Store(int64(m.Samples))
 		return nil
