@@ -194,24 +194,66 @@ func ofOwnTypes(of types.Type) (own bool) {
 	return own
 }
 
-// libraryMayCall reports whether the standard library may call a method: as one
-// of an interface of its own, or by its name.
+// libraryMayCall reports whether the standard library may call a method as one of
+// an interface of its own.
 func (p *parsedProgram) libraryMayCall(m *decl, f *types.Func) bool {
-	asItsOwn := calledByLibrary[f.Name()] && !ofOwnTypes(withoutReceiver(f))
-	return (asItsOwn || f.Exported() && p.namesMethods()) && p.mayBeHeld(m)
+	return calledByLibrary[f.Name()] && !ofOwnTypes(withoutReceiver(f)) && p.mayBeHeld(m)
 }
 
 // namesMethods reports whether the program uses what calls methods by names that
 // are not in its source.
-func (p *parsedProgram) namesMethods() bool {
-	p.namesOnce.Do(func() {
-		for _, k := range p.order {
-			for _, d := range k.decls {
-				p.byName = p.byName || !k.engine && slices.ContainsFunc(d.leaves, func(l leaf) bool { return l.library && callsByName(l.full()) })
+func (p *parsedProgram) namesMethods() bool { return p.names(callsByName) }
+
+// writesByReflection reports whether the program uses what writes to values of
+// any type.
+func (p *parsedProgram) writesByReflection() bool {
+	return p.names(func(name string) bool {
+		method, ok := strings.CutPrefix(name, "reflect.Value.")
+		return ok && (strings.HasPrefix(method, "Set") || slices.Contains([]string{"Grow", "Clear", "Addr", "UnsafeAddr", "UnsafePointer", "Pointer", "Interface", "Bytes", "Slice", "Slice3"}, method)) ||
+			slices.Contains([]string{"reflect.Copy", "reflect.Swapper", "reflect.Append", "reflect.AppendSlice"}, name)
+	})
+}
+
+// names reports whether a declaration of the program names one of some functions
+// of the standard library.
+func (p *parsedProgram) names(is func(name string) bool) bool {
+	for _, k := range p.order {
+		for _, d := range k.decls {
+			if !k.engine && slices.ContainsFunc(d.leaves, func(l leaf) bool { return l.library && is(l.full()) }) {
+				return true
 			}
 		}
+	}
+	return false
+}
+
+// namedOn follows a value into the exported methods of what it is made of, which
+// may be called by their names.
+func (t *tracer) namedOn(of types.Type, seen map[types.Type]bool) {
+	eachNamed(of, func(n *types.Named) {
+		d := t.p.declOf(n.Origin().Obj())
+		if d == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, m := range d.methods {
+			if f, ok := m.object().(*types.Func); ok && f.Exported() {
+				t.named[m] = true
+				t.holds(f.Signature().Recv())
+			}
+		}
+		if s, ok := n.Underlying().(*types.Struct); ok {
+			for f := range s.Fields() {
+				t.namedOn(f.Type(), seen)
+			}
+			return
+		}
+		if types.IsInterface(n) {
+			t.anyReceives()
+			return
+		}
+		t.namedOn(n.Underlying(), seen)
 	})
-	return p.byName
 }
 
 // readers are methods of the standard library's interfaces that write nothing.
@@ -464,7 +506,20 @@ func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
 		t.fail(problem{what: what, at: d.at(at)})
 		return
 	}
+	t.early = append(t.early, d)
 	t.writer(d, callers)
+}
+
+// namedWriters notes that what seems to write only while the program starts is
+// called by methods that may be called by their names at any time.
+func (t *tracer) namedWriters() {
+	for _, d := range t.early {
+		for by := range t.p.startupOf(d).through {
+			if t.named[by] {
+				t.fail(problem{what: fmt.Sprintf("package variable %s, which %s writes, which may be called by its name", t.name(), by.name()), at: by.at(by.node.Pos())})
+			}
+		}
+	}
 }
 
 func (t *tracer) writer(d *decl, callers []*decl) {

@@ -29,20 +29,51 @@ type tracer struct {
 	state    map[types.Object]bool // those that are part of the memory themselves
 	returned map[returned]bool
 	writers  map[*decl]bool // what writes while the program starts
+	early    []*decl        // where that was found
+	named    map[*decl]bool // methods that may be called by their names
 	onced    []once
 	bodies   map[*ast.BlockStmt]bool // whose results were traced back
 	memo     bool                    // calls of functions in it hand out its memory
 	writing  string                  // what is about to write, for messages
 	leaked   bool                    // it is handed out by what is exported
-	sliced   bool                    // parts of slices are made
-	appended []appending             // what may go into the room behind a part
+	cuts     []cutting               // parts of slices that are made
+	appended []cutting               // what may go into the room behind a part
 	problem  *problem
 }
 
-// appending is a call of append.
-type appending struct {
-	at token.Pos
-	in *decl
+// cutting is a place where a part of a list is made, or something appended.
+type cutting struct {
+	own *types.Var // the list, if it is one that a function has made for itself
+	at  token.Pos
+	in  *decl
+}
+
+// roomWritten notes that what is appended may go into the room behind a part: but
+// for lists that functions make for themselves, unless these became the memory.
+func (t *tracer) roomWritten() {
+	ofOthers := func(c cutting) bool { return c.own == nil || t.origins[c.own] || t.state[c.own] }
+	if !slices.ContainsFunc(t.cuts, ofOthers) {
+		return
+	}
+	for _, a := range t.appended {
+		if ofOthers(a) {
+			t.writes(a.in, a.at, nil)
+		}
+	}
+}
+
+// ownList returns the local variable that an expression names, if it is nothing
+// but a list that its function makes, appends to and takes parts of; else nil.
+func (d *decl) ownList(e ast.Expr) *types.Var {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, ok := d.info().Uses[id].(*types.Var)
+	if !ok || isPackageVariable(v) || v.IsField() || !d.grows(v, true) {
+		return nil
+	}
+	return v
 }
 
 // returned is a result of a function.
@@ -354,7 +385,9 @@ func (t *tracer) cut(w *way, p *ast.SliceExpr) bool {
 			return false // of a copy
 		}
 	}
-	t.sliced = t.sliced || p.High != nil && !clipped(p)
+	if p.High != nil && !clipped(p) {
+		t.cuts = append(t.cuts, cutting{w.d.ownList(p.X), p.Pos(), w.d})
+	}
 	w.mem = false
 	return true
 }
@@ -817,7 +850,7 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 			} else if part {
 				t.writes(d, call.Pos(), nil)
 			} else {
-				t.appended = append(t.appended, appending{call.Pos(), d})
+				t.appended = append(t.appended, cutting{d.ownList(call.Args[0]), call.Pos(), d})
 			}
 			return true
 		}
@@ -860,12 +893,18 @@ func (d *decl) appendsAlone(call *ast.CallExpr) bool {
 		_, part := ast.Unparen(call.Args[0]).(*ast.SliceExpr)
 		return !part
 	}
-	return !isPackageVariable(v) && !v.IsField() && !d.cutsPartsOf(list.Elem()) && d.grows(v)
+	if isPackageVariable(v) || v.IsField() {
+		return false
+	}
+	if d.cutsPartsOf(list.Elem()) { // it is its own parts that it is cut to, or there may be another name
+		return d.grows(v, true) && d.cutsItself(v, list.Elem()) && !d.file.pkg.program.cutsBeside(d, list.Elem())
+	}
+	return d.grows(v, false)
 }
 
 // grows reports whether a local variable is nothing but a list that its function
-// makes and appends to.
-func (d *decl) grows(v *types.Var) bool {
+// makes and appends to, and may be of which it keeps a part.
+func (d *decl) grows(v *types.Var, shrinks bool) bool {
 	if f, ok := d.object().(*types.Func); ok && slices.Contains(slices.Collect(f.Signature().Params().Variables()), v) || d.pointsTo(v) {
 		return false
 	}
@@ -873,6 +912,8 @@ func (d *decl) grows(v *types.Var) bool {
 		switch e := ast.Unparen(e).(type) {
 		case *ast.CompositeLit:
 			return false
+		case *ast.SliceExpr:
+			return !shrinks || !d.isNamed(e.X, v)
 		case *ast.Ident:
 			return d.info().Uses[e] != types.Universe.Lookup("nil")
 		case *ast.CallExpr:
@@ -881,10 +922,16 @@ func (d *decl) grows(v *types.Var) bool {
 				return true
 			}
 			_, builtin := d.info().Uses[id].(*types.Builtin)
-			return !builtin || id.Name != "make" && (id.Name != "append" || rootOf(d.info(), e.Args[0]) != v)
+			return !builtin || id.Name != "make" && (id.Name != "append" || !d.isNamed(e.Args[0], v))
 		}
 		return true
 	})
+}
+
+// isNamed reports whether an expression is a variable.
+func (d *decl) isNamed(e ast.Expr, v *types.Var) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return ok && d.info().Uses[id] == v
 }
 
 // cuts reports whether the program makes parts of lists or arrays of some
@@ -905,6 +952,37 @@ func (p *parsedProgram) cuts(elem types.Type) bool {
 // cutsPartsOf reports whether the declaration does.
 func (d *decl) cutsPartsOf(elem types.Type) bool {
 	return slices.ContainsFunc(d.cut, func(of types.Type) bool { return alike(of, elem) })
+}
+
+// cutsBeside reports whether other declarations do.
+func (p *parsedProgram) cutsBeside(d *decl, elem types.Type) bool {
+	for _, k := range p.order {
+		for _, other := range k.decls {
+			if other != d && !k.engine && other.cutsPartsOf(elem) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cutsItself reports whether all that the declaration makes parts of, among lists
+// of some elements, is a variable, which becomes that part.
+func (d *decl) cutsItself(v *types.Var, elem types.Type) bool {
+	own := true
+	walk(d.node, func(stack []ast.Node) bool {
+		s, ok := stack[len(stack)-1].(*ast.SliceExpr)
+		if !ok || !own {
+			return true
+		}
+		if of := elementOf(core(deref(d.info().TypeOf(s.X)))); of == nil || !alike(of, elem) {
+			return true
+		}
+		a, ok := stack[len(stack)-2].(*ast.AssignStmt)
+		own = ok && len(a.Lhs) == 1 && d.isNamed(a.Lhs[0], v) && d.isNamed(s.X, v)
+		return true
+	})
+	return own
 }
 
 // alike reports whether two types may be the same in some instance.
@@ -944,8 +1022,7 @@ func (t *tracer) returns(f *types.Func, i int) {
 		t.returned[r] = true
 	}
 	t.leaked = t.leaked || f.Exported() && t.root.Pkg().Name() != "main"
-	if m := t.p.declOf(f); m != nil && m.recv != nil && t.p.libraryMayCall(m, f) {
-		t.lost(m, m.node, "whatever the library hands it to, which may call "+m.name()+",")
+	if m := t.p.declOf(f); m != nil && m.recv != nil && !t.handedToLibrary(m, f, i) {
 		return
 	}
 	visit := func(d *decl, is func(*ast.Ident) bool, dispatched bool) {
@@ -985,6 +1062,21 @@ func (t *tracer) returns(f *types.Func, i int) {
 			}, true)
 		}
 	}
+}
+
+// handedToLibrary follows a result of a method into the standard library, which
+// may call it, and reports whether that can be done.
+func (t *tracer) handedToLibrary(m *decl, f *types.Func, i int) bool {
+	if f.Exported() && t.p.mayBeHeld(m) && t.p.namesMethods() {
+		t.namedOn(f.Signature().Results().At(i).Type(), map[types.Type]bool{})
+		if t.p.writesByReflection() {
+			t.lost(m, m.node, "whatever calls "+m.name()+" by its name and writes by reflection")
+		}
+	}
+	if t.p.libraryMayCall(m, f) {
+		t.lost(m, m.node, "whatever the library hands it to, which may call "+m.name()+",")
+	}
+	return t.problem == nil
 }
 
 // result follows a call, of which one result is meant.

@@ -16,8 +16,7 @@ import (
 var notPrecise = map[string]bool{
 	"color palette passed to image": true, // an image hands out its palette
 	"pal Set":                       true,
-	"graph of pointers built at init, walked with local stack": true, // append may write into the stack's room
-	"visited map keyed by pointers":                            true, // what a function that is a parameter does is not followed
+	"visited map keyed by pointers": true, // what a function that is a parameter does is not followed
 }
 
 // Functions as people write them are known by their source: each case of

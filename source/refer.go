@@ -450,10 +450,8 @@ func (r *resolver) mention(o types.Object) {
 
 // index tells where things are named. It is made at first use.
 type index struct {
-	namesOnce sync.Once
-	byName    bool // methods are called by names that are not in the source
-	cutsOnce  sync.Once
-	cutOf     []types.Type // of all declarations
+	cutsOnce sync.Once
+	cutOf    []types.Type // of all declarations
 
 	indexOnce sync.Once
 	mentioned map[types.Object][]*decl

@@ -35,7 +35,8 @@ type verdicts struct {
 // startup tells by whom a declaration is called while the program starts.
 type startup struct {
 	callers []*decl
-	running *decl // what may call it later, or nil
+	running *decl          // what may call it later, or nil
+	through map[*decl]bool // itself, and all that may call it
 }
 
 // forget lets go of what was found out, as it may be otherwise now.
@@ -84,7 +85,7 @@ func (p *parsedProgram) verdict(v *types.Var) *verdict {
 	if ver := p.verdicts.all[v]; ver != nil {
 		return ver
 	}
-	t := &tracer{p: p, root: v, decl: p.declOf(v), seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}}
+	t := &tracer{p: p, root: v, decl: p.declOf(v), seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}, named: map[*decl]bool{}}
 	ver := t.judge()
 	p.verdicts.all[v] = ver
 	return ver
@@ -100,11 +101,8 @@ func (t *tracer) judge() *verdict {
 	} else {
 		t.follow()
 	}
-	if t.sliced {
-		for _, a := range t.appended {
-			t.writes(a.in, a.at, nil)
-		}
-	}
+	t.roomWritten()
+	t.namedWriters()
 	t.unseen()
 	if t.problem != nil {
 		return &verdict{problem: t.problem}
@@ -214,6 +212,12 @@ func (t *tracer) sentinel() bool {
 // functions and the values of package variables. There may be callers and
 // something that runs later, too.
 func (p *parsedProgram) beforeMain(d *decl) (callers []*decl, running *decl) {
+	s := p.startupOf(d)
+	return s.callers, s.running
+}
+
+// startupOf is what findCallers finds, once.
+func (p *parsedProgram) startupOf(d *decl) startup {
 	p.verdicts.callersMu.Lock()
 	s, known := p.verdicts.callers[d]
 	p.verdicts.callersMu.Unlock()
@@ -226,7 +230,7 @@ func (p *parsedProgram) beforeMain(d *decl) (callers []*decl, running *decl) {
 		p.verdicts.callers[d] = s
 		p.verdicts.callersMu.Unlock()
 	}
-	return s.callers, s.running
+	return s
 }
 
 func (p *parsedProgram) findCallers(d *decl) (s startup) {
@@ -268,6 +272,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 		}
 	}
 	visit(d)
+	s.through = seen
 	return s
 }
 
