@@ -75,7 +75,6 @@ var safeData = law{
 		{"a file that appeared meanwhile is replaced", "format/output/file.go", "	if replace {\n		return os.Rename(from, path)\n", "	if replace || from != path {\n		return os.Rename(from, path)\n", []string{"format/output.TestWriteFileMeetsAnother"}},
 		{"a file that is no item goes with the dataset", "format/underfolder/sink.go", " || !m.has(e.Name()):", ":", []string{"format/underfolder.TestReplaceKeepsWhatIsNoItem"}},
 		{"a file among the items goes with them", "format/underfolder/sink.go", "if (!isFile(e) || !item) && err == nil {", "if !isFile(e) && err == nil && !item {", []string{"format/underfolder.TestReplaceKeepsWhatIsNoItem"}},
-		{"the store takes a link for its folder", "store/disk/folder.go", "	info, lerr := os.Lstat(path)\n	if lerr == nil && info.IsDir() {", "	info, lerr := os.Stat(path)\n	if lerr == nil && info.IsDir() {", []string{"store/disk.TestNothingIsSweptBehindLinks"}},
 		{"a folder that is no dataset is replaced", "format/underfolder/sink.go", "		case !isFile(e) || !m.has(e.Name()):\n			return notOurs(shown, e.Name())\n", "", []string{"format/underfolder.TestReplaceKeepsWhatPeopleAdded"}},
 		{"an item that lies in the target is copied onto itself", "format/underfolder/writer.go", "	case w.leadsHere(file.Path()):\n", "	case file.Path() == \"\":\n", []string{"format/underfolder.TestFilesInTheTarget"}},
 		{"what a living writer has under way is taken", "format/output/staging.go", "if lock, err := Lock(p); err == nil {", "if lock, _ := os.Open(p); lock != nil {", []string{"format/output.TestStaleIsOnlyOfTheDead"}},
