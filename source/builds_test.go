@@ -59,11 +59,9 @@ type buildStep struct {
 // and what changes no code makes nothing be computed again: another folder, a
 // commit, go run, instrumentation for coverage.
 func TestBuilds(t *testing.T) {
-	if testing.Short() || os.Getenv("LARDER_SUITE") != "all" {
+	needsBuilds(t)
+	if os.Getenv("LARDER_SUITE") != "all" {
 		t.Skip("builds a program in many ways; LARDER_SUITE=all does")
-	}
-	if raceEnabled {
-		t.Skip("the programs are built without the race detector, which would tell nothing new")
 	}
 	cases, cache := parseCases(t, buildCases), t.TempDir()
 	for _, step := range []buildStep{

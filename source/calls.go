@@ -202,27 +202,25 @@ func (p *parsedProgram) libraryMayCall(m *decl, f *types.Func) bool {
 
 // namesMethods reports whether the program uses what calls methods by names that
 // are not in its source.
-func (p *parsedProgram) namesMethods() bool { return p.names(callsByName) }
+func (p *parsedProgram) namesMethods() bool { return p.indexed().byName }
 
 // writesByReflection reports whether the program uses what writes to values of
 // any type.
-func (p *parsedProgram) writesByReflection() bool {
-	return p.names(func(name string) bool {
-		method, ok := strings.CutPrefix(name, "reflect.Value.")
-		return ok && (strings.HasPrefix(method, "Set") || slices.Contains([]string{"Grow", "Clear", "Addr", "UnsafeAddr", "UnsafePointer", "Pointer", "Interface", "Bytes", "Slice", "Slice3"}, method)) ||
-			slices.Contains([]string{"reflect.Copy", "reflect.Swapper", "reflect.Append", "reflect.AppendSlice"}, name)
-	})
-}
+func (p *parsedProgram) writesByReflection() bool { return p.indexed().reflects }
 
-// names reports whether a declaration of the program names one of some functions
-// of the standard library.
-func (p *parsedProgram) names(is func(name string) bool) bool {
-	for _, k := range p.order {
-		for _, d := range k.decls {
-			if !k.engine && slices.ContainsFunc(d.leaves, func(l leaf) bool { return l.library && is(l.full()) }) {
-				return true
-			}
+// reflects reports whether a function of the standard library writes to values of
+// any type, or hands out what they refer to.
+func reflects(name string) bool {
+	if method, ok := strings.CutPrefix(name, "reflect.Value."); ok {
+		switch method {
+		case "Grow", "Clear", "Addr", "UnsafeAddr", "UnsafePointer", "Pointer", "Interface", "Bytes", "Slice", "Slice3":
+			return true
 		}
+		return strings.HasPrefix(method, "Set")
+	}
+	switch name {
+	case "reflect.Copy", "reflect.Swapper", "reflect.Append", "reflect.AppendSlice":
+		return true
 	}
 	return false
 }
@@ -231,7 +229,8 @@ func (p *parsedProgram) names(is func(name string) bool) bool {
 // may be called by their names.
 func (t *tracer) namedOn(of types.Type, seen map[types.Type]bool) {
 	eachNamed(of, func(n *types.Named) {
-		d := t.p.declOf(n.Origin().Obj())
+		n = n.Origin() // of which there is an end
+		d := t.p.declOf(n.Obj())
 		if d == nil || seen[n] {
 			return
 		}

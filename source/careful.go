@@ -330,8 +330,11 @@ func (d *decl) isEmpty(e ast.Expr) bool {
 	e = strip(e)
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
 		v, ok := d.info().Uses[id].(*types.Var)
+		if !ok {
+			return false
+		}
 		list := d.assignments(v)
-		return ok && len(list) == 1 && d.isEmpty(list[0])
+		return len(list) == 1 && d.fromNothing(strip(list[0]), true)
 	}
 	return d.fromNothing(e, true)
 }

@@ -35,15 +35,7 @@ import (
 //   - Each function is known as its line says.
 //   - What no edit reaches is not computed again, but for a few.
 func TestPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs, which takes a minute")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs the go command: ", err)
-	}
-	if raceEnabled {
-		t.Skip("the programs are built without the race detector, which would tell nothing new")
-	}
+	needsBuilds(t)
 	files, err := filepath.Glob("testdata/programs/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs: ", err)

@@ -450,6 +450,8 @@ func (r *resolver) mention(o types.Object) {
 
 // index tells where things are named. It is made at first use.
 type index struct {
+	byName   bool // methods are called by names that are not in the source
+	reflects bool // values of any type are written
 	cutsOnce sync.Once
 	cutOf    []types.Type // of all declarations
 
@@ -472,6 +474,10 @@ func (p *parsedProgram) indexed() *index {
 			for _, d := range k.decls {
 				for _, o := range d.mentions {
 					p.mentioned[o] = append(p.mentioned[o], d)
+				}
+				for _, l := range d.leaves {
+					p.byName = p.byName || l.library && callsByName(l.full())
+					p.reflects = p.reflects || l.path == "reflect" && reflects(l.full())
 				}
 				for _, o := range d.touches {
 					p.touched[o] = append(p.touched[o], d)

@@ -35,15 +35,7 @@ import (
 // The same edits are made to the program with two identities that are broken
 // on purpose, to show that the suite sees what is stale.
 func TestSuite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program for each edit, which takes some minutes")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs the go command: ", err)
-	}
-	if raceEnabled {
-		t.Skip("the programs are built without the race detector, which would tell nothing new")
-	}
+	needsBuilds(t)
 	s := newSuite(t)
 	t.Run("edits", func(t *testing.T) {
 		for _, e := range s.chosen(t) {
@@ -54,6 +46,20 @@ func TestSuite(t *testing.T) {
 		}
 	})
 	s.report(t)
+}
+
+// needsBuilds skips a test that builds programs where that is of no use.
+func needsBuilds(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs, which takes minutes")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("needs the go command: ", err)
+	}
+	if raceEnabled {
+		t.Skip("the programs are built without the race detector, which would tell nothing new")
+	}
 }
 
 // someEdits is which part of the edits is tried where nothing is said: every

@@ -120,18 +120,19 @@ func (m *mappings) add(file *os.File, id fileID, path string) (data []byte, ok b
 	base := heapBytes(room + page)
 	offset := -int(uintptr(unsafe.Pointer(base))) & (page - 1)
 	first := (*byte)(unsafe.Add(unsafe.Pointer(base), offset))
-	if err := mapOver(unsafe.Pointer(first), room, file); err != nil {
-		m.release(f)
-		return nil, false
-	}
-	weakly := weak.Make(first)
-	runtime.SetFinalizer(base, func(base *byte) {
+	plain := func(base *byte) {
 		if err := unmapOver(unsafe.Add(unsafe.Pointer(base), offset), room); err != nil {
 			immortal.Store(base, nil) // the heap must not get back what cannot be written
 			return
 		}
 		m.release(f)
-	})
+	}
+	if err := mapOver(unsafe.Pointer(first), room, file); err != nil {
+		plain(base) // a failure may have taken away what was there
+		return nil, false
+	}
+	weakly := weak.Make(first)
+	runtime.SetFinalizer(base, plain)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f.first, m.files[id] = weakly, f
