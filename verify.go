@@ -56,6 +56,9 @@ func sampleOf(s string) (float64, error) {
 	return 0, fmt.Errorf("larder: LARDER_VERIFY is %q: give a number from 0 to 1, or 1/N", s)
 }
 
+// Verifying reports whether some hits are checked by computing them again.
+func (l *Larder) Verifying() bool { return l.verification.Sample > 0 }
+
 func (v Verification) complete() (Verification, error) {
 	if v.Sample < 0 || v.Sample > 1 {
 		return v, fmt.Errorf("larder: the part of hits to verify is %v: give a number from 0 to 1", v.Sample)

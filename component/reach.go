@@ -19,6 +19,22 @@ type Writer interface {
 	Outputs(env *Env) []guard.Output
 }
 
+// A Lister is a parameter struct of a source or a sink of files, for which names,
+// sizes and times stand. What a source that says so puts out depends on its
+// parameters and on what it says it reads, and on nothing else. What a sink that
+// says so writes is where it says, and stays as it is if it would only be written
+// again.
+type Lister interface {
+	Listed() bool
+}
+
+// IsListed reports whether a component is a registered source or sink of files
+// whose parameters say so: see [Lister].
+func (c *Component) IsListed(params any) bool {
+	l, ok := params.(Lister)
+	return ok && c.IsRegistered() && l.Listed()
+}
+
 // Inputs lists what a component reads from outside, and what the mappers among
 // its parameters do: nothing written by a flow may be, hold or lie in it.
 func (c *Component) Inputs(env *Env, params any) (all []guard.Input) {

@@ -135,6 +135,11 @@ func All(kind Kind) []*Component {
 	return all
 }
 
+// IsRegistered reports whether the component can be named: what it does is then
+// known by its name, the parameters and the program. One that was made of values
+// in Go is not.
+func (c *Component) IsRegistered() bool { return slices.Contains(All(c.Kind), c) }
+
 // Find returns the component of a kind and name, or an error with the nearest
 // names there are.
 func Find(kind Kind, name string) (*Component, error) {

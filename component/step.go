@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
 )
 
 // A Step is a mapper with its parameters, as the parameter of another
@@ -14,6 +15,15 @@ import (
 type Step struct {
 	Component *Component // of kind Map
 	Params    any        // a value of Component.Type
+}
+
+// AppendKey names the step: see [key.Keyer].
+func (s Step) AppendKey(dst []byte) ([]byte, error) {
+	if s.Component == nil {
+		return dst, nil
+	}
+	d, err := key.Of([]any{s.Component.Name, s.Params})
+	return append(dst, d[:]...), err
 }
 
 // Mapper makes the mapper.

@@ -216,6 +216,7 @@ func (m *Making) recall(ctx context.Context) error {
 		return err
 	}
 	m.count(r)
+	m.node.Tally.note(r.Reads, r.Unkept)
 	out, err := r.Value.open(m.in)
 	if err != nil {
 		return m.fail(err)

@@ -54,6 +54,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Tally.note(r.Reads, r.Unkept)
 	switch r.From {
 	case larder.FromMemory:
 		s.Tally.FromMemory.Add(int64(ds.Len()))

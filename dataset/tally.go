@@ -3,6 +3,8 @@ package dataset
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-data/larder"
 )
 
 // A Tally counts what happened at one node. It may be used by many goroutines.
@@ -17,6 +19,10 @@ type Tally struct {
 	// back after that are not counted again.
 	Settled atomic.Bool
 
+	// Loose says that a result depended on more than items and parameters, or
+	// was handed out and not kept.
+	Loose atomic.Bool
+
 	nanos, saved atomic.Int64
 }
 
@@ -25,3 +31,13 @@ func (t *Tally) Spent() time.Duration { return time.Duration(t.nanos.Load()) }
 
 // Saved returns the time that hits did not spend.
 func (t *Tally) Saved() time.Duration { return time.Duration(t.saved.Load()) }
+
+// Save counts time that was not spent.
+func (t *Tally) Save(d time.Duration) { t.saved.Add(int64(d)) }
+
+// note takes in what is said of a result that was handed out.
+func (t *Tally) note(reads []larder.Read, unkept error) {
+	if len(reads) > 0 || unkept != nil {
+		t.Loose.Store(true)
+	}
+}

@@ -67,6 +67,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 		return nil, requestError{err}
 	}
 	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	r.leaveUnchanged(ctx)
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {
 			return nil, r.failed(ctx, s, err)
@@ -88,6 +89,10 @@ type planner struct {
 func (p *planner) node(ctx context.Context, s *state) error {
 	np := &NodePlan{Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name}
 	p.plans[s.Name] = np
+	if s.unchanged {
+		np.Samples, np.Kept, np.Seconds = s.samples, s.tally.FromStore.Load(), s.tally.Saved().Seconds()
+		return nil
+	}
 	for _, in := range s.From {
 		if up := p.plans[in.Node]; up.Unknown != "" {
 			np.Unknown = up.Unknown

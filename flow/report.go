@@ -48,6 +48,10 @@ type NodeReport struct {
 	SecondsSaved float64 `json:"seconds_saved"` // that hits did not spend
 	BytesRead    int64   `json:"bytes_read"`    // encoded, from the store
 	BytesWritten int64   `json:"bytes_written"` // encoded, to the store or by a sink
+	// Unchanged says that a sink was left as it is, with no sample looked at,
+	// and a node that only such sinks read was not read: FromStore then counts
+	// the results that stand.
+	Unchanged bool `json:"unchanged,omitempty"`
 	// Cache says how the samples that the node keeps in memory were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
 	// Decision says what was decided of checkpoint: auto and of a cache that
@@ -104,6 +108,6 @@ func (s *state) report() NodeReport {
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
-		Cache: s.cacheReport(), Decision: s.decision,
+		Unchanged: s.unchanged, Cache: s.cacheReport(), Decision: s.decision,
 	}
 }

@@ -60,10 +60,14 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	}
 	ctx = dataset.WithLog(ctx, r.Log)
 	start := time.Now()
+	r.leaveUnchanged(ctx)
 	stop := r.watch()
 	err = r.all(ctx)
 	if err == nil && o.Discard {
 		err = r.discard(ctx)
+	}
+	if err == nil {
+		r.noteWritten(ctx)
 	}
 	if merr := r.saveManifests(context.WithoutCancel(ctx), err == nil); err == nil {
 		err = merr
@@ -96,9 +100,10 @@ func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.D
 type run struct {
 	*Flow
 	RunOptions
-	targets []*Node
-	states  []*state // of the nodes needed, in order
-	events  *events
+	targets  []*Node
+	states   []*state   // of the nodes needed, in order
+	writings []*writing // of the sinks of which it can be known that they need not be written
+	events   *events
 }
 
 // state is what a run knows of a node.
@@ -118,6 +123,8 @@ type state struct {
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	ended    chan struct{}       // closed once what the node does in a run is done
 	readers  []*state            // nodes that read it
+
+	unchanged bool // what it was to do stands as it is, and no sample is looked at
 }
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {

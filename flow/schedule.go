@@ -97,6 +97,9 @@ func (r *run) do(ctx context.Context, s *state) error {
 		ctx = dataset.Bounded(ctx, s.Options.Workers)
 	}
 	r.events.started(s)
+	if s.unchanged {
+		return nil
+	}
 	_, err := flight.Protect(func() (struct{}, error) {
 		err := r.build(ctx, s)
 		if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {

@@ -39,6 +39,13 @@ func (s FileStat) Settled(now time.Time) bool {
 	return s.Ino != 0 && s.Ctime != 0 && s.Mtime < limit && s.Ctime < limit
 }
 
+// ShowsChanges reports whether a change after the given time of the file that lies
+// at path, and had the state s then, would show in its times: it is settled, and
+// its file system notes writes through a mapping.
+func ShowsChanges(path string, s FileStat, at time.Time) bool {
+	return s.Settled(at) && stampsMappings(path, s)
+}
+
 // A Memo remembers digests of files. It is used by many goroutines.
 type Memo interface {
 	Load(FileStat) (Digest, bool)

@@ -105,10 +105,10 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 }
 
 // fewerCollections holds memory that is never touched, and so takes none, until
-// the function that it returns is called: what is made of sources grows from
-// nothing to some fifty times their size and stays, so marking it again at each
-// doubling would cost a quarter of the time. Where the memory of the process is
-// limited, nothing is held.
+// the function that it returns is called. What is made of sources takes a hundred
+// times their size, half of it to stay, so marking it again at each doubling
+// would cost a quarter of the time. Where the memory of the process is limited,
+// nothing is held.
 func fewerCollections(registered []*Package) (end func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
@@ -122,7 +122,7 @@ func fewerCollections(registered []*Package) (end func()) {
 			}
 		}
 	}
-	held := make([]byte, min(32*size, 1<<28))
+	held := make([]byte, min(120*size, 1<<28))
 	return func() { runtime.KeepAlive(held) }
 }
 

@@ -43,6 +43,9 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
 }
 
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
 // Write writes a dataset. Items must be text, numbers, truth values or null,
 // which is an empty field.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {

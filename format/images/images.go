@@ -37,6 +37,9 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return []guard.Input{{Path: env.Path(s.Path), Flat: !s.Recursive && !s.Label}}
 }
 
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
 // extensions are those of files taken for images, in lower case.
 var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "tif", "tiff", "webp"}
 

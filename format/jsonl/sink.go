@@ -35,6 +35,9 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
 }
 
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
 // Write writes a dataset. Items must be documents or text; what else there is
 // must be dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {

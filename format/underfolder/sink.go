@@ -43,6 +43,9 @@ const (
 	Replace        Overwrite = "replace"         // put the new dataset in its place, at once
 )
 
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == Replace }
+
 // Write writes a dataset. Two writers of one folder take turns. With replace,
 // and where there is no folder yet, it appears complete or not at all, files
 // that are already there with the right content are not written again, and if

@@ -32,6 +32,9 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
 }
 
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
 // Open lists a folder and returns its samples; no item is read before it is
 // asked for. memo, which may be nil, remembers digests of files; log takes a
 // warning about names that are no items and about items that are both shared

@@ -1,0 +1,327 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/zeebo/xxh3"
+)
+
+// A sink that was written from the same files by the same nodes, and whose output
+// nobody has touched since, is not written again: no sample is looked at. That is
+// so only where all that is computed for it is kept, as what is not kept is to be
+// computed in each run; and where names, sizes and times stand for all that is
+// read and written ([component.Lister]).
+//
+// What a sink was written from is an action: the program, the nodes with their
+// parameters, and what was seen of the files that they read (package stamp).
+// Under its key the store has a [written].
+
+// written says what a sink wrote.
+type written struct {
+	Output key.Digest    `json:"output"` // the stamp of what it wrote
+	Inputs key.Digest    `json:"inputs"` // the content of the inputs that had changed shortly before At
+	At     time.Time     `json:"at"`
+	Nodes  []writtenNode `json:"nodes"` // the sink, and those above it
+}
+
+// writtenNode is what a run that looks at no sample says of a node.
+type writtenNode struct {
+	Name    string        `json:"name"`
+	Samples int64         `json:"samples"`
+	Results int64         `json:"results"` // handed out, computed or not
+	Saved   time.Duration `json:"saved"`   // what these took to compute
+}
+
+// writtenType is the type of records that hold what a sink wrote.
+var writtenType = xxh3.HashString("larder written 1")
+
+// A writing is a sink of which it can be known that it need not be written.
+type writing struct {
+	sink   *state
+	above  []*state
+	action *key.Action // with what was seen of the inputs before the run
+	inputs []stamp.Root
+	before *stamp.Stamp
+	began  time.Time  // when that was
+	recent key.Digest // content of the inputs that had changed shortly before
+	found  *written   // nil: it is to be written
+}
+
+// leaveUnchanged finds out which sinks need not be written, and takes those out
+// of the run with the nodes that nobody else reads.
+func (r *run) leaveUnchanged(ctx context.Context) {
+	if r.Larder == nil || r.Larder.Verifying() || r.Discard || r.Trace != nil || r.Checkpoints != nil {
+		return
+	}
+	for _, s := range r.states {
+		if !s.target {
+			continue
+		}
+		w := r.writing(ctx, s)
+		if w == nil {
+			continue
+		}
+		var err error
+		if w.found = r.findWritten(ctx, w); w.found == nil {
+			w.recent, err = w.before.Contents(ctx, w.began)
+		}
+		if err == nil {
+			r.writings = append(r.writings, w)
+		}
+	}
+	for _, w := range r.writings {
+		if w.found != nil {
+			w.sink.unchanged = true
+		}
+	}
+	for _, s := range slices.Backward(r.states) {
+		read := slices.ContainsFunc(s.readers, func(n *state) bool { return !n.unchanged })
+		s.unchanged = s.unchanged || !s.target && len(s.readers) > 0 && !read
+	}
+	for _, w := range r.writings {
+		if w.found != nil {
+			w.tell()
+		}
+	}
+}
+
+// tell has the nodes report what stands: results of which none was looked at.
+func (w *writing) tell() {
+	for _, n := range w.found.Nodes {
+		for _, s := range append(w.above, w.sink) {
+			if s.Name == n.Name && s.unchanged && s.samples == 0 { // not told by another sink
+				s.samples = n.Samples
+				s.tally.FromStore.Store(n.Results)
+				s.tally.Save(n.Saved)
+			}
+		}
+	}
+}
+
+// writing describes how a sink is written, or returns nil if that cannot be known
+// without going through the samples.
+func (r *run) writing(ctx context.Context, s *state) *writing {
+	if !s.Component.IsListed(s.Params) {
+		return nil
+	}
+	w := &writing{sink: s, above: r.above(s, func(*state) bool { return false }), began: time.Now()}
+	var nodes []key.Param
+	for _, n := range append(w.above, s) {
+		does, ok := r.does(n)
+		if !ok {
+			return nil
+		}
+		nodes = append(nodes, key.Param{Name: "node " + n.Name, Value: does})
+		for _, in := range n.Component.Inputs(r.bareEnv(n.Node), n.Params) {
+			roots, err := rootsOf(ctx, in)
+			if err != nil {
+				return nil // what is wrong is met again, where it can be said
+			}
+			w.inputs = append(w.inputs, roots...)
+		}
+	}
+	build, err := key.Build()
+	if err != nil {
+		return nil
+	}
+	op, err := key.NewOp("written by "+s.Component.Name, build, nodes...)
+	if err != nil {
+		return nil
+	}
+	if w.before, err = stamp.Of(ctx, w.inputs); err != nil {
+		return nil
+	}
+	w.action = op.Action(key.Input{Name: "files", Ref: key.Content(w.before.Sum)})
+	return w
+}
+
+// rootsOf lists the files that are read for an input.
+func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
+	if in.Entry {
+		return nil, nil // its content is a parameter of the mapper
+	}
+	roots := []stamp.Root{{Path: in.Path, Flat: in.Flat}}
+	if in.Files == nil {
+		return roots, nil
+	}
+	err := in.Files(ctx, func(path string) error {
+		roots = append(roots, stamp.Root{Path: path})
+		return nil
+	})
+	return roots, err
+}
+
+// does says what a node does with what it reads: all that its output depends on
+// beside that and the program. ok is false if that is not known, or if the node
+// computes what is not kept.
+func (r *run) does(s *state) (does []any, ok bool) {
+	c := s.Component
+	if !c.IsRegistered() || (c.Kind == component.Source || c.Kind == component.Sink) && !c.IsListed(s.Params) {
+		return nil, false
+	}
+	kept := s.Options.Keep || s.Options.Checkpoint
+	env := r.env(s.Node, &dataset.Tally{})
+	env.Log = slog.New(slog.DiscardHandler) // it is made again where it is used
+	does = []any{string(c.Kind), c.Name, s.Params, env.Dir}
+	for _, in := range s.From {
+		does = append(does, in.String())
+	}
+	mappers, err := r.mappers(s, env)
+	if err != nil {
+		return nil, false
+	}
+	for _, m := range mappers {
+		if maker, ok := m.(dataset.Maker); ok {
+			if !kept {
+				return nil, false
+			}
+			does = append(does, maker.Op().Key().String())
+		}
+	}
+	_, err = key.Of(does)
+	return does, err == nil
+}
+
+// mappers makes the mappers that a node applies.
+func (r *run) mappers(s *state, env *component.Env) (all []dataset.Mapper, err error) {
+	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
+		if c.Kind != component.Map || err != nil {
+			return
+		}
+		var m dataset.Mapper
+		m, err = c.Mapper(env, params)
+		all = append(all, m)
+	})
+	return all, err
+}
+
+// findWritten returns what the sink wrote, if it would write the same again and
+// nobody has touched it since.
+func (r *run) findWritten(ctx context.Context, w *writing) *written {
+	rec, err := r.Larder.Store().Get(ctx, w.action.Key())
+	if err != nil || rec.Type != writtenType {
+		return nil
+	}
+	var found written
+	if json.Unmarshal(rec.Payload, &found) != nil {
+		return nil
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		read, err := w.before.Contents(gctx, found.At)
+		if err == nil && read != found.Inputs {
+			err = dataset.ErrChanged
+		}
+		return err
+	})
+	g.Go(func() error {
+		out, err := stamp.Of(gctx, r.outputs(w.sink))
+		if err == nil && out.Sum != found.Output {
+			err = dataset.ErrChanged
+		}
+		return err
+	})
+	if g.Wait() != nil {
+		return nil
+	}
+	if read, err := w.before.Contents(ctx, w.began); err == nil && read.IsZero() && !found.Inputs.IsZero() && !larder.IsDry(ctx) {
+		found.Inputs, found.At = read, w.began
+		_ = r.putWritten(ctx, w, &found) // what has not changed for a while need not be read the next time
+	}
+	return &found
+}
+
+// outputs lists what a sink writes.
+func (r *run) outputs(s *state) (roots []stamp.Root) {
+	for _, o := range s.Component.Outputs(r.bareEnv(s.Node), s.Params) {
+		roots = append(roots, stamp.Root{Path: o.Path, Flat: o.Files})
+	}
+	return roots
+}
+
+// settleTime is how long after a change Linux may give another the same time on
+// its own file systems: a tick of the clock, 10 ms at most.
+const settleTime = 12 * time.Millisecond
+
+// noteWritten notes of each sink what it wrote, after a run that ended well.
+func (r *run) noteWritten(ctx context.Context) {
+	if !slices.ContainsFunc(r.writings, func(w *writing) bool { return w.found == nil }) {
+		return
+	}
+	time.Sleep(settleTime) // so that a change of what was written shows
+	for _, w := range r.writings {
+		if w.found != nil {
+			continue
+		}
+		if err := r.note(ctx, w); err != nil && !errors.Is(err, store.ErrReadOnly) && !errors.Is(err, store.ErrFull) {
+			r.Log.Debug("what a sink wrote is not noted", "node", w.sink.Name, "error", err)
+		}
+	}
+}
+
+// note notes what a sink wrote, unless its inputs have changed meanwhile.
+func (r *run) note(ctx context.Context, w *writing) error {
+	note := written{At: time.Now()}
+	for _, s := range append(w.above, w.sink) {
+		t := &s.tally
+		if t.Loose.Load() || t.Failed.Load() > 0 {
+			return fmt.Errorf("node %s depends on more than is seen of its inputs", s.Name)
+		}
+		note.Nodes = append(note.Nodes, writtenNode{
+			Name: s.Name, Samples: s.samples, Results: t.Computed.Load() + t.FromMemory.Load() + t.FromStore.Load(), Saved: t.Saved() + t.Spent(),
+		})
+	}
+	after, err := stamp.Of(ctx, w.inputs)
+	if err != nil {
+		return err
+	}
+	read, err := w.before.Contents(ctx, w.began)
+	if err == nil && (after.Sum != w.before.Sum || read != w.recent) {
+		err = dataset.ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	if note.Inputs, err = after.Contents(ctx, note.At); err != nil {
+		return err
+	}
+	out, err := stamp.Of(ctx, r.outputs(w.sink))
+	if err != nil {
+		return err
+	}
+	note.Output = out.Sum
+	return r.putWritten(ctx, w, &note)
+}
+
+func (r *run) putWritten(ctx context.Context, w *writing, note *written) error {
+	payload, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	provenance, err := w.action.MarshalProvenance()
+	if err != nil {
+		return err
+	}
+	cost := time.Duration(0) // of all that is saved
+	for _, n := range note.Nodes {
+		cost += n.Saved
+	}
+	return r.Larder.Store().Put(ctx, store.Record{
+		Key: w.action.Key(), Type: writtenType, Payload: payload, Cost: cost, Provenance: provenance,
+	})
+}

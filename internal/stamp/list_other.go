@@ -1,0 +1,33 @@
+//go:build !linux
+
+package stamp
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/larder-data/larder/key"
+)
+
+// list adds the files in a folder, and returns the folders in it, links followed.
+func list(found []entry, dir string) (_ []entry, folders []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		switch {
+		case err != nil && e.Type()&os.ModeSymlink != 0:
+			found = append(found, entry{name: e.Name(), lost: true})
+		case os.IsNotExist(err): // it was removed just now
+		case err != nil:
+			return nil, nil, err
+		case info.IsDir():
+			folders = append(folders, e.Name())
+		default:
+			found = append(found, entry{name: e.Name(), stat: key.StatOf(info)})
+		}
+	}
+	return found, folders, nil
+}

@@ -1,0 +1,183 @@
+// Package stamp is about what can be seen of files without reading them: names,
+// sizes, times, and where they lie. Two equal stamps stand for equal content,
+// as a file that is written to gets another time.
+//
+// Clocks of file systems are coarse, and not every write through a mapping gets
+// a time: a file whose last change is recent may change again without a trace.
+// So what stands for it is its content, too ([Stamp.Contents]).
+package stamp
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/larder-data/larder/key"
+)
+
+// A Root is a file, or a folder with all that lies in it and in the folders
+// below, links followed.
+type Root struct {
+	Path string
+	Flat bool // not what lies in folders below
+}
+
+// A Stamp is what was seen of some files.
+type Stamp struct {
+	Sum   key.Digest // of names, places, sizes and times
+	files []file
+}
+
+// file is where a file was seen, and how.
+type file struct {
+	root, name string
+	stat       key.FileStat
+}
+
+// Of looks at all that there is at the roots. A root that is not there has a
+// stamp, too.
+func Of(ctx context.Context, roots []Root) (*Stamp, error) {
+	s := &Stamp{}
+	var sum []byte
+	for _, r := range roots {
+		found, err := r.entries(ctx)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(found, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+		sum = binary.AppendUvarint(sum, uint64(len(found)))
+		for _, e := range found {
+			sum = e.append(sum)
+			if !e.lost {
+				s.files = append(s.files, file{r.Path, e.name, e.stat})
+			}
+		}
+	}
+	s.Sum = key.DigestOf(sum)
+	return s, nil
+}
+
+// entry is a file that was seen.
+type entry struct {
+	name string // from the root, with slashes; "" for the root itself
+	stat key.FileStat
+	lost bool // a link that leads nowhere
+}
+
+func (e entry) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(e.name)))
+	b = append(b, e.name...)
+	if e.lost {
+		return append(b, 1)
+	}
+	b = append(b, 0)
+	for _, n := range []uint64{e.stat.Dev, e.stat.Ino, uint64(e.stat.Size), uint64(e.stat.Mtime), uint64(e.stat.Ctime)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+func (r Root) entries(ctx context.Context) ([]entry, error) {
+	switch info, err := os.Stat(r.Path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return []entry{{stat: key.StatOf(info)}}, nil
+	}
+	return r.folder(ctx, nil, "", 0)
+}
+
+// maxDepth bounds folders in folders, so that links cannot lead in circles for
+// ever.
+const maxDepth = 64
+
+// folder adds the files in a folder, given by its name from the root, and in
+// those below it.
+func (r Root) folder(ctx context.Context, found []entry, below string, depth int) ([]entry, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("%s: more than %d folders in each other", filepath.Join(r.Path, below), maxDepth)
+	}
+	first := len(found)
+	found, folders, err := list(found, filepath.Join(r.Path, below))
+	if err != nil {
+		return nil, err
+	}
+	if below != "" {
+		for i := range found[first:] {
+			found[first+i].name = below + "/" + found[first+i].name
+		}
+	}
+	if r.Flat {
+		return found, nil
+	}
+	for _, name := range folders {
+		if below != "" {
+			name = below + "/" + name
+		}
+		if found, err = r.folder(ctx, found, name, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// maxBytes bounds what is read to stand for recently changed files.
+const maxBytes = 4 << 30
+
+// ErrTooMuch is returned where more has changed recently than is worth reading.
+var ErrTooMuch = errors.New("stamp: too much has changed within the last minute")
+
+// Contents digests the content of those of the files of which a change after the
+// given time might not be seen; the zero digest stands for none. Several files are
+// read at once.
+func (s *Stamp) Contents(ctx context.Context, at time.Time) (key.Digest, error) {
+	var recent []string
+	bytes := int64(0)
+	for _, f := range s.files {
+		path := filepath.Join(f.root, filepath.FromSlash(f.name))
+		if !key.ShowsChanges(path, f.stat, at) {
+			recent = append(recent, path)
+			bytes += f.stat.Size
+		}
+	}
+	switch {
+	case len(recent) == 0:
+		return key.Digest{}, nil
+	case bytes > maxBytes:
+		return key.Digest{}, ErrTooMuch
+	}
+	sums := make([]key.Digest, len(recent))
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(4, len(recent)) {
+		g.Go(func() (err error) {
+			for i := next.Add(1) - 1; i < int64(len(sums)) && err == nil; i = next.Add(1) - 1 {
+				sums[i], _, err = key.DigestFile(ctx, recent[i], nil)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return key.Digest{}, err
+	}
+	b := make([]byte, 0, len(sums)*key.Size)
+	for _, d := range sums {
+		b = append(b, d[:]...)
+	}
+	return key.DigestOf(b), nil
+}
