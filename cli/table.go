@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 )
 
@@ -19,6 +20,9 @@ func writeTable(w io.Writer, r *flow.Report) {
 	}
 	t.Flush()
 	for _, n := range r.Nodes {
+		if n.Unchanged && n.Kind == component.Sink {
+			fmt.Fprintf(w, "%s: unchanged since it was written, so no sample was looked at\n", n.Name)
+		}
 		if n.Decision != "" {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Decision)
 		}

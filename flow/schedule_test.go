@@ -127,9 +127,10 @@ func TestFailureLeavesTheRest(t *testing.T) {
 	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
-	// The sample that was under way when the run ended may have been kept.
-	if n := node(t, r, "right"); n.Computed != 26-before && n.Computed != 25-before {
-		t.Errorf("right: %d computed after %d were, want %d or one less", n.Computed, before, 26-before)
+	// The sample that was under way when the run ended may have been kept after
+	// that was counted; one that was computed, but came after the end, is not kept.
+	if n := node(t, r, "right"); n.Computed < 25-before || n.Computed > 27-before {
+		t.Errorf("right: %d computed after %d were, want %d, or one more or less", n.Computed, before, 26-before)
 	}
 }
 

@@ -263,7 +263,11 @@ func (r *run) noteWritten(ctx context.Context) {
 	if !slices.ContainsFunc(r.writings, func(w *writing) bool { return w.found == nil }) {
 		return
 	}
-	time.Sleep(settleTime) // so that a change of what was written shows
+	select {
+	case <-time.After(settleTime): // from now on a change of what was written shows
+	case <-ctx.Done():
+		return
+	}
 	for _, w := range r.writings {
 		if w.found != nil {
 			continue

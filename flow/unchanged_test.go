@@ -1,0 +1,247 @@
+package flow_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/store/memory"
+
+	_ "github.com/larder-data/larder/format/jsonl"
+)
+
+// lines is a flow over a file of JSON lines in a folder.
+type lines struct {
+	t     *testing.T
+	dir   string
+	nodes string
+	store *memory.Store
+}
+
+const keptHashes = `
+  in: {source: jsonl, with: {path: in.jsonl}}
+  hashed: {map: hash, from: in, keep: true, with: {items: [text], into: h}}
+  out: {sink: jsonl, from: hashed, with: {path: out.jsonl, overwrite: replace}}
+`
+
+func newLines(t *testing.T, nodes string, n int) *lines {
+	l := &lines{t: t, dir: t.TempDir(), nodes: nodes, store: memory.New(memory.Options{})}
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{\"text\": \"line %03d\"}\n", i)
+	}
+	l.write("in.jsonl", b.String())
+	return l
+}
+
+func (l *lines) path(name string) string { return filepath.Join(l.dir, name) }
+
+func (l *lines) write(name, text string) {
+	l.t.Helper()
+	if err := os.WriteFile(l.path(name), []byte(text), 0o666); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lines) read(name string) string {
+	l.t.Helper()
+	b, err := os.ReadFile(l.path(name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (l *lines) runIn(o flow.RunOptions) *flow.Report {
+	l.t.Helper()
+	f, err := flow.Parse(l.path("flow.yaml"), []byte("version: 1\nnodes:\n"+l.nodes), nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	r, err := f.Run(l.t.Context(), o)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r
+}
+
+func (l *lines) run() *flow.Report { return l.runIn(flow.RunOptions{Larder: newLarder(l.t, l.store)}) }
+
+// edit changes a line of a file, and no more of its state than it must: its length
+// and its times are those of before.
+func (l *lines) edit(name string) {
+	l.t.Helper()
+	info, err := os.Stat(l.path(name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.write(name, strings.Replace(l.read(name), "line 003", "LINE 003", 1))
+	if err := os.Chtimes(l.path(name), info.ModTime(), info.ModTime()); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// A sink whose inputs and output nobody has touched is left as it is, and the
+// report says what stands.
+func TestUnchangedSinksAreLeft(t *testing.T) {
+	l := newLines(t, keptHashes, 10)
+	first := l.run()
+	if node(t, first, "out").Unchanged {
+		t.Error("the first run writes nothing")
+	}
+	before, err := os.Stat(l.path("out.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		second := l.run()
+		for _, n := range second.Nodes {
+			if !n.Unchanged || n.Samples != 10 || n.Computed != 0 || n.FromMemory != 0 {
+				t.Errorf("second run: %+v", n)
+			}
+		}
+		if n := node(t, second, "hashed"); n.FromStore != 10 || n.SecondsSaved <= 0 {
+			t.Errorf("second run: %+v", n)
+		}
+	}
+	if after, err := os.Stat(l.path("out.jsonl")); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the output was written again (%v)", err)
+	}
+}
+
+// Whatever is touched, what is at the output afterwards is what an empty cache
+// would give.
+func TestTouchedSinksAreWritten(t *testing.T) {
+	for name, touch := range map[string]func(l *lines){
+		"a line of the input":  func(l *lines) { l.edit("in.jsonl") },
+		"a line more":          func(l *lines) { l.write("in.jsonl", l.read("in.jsonl")+"{\"text\": \"more\"}\n") },
+		"a line of the output": func(l *lines) { l.edit("out.jsonl") },
+		"the output removed":   func(l *lines) { _ = os.Remove(l.path("out.jsonl")) },
+		"another input in its place": func(l *lines) {
+			l.write("new", "{\"text\": \"new\"}\n")
+			_ = os.Rename(l.path("new"), l.path("in.jsonl"))
+		},
+		"a link in place of the input": func(l *lines) {
+			l.write("new", "{\"text\": \"new\"}\n")
+			_ = os.Remove(l.path("in.jsonl"))
+			_ = os.Symlink("new", l.path("in.jsonl"))
+		},
+		"a link in place of the output": func(l *lines) {
+			_ = os.Rename(l.path("out.jsonl"), l.path("o"))
+			_ = os.Symlink("o", l.path("out.jsonl"))
+			l.edit("o")
+		},
+		"a parameter of a mapper": func(l *lines) { l.nodes = strings.Replace(l.nodes, "into: h", "into: h, algorithm: md5", 1) },
+		"a parameter of the sink": func(l *lines) {
+			l.nodes = strings.Replace(l.nodes, "items: [text], into: h", "items: [text], into: record", 1)
+			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: only", 1) + "  only: {map: keep-keys, from: hashed, with: {keys: [record]}}\n"
+		},
+		"another node between": func(l *lines) {
+			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: few", 1) + "  few: {op: slice, from: hashed, with: {stop: 3}}\n"
+		},
+		"a mapper that is not kept": func(l *lines) { l.nodes = strings.Replace(l.nodes, "keep: true, ", "", 1) },
+		"the cache":                 func(l *lines) { l.store = memory.New(memory.Options{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLines(t, keptHashes, 10)
+			l.run()
+			if r := l.run(); !node(t, r, "out").Unchanged {
+				t.Fatal("the second run writes the output again")
+			}
+			touch(l)
+			if r := l.run(); node(t, r, "out").Unchanged {
+				t.Error("the output was left as it is")
+			}
+			got := l.read("out.jsonl")
+			l.store = memory.New(memory.Options{})
+			if l.run(); got != l.read("out.jsonl") {
+				t.Errorf("what was written is not what an empty cache gives: %s", got)
+			}
+		})
+	}
+}
+
+// Where something is not kept, checked or asked for, samples are gone through.
+func TestWhatIsNotToBeLeft(t *testing.T) {
+	notKept := strings.Replace(keptHashes, "keep: true, ", "", 1)
+	for name, c := range map[string]struct {
+		nodes   string
+		options flow.RunOptions
+		larder  larder.Options
+	}{
+		"a mapper that is not kept":        {nodes: notKept},
+		"hits that are verified":           {nodes: keptHashes, larder: larder.Options{Verify: larder.Verification{Sample: 0.5}}},
+		"orders that are recorded":         {nodes: keptHashes, options: flow.RunOptions{Trace: func(string) func([]byte) { return func([]byte) {} }}},
+		"checkpoints that are let go of":   {nodes: keptHashes, options: flow.RunOptions{Discard: true}},
+		"an output that must not be there": {nodes: strings.Replace(keptHashes, "path: out.jsonl, overwrite: replace", "path: out.jsonl", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLines(t, c.nodes, 3)
+			for i := range 3 {
+				if strings.Contains(name, "must not be") {
+					_ = os.Remove(l.path("out.jsonl"))
+				}
+				c.larder.Store = l.store
+				opened, err := larder.Open(c.larder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.options.Larder = opened
+				if r := l.runIn(c.options); node(t, r, "out").Unchanged {
+					t.Errorf("run %d left the output as it is", i+1)
+				}
+			}
+		})
+	}
+}
+
+// Of several sinks those are written that must be, and what they read is read.
+func TestOneOfSeveralSinksIsWritten(t *testing.T) {
+	l := newLines(t, keptHashes+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", 10)
+	l.run()
+	l.edit("other.jsonl")
+	r := l.run()
+	if !node(t, r, "out").Unchanged || node(t, r, "other").Unchanged || node(t, r, "hashed").Unchanged {
+		t.Errorf("%+v", r.Nodes)
+	}
+	if n := node(t, r, "hashed"); n.Samples != 10 || n.Computed != 0 {
+		t.Errorf("hashed: %+v", n)
+	}
+	if l.read("other.jsonl") != l.read("out.jsonl") {
+		t.Error("the other output is not what it should be")
+	}
+}
+
+// The dry run says what the run does.
+func TestDryRunOfUnchangedSinks(t *testing.T) {
+	l := newLines(t, keptHashes, 10)
+	l.run()
+	for _, n := range l.plan().Nodes {
+		if n.Compute != 0 || n.Samples != 10 || n.Name == "hashed" && n.Kept != 10 {
+			t.Errorf("%+v", n)
+		}
+	}
+	l.edit("in.jsonl")
+	for _, n := range l.plan().Nodes {
+		if n.Name == "hashed" && n.Compute != 1 {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+func (l *lines) plan() *flow.Plan {
+	l.t.Helper()
+	f, err := flow.Parse(l.path("flow.yaml"), []byte("version: 1\nnodes:\n"+l.nodes), nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p, err := f.Plan(l.t.Context(), flow.RunOptions{Larder: newLarder(l.t, l.store)})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return p
+}
