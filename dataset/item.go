@@ -233,22 +233,36 @@ func (m *memory) Ref(context.Context) (key.Ref, error) {
 // NewBytes returns an item given by its encoded bytes, which must not be
 // changed afterwards.
 func NewBytes(ext string, b []byte) *Item {
-	return ItemFrom(&encoded{ext: ext, bytes: b, digest: key.DigestOf(b)})
+	return ItemFrom(&encoded{ext: ext, bytes: b})
 }
 
-// encoded is the origin of an item whose bytes and digest are at hand.
+// encoded is the origin of an item whose bytes are at hand.
 type encoded struct {
-	ext    string
-	bytes  []byte
-	digest key.Digest
+	ext   string
+	bytes []byte
+
+	once   sync.Once
+	digest key.Digest // of what nobody asks for none is made
+}
+
+// encodedAs is encoded where the digest of the bytes is known.
+func encodedAs(ext string, b []byte, d key.Digest) *encoded {
+	e := &encoded{ext: ext, bytes: b, digest: d}
+	e.once.Do(func() {})
+	return e
+}
+
+func (e *encoded) sum() key.Digest {
+	e.once.Do(func() { e.digest = key.DigestOf(e.bytes) })
+	return e.digest
 }
 
 func (e *encoded) String() string { return fmt.Sprintf("%d bytes of %s", len(e.bytes), e.ext) }
 
 func (e *encoded) Ext(context.Context) (string, error)        { return e.ext, nil }
 func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, nil }
-func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.digest, nil }
-func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.digest), nil }
+func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.sum(), nil }
+func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.sum()), nil }
 
 // IsKnown reports whether items of files with that extension can be decoded.
 func IsKnown(ext string) bool {

@@ -2,8 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"iter"
 	"runtime"
 	"sync"
 
@@ -71,61 +69,4 @@ func Workers(n int) int {
 		return n
 	}
 	return runtime.GOMAXPROCS(0)
-}
-
-// Stream yields the elements of ds in order while workers get the next ones
-// ready. At most 2*workers elements are ready or under way beside the one
-// handed out, so a slow consumer holds the workers back. It ends at the first
-// error.
-func Stream[T any](ctx context.Context, ds Dataset[T], workers int) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		var wait sync.WaitGroup
-		defer wait.Wait()
-		defer cancel(errStreamEnded)
-		queue := make(chan chan element[T], Workers(workers))
-		slots := make(chan struct{}, Workers(workers))
-		wait.Go(func() { feed(ctx, ds, queue, slots, &wait) })
-		for ready := range queue {
-			e := <-ready
-			if !yield(e.value, e.err) || e.err != nil {
-				return
-			}
-		}
-		if err := context.Cause(ctx); err != nil {
-			var zero T
-			yield(zero, err)
-		}
-	}
-}
-
-var errStreamEnded = errors.New("dataset: the consumer of the stream has left")
-
-type element[T any] struct {
-	value T
-	err   error
-}
-
-// feed starts one goroutine an element, in order, as long as there is room in
-// the queue and a slot to work in.
-func feed[T any](ctx context.Context, ds Dataset[T], queue chan<- chan element[T], slots chan struct{}, wait *sync.WaitGroup) {
-	defer close(queue)
-	for i := range ds.Len() {
-		ready := make(chan element[T], 1)
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			v, err := ds.At(ctx, i)
-			ready <- element[T]{v, err}
-		})
-		select {
-		case queue <- ready:
-		case <-ctx.Done():
-			return
-		}
-	}
 }

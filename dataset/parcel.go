@@ -73,7 +73,7 @@ func (p *parcel) open(in Sample) (Sample, error) {
 			}
 			f.Item = it
 		} else {
-			f.Item = ItemFrom(&encoded{ext: e.ext, bytes: e.bytes, digest: e.digest})
+			f.Item = ItemFrom(encodedAs(e.ext, e.bytes, e.digest))
 		}
 		out.fields = append(out.fields, f)
 	}

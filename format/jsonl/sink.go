@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -44,14 +45,22 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return rows.Sink{
 		Path: s.Path, Overwrite: s.Overwrite, Ext: "jsonl",
 		Begin: func(_ context.Context, path string, _ component.Samples) ([]byte, rows.RowFunc, error) {
-			return nil, func(ctx context.Context, sample dataset.Sample) ([]byte, error) { return s.line(ctx, path, sample) }, nil
+			l := &liner{Sink: s, path: path}
+			return nil, l.line, nil
 		},
 	}.Write(ctx, env, in)
 }
 
+// liner makes lines for the file at path.
+type liner struct {
+	Sink
+	path   string
+	quoted sync.Map // names of fields, in quotes
+}
+
 // line makes the line of a sample, its fields in the order of its items.
-func (s Sink) line(ctx context.Context, path string, sample dataset.Sample) ([]byte, error) {
-	if s.Items == Record {
+func (l *liner) line(ctx context.Context, sample dataset.Sample) ([]byte, error) {
+	if l.Items == Record {
 		it, err := sample.Item(recordKey)
 		if err != nil {
 			return nil, err
@@ -59,50 +68,78 @@ func (s Sink) line(ctx context.Context, path string, sample dataset.Sample) ([]b
 		if sample.Len() > 1 {
 			return nil, fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys())
 		}
-		b, err := value(ctx, it)
+		b, err := appendValue(ctx, nil, it)
 		return append(b, '\n'), err
 	}
-	line := []byte{'{'}
-	var names []string
+	line := make([]byte, 1, 256)
+	line[0] = '{'
+	names := make([]string, 0, 16)
 	for f := range sample.Fields() {
-		name, b, err := s.field(ctx, path, f)
-		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+		name := f.Key
+		if field, ok := l.Files[f.Key]; ok {
+			name = field
 		}
 		if slices.Contains(names, name) {
 			return nil, fmt.Errorf("item %s: there would be two fields %q", f.Key, name)
 		}
-		if names != nil {
+		if len(names) > 0 {
 			line = append(line, ',')
 		}
 		names = append(names, name)
-		quoted, err := dataset.NewItem("json", name).Bytes(ctx)
-		if err != nil {
-			return nil, err
+		quoted, err := l.quote(ctx, name)
+		if err == nil {
+			line = append(append(line, quoted...), ':')
+			line, err = l.field(ctx, line, f)
 		}
-		line = append(append(append(line, quoted...), ':'), b...)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+		}
 	}
 	return append(line, '}', '\n'), nil
 }
 
-// field returns the name and the value of the field that an item makes.
-func (s Sink) field(ctx context.Context, path string, f dataset.Field) (name string, b []byte, err error) {
-	field, ok := s.Files[f.Key]
-	if !ok {
-		b, err := value(ctx, f.Item)
-		return f.Key, b, err
+// quote returns the name of a field in quotes.
+func (l *liner) quote(ctx context.Context, name string) ([]byte, error) {
+	if q, ok := l.quoted.Load(name); ok {
+		return q.([]byte), nil
 	}
-	to, err := rows.Name(path, f.Item)
-	if err != nil {
-		return "", nil, err
+	q, err := dataset.NewItem("json", name).Bytes(ctx)
+	if err == nil {
+		l.quoted.Store(name, q)
 	}
-	b, err = dataset.NewItem("json", to).Bytes(ctx)
-	return field, b, err
+	return q, err
 }
 
-// value returns an item as JSON without line breaks: the very text, if it is
-// JSON already.
-func value(ctx context.Context, it *dataset.Item) ([]byte, error) {
+// field appends the value of the field that an item makes.
+func (l *liner) field(ctx context.Context, line []byte, f dataset.Field) ([]byte, error) {
+	if _, ok := l.Files[f.Key]; !ok {
+		return appendValue(ctx, line, f.Item)
+	}
+	to, err := rows.Name(l.path, f.Item)
+	if err != nil {
+		return nil, err
+	}
+	b, err := dataset.NewItem("json", to).Bytes(ctx)
+	return append(line, b...), err
+}
+
+// appendValue appends an item as JSON without line breaks: the very text, which is
+// not decoded, if it is JSON already.
+func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, error) {
+	ext, err := it.Ext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ext == "json" {
+		b, err := it.Bytes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := bytes.NewBuffer(line)
+		if json.Compact(out, b) == nil {
+			return out.Bytes(), nil
+		}
+	}
 	v, err := it.Value(ctx)
 	if err != nil {
 		return nil, err
@@ -112,10 +149,6 @@ func value(ctx context.Context, it *dataset.Item) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("it is a %T, which a line of JSON does not hold; drop it, or say files: to name its file", v)
 	}
-	ext, err := it.Ext(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if ext != "json" {
 		it = dataset.NewItem("json", v)
 	}
@@ -123,7 +156,7 @@ func value(ctx context.Context, it *dataset.Item) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var line bytes.Buffer
-	err = json.Compact(&line, b)
-	return line.Bytes(), err
+	out := bytes.NewBuffer(line)
+	err = json.Compact(out, b)
+	return out.Bytes(), err
 }

@@ -178,6 +178,9 @@ func check(text []byte) (at int, err error) {
 	if !utf8.Valid(text) {
 		return invalidAt(text), errors.New("this is not UTF-8")
 	}
+	if json.Valid(text) {
+		return 0, nil
+	}
 	err = json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return max(0, int(syntax.Offset)-1), err
@@ -203,29 +206,83 @@ const maxFields = 10_000
 // fieldsOf returns the fields of an object in a valid text, each with its value
 // as it is written there.
 func fieldsOf(text []byte) ([]dataset.Field, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	text = bytes.TrimLeft(text, blanks)
+	if len(text) == 0 || text[0] != '{' {
 		return nil, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
 	}
-	var fields []dataset.Field
-	for d.More() {
-		k, err := d.Token()
+	fields := make([]dataset.Field, 0, 8)
+	for rest := bytes.TrimLeft(text[1:], blanks); rest[0] != '}'; {
+		n := valueEnd(rest)
+		name, err := nameOf(rest[:n])
 		if err != nil {
 			return nil, err
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == k }) {
-			return nil, fmt.Errorf("there are two fields %q", k)
+		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == name }) {
+			return nil, fmt.Errorf("there are two fields %q", name)
 		}
 		if len(fields) == maxFields {
 			return nil, fmt.Errorf("there are more than %d fields; say items: record to take a line as one item", maxFields)
 		}
-		fields = append(fields, dataset.Field{Key: k.(string), Item: dataset.NewBytes("json", value)})
+		rest = bytes.TrimLeft(bytes.TrimLeft(rest[n:], blanks)[1:], blanks) // after the colon
+		n = valueEnd(rest)
+		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes("json", rest[:n:n])})
+		rest = bytes.TrimLeft(rest[n:], blanks)
+		if rest[0] == ',' {
+			rest = bytes.TrimLeft(rest[1:], blanks)
+		}
 	}
 	return fields, nil
+}
+
+// blanks may stand between the parts of a JSON text.
+const blanks = " \t\r\n"
+
+// nameOf reads a text in quotes.
+func nameOf(quoted []byte) (name string, err error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	err = json.Unmarshal(quoted, &name)
+	return name, err
+}
+
+// valueEnd returns where the value ends that a valid text begins with.
+func valueEnd(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = quoteEnd(text, i)
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		default:
+			if depth > 0 {
+				continue
+			}
+			end := bytes.IndexAny(text[i:], ",}]: \t\r\n")
+			if end < 0 {
+				return len(text)
+			}
+			return i + end
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// quoteEnd returns where the text in quotes ends that begins at i.
+func quoteEnd(text []byte, i int) int {
+	for i++; text[i] != '"'; i++ {
+		if text[i] == '\\' {
+			i++
+		}
+	}
+	return i
 }
 
 // textOf returns a field of an object in a valid text, which must be a text; it

@@ -39,12 +39,14 @@ const MaxBytes = 256 << 20
 // ByteOrderMark may start a file, and is no part of its first row's value.
 const ByteOrderMark = "\ufeff"
 
-// An Index says where the rows of files begin. It takes 8 bytes a row. Once all
-// files are added it may be used by many goroutines.
+// An Index says where the rows of files begin. It takes 8 bytes a row, and 2 MiB
+// for rows that were read ahead. Once all files are added it may be used by many
+// goroutines.
 type Index struct {
 	listing *dataset.Listing
 	files   []*file
 	ends    []int // ends[k] is the number of rows in files[:k+1]
+	ahead   blocks
 }
 
 type file struct {
@@ -131,25 +133,17 @@ func (x *Index) Len() int {
 // is an error that wraps [dataset.ErrChanged].
 func (x *Index) Row(i int) (Row, error) {
 	k, _ := slices.BinarySearch(x.ends, i+1)
-	in := x.files[k]
+	in, n := x.files[k], i
 	if k > 0 {
 		i -= x.ends[k-1]
 	}
 	r := Row{Path: in.path, start: in.starts[i]}
-	n := in.starts[i+1] - r.start
-	if n > MaxBytes {
+	if n := in.starts[i+1] - r.start; n > MaxBytes {
 		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
 	}
-	f, err := os.Open(in.path)
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	r.Text = make([]byte, n)
-	if _, err := f.ReadAt(r.Text, r.start); err != nil {
-		return r, fmt.Errorf("read %s: %w", in.path, err)
-	}
-	return r, in.unchanged(f)
+	var err error
+	r.Text, err = x.ahead.row(in, i, n)
+	return r, err
 }
 
 // A Row is the text of one sample.

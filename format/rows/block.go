@@ -1,0 +1,71 @@
+package rows
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+)
+
+// blocks are rows that were read ahead: whoever reads rows one after another, as
+// most do, reads a file once and not once a row.
+type blocks struct {
+	mu   sync.Mutex
+	last int // the row that was read last, of all files
+	list [blocksHeld]block
+	next int // which of list is replaced next
+}
+
+// block is the text of some rows of a file.
+type block struct {
+	file        *file
+	first, last int // rows of the file: from first up to last
+	text        []byte
+}
+
+const (
+	blocksHeld = 8
+	blockBytes = 1 << 18
+	// nearRows is how far from the last row that was read one may lie for it to
+	// be read with those that follow: several workers read side by side.
+	nearRows = 1 << 12
+)
+
+// row returns the text of row i of a file, the n-th of all.
+func (b *blocks) row(in *file, i, n int) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	near := max(n-b.last, b.last-n) <= nearRows
+	b.last = n
+	for k := range b.list {
+		if at := &b.list[k]; at.file == in && i >= at.first && i < at.last {
+			from := in.starts[at.first]
+			return slices.Clone(at.text[in.starts[i]-from : in.starts[i+1]-from]), nil
+		}
+	}
+	last := i + 1
+	for near && last < len(in.starts)-1 && in.starts[last+1]-in.starts[i] <= blockBytes {
+		last++
+	}
+	text, err := in.read(i, last)
+	if err != nil || last == i+1 {
+		return text, err
+	}
+	b.list[b.next] = block{in, i, last, text}
+	b.next = (b.next + 1) % blocksHeld
+	return slices.Clone(text[:in.starts[i+1]-in.starts[i]]), nil
+}
+
+// read reads rows from first up to last, if the file is what it was.
+func (in *file) read(first, last int) ([]byte, error) {
+	f, err := os.Open(in.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text := make([]byte, in.starts[last]-in.starts[first])
+	if _, err := f.ReadAt(text, in.starts[first]); err != nil {
+		return nil, fmt.Errorf("read %s: %w", in.path, err)
+	}
+	return text, in.unchanged(f)
+}
