@@ -24,7 +24,8 @@ type lines struct {
 
 const keptHashes = `
   in: {source: jsonl, with: {path: in.jsonl}}
-  hashed: {map: hash, from: in, keep: true, with: {items: [text], into: h}}
+  few: {op: slice, from: in, with: {stop: 10}}
+  hashed: {map: hash, from: few, keep: true, with: {items: [text], into: h}}
   out: {sink: jsonl, from: hashed, with: {path: out.jsonl, overwrite: replace}}
 `
 
@@ -140,8 +141,9 @@ func TestTouchedSinksAreWritten(t *testing.T) {
 			l.nodes = strings.Replace(l.nodes, "items: [text], into: h", "items: [text], into: record", 1)
 			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: only", 1) + "  only: {map: keep-keys, from: hashed, with: {keys: [record]}}\n"
 		},
+		"a parameter of an operator": func(l *lines) { l.nodes = strings.Replace(l.nodes, "stop: 10", "stop: 9", 1) },
 		"another node between": func(l *lines) {
-			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: few", 1) + "  few: {op: slice, from: hashed, with: {stop: 3}}\n"
+			l.nodes = strings.Replace(l.nodes, "from: hashed", "from: last", 1) + "  last: {op: slice, from: hashed, with: {start: 3}}\n"
 		},
 		"a mapper that is not kept": func(l *lines) { l.nodes = strings.Replace(l.nodes, "keep: true, ", "", 1) },
 		"the cache":                 func(l *lines) { l.store = memory.New(memory.Options{}) },

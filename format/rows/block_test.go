@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,11 @@ func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := x.files[0].path
-	if err := os.WriteFile(path, []byte(strings.Repeat("y\n", 20_000)), 0o666); err != nil {
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(before, []byte("x"), []byte("y")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
@@ -98,7 +103,7 @@ func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 		r, err := x.Row(i)
 		switch {
 		case err != nil:
-			if failed = true; !errors.Is(err, dataset.ErrChanged) && !errors.Is(err, io.EOF) {
+			if failed = true; !errors.Is(err, dataset.ErrChanged) {
 				t.Fatal(err)
 			}
 		case string(r.Text) != want[i]:

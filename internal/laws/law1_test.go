@@ -2,6 +2,7 @@ package laws
 
 var rightHits = law{
 	shows: map[string]string{
+		"flow.TestTouchedSinksAreWritten":            "a sink is left as it is only where nothing that it was written from, and nothing that it wrote, was touched",
 		"store/disk.TestFingerprintIsNoKey":          "two keys of one fingerprint are told apart",
 		"dataset.TestFilesThatAreReplacedAreNotRead": "a dataset is read as it was listed, and never in part as it was and in part as it is",
 		"dataset.TestCodecIsPartOfTheName":           "bytes that two codecs decode to two values have two results",
@@ -62,6 +63,12 @@ var rightHits = law{
 		"source.TestFailuresAreContained":            "what Larder itself fails to understand is known by the executable",
 	},
 	mutations: []mutation{
+		{"an output that somebody touched is left as it is", "flow/unchanged.go", "if err == nil && out.Sum != found.Output {", "if err == nil && out.Sum == found.Inputs {", []string{"flow.TestTouchedSinksAreWritten"}},
+		{"an input that was changed just now is known by its times", "flow/unchanged.go", "if err == nil && read != found.Inputs {", "if err != nil && read != found.Inputs {", []string{"flow.TestInputsWrittenThroughMappingsAreSeen"}},
+		{"what is not kept is not computed in each run", "flow/unchanged.go", "kept := s.Options.Keep || s.Options.Checkpoint", "kept := s != nil || s.Options.Checkpoint", []string{"flow.TestTouchedSinksAreWritten", "flow.TestWhatIsNotToBeLeft"}},
+		{"the parameters of nodes stand for no sink", "flow/unchanged.go", "does = []any{string(c.Kind), c.Name, s.Params, env.Dir}", "does = []any{string(c.Kind), c.Name, env.Dir}", []string{"flow.TestTouchedSinksAreWritten"}},
+		{"times of a change that cannot be set are no part of a stamp", "internal/stamp/stamp.go", "uint64(e.stat.Mtime), uint64(e.stat.Ctime)}", "uint64(e.stat.Mtime)}", []string{"internal/stamp.TestOf"}},
+		{"rows that were read ahead are handed out without a look at the file", "format/rows/block.go", "	return text, in.unchanged(f)\n", "	return text, nil\n", []string{"format/rows.TestRowsReadAheadAreOfOneFile"}},
 		{"a record is found by its fingerprint alone", "store/disk/get.go", "	if h.key != k {\n", "	if h.key != k && h.kind == kinds {\n", []string{"store/disk.TestFingerprintIsNoKey"}},
 		{"the codec of an input is left out of the key", "key/action.go", "	e.string(in.Kind)\n", "", []string{"key.TestActionKeys"}},
 		{"the name of an input is left out of the key", "key/action.go", "	e.string(in.Name)\n	e.string(in.Kind)\n", "	e.string(in.Kind)\n", []string{"key.TestActionKeys"}},
