@@ -21,6 +21,9 @@ type Env struct {
 	Log     *slog.Logger   // takes warnings
 	// Inputs are what the flow reads: a sink must not write there. May be nil.
 	Inputs *guard.Inputs
+	// Written, if not nil, is called by a sink of files when it has ended, well
+	// or not, and as long as no other run writes where it wrote.
+	Written func()
 	// Mapping says how the node applies a mapper; nil keeps nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions
 }

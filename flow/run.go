@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/key"
 )
 
 // RunOptions say how a flow is run.
@@ -124,7 +125,8 @@ type state struct {
 	ended    chan struct{}       // closed once what the node does in a run is done
 	readers  []*state            // nodes that read it
 
-	unchanged bool // what it was to do stands as it is, and no sample is looked at
+	unchanged bool      // what it was to do stands as it is, and no sample is looked at
+	ops       []key.Key // of the mappers that it applies, as a writing has them
 }
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
@@ -201,6 +203,9 @@ func (r *run) build(ctx context.Context, s *state) error {
 		err = r.reading(s, in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
 	case component.Sink:
 		s.samples = count(in)
+		if w := r.writingOf(s); w != nil {
+			env.Written = func() { r.lookAtOutput(ctx, w) }
+		}
 		return r.reading(s, in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
 	}
 	if err != nil {
@@ -263,6 +268,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
 	}
 	if ok {
+		s.applies(maker.Op())
 		mf := newManifest(r, s, place)
 		s.manifest = append(s.manifest, mf)
 		o.Kept = mf.note

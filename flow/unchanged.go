@@ -57,9 +57,10 @@ type writing struct {
 	action *key.Action // with what was seen of the inputs before the run
 	inputs []stamp.Root
 	before *stamp.Stamp
-	began  time.Time  // when that was
-	recent key.Digest // content of the inputs that had changed shortly before
-	found  *written   // nil: it is to be written
+	began  time.Time    // when that was
+	recent key.Digest   // content of the inputs that had changed shortly before
+	found  *written     // nil: it is to be written
+	output *stamp.Stamp // of what the run wrote; nil until then
 }
 
 // leaveUnchanged finds out which sinks need not be written, and takes those out
@@ -190,7 +191,9 @@ func (r *run) does(s *state) (does []any, ok bool) {
 			if !kept {
 				return nil, false
 			}
-			does = append(does, maker.Op().Key().String())
+			k := maker.Op().Key()
+			does = append(does, k.String())
+			s.ops = append(s.ops, k)
 		}
 	}
 	_, err = key.Of(does)
@@ -258,18 +261,41 @@ func (r *run) outputs(s *state) (roots []stamp.Root) {
 // its own file systems: a tick of the clock, 10 ms at most.
 const settleTime = 12 * time.Millisecond
 
-// noteWritten notes of each sink what it wrote, after a run that ended well.
-func (r *run) noteWritten(ctx context.Context) {
-	if !slices.ContainsFunc(r.writings, func(w *writing) bool { return w.found == nil }) {
-		return
-	}
+// lookAtOutput notes what a sink has just written, while no other run may write
+// there.
+func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 	select {
-	case <-time.After(settleTime): // from now on a change of what was written shows
+	case <-time.After(settleTime): // from now on a change shows
 	case <-ctx.Done():
 		return
 	}
+	if out, err := stamp.Of(ctx, r.outputs(w.sink)); err == nil {
+		w.output = out
+	}
+}
+
+// writingOf returns how a sink is written, or nil if that is not known.
+func (r *run) writingOf(s *state) *writing {
+	i := slices.IndexFunc(r.writings, func(w *writing) bool { return w.sink == s })
+	if i < 0 {
+		return nil
+	}
+	return r.writings[i]
+}
+
+// applies is told of each maker that the node applies. One that is not what it
+// was when the run began, as a file that it is made of has changed since, makes
+// what nobody knows.
+func (s *state) applies(op *key.Op) {
+	if !slices.Contains(s.ops, op.Key()) {
+		s.tally.Loose.Store(true)
+	}
+}
+
+// noteWritten notes of each sink what it wrote, after a run that ended well.
+func (r *run) noteWritten(ctx context.Context) {
 	for _, w := range r.writings {
-		if w.found != nil {
+		if w.output == nil {
 			continue
 		}
 		if err := r.note(ctx, w); err != nil && !errors.Is(err, store.ErrReadOnly) && !errors.Is(err, store.ErrFull) {
@@ -304,11 +330,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 	if note.Inputs, err = after.Contents(ctx, note.At); err != nil {
 		return err
 	}
-	out, err := stamp.Of(ctx, r.outputs(w.sink))
-	if err != nil {
-		return err
-	}
-	note.Output = out.Sum
+	note.Output = w.output.Sum
 	return r.putWritten(ctx, w, &note)
 }
 

@@ -247,3 +247,56 @@ func (l *lines) plan() *flow.Plan {
 	}
 	return p
 }
+
+// What somebody does to an output while the run goes on is seen by the next run.
+func TestOutputsTouchedBeforeTheEndAreWritten(t *testing.T) {
+	l := newLines(t, keptHashes, 10)
+	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+		if e.Event == flow.NodeDone && e.Node == "out" {
+			l.edit("out.jsonl")
+		}
+	}}})
+	if r := l.run(); node(t, r, "out").Unchanged {
+		t.Error("the output was left as it is")
+	}
+	if strings.Contains(l.read("out.jsonl"), "LINE") {
+		t.Error("the edit is still there")
+	}
+}
+
+const commands = `
+  in: {source: jsonl, with: {path: in.jsonl}}
+  made: {map: exec, from: in, keep: true, with: {command: [sh, script], items: [text], into: [made], code: [script]}}
+  out: {sink: jsonl, from: made, with: {path: out.jsonl, overwrite: replace}}
+`
+
+// The files that a command is made of count, also where one is another for a
+// moment only.
+func TestCodeOfCommandsCounts(t *testing.T) {
+	l := newLines(t, commands, 2)
+	const one, two = "printf '\"line 003\"' >$LARDER_OUT/made.json\n", "printf '\"LINE 003\"' >$LARDER_OUT/made.json\n"
+	l.write("script", one)
+	l.run()
+	if r := l.run(); !node(t, r, "out").Unchanged {
+		t.Fatal("the second run writes the output again")
+	}
+	l.edit("script")
+	if r := l.run(); node(t, r, "out").Unchanged || !strings.Contains(l.read("out.jsonl"), "LINE") {
+		t.Error("the edit of the script was not seen")
+	}
+
+	l = newLines(t, commands, 2)
+	l.write("script", one)
+	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+		if e.Event == flow.NodeStarted && e.Node == "in" {
+			l.write("script", two)
+		}
+	}}})
+	if !strings.Contains(l.read("out.jsonl"), "LINE") {
+		t.Fatal("the script was read before the test changed it; change it earlier")
+	}
+	l.write("script", one)
+	if r := l.run(); node(t, r, "out").Unchanged || strings.Contains(l.read("out.jsonl"), "LINE") {
+		t.Error("what another script made is left")
+	}
+}

@@ -71,5 +71,12 @@ func TakeTurn(ctx context.Context, env *component.Env, path string) (release fun
 	if env.Larder == nil {
 		return func() {}, nil
 	}
-	return env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("sink "+path))))
+	end, err := env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("sink "+path))))
+	if err != nil || env.Written == nil {
+		return end, err
+	}
+	return func() {
+		env.Written()
+		end()
+	}, nil
 }

@@ -2,6 +2,8 @@ package laws
 
 var bounded = law{
 	shows: map[string]string{
+		"dataset.TestStreamsShareABound":                     "streams that share a bound do no more at once than it says",
+		"dataset.TestStreamSharesSlowElements":               "no worker keeps to itself what others could do",
 		".TestMaxBytesIsTheStores":                           "the bound that a Larder is given is its store's",
 		"dataset.TestBoundIsShared":                          "passes that run side by side share one bound",
 		".TestTracesAreBounded":                              "of a computation that reads something else each time the latest ways are known, and no more",
