@@ -25,6 +25,9 @@ func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection,
 	if sel.Kind() == types.MethodExpr {
 		return false
 	}
+	if called && f.Pkg() != nil && std.Has(f.Pkg().Path()) {
+		t.callbacks(d, call, -1)
+	}
 	return t.receiver(d, stack[at], f, called)
 }
 
@@ -374,11 +377,11 @@ func copies(f *types.Func, of types.Type) bool {
 func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "sync.Once") }
 
 // callbacks follows what a function of the standard library hands to the
-// functions that it is given.
+// functions that it is given, but to its n-th argument.
 func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 	for i, a := range call.Args {
 		s, ok := d.info().TypeOf(a).(*types.Signature)
-		if i == n || !ok {
+		if i == n || !ok || onlyReads(d.info(), a) {
 			continue
 		}
 		params := s.Params()
@@ -398,6 +401,26 @@ func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 			}
 		}
 	}
+}
+
+// onlyReads reports whether an expression names a function of the standard
+// library that writes to nothing that it is given.
+func onlyReads(info *types.Info, e ast.Expr) bool {
+	var id *ast.Ident
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		id = e
+	case *ast.SelectorExpr:
+		id = e.Sel
+	default:
+		return false
+	}
+	f, ok := info.Uses[id].(*types.Func)
+	if !ok || f.Pkg() == nil || !std.Has(f.Pkg().Path()) {
+		return false
+	}
+	fact, known := std.Lookup(stdName(f))
+	return known && (fact.Effect == std.Reads || fact.Effect == std.Returns)
 }
 
 // libraryCalls follows a value into the methods that the standard library may

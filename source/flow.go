@@ -40,6 +40,14 @@ type tracer struct {
 	problem  *problem
 }
 
+// newTracer returns a tracer of a variable that is declared there.
+func newTracer(p *parsedProgram, root *types.Var, at *decl) *tracer {
+	return &tracer{
+		p: p, root: root, decl: at, seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{},
+		returned: map[returned]bool{}, writers: map[*decl]bool{}, named: map[*decl]bool{},
+	}
+}
+
 // returned is a result of a function.
 type returned struct {
 	f types.Object

@@ -136,25 +136,19 @@ func (w *walker) registers(from, by *decl, f *types.Func) {
 // of one that it is made from.
 func (w *walker) libraryState(d *decl, l leaf) {
 	p := w.program
-	for _, v := range p.libraryWrites() {
-		if l.object == nil || !imports(l.object.Pkg(), v.Pkg(), map[*types.Package]bool{}) {
+	for _, written := range p.libraryWrites() {
+		if l.object == nil || l.object.Pkg() == nil || !std.Imports(l.object.Pkg().Path(), written.variable.Pkg().Path()) {
 			continue
 		}
-		name := v.Pkg().Path() + "." + v.Name()
-		for _, by := range p.indexed().mentioned[v] {
-			at := by.assigns(v)
-			if !at.IsValid() || w.declared(d, name) {
-				continue
-			}
-			callers, running := p.beforeMain(by)
-			if running != nil || by.later(at) {
-				w.refuse(d, problem{what: fmt.Sprintf("variable %s, which %s writes while the program runs", name, by.name()), at: by.at(at), name: name, refuse: true, state: true})
-				continue
-			}
+		if w.declared(d, written.variable.Pkg().Path()+"."+written.variable.Name()) {
+			continue
+		}
+		if written.problem != nil {
+			w.refuse(d, *written.problem)
+			continue
+		}
+		for _, by := range written.writers {
 			w.reach(by, d)
-			for _, c := range callers {
-				w.reach(c, d)
-			}
 		}
 	}
 	if v, ok := l.object.(*types.Var); ok && p.unknown != "" && variables[l.full()] {
@@ -165,46 +159,52 @@ func (w *walker) libraryState(d *decl, l leaf) {
 	}
 }
 
-// imports reports whether a package is another one, or is made from it.
-func imports(p, other *types.Package, seen map[*types.Package]bool) bool {
-	if p == other || p.Path() == other.Path() {
-		return true
-	}
-	if seen[p] {
-		return false
-	}
-	seen[p] = true
-	return slices.ContainsFunc(p.Imports(), func(in *types.Package) bool { return imports(in, other, seen) })
+// A libraryWrite is a variable of the standard library that the program writes, or
+// whose memory it may write.
+type libraryWrite struct {
+	variable *types.Var
+	*verdict
 }
 
 // libraryWrites lists the variables of the standard library that the program
-// writes.
-func (p *parsedProgram) libraryWrites() []*types.Var {
+// writes, followed as those of the program are.
+func (p *parsedProgram) libraryWrites() []libraryWrite {
 	p.verdicts.writesOnce.Do(func() {
-		for o, by := range p.indexed().mentioned {
+		for o, by := range p.indexed().touched {
 			v, ok := o.(*types.Var)
-			if !ok || v.IsField() || v.Pkg() == nil || p.packages[v.Pkg().Path()] != nil {
+			if !ok || v.Pkg() == nil || p.packages[v.Pkg().Path()] != nil || !std.Has(v.Pkg().Path()) {
 				continue
 			}
-			if slices.ContainsFunc(by, func(d *decl) bool { return d.assigns(v).IsValid() }) {
-				p.verdicts.writes = append(p.verdicts.writes, v)
+			here := &decl{kind: "var", names: []string{v.Name()}, file: by[0].file, node: by[0].node} // as it is declared nowhere
+			t := newTracer(p, v, here)
+			fact, _ := std.Lookup(v.Pkg().Path() + "." + v.Name())
+			if isError(v.Type()) || flat(v.Type(), 0) || fact.Effect == std.Reads || fact.Outside != "" {
+				t.assigned() // what it refers to cannot be written, or counts where it is named
+			} else {
+				t.follow()
+			}
+			t.roomWritten()
+			t.namedWriters()
+			t.overwritten()
+			ver := &verdict{problem: t.problem}
+			if ver.problem == nil {
+				ver.writers = t.inOrder()
+			}
+			if ver.problem != nil || ver.writers != nil {
+				p.verdicts.writes = append(p.verdicts.writes, libraryWrite{v, ver})
 			}
 		}
+		slices.SortFunc(p.verdicts.writes, func(a, b libraryWrite) int {
+			return strings.Compare(a.variable.Pkg().Path()+"."+a.variable.Name(), b.variable.Pkg().Path()+"."+b.variable.Name())
+		})
 	})
 	return p.verdicts.writes
 }
 
-// assigns returns where a declaration assigns to a variable of another package,
-// or to a part of it, or takes its address.
-func (d *decl) assigns(v *types.Var) token.Pos {
-	var at token.Pos
-	walk(d.node, func(stack []ast.Node) bool {
-		if id, ok := stack[len(stack)-1].(*ast.Ident); ok && d.info().Uses[id] == v && assigned(stack) {
-			at = id.Pos()
-		}
-		return true
-	})
-	return at
+// isError reports whether a type is error. What errors of the standard library
+// refer to cannot be written.
+func isError(t types.Type) bool {
+	return types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
 // assigned reports whether the last of the nodes is on the left side of an

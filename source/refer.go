@@ -23,6 +23,7 @@ type refs struct {
 	stands      []string            // what each name stands for, in order
 	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
 	careful     []use               // of what must be used with care
+	overwrites  []types.Object      // harmless types of which it puts values in the place of others
 	cut         []types.Type        // elements of lists and arrays of which parts are made
 
 	digest key.Digest
@@ -204,6 +205,16 @@ func (r *resolver) node(stack []ast.Node) {
 		}
 	case *ast.SliceExpr:
 		r.cuts(n)
+	case *ast.AssignStmt:
+		for _, to := range n.Lhs {
+			star, ok := ast.Unparen(to).(*ast.StarExpr)
+			if !ok {
+				continue
+			}
+			if of, ok := types.Unalias(r.info.TypeOf(star)).(*types.Named); ok && harmless(of) {
+				r.decl.overwrites = append(r.decl.overwrites, of.Obj())
+			}
+		}
 	case *ast.Ident:
 		o := r.info.Uses[n]
 		r.object(o, n)
@@ -455,17 +466,18 @@ type index struct {
 	cutsOnce sync.Once
 	cutOf    []types.Type // of all declarations
 
-	indexOnce sync.Once
-	mentioned map[types.Object][]*decl
-	touched   map[types.Object][]*decl // package variables, where they are not only read
-	named     []*decl                  // types that have methods
-	methods   map[string][]*decl       // by name
-	called    map[string][]*decl       // what may call a method of a name on whatever has it
+	indexOnce  sync.Once
+	overwrites map[types.Object]*decl // types of which values are put in the place of others
+	mentioned  map[types.Object][]*decl
+	touched    map[types.Object][]*decl // package variables, where they are not only read
+	named      []*decl                  // types that have methods
+	methods    map[string][]*decl       // by name
+	called     map[string][]*decl       // what may call a method of a name on whatever has it
 }
 
 func (p *parsedProgram) indexed() *index {
 	p.indexOnce.Do(func() {
-		p.touched = map[types.Object][]*decl{}
+		p.touched, p.overwrites = map[types.Object][]*decl{}, map[types.Object]*decl{}
 		p.mentioned, p.methods, p.called = map[types.Object][]*decl{}, map[string][]*decl{}, map[string][]*decl{}
 		for _, k := range p.order {
 			if k.engine {
@@ -478,6 +490,9 @@ func (p *parsedProgram) indexed() *index {
 				for _, l := range d.leaves {
 					p.byName = p.byName || l.library && callsByName(l.full())
 					p.reflects = p.reflects || l.path == "reflect" && reflects(l.full())
+				}
+				for _, o := range d.overwrites {
+					p.overwrites[o] = d
 				}
 				for _, o := range d.touches {
 					p.touched[o] = append(p.touched[o], d)

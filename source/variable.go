@@ -26,7 +26,7 @@ type verdicts struct {
 	all map[*types.Var]*verdict
 
 	writesOnce sync.Once
-	writes     []*types.Var // of the standard library
+	writes     []libraryWrite
 
 	callersMu sync.Mutex
 	callers   map[*decl]startup
@@ -85,8 +85,7 @@ func (p *parsedProgram) verdict(v *types.Var) *verdict {
 	if ver := p.verdicts.all[v]; ver != nil {
 		return ver
 	}
-	t := &tracer{p: p, root: v, decl: p.declOf(v), seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{}, returned: map[returned]bool{}, writers: map[*decl]bool{}, named: map[*decl]bool{}}
-	ver := t.judge()
+	ver := newTracer(p, v, p.declOf(v)).judge()
 	p.verdicts.all[v] = ver
 	return ver
 }
@@ -103,11 +102,22 @@ func (t *tracer) judge() *verdict {
 	}
 	t.roomWritten()
 	t.namedWriters()
+	t.overwritten()
 	t.unseen()
 	if t.problem != nil {
 		return &verdict{problem: t.problem}
 	}
 	return &verdict{writers: t.inOrder()}
+}
+
+// overwritten refuses a variable of a type whose values are harmless as long as
+// nobody puts another in their place by a pointer, where the program does that.
+func (t *tracer) overwritten() {
+	eachNamed(t.root.Type(), func(n *types.Named) {
+		if d := t.p.overwrites[n.Obj()]; d != nil {
+			t.fail(problem{what: fmt.Sprintf("package variable %s, which may change while the program runs: %s puts another %s in the place of one", t.name(), d.name(), n.Obj().Name()), at: d.at(d.node.Pos())})
+		}
+	})
 }
 
 // assigned looks for assignments to the variable alone: what it refers to cannot
@@ -445,6 +455,11 @@ func harmless(of types.Type) bool {
 	n, ok := types.Unalias(of).(*types.Named)
 	if !ok || n.Obj().Pkg() == nil {
 		return false
+	}
+	for of := range n.TypeArgs().Types() {
+		if !flat(of, 0) { // what it hands out may be written
+			return false
+		}
 	}
 	path := n.Obj().Pkg().Path()
 	name := path + "." + n.Obj().Name()

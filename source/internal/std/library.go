@@ -14,6 +14,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/gcexportdata"
@@ -99,4 +100,47 @@ func (l *Library) read(f *zip.File) (*types.Package, error) {
 		return nil, err
 	}
 	return gcexportdata.Read(bytes.NewReader(b), l.fset, l.packages, f.Name)
+}
+
+// Which packages a package imports, a line each.
+//
+//go:embed imports.txt
+var importLines string
+
+// importsOf lists the packages that each package imports.
+var importsOf = sync.OnceValue(func() map[string][]string {
+	m := map[string][]string{}
+	for line := range strings.Lines(importLines) {
+		words := strings.Fields(line)
+		m[words[0]] = words[1:]
+	}
+	return m
+})
+
+// reaches remembers what Imports found.
+var reaches sync.Map // of map[string]bool, by path
+
+// Imports reports whether a package of the standard library is another one, or is
+// made from it. One that is not known is taken to be made from all.
+func Imports(path, other string) bool {
+	all, ok := reaches.Load(path)
+	if !ok {
+		seen := map[string]bool{path: true}
+		for todo := []string{path}; len(todo) > 0; {
+			list, known := importsOf()[todo[0]]
+			if todo = todo[1:]; !known {
+				seen = nil
+				break
+			}
+			for _, in := range list {
+				if !seen[in] {
+					seen[in] = true
+					todo = append(todo, in)
+				}
+			}
+		}
+		all, _ = reaches.LoadOrStore(path, seen)
+	}
+	seen := all.(map[string]bool)
+	return seen == nil || seen[other]
 }

@@ -6,6 +6,8 @@ import (
 	"compress/flate"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"golang.org/x/tools/go/gcexportdata"
 	"golang.org/x/tools/go/packages"
@@ -34,4 +36,18 @@ func library(pkgs []*packages.Package) ([]byte, error) {
 	}
 	err := z.Close()
 	return b.Bytes(), err
+}
+
+// imports lists what each package imports, a line each: also those that programs
+// may not import, as ways lead over them.
+func imports(pkgs []*packages.Package) []byte {
+	var b bytes.Buffer
+	for _, p := range pkgs {
+		fmt.Fprint(&b, p.PkgPath)
+		for _, path := range slices.Sorted(maps.Keys(p.Imports)) {
+			fmt.Fprint(&b, " ", p.Imports[path].PkgPath)
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.Bytes()
 }

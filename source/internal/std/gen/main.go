@@ -1,6 +1,7 @@
 // Gen writes what package std embeds: lib.zip, the types of the standard
-// library, facts.txt, what its functions do, and version.txt, the Go whose sources
-// say so. It is run in the folder of that package.
+// library, imports.txt, what its packages import, facts.txt, what its functions
+// do, and version.txt, the Go whose sources say so. It is run in the folder of
+// that package.
 package main
 
 import (
@@ -53,7 +54,7 @@ func generate(dir string) (map[string][]byte, error) {
 	}
 	facts, err := s.facts()
 	version := runtime.Version() + "\n"
-	return map[string][]byte{"lib.zip": lib, "facts.txt": facts, "version.txt": []byte(version)}, err
+	return map[string][]byte{"lib.zip": lib, "imports.txt": imports(s.pkgs), "facts.txt": facts, "version.txt": []byte(version)}, err
 }
 
 // open examines the standard library under the corrections in dir.
