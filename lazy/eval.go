@@ -9,6 +9,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
 )
 
 // An Evaluation says how a value is evaluated.
@@ -37,6 +38,9 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	}
 	b := builder{ctx: ctx, larder: l}
 	if err := b.name(n); err != nil {
+		return nil, err
+	}
+	if err := source.Steady(); err != nil {
 		return nil, err
 	}
 	v := &evaluator{Evaluation: e, larder: l, computations: 1}

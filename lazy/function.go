@@ -1,6 +1,7 @@
 package lazy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,7 +235,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 	if err != nil {
 		return v, err
 	}
-	return v, f.useVariables(ctx) // again, to see that they did not change
+	return v, cmp.Or(f.useVariables(ctx), source.Steady()) // again, to see that they did not change
 }
 
 // useVariables notes the values of the package variables that the function

@@ -30,12 +30,14 @@
 package source
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/larder-data/larder/internal/program"
 )
@@ -124,6 +126,8 @@ func loaded() (*parsedProgram, error) {
 // registered, with what each package declares, and the settings in the
 // environment that count.
 func Surroundings() []string {
+	debug := os.Getenv("GODEBUG")
+	settings.CompareAndSwap(nil, &debug)
 	registry.Lock()
 	defer registry.Unlock()
 	var list []string
@@ -132,4 +136,16 @@ func Surroundings() []string {
 	}
 	slices.Sort(list)
 	return append(list, "GODEBUG="+os.Getenv("GODEBUG"), zone())
+}
+
+// settings is what GODEBUG was when a function was first identified.
+var settings atomic.Pointer[string]
+
+// Steady reports an error if GODEBUG, by which the standard library changes what
+// it does at any time, is not what it was when the first function was identified.
+func Steady() error {
+	if s, now := settings.Load(), os.Getenv("GODEBUG"); s != nil && *s != now {
+		return fmt.Errorf("source: GODEBUG is %q by now and was %q when functions were identified: set it before the first is used, or when the program is started", now, *s)
+	}
+	return nil
 }

@@ -93,3 +93,20 @@ func TestBarred(t *testing.T) {
 	}
 	want(t, l, declared.Text(lazy.Of[any](declared.Moody{Side: 3})), "{3}", -1) // nothing calls its method
 }
+
+// GODEBUG changes what the standard library does at any time: where it is not what
+// it was, nothing that was made before is handed out, and nothing is kept.
+func TestSettingsThatChange(t *testing.T) {
+	l := open(t, t.TempDir())
+	want(t, l, declared.Plain(lazy.Of(10)), 11, -1)
+	t.Run("changed", func(t *testing.T) {
+		t.Setenv("GODEBUG", "panicnil=1")
+		for _, n := range []int{10, 20} {
+			if _, err := declared.Plain(lazy.Of(n)).Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "GODEBUG") {
+				t.Errorf("error %v", err)
+			}
+		}
+	})
+	want(t, l, declared.Plain(lazy.Of(10)), 11, 0)
+	want(t, l, declared.Plain(lazy.Of(20)), 21, 1)
+}
