@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"reflect"
@@ -169,8 +168,8 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 }
 
 func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
-	files, _ := e.WordFiles(env)
-	c := auditCommand{Node: n.Name, Command: e.Command, Code: slices.Collect(maps.Values(files)), Env: []auditEnv{}}
+	files, _ := e.Files(env)
+	c := auditCommand{Node: n.Name, Command: e.Command, Code: files, Env: []auditEnv{}}
 	for _, p := range e.Code {
 		c.Code = append(c.Code, env.Path(p))
 	}

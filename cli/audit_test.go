@@ -148,3 +148,21 @@ func TestAuditOfAWrongFlow(t *testing.T) {
 	}
 	mustContain(t, "the error", r.stderr, "flow.yaml:9:", "weights.bin")
 }
+
+// TestAuditOfFilesInWords: files that parts of words and values of variables name
+// are listed, and once.
+func TestAuditOfFilesInWords(t *testing.T) {
+	b := newAuditBench(t)
+	b.write("a.awk", "1")
+	b.write("b.sh", "1")
+	t.Setenv("RUN", "x:"+b.path("b.sh"))
+	flow := strings.Replace(auditedFlow, "[sh, slow.sh,", "[sh, -c, 'awk -fa.awk | sh "+b.path("slow.sh")+"; . ./slow.sh',", 1)
+	b.write("flow.yaml", strings.Replace(flow, "SECRET_KEY]", "RUN]", 1))
+	r := b.larder("audit", "flow.yaml")
+	mustContain(t, "the audit", r.stdout,
+		"code: "+strings.Join([]string{b.path("a.awk"), b.path("b.sh"), b.path("more.yaml"), b.path("slow.sh")}, ", ")+"\n",
+		b.path("a.awk")+" (file)", b.path("b.sh")+" (file)", b.path("slow.sh")+" (file)")
+	if strings.Count(r.stdout, b.path("slow.sh")+" (file)") != 1 {
+		t.Error("a file is listed twice")
+	}
+}

@@ -79,6 +79,26 @@ func TestRebuildsOnlyWhatChanged(t *testing.T) {
 	expect("code changed back", 0, "--set", "data=elsewhere")
 }
 
+// TestFilesInWordsAreCode: what is kept was made by the script that a part of a
+// word names.
+func TestFilesInWordsAreCode(t *testing.T) {
+	b := newBench(t)
+	b.write("size.sh", countingScript)
+	b.write("flow.yaml", strings.Replace(lettersFlow, "[sh, size.sh]", "[sh, -c, 'sh "+b.path("size.sh")+"']", 1))
+	for _, c := range []struct {
+		script string
+		want   int
+	}{{countingScript, 26}, {countingScript, 0}, {countingScript + "# edited\n", 26}, {countingScript, 0}} {
+		b.write("size.sh", c.script)
+		if r := b.run("--set", "times=1"); r.status != 0 {
+			t.Fatal(r.stderr)
+		}
+		if got := b.executions(); got != c.want {
+			t.Errorf("%d executions, want %d", got, c.want)
+		}
+	}
+}
+
 func TestEarlyCutoff(t *testing.T) {
 	const first = `echo first >> "$EXECUTIONS"; tail -c 300 "$LARDER_IN/image.jpeg" > "$LARDER_OUT/head.bin"` + "\n"
 	const second = `echo second >> "$EXECUTIONS"; wc -c < "$LARDER_IN/head.bin" > "$LARDER_OUT/size.txt"` + "\n"

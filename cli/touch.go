@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/larder-data/larder/component"
@@ -32,8 +31,8 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 			}
 		}
 		if e, ok := params.(mapper.Exec); ok {
-			files, may := e.WordFiles(env)
-			t.reads, t.may = slices.AppendSeq(t.reads, maps.Values(files)), append(t.may, may...)
+			files, may := e.Files(env)
+			t.reads, t.may = append(t.reads, files...), append(t.may, may...)
 		}
 	})
 	if n.Component.Kind == component.Source {

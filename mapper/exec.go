@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +18,6 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -32,10 +31,12 @@ func init() {
 // there as <key>.<ext>, encoded as it is at rest; each file <key>.<ext> left
 // in LARDER_OUT becomes an item, and Into must name exactly those keys.
 //
-// Its identity is the words of the command, the content of every file in Code
-// and of every word that names a file below the flow's folder (which are made
-// absolute), and the values of the variables in Env. Of the environment only
-// those, PATH, HOME and TMPDIR reach the command, and what [larder.Environ] adds.
+// Its identity is the words of the command, the values of the variables in Env,
+// and the content of every file in Code and of every file below the flow's folder
+// that words and values name: see [Exec.Files]. Words that are such a name are
+// made absolute; names inside longer words and in values reach the command as
+// they are. Of the environment only Env, PATH, HOME and TMPDIR reach the command,
+// and what [larder.Environ] adds.
 type Exec struct {
 	Command []string         `param:"command,required" doc:"the program and its arguments"`
 	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
@@ -56,9 +57,12 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		}
 	}
 	run := &execution{Exec: m, memo: env.Files, code: map[string]key.Digest{}}
-	files, _ := m.WordFiles(env)
+	files, err := m.named(env)
+	if err != nil {
+		return nil, err
+	}
 	for _, word := range m.Command {
-		run.argv = append(run.argv, cmp.Or(files[word], word))
+		run.argv = append(run.argv, cmp.Or(files.words[word], word))
 	}
 	params, err := run.identity(env, files)
 	if err != nil {
@@ -70,81 +74,16 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	})
 }
 
-// WordFiles lists by word the files that words of the command name: those below
-// the flow's folder, whose content is part of the identity and which the command
-// is given by their absolute paths. may are the paths below that folder at which
-// there is nothing: they would be among the files if they came to be.
-func (m Exec) WordFiles(env *component.Env) (files map[string]string, may []string) {
-	files = map[string]string{}
-	for _, word := range m.Command {
-		path := env.Path(component.Path(word))
-		if word == "" || !guard.Inside(env.Dir, path) {
-			continue
-		}
-		switch info, err := os.Stat(path); {
-		case err == nil && info.Mode().IsRegular():
-			files[word] = path
-		case errors.Is(err, fs.ErrNotExist):
-			may = append(may, path)
-		}
-	}
-	return files, may
-}
-
-// Inputs lists what the command may read: its code, the files that its words
-// name, the program, and what whole paths among its words, alone or after a "=",
-// and its variables name. Of folders only the names are protected: those that
-// are words by chance are many.
-func (m Exec) Inputs(env *component.Env) (all []guard.Input) {
-	add := func(path string) { all = append(all, guard.Input{Path: path, Entry: true}) }
-	for _, p := range m.Code {
-		add(env.Path(p))
-	}
-	for _, word := range m.Command {
-		if path := env.Path(component.Path(word)); isRegular(path) {
-			add(path)
-		}
-	}
-	if len(m.Command) > 0 {
-		if program, err := exec.LookPath(m.Command[0]); err == nil {
-			add(program)
-		}
-	}
-	for _, path := range m.wholePaths() {
-		if _, err := os.Stat(path); err == nil {
-			add(path)
-		}
-	}
-	return all
-}
-
-// wholePaths lists what in the words and variables of a command looks like a
-// path that starts at the root.
-func (m Exec) wholePaths() (paths []string) {
-	texts := slices.Clone(m.Command)
-	for _, word := range m.Command {
-		_, value, _ := strings.Cut(word, "=")
-		texts = append(texts, value)
-	}
-	for _, name := range m.Env {
-		texts = append(texts, os.Getenv(name))
-	}
-	return slices.DeleteFunc(texts, func(text string) bool { return !filepath.IsAbs(text) })
-}
-
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // Variables lists the variables of the environment that the command sees, if
 // they are set.
 func (m Exec) Variables() []string { return slices.Concat([]string{"PATH", "HOME", "TMPDIR"}, m.Env) }
 
 // identity lists what the result depends on beside the items. Files of the
 // command are named as the flow names them, so that a flow may be moved.
-func (e *execution) identity(env *component.Env, files map[string]string) ([]key.Param, error) {
+func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param, error) {
 	params := []key.Param{{Name: "command", Value: e.Command}, {Name: "into", Value: e.Into}}
+	files := named.words
+	maps.Copy(files, named.parts)
 	for _, p := range e.Code {
 		files[string(p)] = env.Path(p)
 	}
@@ -204,7 +143,7 @@ func (e *execution) unchanged(ctx context.Context) error {
 			return fmt.Errorf("code file: %w", err)
 		}
 		if now != was {
-			return fmt.Errorf("code file %s: %w", path, dataset.ErrChanged)
+			return fmt.Errorf("code file %s: %w (a command must not write to a file below the flow's folder that it names)", path, dataset.ErrChanged)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ var rightHits = law{
 		"flow.TestWhatIsNotToBeLeft":                    "what is not kept is computed in each run",
 		"flow.TestOutputsTouchedBeforeTheEndAreWritten": "what is done to an output while the run goes on is seen by the next",
 		"flow.TestCodeOfCommandsCounts":                 "the files that a command is made of count",
+		"mapper.TestExecFilesInWords":                   "a file counts that a command names in a part of a word, or in a variable",
 		"internal/stamp.TestOf":                         "whatever is done to files is seen without reading them",
 		"format/rows.TestRowsReadAheadAreOfOneFile":     "rows that are read ahead are those of the file as it was",
 		"flow.TestTouchedSinksAreWritten":               "a sink is left as it is only where nothing that it was written from, and nothing that it wrote, was touched",
@@ -71,6 +72,7 @@ var rightHits = law{
 	mutations: []mutation{
 		{"an output that somebody touched is left as it is", "flow/unchanged.go", "if err == nil && out.Sum != found.Output {", "if err == nil && out.Sum == found.Inputs {", []string{"flow.TestTouchedSinksAreWritten"}},
 		{"a mapper that is another by now goes for the one that was", "flow/unchanged.go", "	if !slices.Contains(s.ops, op.Key()) {\n", "	if s == nil || len(op.Name()) == 0 {\n", []string{"flow.TestCodeOfCommandsCounts"}},
+		{"of the words of a command only whole ones are names", "mapper/execfiles.go", "range cuts {", "range cuts[:0] {", []string{"mapper.TestExecFilesInWords"}},
 		{"an input that was changed just now is known by its times", "flow/unchanged.go", "if err == nil && read != found.Inputs {", "if err != nil && read != found.Inputs {", []string{"flow.TestInputsWrittenThroughMappingsAreSeen"}},
 		{"what is not kept is not computed in each run", "flow/unchanged.go", "kept := s.Options.Keep || s.Options.Checkpoint", "kept := s != nil || s.Options.Checkpoint", []string{"flow.TestTouchedSinksAreWritten", "flow.TestWhatIsNotToBeLeft"}},
 		{"the parameters of nodes stand for no sink", "flow/unchanged.go", "does = []any{string(c.Kind), c.Name, s.Params, env.Dir}", "does = []any{string(c.Kind), c.Name, env.Dir}", []string{"flow.TestTouchedSinksAreWritten"}},

@@ -1,0 +1,206 @@
+package mapper_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/mapper"
+)
+
+// flowFolder is a folder with run.sh, "my script.sh" and scripts/run.sh in it, and a
+// file beside it.
+func flowFolder(t *testing.T) (dir, outside string) {
+	t.Helper()
+	around := guard.Resolve(t.TempDir())
+	dir, outside = filepath.Join(around, "flow"), filepath.Join(around, "outside.sh")
+	if err := os.MkdirAll(filepath.Join(dir, "scripts"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{outside, filepath.Join(dir, "run.sh"), filepath.Join(dir, "my script.sh"), filepath.Join(dir, "scripts", "run.sh")} {
+		rewrite(t, path, "1")
+	}
+	return dir, outside
+}
+
+func rewrite(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func execOf(command ...string) mapper.Exec {
+	return mapper.Exec{Command: command, Items: []string{"a"}, Into: []string{"b"}}
+}
+
+func execKey(t *testing.T, e mapper.Exec, dir string) string {
+	t.Helper()
+	m, err := e.Maker(&component.Env{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Op().Action().Key().String()
+}
+
+// TestExecFilesInWords: a file that part of a word or of a value names is part of
+// the identity, of what is read, and of what is listed.
+func TestExecFilesInWords(t *testing.T) {
+	dir, _ := flowFolder(t)
+	link := filepath.Join(filepath.Dir(dir), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		dir, file, value string
+		command          []string
+	}{
+		{file: "run.sh", command: []string{"sh", "-c", "sh " + dir + "/run.sh"}},
+		{file: "run.sh", command: []string{"env", "RUN=" + dir + "/run.sh", "sh", "-c", `. "$RUN"`}},
+		{file: "run.sh", command: []string{"sh", "-ec", ". ./run.sh"}},
+		{file: "run.sh", command: []string{"sh", "-c", `. "$RUN"`}, value: dir + "/run.sh"},
+		{file: "scripts/run.sh", command: []string{"sh", "-c", "x"}, value: "a:scripts/run.sh:b"},
+		{file: "my script.sh", command: []string{"sh", "-c", `. '` + dir + `/my script.sh'; true`}},
+		{file: "my script.sh", command: []string{"env", "RUN=" + dir + "/my script.sh", "x"}},
+		{file: "run.sh", command: []string{"sh", "-c", "true\n(sh<run.sh)|cat"}},
+		{file: "run.sh", command: []string{"sh", "-c", "x=`cat ./scripts/../run.sh`;true"}},
+		{file: "run.sh", command: []string{"curl", "-d@run.sh"}},
+		{file: "run.sh", command: []string{"sh", "-c", `sh -c "sh \"` + dir + `/run.sh\""`}},
+		{file: "run.sh", command: []string{"sh", "-c", "cat {run.sh,x}"}},
+		{file: "run.sh", command: []string{"awk", "-frun.sh"}},
+		{file: "run.sh", command: []string{"awk", "-f" + dir + "/run.sh"}},
+		{file: "run.sh", command: []string{"x", "--url=file://" + dir + "/run.sh"}},
+		{file: "run.sh", command: []string{"sh", "-c", "sh " + dir + "/run.sh"}, dir: link},
+		{file: "run.sh", command: []string{"sh", "-c", "sh " + link + "/run.sh"}, dir: link},
+	}
+	for _, c := range cases {
+		t.Run(strings.ReplaceAll(fmt.Sprint(c.command, c.value), "/", "_"), func(t *testing.T) {
+			if c.dir == "" {
+				c.dir = dir
+			}
+			t.Setenv("RUN", c.value)
+			e, path, env := execOf(c.command...), filepath.Join(c.dir, c.file), &component.Env{Dir: c.dir}
+			e.Env = []string{"RUN"}
+			was := execKey(t, e, c.dir)
+			rewrite(t, path, "2")
+			if execKey(t, e, c.dir) == was {
+				t.Error("another content does not change the identity")
+			}
+			rewrite(t, path, "1")
+			if execKey(t, e, c.dir) != was {
+				t.Error("the content that was does not have the identity that was")
+			}
+			if files, _ := e.Files(env); !slices.Equal(files, []string{path}) {
+				t.Errorf("the files are %q", files)
+			}
+			if !slices.ContainsFunc(e.Inputs(env), func(in guard.Input) bool { return guard.Resolve(in.Path) == guard.Resolve(path) }) {
+				t.Errorf("it is not among what is read: %v", e.Inputs(env))
+			}
+		})
+	}
+}
+
+// TestExecFilesNotInWords: folders and files elsewhere are not part of the
+// identity, and neither is what a command puts together.
+func TestExecFilesNotInWords(t *testing.T) {
+	dir, outside := flowFolder(t)
+	t.Setenv("RUN", outside+":"+dir)
+	for _, script := range []string{
+		"ls " + dir + "/scripts", "ls scripts/ ./scripts", "sh " + outside, "sh ../outside.sh",
+		"cd " + dir + "; sh $NAME.sh", "cat $DIR/run.sh", "cat *.sh", "sh " + dir + "/run.sh.old",
+	} {
+		e := execOf("sh", "-c", script)
+		e.Env = []string{"RUN"}
+		was := execKey(t, e, dir)
+		for _, path := range []string{outside, filepath.Join(dir, "run.sh"), filepath.Join(dir, "scripts", "run.sh")} {
+			rewrite(t, path, "2")
+			if execKey(t, e, dir) != was {
+				t.Errorf("%s: the identity has the content of %s", script, path)
+			}
+			rewrite(t, path, "1")
+		}
+		if files, _ := e.Files(&component.Env{Dir: dir}); len(files) > 0 {
+			t.Errorf("%s: the files are %q", script, files)
+		}
+	}
+}
+
+// TestExecFilesToCome: what would count if it came to be is told.
+func TestExecFilesToCome(t *testing.T) {
+	dir, _ := flowFolder(t)
+	_, may := execOf("sh", "-c", "sh ./come.sh "+dir+"/scripts/come.sh /no/where.sh").Files(&component.Env{Dir: dir})
+	for name, want := range map[string]bool{"come.sh": true, "scripts/come.sh": true, "run.sh": false, "scripts": false, "../../no/where.sh": false} {
+		if path := filepath.Join(dir, name); slices.Contains(may, path) != want {
+			t.Errorf("%s among what may come: %v, want %v", path, !want, want)
+		}
+	}
+}
+
+// TestExecKeyStays: files that are named as words or in Code count once, however
+// often parts of words name them, and parts that name none do not count.
+func TestExecKeyStays(t *testing.T) {
+	dir, _ := flowFolder(t)
+	e := execOf("sh", "./run.sh", "scripts/run.sh", "-c", "x=1; cat ./scripts/../run.sh 'my script.sh' | tr a-z A-Z > \"$LARDER_OUT/b.txt\"")
+	e.Code = []component.Path{"./my script.sh"}
+	if got := execKey(t, e, dir); got != "k1-5220e45e47061b7dd3c1a6137bd6673a1e02f8689851700047edf45771e38b8e" {
+		t.Errorf("the key of a command whose parts name nothing else became %s", got)
+	}
+}
+
+// TestExecWordsStay: a name inside a word is not rewritten.
+func TestExecWordsStay(t *testing.T) {
+	dir, _ := flowFolder(t)
+	m, err := execOf("sh", "-c", `echo ./run.sh run.sh > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
+	out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := out.Value(t.Context(), "b"); err != nil || v != "./run.sh run.sh\n" {
+		t.Errorf("%q, %v", v, err)
+	}
+}
+
+// TestExecThatWritesWhatItNames: what it names it may have read, before or after.
+func TestExecThatWritesWhatItNames(t *testing.T) {
+	dir, _ := flowFolder(t)
+	m, err := execOf("sh", "-c", "echo >> '"+dir+`/run.sh'; echo > "$LARDER_OUT/b.txt"`).Maker(&component.Env{Dir: dir})
+	_, err = apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
+	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "must not write") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestExecHugeWord: all of the longest words that a system takes is looked at,
+// and what cannot be is refused, rather than passed over.
+func TestExecHugeWord(t *testing.T) {
+	dir, _ := flowFolder(t)
+	var script strings.Builder
+	for i := 0; script.Len() < 128<<10; i++ {
+		fmt.Fprintf(&script, "echo '%d' %d; ", i, i)
+	}
+	e := execOf("sh", "-c", script.String()+"sh ./run.sh")
+	was := execKey(t, e, dir)
+	rewrite(t, filepath.Join(dir, "run.sh"), "2")
+	if execKey(t, e, dir) == was {
+		t.Error("the last name in a long word does not count")
+	}
+	for i := 0; script.Len() < 2<<20; i++ {
+		fmt.Fprintf(&script, "x%d ", i)
+	}
+	if _, err := execOf("sh", "-c", script.String()).Maker(&component.Env{Dir: dir}); err == nil || !strings.Contains(err.Error(), "more than 65536 parts") {
+		t.Errorf("a word with too many parts gives %v", err)
+	}
+	if n := len(execOf("sh", "-c", script.String()).Inputs(&component.Env{Dir: dir})); n > 10 {
+		t.Errorf("%d inputs", n)
+	}
+	if files, may := execOf(strings.Repeat("x", 1<<20)).Files(&component.Env{Dir: dir}); len(files)+len(may) != 0 {
+		t.Errorf("a word of a MiB without a break names %d files", len(files)+len(may))
+	}
+}
