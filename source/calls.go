@@ -377,24 +377,20 @@ func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "syn
 // functions that it is given.
 func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 	for i, a := range call.Args {
-		s, ok := d.info().TypeOf(a).(*types.Signature)
+		s, ok := under(d.info().TypeOf(a)).(*types.Signature)
 		if i == n || !ok {
 			continue
 		}
-		params := s.Params()
-		if lit, ok := ast.Unparen(a).(*ast.FuncLit); ok {
-			params = d.info().TypeOf(lit).(*types.Signature).Params()
-		} else if id, ok := ast.Unparen(a).(*ast.Ident); ok && t.p.declOf(origin(d.info().Uses[id])) != nil {
-			if f, ok := origin(d.info().Uses[id]).(*types.Func); ok {
-				params = f.Signature().Params()
-			}
-		} else if slices.ContainsFunc(slices.Collect(params.Variables()), func(v *types.Var) bool { return !flat(v.Type(), 0) }) {
+		list, all := t.p.callees(d, a)
+		if !all && !flat(s.Params(), 0) {
 			t.lost(d, a, "a function that is a value")
 			return
 		}
-		for v := range params.Variables() {
-			if !flat(v.Type(), 0) {
-				t.holds(v)
+		for _, c := range list {
+			for v := range c.params().Variables() {
+				if !flat(v.Type(), 0) {
+					t.holds(v)
+				}
 			}
 		}
 	}

@@ -16,7 +16,6 @@ import (
 var notPrecise = map[string]bool{
 	"color palette passed to image": true, // an image hands out its palette
 	"pal Set":                       true,
-	"visited map keyed by pointers": true, // what a function that is a parameter does is not followed
 }
 
 // Functions as people write them are known by their source: each case of
