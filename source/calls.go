@@ -79,7 +79,11 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 		return t.libraryMethod(d, n, f, called)
 	}
 	if readers[f.Name()] {
-		return called && !t.p.ownTypes(f) // it may be one of a type that the library hides
+		if t.p.ownTypes(f) {
+			return false
+		}
+		t.anyReceives()
+		return called // it may be one of a type that the library hides
 	}
 	if t.p.ofLibrary(f) {
 		t.calls(d, n, f)
@@ -270,6 +274,7 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 		t.calls(d, n, f)
 		return false
 	}
+	t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
 	switch fact.Effect {
 	case std.Reads, std.First:
 		return false
