@@ -287,8 +287,11 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 	if types.IsInterface(f.Signature().Recv().Type()) && readers[f.Name()] {
 		return false
 	}
-	t.calls(d, n, f)
-	return false
+	t.unless(fact.Numbers, func() { t.calls(d, n, f) })
+	if fact.Numbers && !called {
+		t.lost(d, n, "whatever calls the method "+f.Name())
+	}
+	return called && fact.Numbers
 }
 
 // writers are packages of which functions write to what they are given and keep
@@ -523,6 +526,7 @@ func (t *tracer) namedWriters() {
 }
 
 func (t *tracer) writer(d *decl, callers []*decl) {
+	t.changed = true
 	if d != t.decl {
 		t.writers[d] = true
 	}

@@ -29,6 +29,7 @@ type tracer struct {
 	returned map[returned]bool
 	writers  map[*decl]bool // what writes while the program starts
 	early    []*decl        // where that was found
+	changed  bool           // something writes while the program starts
 	named    map[*decl]bool // methods that may be called by their names
 	onced    []once
 	bodies   map[*ast.BlockStmt]bool // whose results were traced back
@@ -38,6 +39,8 @@ type tracer struct {
 	kept     map[*types.Var]bool     // containers of which what is taken was followed
 	cuts     []cutting               // parts of slices that are made
 	appended []cutting               // what may go into the room behind a part
+	has      contents                // of the memory, by the variable's type
+	spared   []func()                // writes that may not hit it
 	problem  *problem
 }
 
@@ -72,9 +75,11 @@ func (t *tracer) lost(d *decl, n ast.Node, what string) {
 
 // follow traces the variable both ways.
 func (t *tracer) follow() {
+	t.has.add(t.root.Type(), map[types.Type]bool{})
 	t.trace(t.root)
 	t.holds(t.root)
 	t.drain()
+	t.settle()
 	t.checkOnces()
 }
 
@@ -441,7 +446,8 @@ func (t *tracer) into(w *way, p ast.Node) {
 		t.assign(w, p)
 	case *ast.IncDecStmt:
 		if w.mem {
-			t.writes(w.d, w.e.Pos(), w.stack)
+			at := w.e.Pos()
+			t.unless(isNumbers(w.of), func() { t.writes(w.d, at, w.stack) })
 		}
 	case *ast.ValueSpec:
 		if n := slices.Index(p.Values, w.e); w.carries && n >= 0 && n < len(p.Names) {
@@ -498,8 +504,11 @@ func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 func (t *tracer) assign(w *way, p *ast.AssignStmt) {
 	if n := slices.Index(p.Lhs, w.e); n >= 0 {
 		if w.mem && p.Tok != token.DEFINE {
-			t.writes(w.d, w.e.Pos(), w.stack)
-			t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
+			at := w.e.Pos()
+			t.unless(isNumbers(w.of), func() {
+				t.writes(w.d, at, w.stack)
+				t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
+			})
 		}
 		return
 	}
