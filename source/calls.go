@@ -82,7 +82,11 @@ func (t *tracer) dispatched(d *decl, n ast.Node, f *types.Func, called bool) boo
 		return t.libraryMethod(d, n, f, called)
 	}
 	if readers[f.Name()] {
-		return called && !t.p.ownTypes(f) // it may be one of a type that the library hides
+		if t.p.ownTypes(f) {
+			return false
+		}
+		t.anyReceives()
+		return called // it may be one of a type that the library hides
 	}
 	if t.p.ofLibrary(f) {
 		t.calls(d, n, f)
@@ -273,6 +277,7 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 		t.calls(d, n, f)
 		return false
 	}
+	t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
 	switch fact.Effect {
 	case std.Reads, std.First:
 		return false
@@ -285,8 +290,11 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 	if types.IsInterface(f.Signature().Recv().Type()) && readers[f.Name()] {
 		return false
 	}
-	t.calls(d, n, f)
-	return false
+	t.unless(fact.Numbers, func() { t.calls(d, n, f) })
+	if fact.Numbers && !called {
+		t.lost(d, n, "whatever calls the method "+f.Name())
+	}
+	return called && fact.Numbers
 }
 
 // writers are packages of which functions write to what they are given and keep
@@ -380,24 +388,20 @@ func callsOnce(f *types.Func) bool { return strings.HasPrefix(f.FullName(), "syn
 // functions that it is given, but to its n-th argument.
 func (t *tracer) callbacks(d *decl, call *ast.CallExpr, n int) {
 	for i, a := range call.Args {
-		s, ok := d.info().TypeOf(a).(*types.Signature)
+		s, ok := under(d.info().TypeOf(a)).(*types.Signature)
 		if i == n || !ok || onlyReads(d.info(), a) {
 			continue
 		}
-		params := s.Params()
-		if lit, ok := ast.Unparen(a).(*ast.FuncLit); ok {
-			params = d.info().TypeOf(lit).(*types.Signature).Params()
-		} else if id, ok := ast.Unparen(a).(*ast.Ident); ok && t.p.declOf(origin(d.info().Uses[id])) != nil {
-			if f, ok := origin(d.info().Uses[id]).(*types.Func); ok {
-				params = f.Signature().Params()
-			}
-		} else if slices.ContainsFunc(slices.Collect(params.Variables()), func(v *types.Var) bool { return !flat(v.Type(), 0) }) {
+		list, all := t.p.callees(d, a)
+		if !all && !flat(s.Params(), 0) {
 			t.lost(d, a, "a function that is a value")
 			return
 		}
-		for v := range params.Variables() {
-			if !flat(v.Type(), 0) {
-				t.holds(v)
+		for _, c := range list {
+			for v := range c.params().Variables() {
+				if !flat(v.Type(), 0) {
+					t.holds(v)
+				}
 			}
 		}
 	}
@@ -545,6 +549,7 @@ func (t *tracer) namedWriters() {
 }
 
 func (t *tracer) writer(d *decl, callers []*decl) {
+	t.changed = true
 	if d != t.decl {
 		t.writers[d] = true
 	}

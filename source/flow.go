@@ -29,14 +29,18 @@ type tracer struct {
 	returned map[returned]bool
 	writers  map[*decl]bool // what writes while the program starts
 	early    []*decl        // where that was found
+	changed  bool           // something writes while the program starts
 	named    map[*decl]bool // methods that may be called by their names
 	onced    []once
 	bodies   map[*ast.BlockStmt]bool // whose results were traced back
 	memo     bool                    // calls of functions in it hand out its memory
 	writing  string                  // what is about to write, for messages
 	leaked   bool                    // it is handed out by what is exported
+	kept     map[*types.Var]bool     // containers of which what is taken was followed
 	cuts     []cutting               // parts of slices that are made
 	appended []cutting               // what may go into the room behind a part
+	has      contents                // of the memory, by the variable's type
+	spared   []func()                // writes that may not hit it
 	problem  *problem
 }
 
@@ -79,9 +83,11 @@ func (t *tracer) lost(d *decl, n ast.Node, what string) {
 
 // follow traces the variable both ways.
 func (t *tracer) follow() {
+	t.has.add(t.root.Type(), map[types.Type]bool{})
 	t.trace(t.root)
 	t.holds(t.root)
 	t.drain()
+	t.settle()
 	t.checkOnces()
 }
 
@@ -340,7 +346,11 @@ func (w *way) indexed() bool {
 
 // key follows a value that is a key of a map, if something is put there.
 func (t *tracer) key(w *way, p *ast.IndexExpr) {
-	if _, isMap := under(w.d.info().TypeOf(p.X)).(*types.Map); isMap && w.carries && assigned(w.stack[:w.at]) {
+	switch core(w.d.info().TypeOf(p.X)).(type) {
+	case *types.Slice, *types.Array, *types.Pointer, *types.Basic, *types.Signature:
+		return
+	}
+	if w.carries && assigned(w.stack[:w.at]) {
 		t.store(w.d, p, w.stack)
 	}
 }
@@ -444,7 +454,8 @@ func (t *tracer) into(w *way, p ast.Node) {
 		t.assign(w, p)
 	case *ast.IncDecStmt:
 		if w.mem {
-			t.writes(w.d, w.e.Pos(), w.stack)
+			at := w.e.Pos()
+			t.unless(isNumbers(w.of), func() { t.writes(w.d, at, w.stack) })
 		}
 	case *ast.ValueSpec:
 		if n := slices.Index(p.Values, w.e); w.carries && n >= 0 && n < len(p.Names) {
@@ -501,8 +512,11 @@ func (t *tracer) element(d *decl, lit *ast.CompositeLit, e ast.Expr) {
 func (t *tracer) assign(w *way, p *ast.AssignStmt) {
 	if n := slices.Index(p.Lhs, w.e); n >= 0 {
 		if w.mem && p.Tok != token.DEFINE {
-			t.writes(w.d, w.e.Pos(), w.stack)
-			t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
+			at := w.e.Pos()
+			t.unless(isNumbers(w.of), func() {
+				t.writes(w.d, at, w.stack)
+				t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
+			})
 		}
 		return
 	}
@@ -532,6 +546,9 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 			t.share(rootOf(info, to.X))
 		}
 	default:
+		if t.keeps(d, to) {
+			return
+		}
 		// It is put into a container, whose other holders reach it from now on:
 		// so the container becomes part of what is followed.
 		o := rootOf(info, to)
@@ -686,69 +703,22 @@ func (t *tracer) parameter(d *decl, n int) {
 // dynamic follows an argument into a function that is a value.
 func (t *tracer) dynamic(d *decl, call *ast.CallExpr, n int) bool {
 	info := d.info()
-	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
-		t.literal(d, lit, n)
-		return false
-	}
 	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.unknownPackage(s) != "" {
 		return true // of a module: it is refused, unless it is declared to be pure
 	}
 	if info.TypeOf(call.Fun) == nil || info.TypeOf(call.Fun) == types.Typ[types.Invalid] {
 		return true
 	}
-	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
-		if lits := t.p.literals(d, info.Uses[id]); len(lits) > 0 {
-			for _, lit := range lits {
-				t.literal(d, lit, n)
+	if list, all := t.p.callees(d, call.Fun); all {
+		for _, c := range list {
+			if params := c.params(); params.Len() > 0 {
+				t.holds(params.At(min(n, params.Len()-1)))
 			}
-			return false
 		}
+		return true
 	}
 	t.lost(d, call, "a function that is a value")
 	return false
-}
-
-// literals lists the function literals that a local variable stands for, or
-// nothing if it may stand for other functions.
-func (p *parsedProgram) literals(d *decl, o types.Object) []*ast.FuncLit {
-	v, ok := o.(*types.Var)
-	if !ok || v.Parent() == v.Pkg().Scope() || v.IsField() {
-		return nil
-	}
-	if d.pointsTo(v) {
-		return nil
-	}
-	var lits []*ast.FuncLit
-	for _, e := range d.assignments(v) {
-		lit, ok := ast.Unparen(e).(*ast.FuncLit)
-		if !ok {
-			return nil
-		}
-		lits = append(lits, lit)
-	}
-	return lits
-}
-
-// pointsTo reports whether the address of a variable is taken.
-func (d *decl) pointsTo(v *types.Var) bool {
-	found := false
-	ast.Inspect(d.node, func(n ast.Node) bool {
-		u, ok := n.(*ast.UnaryExpr)
-		found = found || ok && u.Op == token.AND && rootOf(d.info(), u.X) == v
-		return !found
-	})
-	return found
-}
-
-// literal follows the n-th argument into a function literal.
-func (t *tracer) literal(d *decl, lit *ast.FuncLit, n int) {
-	s, ok := d.info().TypeOf(lit).(*types.Signature)
-	if !ok {
-		return
-	}
-	if n = min(n, s.Params().Len()-1); n >= 0 {
-		t.holds(s.Params().At(n))
-	}
 }
 
 // clipped reports whether a slice has no room behind its end: s[a:b:b].

@@ -265,13 +265,12 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 	f := staticCallee(info, call)
 	switch {
 	case f == nil:
-		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
-			if lits := t.p.literals(d, info.Uses[id]); len(lits) > 0 {
-				for _, lit := range lits {
-					t.sourceOfResults(d, lit.Body, lit.Type)
-				}
-				return
+		if list, all := t.p.callees(d, call.Fun); all {
+			for _, c := range list {
+				body, of := c.body()
+				t.sourceOfResults(c.d, body, of)
 			}
+			return
 		}
 		if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.unknownPackage(s) != "" {
 			return

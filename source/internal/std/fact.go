@@ -22,6 +22,10 @@ type Fact struct {
 	// variable, it is what can be done to the memory that its value refers to:
 	// Reads if nothing can write there.
 	Effect Effect
+	// Numbers is set where all that it writes to operands' memory are numbers
+	// (booleans, and arrays and structs of numbers, too), of which it keeps nothing
+	// but in what it returns.
+	Numbers bool
 	// Registry is set where the result depends on what the program registered
 	// with the package, or registers (image.Decode, gob.Register, sql.Open).
 	Registry bool
@@ -71,6 +75,8 @@ func Lookup(name string) (Fact, bool) {
 			f.Effect, known = Receiver, true
 		case "first":
 			f.Effect, known = First, true
+		case "numbers":
+			f.Numbers = true
 		case "registry":
 			f.Registry = true
 		}

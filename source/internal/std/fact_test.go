@@ -246,3 +246,17 @@ func BenchmarkLookup(b *testing.B) {
 		std.Lookup("net/http.Header.Get")
 	}
 }
+
+// What only writes numbers is known to, and nothing else is.
+func TestNumbers(t *testing.T) {
+	for name, want := range map[string]bool{
+		"image.Paletted.Set": true, "image.Paletted.SetColorIndex": true, "image.RGBA.SetRGBA": true, "bufio.Reader.UnreadByte": true, "sort.IntSlice.Swap": true,
+		"encoding/binary.PutUvarint": true, "sort.StringSlice.Swap": false, "bytes.Buffer.Write": false, "net/url.Values.Set": false,
+		"reflect.Value.SetInt": false, "reflect.Value.Set": false, "sync/atomic.StoreUintptr": false, "encoding/json.Unmarshal": false, "encoding/binary.Read": false,
+		"container/list.List.PushBack": false, "image.Paletted.At": false, "strings.Contains": false, "slices.Reverse": false, "crypto/rsa.GenerateKey": false,
+	} {
+		if f, ok := std.Lookup(name); !ok || f.Numbers != want {
+			t.Errorf("%s: %v, known: %v", name, f.Numbers, ok)
+		}
+	}
+}

@@ -111,7 +111,8 @@ func (a *analysis) apply(s *summary, args []objects, v *ssa.Call) {
 		}
 		return to
 	}
-	a.write(bind(s.written))
+	a.written(bind(s.written))
+	a.sum.mixed.join(bind(s.mixed))
 	a.sum.certain.join(bind(s.certain))
 	for i, what := range s.stored {
 		// What lies behind an operand is its own: nothing new.
@@ -182,29 +183,23 @@ func (a *analysis) builtin(i ssa.CallInstruction, name string) {
 			return
 		}
 		a.flow(v, a.value(args[0]).clone().with(a.made(v)))
-		a.change(a.value(args[0]))
+		a.change(a.value(args[0]), elements(args[0].Type())...)
 		a.hold(*a.at(v), a.behind(a.value(args[0])))
 		if len(args) > 1 && a.carriesElements(args[1].Type()) {
 			a.hold(*a.at(v), a.behind(a.value(args[1])))
 		}
 	case "copy":
-		a.change(a.value(args[0]))
+		a.change(a.value(args[0]), elements(args[0].Type())...)
 		if a.carriesElements(args[1].Type()) {
 			a.hold(a.value(args[0]), a.behind(a.value(args[1])))
 		}
 	case "delete", "clear", "close":
-		a.change(a.value(args[0]))
+		a.change(a.value(args[0]), elements(args[0].Type())...)
 	case "Add", "Slice", "SliceData", "String", "StringData", "ssa:wrapnilchk", "ssa:deferstack":
 		if v != nil && len(args) > 0 {
 			a.flow(v, a.value(args[0]))
 		}
 	}
-}
-
-// change notes a write that was seen.
-func (a *analysis) change(to objects) {
-	a.write(to)
-	a.sum.certain.join(to)
 }
 
 func (s objects) clone() (t objects) {

@@ -110,6 +110,9 @@ func (s *study) function(o *types.Func, name string) string {
 	effect, ok := s.fixes.effect(name)
 	if !ok {
 		effect = s.memory.summaries[origin(f)].word(recv != nil)
+		if s.memory.summaries[origin(f)].numbers() && !usesUnsafe(o.Pkg()) {
+			effect += " numbers"
+		}
 	}
 	return s.line(origin(f), name, effect, s.ways[origin(f)].label)
 }

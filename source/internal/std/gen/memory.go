@@ -14,6 +14,7 @@ import (
 type summary struct {
 	written objects         // what it may write to, or keep
 	certain objects         // what of it was seen to be written to
+	mixed   objects         // what may be written to with more than numbers, if it is
 	result  objects         // what its results point to
 	inside  objects         // what can be reached from memory that it makes and returns
 	stored  map[int]objects // what it stores in which object
@@ -126,6 +127,7 @@ func (s *summary) effect(word string, operands int, method bool) {
 	for i := range 2 * operands {
 		if word == "writes" || i/2 == target {
 			s.written.add(i)
+			s.mixed.add(i)
 			s.inside.add(i)
 		} else if word == "returns" {
 			s.inside.add(i)
@@ -248,10 +250,10 @@ func (a *analysis) reach(s objects) (to objects) {
 	return to
 }
 
-// store notes that values are stored in memory.
-func (a *analysis) store(in, what objects) {
-	a.change(in)
-	a.hold(in, what)
+// store notes that a value is stored in memory.
+func (a *analysis) store(in objects, v ssa.Value) {
+	a.change(in, v.Type())
+	a.hold(in, a.value(v))
 }
 
 func (a *analysis) hold(in, what objects) {
@@ -262,7 +264,13 @@ func (a *analysis) hold(in, what objects) {
 	}
 }
 
+// write notes that anything may be written to memory.
 func (a *analysis) write(to objects) {
+	a.written(to)
+	a.sum.mixed.join(to)
+}
+
+func (a *analysis) written(to objects) {
 	if a.sum.written.join(to) {
 		a.grew = true
 	}
@@ -281,12 +289,12 @@ func (a *analysis) instruction(i ssa.Instruction) {
 	case *ssa.MakeClosure:
 		a.closure(i)
 	case *ssa.Store:
-		a.store(*a.at(i.Addr), a.value(i.Val))
+		a.store(*a.at(i.Addr), i.Val)
 	case *ssa.MapUpdate:
-		a.store(*a.at(i.Map), a.value(i.Key))
-		a.store(*a.at(i.Map), a.value(i.Value))
+		a.store(*a.at(i.Map), i.Key)
+		a.store(*a.at(i.Map), i.Value)
 	case *ssa.Send:
-		a.store(*a.at(i.Chan), a.value(i.X))
+		a.store(*a.at(i.Chan), i.X)
 	case *ssa.UnOp:
 		if i.Op == token.MUL || i.Op == token.ARROW {
 			a.flow(i, a.behind(*a.at(i.X)))
@@ -299,7 +307,7 @@ func (a *analysis) instruction(i ssa.Instruction) {
 		for _, s := range i.States {
 			a.flow(i, a.behind(*a.at(s.Chan)))
 			if s.Send != nil {
-				a.store(*a.at(s.Chan), a.value(s.Send))
+				a.store(*a.at(s.Chan), s.Send)
 			}
 		}
 	case *ssa.Return:
@@ -314,6 +322,7 @@ func (a *analysis) instruction(i ssa.Instruction) {
 		a.write(a.reach(a.value(i.X)))
 	case *ssa.BinOp, *ssa.If, *ssa.Jump, *ssa.DebugRef, *ssa.RunDefers:
 	case ssa.Value: // it points to where its operands do
+		a.cast(i.(ssa.Instruction))
 		for _, v := range i.(ssa.Instruction).Operands(nil) {
 			if *v != nil {
 				a.flow(i, a.value(*v))
@@ -359,7 +368,7 @@ func (a *analysis) globals() {
 		if g == nil {
 			continue
 		}
-		a.sum.written.join(a.reach(a.objects[i].holds).below(a.operands))
+		a.write(a.reach(a.objects[i].holds).below(a.operands))
 		direct := *a.at(g)
 		if v, ok := g.Object().(*types.Var); ok && a.sum.certain.has(i) && !init && (direct.has(i) || !settled(v.Type())) {
 			a.mutable[v] = true
@@ -386,6 +395,7 @@ func (a *analysis) summary() *summary {
 	s := &summary{stored: map[int]objects{}}
 	s.written = a.sum.written.below(a.operands)
 	s.certain = a.sum.certain.below(a.operands)
+	s.mixed = a.sum.mixed.below(a.operands)
 	s.result = a.sum.result.below(a.operands)
 	s.handed = a.sum.handed.below(a.operands)
 	var own objects
@@ -413,6 +423,7 @@ func (a *analysis) summary() *summary {
 func (s *summary) join(t *summary) (grew bool) {
 	grew = s.written.join(t.written)
 	grew = s.certain.join(t.certain) || grew
+	grew = s.mixed.join(t.mixed) || grew
 	grew = s.result.join(t.result) || grew
 	grew = s.inside.join(t.inside) || grew
 	grew = s.handed.join(t.handed) || grew

@@ -9,7 +9,30 @@ import (
 
 // What functions do to memory of operands is found, whatever the way.
 func TestEffects(t *testing.T) {
-	pkgs, err := load("./testdata/effects")
+	n := comparedWithComments(t, "./testdata/effects", func(s *summary, method bool) string { return s.word(method) })
+	if n < 70 {
+		t.Errorf("%d functions", n)
+	}
+}
+
+// A function writes numbers only if nothing that it does writes, keeps or hands on
+// anything else.
+func TestNumbers(t *testing.T) {
+	n := comparedWithComments(t, "./testdata/numbers", func(s *summary, _ bool) string {
+		if s.numbers() {
+			return "numbers"
+		}
+		return "more"
+	})
+	if n < 30 {
+		t.Errorf("%d functions", n)
+	}
+}
+
+// comparedWithComments holds what is said of the functions of a package to the last
+// line of the comment before each, and returns their number.
+func comparedWithComments(t *testing.T, dir string, say func(s *summary, method bool) string) (n int) {
+	pkgs, err := load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +42,6 @@ func TestEffects(t *testing.T) {
 	}
 	p := build(pkgs, fixes)
 	m := summarize(p)
-	n := 0
 	for _, f := range pkgs[0].Syntax {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
@@ -29,12 +51,10 @@ func TestEffects(t *testing.T) {
 			n++
 			want := strings.TrimSpace(strings.TrimPrefix(fn.Doc.List[len(fn.Doc.List)-1].Text, "//"))
 			o := pkgs[0].TypesInfo.Defs[fn.Name].(*types.Func)
-			if got := m.summaries[p.prog.FuncValue(o)].word(fn.Recv != nil); got != want {
+			if got := say(m.summaries[p.prog.FuncValue(o)], fn.Recv != nil); got != want {
 				t.Errorf("%s: got %s, want %s", fn.Name.Name, got, want)
 			}
 		}
 	}
-	if n < 70 {
-		t.Errorf("%d functions", n)
-	}
+	return n
 }

@@ -1,0 +1,134 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// What writes numbers does not change memory that has none in it: texts, what
+// points to them, and values behind interfaces, which nothing can write to. So a
+// picture's pixels can be set though its palette is a package variable.
+
+// contents says what can be reached from a variable by its type.
+type contents struct {
+	numbers bool // or what may lead to some
+	boxes   bool // interfaces, behind which there may be pointers
+}
+
+// add takes in memory of a type.
+func (c *contents) add(of types.Type, seen map[types.Type]bool) {
+	of = types.Unalias(of)
+	if seen[of] {
+		return
+	}
+	seen[of] = true
+	if _, parameter := of.(*types.TypeParam); parameter {
+		c.numbers = true
+		return
+	}
+	switch u := of.Underlying().(type) {
+	case *types.Basic:
+		c.numbers = c.numbers || u.Info()&types.IsString == 0
+	case *types.Array:
+		c.add(u.Elem(), seen)
+	case *types.Slice:
+		c.add(u.Elem(), seen)
+	case *types.Pointer:
+		c.add(u.Elem(), seen)
+	case *types.Map:
+		c.add(u.Key(), seen)
+		c.add(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			c.add(f.Type(), seen)
+		}
+	case *types.Interface:
+		c.boxes = true
+	default:
+		c.numbers = true
+	}
+}
+
+// isNumbers reports whether values of a type are numbers, or made of them.
+func isNumbers(of types.Type) bool {
+	if of == nil {
+		return false
+	}
+	switch u := types.Unalias(of).Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&(types.IsBoolean|types.IsNumeric) != 0
+	case *types.Array:
+		return isNumbers(u.Elem())
+	case *types.Struct:
+		return !slices.ContainsFunc(slices.Collect(u.Fields()), func(f *types.Var) bool { return !isNumbers(f.Type()) })
+	}
+	return false
+}
+
+// unless notes a write, unless it is of numbers and the memory has none.
+func (t *tracer) unless(numbers bool, write func()) {
+	switch {
+	case !numbers || t.has.numbers:
+		write()
+	case t.has.boxes:
+		t.spared = append(t.spared, write) // until it is known what is behind them
+	}
+}
+
+// settle notes the writes of numbers that may be behind interfaces.
+func (t *tracer) settle() {
+	if len(t.spared) == 0 || !t.changed && t.isPlain() {
+		return
+	}
+	for _, write := range t.spared {
+		write()
+	}
+}
+
+// isPlain reports whether the variable is declared with a literal that puts
+// nothing but values behind interfaces.
+func (t *tracer) isPlain() bool {
+	s, ok := t.decl.node.(*ast.ValueSpec)
+	if !ok {
+		return false // it is of the library
+	}
+	if len(s.Values) != len(s.Names) {
+		return len(s.Values) == 0
+	}
+	return t.decl.plain(s.Values[slices.IndexFunc(s.Names, func(id *ast.Ident) bool { return t.decl.info().Defs[id] == t.root })])
+}
+
+// plain reports whether an expression is a value that refers to nothing, or a
+// literal of such that has no numbers in its memory.
+func (d *decl) plain(e ast.Expr) bool {
+	of := d.info().TypeOf(e)
+	if of == nil {
+		return false
+	}
+	if flat(of, 0) && !hasFunctions(of, 0) {
+		return true
+	}
+	var has contents
+	if has.add(of, map[types.Type]bool{}); has.numbers {
+		return false
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		return !slices.ContainsFunc(e.Elts, func(elt ast.Expr) bool {
+			kv, ok := elt.(*ast.KeyValueExpr)
+			if !ok {
+				return !d.plain(elt)
+			}
+			return !d.plain(kv.Value) || !isStruct(of) && !d.plain(kv.Key)
+		})
+	case *ast.UnaryExpr:
+		lit, ok := ast.Unparen(e.X).(*ast.CompositeLit)
+		return ok && d.plain(lit)
+	case *ast.CallExpr:
+		return d.info().Types[ast.Unparen(e.Fun)].IsType() && d.plain(e.Args[0])
+	case *ast.Ident:
+		return d.info().Types[e].IsNil()
+	}
+	return false
+}
