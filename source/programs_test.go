@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // TestPrograms runs programs of many small packages, each with one function f
@@ -44,7 +46,7 @@ func TestPrograms(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			cases := readCases(t, file)
-			if len(cases) > 20 && os.Getenv("LARDER_SUITE") != "all" {
+			if len(cases) > 20 && !trial.All() {
 				t.Skip("builds ", len(cases), " packages thrice; LARDER_SUITE=all does")
 			}
 			total.add(tryProgram(t, cases))
@@ -56,7 +58,7 @@ func TestPrograms(t *testing.T) {
 	if total.needless*100 > needlessPercent*total.untouched {
 		t.Errorf("more than %d %% of what no edit reaches is computed again", needlessPercent)
 	}
-	if all := os.Getenv("LARDER_SUITE") == "all"; all && (total.edits < 120 || total.mutations < 120) {
+	if trial.All() && (total.edits < 120 || total.mutations < 120) {
 		t.Error("fewer than 120 edits, or changes of state, change anything: the programs would not show what is stale")
 	}
 }
