@@ -13,14 +13,6 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 )
 
-// killRounds is how often the program is killed.
-func killRounds() int {
-	if trial.All() {
-		return 25
-	}
-	return 8
-}
-
 // TestKilledWhileWriting: a program that is killed while it puts something in
 // the place of what was there leaves the old or the new, as a whole, and what it
 // reads as it was; the next one ends the work and clears up.
@@ -48,7 +40,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			took = time.Since(start)
 			whole = append(whole, tree(t, b.path(path)))
 		}
-		for i := range killRounds() {
+		for i := range trial.Rounds(8, 25) {
 			c := b.command(write(i)...)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)

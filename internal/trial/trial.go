@@ -13,6 +13,15 @@ import (
 // All reports whether a test is to try all that it can.
 func All() bool { return os.Getenv("LARDER_SUITE") == "all" }
 
+// Rounds is how often a test does what it leaves to chance: some times, or so
+// often where all is asked for.
+func Rounds(some, all int) int {
+	if All() {
+		return all
+	}
+	return some
+}
+
 // Chance returns random numbers that are others each time. The test logs their
 // seed, with which LARDER_SEED has them drawn again.
 func Chance(tb testing.TB) *rand.Rand {

@@ -95,10 +95,7 @@ func copyFolder(t *testing.T, from, to string) {
 func TestDamageIsAMiss(t *testing.T) {
 	dir := sample(t)
 	chance, sound, all := trial.Chance(t), harm.Remember(t, dir), harm.Each(t, dir)
-	rounds, lost := len(all), 0
-	if trial.All() {
-		rounds = 1000
-	}
+	rounds, lost := trial.Rounds(len(all), 1000), 0
 	for round := range rounds {
 		what := all[round%len(all)].Do(t, dir, chance)
 		if round%3 == 0 {

@@ -66,14 +66,6 @@ func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) 
 	return mapped, removed, mappings, open
 }
 
-// flowBytes is how much TestMappedBytesAreBounded puts and reads.
-func flowBytes() int {
-	if trial.All() {
-		return 4 << 30
-	}
-	return 512 << 20
-}
-
 // A process puts and reads many times its cap, and keeps some payloads for a
 // while: what it has mapped, removed or not, and what it has open are bounded,
 // and at last there is nothing.
@@ -84,7 +76,7 @@ func TestMappedBytesAreBounded(t *testing.T) {
 	_, _, before, _ := mappedOf(t, o.Dir)
 	var held, long [kept][]byte
 	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
-	for i := range flowBytes() / size {
+	for i := range trial.Rounds(512<<20, 4<<30) / size {
 		payload := storetest.Payload(uint64(i), size)
 		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: payload})
 		r, err := s.Get(t.Context(), storetest.Key(i))
