@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // trace is one of the patterns that policies are compared on.
@@ -123,31 +125,36 @@ func TestAutoIsNearTheBest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
 	}
-	const traces, longest = 320, 30_000
-	all := make([]regret, traces)
-	forEach(traces, func(i int) {
-		d := draw(uint64(i)+1_000_000, longest)
-		all[i] = regretOf(t, fmt.Sprintf("trace %d, %v", i, d), Options{Size: d.size}, d.size, d.keys, alike)
-	})
-	report(t, all)
+	var traces []func() regret
+	for i := range uint64(320) {
+		traces = append(traces, func() regret {
+			d := draw(i+1_000_000, 30_000)
+			return regretOf(t, fmt.Sprintf("trace %d, %v", i, d), Options{Size: d.size}, d.size, d.keys, alike)
+		})
+	}
+	report(t, some(t, traces, 5))
 }
 
-// forEach calls do for 0 to n-1, as many at a time as there are processors.
-func forEach(n int, do func(i int)) {
+// some returns the regret of one in every so many traces, or of all. It looks at
+// as many at a time as there are processors.
+func some(t *testing.T, traces []func() regret, every int) []regret {
+	t.Helper()
+	chosen := trial.Some(t, len(traces), every)
+	all, next := make([]regret, len(chosen)), make(chan int)
 	var wg sync.WaitGroup
-	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range next {
-				do(i)
+				all[i] = traces[chosen[i]]()
 			}
 		})
 	}
-	for i := range n {
+	for i := range chosen {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
+	return all
 }
 
 // report fails for each trace on which auto is worse than it may be, and prints
@@ -178,24 +185,25 @@ func TestAutoOnWhatItWasNotMadeFor(t *testing.T) {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
 	}
 	const reads = 20_000
-	var all []regret
+	var traces []func() regret
+	add := func(of string, o Options, size int, keys []int, weigh func(k int) int64) {
+		traces = append(traces, func() regret { return regretOf(t, of, o, size, keys, weigh) })
+	}
 	for i, size := range []int{1, 2, 3, 5, 17, 60, 100, 400} {
 		for _, n := range []int{3, size + 1, 3 * size, 40 * size} {
 			for _, phase := range []int{4 * size, 40 * size} {
 				keys := switching(uint64(i), n, phase, reads)
-				all = append(all, regretOf(t, fmt.Sprintf("every %d reads another order of %d items, size %d", phase, n, size), Options{Size: size}, size, keys, alike))
+				add(fmt.Sprintf("every %d reads another order of %d items, size %d", phase, n, size), Options{Size: size}, size, keys, alike)
 			}
 		}
 	}
 	for i := range uint64(40) {
 		d := draw(2_000_000+i, reads)
 		weigh := func(k int) int64 { return 1 + int64(spread(k)%100)*int64(spread(k)%100)/100 }
-		bytes := int64(34 * d.size)
-		all = append(all, regretOf(t, fmt.Sprintf("in bytes, %v", d), Options{Bytes: bytes}, d.size, d.keys, weigh))
+		add(fmt.Sprintf("in bytes, %v", d), Options{Bytes: int64(34 * d.size)}, d.size, d.keys, weigh)
 	}
-	short := switching(99, 500, 100, 900)
-	all = append(all, regretOf(t, "less than there is room for", Options{Size: 1000}, 1000, short, alike))
-	report(t, all)
+	add("less than there is room for", Options{Size: 1000}, 1000, switching(99, 500, 100, 900), alike)
+	report(t, some(t, traces, 5))
 }
 
 // switching goes from one order to another that other policies are best for.
@@ -215,7 +223,7 @@ func TestAutoOfALargeCache(t *testing.T) {
 		t.Skip("simulates many traces in one goroutine, which takes seconds")
 	}
 	const items, size = 20_000, 5_000
-	rng := rand.New(rand.NewPCG(1, 1))
+	var traces []func() regret
 	for _, order := range []struct {
 		name string
 		of   func(i int) int // which of the readers is next
@@ -225,15 +233,14 @@ func TestAutoOfALargeCache(t *testing.T) {
 		{"a loop, then zipf", func(i int) int { return i / (10 * items) }},
 		{"half a loop, half zipf", func(i int) int { return i % 2 }},
 	} {
-		readers := []reader{loop(0, items), zipf(rng, items, 1)}
-		keys := make([]int, 20*items)
-		for i := range keys {
-			keys[i] = readers[order.of(i)]()
-		}
-		if r := regretOf(t, order.name, Options{Size: size}, size, keys, alike); r.over() > 0 {
-			t.Error(r)
-		} else {
-			t.Log(r)
-		}
+		traces = append(traces, func() regret {
+			readers := []reader{loop(0, items), zipf(rand.New(rand.NewPCG(1, 1)), items, 1)}
+			keys := make([]int, 20*items)
+			for i := range keys {
+				keys[i] = readers[order.of(i)]()
+			}
+			return regretOf(t, order.name, Options{Size: size}, size, keys, alike)
+		})
 	}
+	report(t, some(t, traces, 4))
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// killRounds is how often the program is killed.
-const killRounds = 25
+	"github.com/larder-data/larder/internal/trial"
+)
 
 // TestKilledWhileWriting: a program that is killed while it puts something in
 // the place of what was there leaves the old or the new, as a whole, and what it
@@ -41,7 +40,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			took = time.Since(start)
 			whole = append(whole, tree(t, b.path(path)))
 		}
-		for i := range killRounds {
+		for i := range trial.Rounds(8, 25) {
 			c := b.command(write(i)...)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ wc -c < "$LARDER_IN/image.jpeg" | tr -d ' \n' > "$LARDER_OUT/size.txt"
 
 const lettersFlow = `
 version: 1
-vars: {data: data, times: 100}
+vars: {data: data, times: 10}
 nodes:
   letters: {source: underfolder, with: {path: "${data}"}}
   sized:
@@ -46,8 +46,8 @@ func TestRebuildsOnlyWhatChanged(t *testing.T) {
 	}
 	expect("first run", 26)
 	out := tree(t, b.path("out"))
-	if len(out) != 2600*3+3 {
-		t.Fatalf("%d files written, want 2600 samples of 3, two shared items and the mark", len(out))
+	if len(out) != 260*3+3 {
+		t.Fatalf("%d files written, want 260 samples of 3, two shared items and the mark", len(out))
 	}
 	expect("second run", 0)
 	sameTree(t, "after the second run", tree(t, b.path("out")), out)

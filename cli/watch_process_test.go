@@ -121,6 +121,7 @@ func (w *watched) grow(name string) {
 }
 
 func TestWatchRunsWhatChanged(t *testing.T) {
+	t.Parallel()
 	w := startWatching(t, watchedFlow, "--events", "events")
 	w.ran("ok in", 26)
 	w.grow("05_image.jpeg") // the first change that is told of: not the output, nor the events
@@ -156,6 +157,7 @@ func copies(t *testing.T, dir string) map[string]string {
 }
 
 func TestWatchThroughMistakes(t *testing.T) {
+	t.Parallel()
 	w := startWatching(t, strings.Replace(watchedFlow, "with:", "wiht:", 1))
 	w.ran("flow.yaml:4:", 0)
 	w.write("flow.yaml", watchedFlow)
@@ -197,6 +199,7 @@ func TestWatchThroughMistakes(t *testing.T) {
 
 // TestWatchWrongFlow: what a wrong flow needs may come to be beside it.
 func TestWatchWrongFlow(t *testing.T) {
+	t.Parallel()
 	w := startWatching(t, strings.Replace(watchedFlow, "table.txt", "weights.bin", 1))
 	w.ran("weights.bin: no such file", 0)
 	w.write("weights.bin", "0")
@@ -210,6 +213,7 @@ func TestWatchWrongFlow(t *testing.T) {
 
 // TestWatchChangesDuringARun: they lead to one more run.
 func TestWatchChangesDuringARun(t *testing.T) {
+	t.Parallel()
 	w := startWatching(t, watchedFlow)
 	w.ran("ok in", 26)
 	held, goOn := filepath.Join(w.hold, "held"), filepath.Join(w.hold, "go")

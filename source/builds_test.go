@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // buildCases is a program that is built in many ways: its functions are known
@@ -60,7 +62,7 @@ type buildStep struct {
 // commit, go run, instrumentation for coverage.
 func TestBuilds(t *testing.T) {
 	needsBuilds(t)
-	if os.Getenv("LARDER_SUITE") != "all" {
+	if !trial.All() {
 		t.Skip("builds a program in many ways; LARDER_SUITE=all does")
 	}
 	cases, cache := parseCases(t, buildCases), t.TempDir()

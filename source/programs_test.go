@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
 )
 
 // TestPrograms runs programs of many small packages, each with one function f
@@ -45,7 +47,7 @@ func TestPrograms(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			cases := readCases(t, file)
-			if len(cases) > 20 && os.Getenv("LARDER_SUITE") != "all" {
+			if len(cases) > 20 && !trial.All() {
 				t.Skip("builds ", len(cases), " packages thrice; LARDER_SUITE=all does")
 			}
 			tried++

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -65,20 +66,6 @@ func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) 
 	return mapped, removed, mappings, open
 }
 
-// flowBytes is how much TestMappedBytesAreBounded puts and reads: the 4 GiB of
-// LARDER_TEST_FLOW=4294967296 take a minute.
-func flowBytes(t *testing.T) int64 {
-	text := os.Getenv("LARDER_TEST_FLOW")
-	if text == "" {
-		return 512 << 20
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatalf("LARDER_TEST_FLOW: %v; give a number of bytes", err)
-	}
-	return n
-}
-
 // A process puts and reads many times its cap, and keeps some payloads for a
 // while: what it has mapped, removed or not, and what it has open are bounded,
 // and at last there is nothing.
@@ -89,7 +76,7 @@ func TestMappedBytesAreBounded(t *testing.T) {
 	_, _, before, _ := mappedOf(t, o.Dir)
 	var held, long [kept][]byte
 	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
-	for i := range int(flowBytes(t) / size) {
+	for i := range trial.Rounds(512<<20, 4<<30) / size {
 		payload := storetest.Payload(uint64(i), size)
 		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: payload})
 		r, err := s.Get(t.Context(), storetest.Key(i))

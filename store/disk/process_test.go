@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -160,7 +161,7 @@ func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
-	for range 25 {
+	for range trial.Rounds(8, 25) {
 		cmd, out := child(t, dir, "write", acknowledged)
 		for range 1 + random.IntN(200) {
 			line, err := out.ReadString('\n')
@@ -267,7 +268,7 @@ func churn(s *Store, args []string) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
-	for range 3000 {
+	for range trial.Rounds(1000, 3000) {
 		i := random.IntN(churnRecords)
 		if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
 			err = s.Put(context.Background(), record(i))
