@@ -117,13 +117,13 @@ type outcome struct {
 // Find returns the value if it is kept: in memory, or in the store under the
 // action's own key. Nothing is computed.
 func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
-	return c.find(ctx, l, l.store.Get)
+	return c.find(ctx, l, l.reads.Get)
 }
 
 // Peek is Find without a look at what other processes kept in the last moments:
 // for those who have just looked, or whose next step is [Call.Do].
 func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
-	return c.find(ctx, l, l.store.GetSeen)
+	return c.find(ctx, l, l.reads.GetSeen)
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
@@ -164,7 +164,7 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
-	if r, ok := c.kept(ctx, l, k, l.store.GetSeen); ok {
+	if r, ok := c.kept(ctx, l, k, l.reads.GetSeen); ok {
 		return r, c.verify(ctx, l, r)
 	}
 	if IsDry(ctx) {
@@ -391,7 +391,7 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 	}
 	defer release()
 	// Another process may have kept it while we waited.
-	if r, ok := c.kept(ctx, l, k, l.store.Get); ok {
+	if r, ok := c.kept(ctx, l, k, l.reads.Get); ok {
 		return c.outcome(r)
 	}
 	return c.compute(ctx, l, k)

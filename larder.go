@@ -77,6 +77,7 @@ func DefaultDir() (string, error) {
 // [Open] and ended by Close.
 type Larder struct {
 	store  store.Store
+	reads  store.Records                 // the store, or where there is no salt what it is a view of: keys are the same
 	memory *cache.Cache[key.Key, *entry] // nil keeps nothing
 	flight flight.Group[key.Key, outcome]
 	log    *slog.Logger
@@ -109,7 +110,10 @@ func Open(o Options) (*Larder, error) {
 	}
 	salt := cmp.Or(o.Salt, os.Getenv("LARDER_SALT"))
 	l.flight.Scope, l.flight.Long = scope{l.place(), salt}, l.waitsLong
-	l.store = withSalt(l.store, salt)
+	l.reads = l.store
+	if l.store = withSalt(l.store, salt); salt != "" {
+		l.reads = l.store
+	}
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = DefaultMemoryBytes
 	}

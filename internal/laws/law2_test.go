@@ -35,7 +35,7 @@ var onceComputed = law{
 		{"an error is kept", "do.go", "if err = cmp.Or(err, changed, context.Cause(ctx)); err != nil {", "if err = cmp.Or(err, changed, context.Cause(ctx)); err != nil && changed != nil {", []string{".TestDoDoesNotKeepErrors"}},
 		{"results are not put into the store", "do.go", "	err := l.store.Put(context.WithoutCancel(ctx), r)\n", "	err := context.Cause(ctx)\n", []string{".TestDoComputesOnce"}},
 		{"the lease is dropped", "do.go", "	release, err := l.lease(ctx, k)\n", "	release, err := func() {}, context.Cause(ctx)\n", []string{".TestDoAmongLarders"}},
-		{"the store is not looked at again once the lease is had", "do.go", "	if r, ok := c.kept(ctx, l, k, l.store.Get); ok {\n		return c.outcome(r)\n	}\n	return c.compute(ctx, l, k)\n", "	return c.compute(ctx, l, k)\n", []string{".TestDoAmongLarders"}},
+		{"the store is not looked at again once the lease is had", "do.go", "	if r, ok := c.kept(ctx, l, k, l.reads.Get); ok {\n		return c.outcome(r)\n	}\n	return c.compute(ctx, l, k)\n", "	return c.compute(ctx, l, k)\n", []string{".TestDoAmongLarders"}},
 		{"goroutines are lent the same key", "store/internal/lease/lease.go", "make(chan struct{}, 1)", "make(chan struct{}, 2)", []string{"store/internal/lease.TestWaitersTakeTurns"}},
 		{"processes are lent the same key", "store/disk/leases.go", "	err = retry(ctx, func() error { return lockByte(file, at) })\n", "	err = ctx.Err()\n", []string{"store/disk.TestLeaseExcludesProcesses"}},
 		{"a node takes what another process kept meanwhile to be missing", "lazy/eval.go", "	if !find {\n		v.computations++\n", "	if find {\n		v.looked = v.computations\n", []string{"lazy.TestWhatOthersKeepMeanwhileIsFound"}},
