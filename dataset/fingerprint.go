@@ -14,6 +14,6 @@ func Fingerprint(ctx context.Context, ds Dataset[Sample], workers int) (key.Dige
 	if err != nil {
 		return key.Digest{}, err
 	}
-	_, names, err := Scan[any]{Op: op, Workers: workers}.input(ctx, ds, false)
+	_, names, err := Scan[any]{Op: op, Workers: workers}.input(ctx, ds, nil)
 	return key.DigestOf(names), err
 }

@@ -233,6 +233,38 @@ func TestMakerThatDoesNotSayWhatItMakes(t *testing.T) {
 	}
 }
 
+// A pass over what is not kept makes each sample once, to name it and to look at
+// it; the next run makes none.
+func TestScanMakesSamplesOnce(t *testing.T) {
+	var runs atomic.Int64
+	op, err := key.NewOp("is-first", key.Version("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, reopen := newLarder(t)
+	for range 2 {
+		ds := dataset.Map(texts(4, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Larder: l})
+		tally := new(dataset.Tally)
+		got, err := dataset.Scan[string]{
+			Op: op, Reads: []string{"c"}, Larder: l, Tally: tally,
+			Each: func(ctx context.Context, s dataset.Sample) (string, error) {
+				v, err := s.Value(ctx, "c")
+				return fmt.Sprint(v), err
+			},
+		}.Run(t.Context(), ds)
+		if err != nil || !slices.Equal(got, []string{"A0", "A1", "A2", "A3"}) {
+			t.Errorf("the scan gave %v, %v", got, err)
+		}
+		if n := tally.Computed.Load() + tally.FromStore.Load(); n != 4 {
+			t.Errorf("%d samples are counted", n)
+		}
+		l = reopen()
+	}
+	if runs.Load() != 4 {
+		t.Errorf("%d executions over two runs, want 4", runs.Load())
+	}
+}
+
 func TestScanIsKeptAndCutsOff(t *testing.T) {
 	var runs, scans atomic.Int64
 	op, err := key.NewOp("is-first", key.Version("1"))

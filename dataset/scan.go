@@ -35,16 +35,24 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if s.Larder == nil {
 		return s.pass(ctx, ds, nil)
 	}
-	input, names, err := s.input(ctx, ds, false)
+	input, names, err := s.input(ctx, ds, nil)
 	if err != nil {
 		return nil, err
 	}
+	var found []T // of samples that were made to be named
 	r, err := larder.Call[[]T]{
-		Action:  s.Op.Action(input),
-		Compute: func(ctx context.Context) ([]T, error) { return s.pass(ctx, ds, names) },
+		Action: s.Op.Action(input),
+		Compute: func(ctx context.Context) ([]T, error) {
+			if found != nil {
+				s.Tally.Computed.Add(int64(len(found)))
+				return found, nil
+			}
+			return s.pass(ctx, ds, names)
+		},
 		Resolve: func(ctx context.Context) ([]key.Input, error) {
-			input, resolved, err := s.input(ctx, ds, true)
-			names = resolved
+			values := make([]T, ds.Len())
+			input, _, err := s.input(ctx, ds, values)
+			found = values
 			return []key.Input{input}, err
 		},
 	}.Do(ctx, s.Larder)
@@ -78,16 +86,24 @@ func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]
 		if err := s.unchanged(ctx, in, i, names); err != nil {
 			return err
 		}
-		if values[i], err = s.Each(ctx, in); err != nil {
-			if ctx.Err() == nil {
-				s.Tally.Failed.Add(1)
-			}
-			return &SampleError{Node: s.Node, Index: i, Err: err}
+		if values[i], err = s.value(ctx, in, i); err == nil {
+			s.Tally.Computed.Add(1)
 		}
-		s.Tally.Computed.Add(1)
-		return nil
+		return err
 	})
 	return values, err
+}
+
+// value calls Each for a sample.
+func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
+	v, err := s.Each(ctx, in)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Tally.Failed.Add(1)
+		}
+		err = &SampleError{Node: s.Node, Index: i, Err: err}
+	}
+	return v, err
 }
 
 func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, error) {
@@ -101,9 +117,10 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 	return in, nil
 }
 
-// input names all that the pass reads: by content if resolved is set, and
-// otherwise without computing anything.
-func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (key.Input, []byte, error) {
+// input names all that the pass reads: without computing anything or, where there
+// is room for values, by content. Samples are then made to be named, which may
+// take long, and so their values are found at once.
+func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key.Input, []byte, error) {
 	names := make([]byte, ds.Len()*key.Size)
 	deep := make([]bool, ds.Len())
 	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) error {
@@ -111,7 +128,7 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (
 		if err != nil {
 			return err
 		}
-		inputs, err := inputsOf(ctx, in, resolved)
+		inputs, err := inputsOf(ctx, in, values != nil)
 		if err != nil {
 			return &SampleError{Node: s.Node, Index: i, Err: err}
 		}
@@ -119,7 +136,10 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], resolved bool) (
 		k := a.Key()
 		deep[i] = !a.Resolved()
 		copy(names[i*key.Size:], k[:])
-		return nil
+		if values != nil {
+			values[i], err = s.value(ctx, in, i)
+		}
+		return err
 	})
 	if err != nil {
 		return key.Input{}, nil, err
