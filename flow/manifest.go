@@ -89,15 +89,21 @@ func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) e
 	return s.PutManifest(ctx, m.encode())
 }
 
-// encode lists the records and actions of the samples that were used, and in
-// the note which samples these are: the distances between their positions as
+// encode lists the records of the samples that were used, each with the action
+// after it if that is another, and in the note which samples these are: twice the
+// distances between their positions, and one more where there is an action, as
 // unsigned varints. Few samples of very many take little room.
 func (m *manifest) encode() store.Manifest {
 	out := store.Manifest{Name: m.name, Pinned: m.pinned}
 	before := 0
 	for _, i := range slices.Sorted(maps.Keys(m.used)) {
-		out.Note = binary.AppendUvarint(out.Note, uint64(i-before))
-		out.Keys = append(out.Keys, m.used[i].record, m.used[i].action)
+		u, distance := m.used[i], 2*uint64(i-before)
+		out.Keys = append(out.Keys, u.record)
+		if !u.action.IsZero() {
+			out.Keys = append(out.Keys, u.action)
+			distance++
+		}
+		out.Note = binary.AppendUvarint(out.Note, distance)
 		before = i
 	}
 	return out
@@ -106,15 +112,19 @@ func (m *manifest) encode() store.Manifest {
 // usesOf reads what encode wrote, by sample. What is damaged is left out: it
 // only costs an explanation.
 func usesOf(m store.Manifest) map[int]use {
-	used := make(map[int]use, len(m.Keys)/2)
-	at, note := uint64(0), m.Note
-	for k := 0; k+1 < len(m.Keys); k += 2 {
+	used := make(map[int]use, len(m.Keys))
+	at, note, keys := uint64(0), m.Note, m.Keys
+	for len(keys) > 0 {
 		distance, n := binary.Uvarint(note)
-		if n <= 0 {
+		if n <= 0 || distance%2 == 1 && len(keys) < 2 {
 			break
 		}
-		at, note = at+distance, note[n:]
-		used[int(at)] = use{record: m.Keys[k], action: m.Keys[k+1]}
+		at, note = at+distance/2, note[n:]
+		u := use{record: keys[0]}
+		if keys = keys[1:]; distance%2 == 1 {
+			u.action, keys = keys[0], keys[1:]
+		}
+		used[int(at)] = u
 	}
 	return used
 }

@@ -1,0 +1,34 @@
+package flow
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/larder-data/larder/key"
+)
+
+// What a manifest notes is what is read of it; what is damaged is left out.
+func TestManifestsComeBack(t *testing.T) {
+	k := func(b byte) key.Key { return key.Key(key.DigestOf([]byte{b})) }
+	m := &manifest{name: "x", used: map[int]use{0: {record: k(1)}, 1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}}}
+	encoded := m.encode()
+	if got := usesOf(encoded); !maps.Equal(got, m.used) {
+		t.Errorf("%v came back as %v", m.used, got)
+	}
+	if len(encoded.Keys) != 4 {
+		t.Errorf("%d keys, want one a record and one more", len(encoded.Keys))
+	}
+	for cut := range len(encoded.Note) {
+		damaged := encoded
+		damaged.Note = encoded.Note[:cut]
+		for i, u := range usesOf(damaged) {
+			if u != m.used[i] {
+				t.Errorf("of a note of %d bytes sample %d is %v", cut, i, u)
+			}
+		}
+	}
+	encoded.Keys = encoded.Keys[:2]
+	if got := usesOf(encoded); len(got) != 1 {
+		t.Errorf("of two keys came %v", got)
+	}
+}
