@@ -82,7 +82,6 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 			p.fails(r)
 		}
 	}()
-	defer fewerCollections(registered)()
 	parsed := make([]*pkg, len(registered))
 	errs := make([]error, len(registered))
 	each(len(registered), func(i int) { parsed[i], errs[i] = p.parse(registered[i]) })
@@ -99,6 +98,7 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 		k.linknames()
 	}
 	p.order = initOrder(p.packages)
+	defer fewerCollections(parsed)()
 	p.check()
 	p.unknown = p.unregistered()
 	return p, p.declareInputs(registered)
@@ -109,17 +109,14 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 // times their size, half of it to stay, so marking it again at each doubling
 // would cost a quarter of the time. Where the memory of the process is limited,
 // nothing is held.
-func fewerCollections(registered []*Package) (end func()) {
+func fewerCollections(parsed []*pkg) (end func()) {
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
-	size := int64(0)
-	for _, r := range registered {
-		names, _ := fs.Glob(r.files, "*.go")
-		for _, name := range names {
-			if info, err := fs.Stat(r.files, name); err == nil {
-				size += info.Size()
-			}
+	size := 0
+	for _, k := range parsed {
+		for _, f := range k.syntax {
+			size += len(f.content)
 		}
 	}
 	held := make([]byte, min(120*size, 1<<28))
