@@ -323,6 +323,13 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 		return false
 	}
 	fact, _ := std.Lookup(stdName(f))
+	if callsByName(stdName(f)) {
+		if t.p.funcs || types.IsInterface(of) { // functions of a template are handed its data; and what of it has methods is not known
+			t.lost(d, call, stdName(f))
+			return false
+		}
+		t.namedOn(of, map[types.Type]bool{})
+	}
 	if fact.Effect == std.Reads || fact.Effect == std.Returns || fact.Effect == std.Receiver || fact.Effect == std.First && n > 0 {
 		t.callbacks(d, call, n)
 		t.libraryCalls(of, map[types.Type]bool{})

@@ -68,7 +68,13 @@ func callsByName(name string) bool {
 	case "reflect.Value.Method", "reflect.Value.MethodByName", "reflect.Type.Method", "reflect.Type.MethodByName", "reflect.Value.Methods", "reflect.Type.Methods":
 		return true
 	}
-	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.")
+	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.") || strings.HasPrefix(name, "net/rpc.")
+}
+
+// takesFunctions reports whether a function of the standard library is given
+// functions that it calls by names which are in text.
+func takesFunctions(name string) bool {
+	return name == "text/template.Template.Funcs" || name == "html/template.Template.Funcs"
 }
 
 // zone says in which time zone the machine is.

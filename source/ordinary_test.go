@@ -53,7 +53,7 @@ crypto/md5 crypto/sha1 crypto/sha256 crypto/sha512 embed encoding/base64 encodin
 go/ast go/format go/parser go/token hash hash/adler32 hash/crc32 hash/fnv html image image/color image/color/palette image/draw image/gif image/jpeg image/png index/suffixarray io io/fs iter
 log log/slog maps math math/big math/bits math/cmplx math/rand mime net/mail net/netip net/url os path path/filepath reflect regexp regexp/syntax slices sort strconv strings
 sync sync/atomic testing/fstest text/scanner text/tabwriter text/template time unicode unicode/utf16 unicode/utf8 unique archive/zip archive/tar bytes runtime encoding encoding/ascii85
-encoding/asn1 encoding/base32 encoding/pem go/types net net/http net/textproto compress/zlib compress/lzw compress/bzip2`)
+encoding/asn1 encoding/base32 encoding/pem go/types net/rpc net net/http net/textproto compress/zlib compress/lzw compress/bzip2`)
 
 // withImports adds the imports that a file needs.
 func withImports(text string) string {

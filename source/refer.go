@@ -462,6 +462,7 @@ func (r *resolver) mention(o types.Object) {
 // index tells where things are named. It is made at first use.
 type index struct {
 	byName   bool // methods are called by names that are not in the source
+	funcs    bool // and functions
 	reflects bool // values of any type are written
 	cutsOnce sync.Once
 	cutOf    []types.Type // of all declarations
@@ -489,6 +490,7 @@ func (p *parsedProgram) indexed() *index {
 				}
 				for _, l := range d.leaves {
 					p.byName = p.byName || l.library && callsByName(l.full())
+					p.funcs = p.funcs || l.library && takesFunctions(l.full())
 					p.reflects = p.reflects || l.path == "reflect" && reflects(l.full())
 				}
 				for _, o := range d.overwrites {
