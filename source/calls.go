@@ -544,11 +544,14 @@ func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
 }
 
 // namedWriters notes that what seems to write only while the program starts is
-// called by methods that may be called by their names at any time.
+// called by methods that may be called by their names at any time: those of what
+// was handed to something that does, and all that get at the variable by its name.
 func (t *tracer) namedWriters() {
 	for _, d := range t.early {
-		for by := range t.p.startupOf(d).through {
-			if t.named[by] {
+		through := t.p.startupOf(d).through
+		names := slices.ContainsFunc(t.p.mentioned[t.root], func(m *decl) bool { return through[m] })
+		for by := range through {
+			if t.named[by] || names && t.p.byName && by.kind == "method" && isExported(by.names[0]) && t.p.mayBeHeld(by) {
 				t.fail(problem{what: fmt.Sprintf("package variable %s, which %s writes, which may be called by its name", t.name(), by.name()), at: by.at(by.node.Pos())})
 			}
 		}

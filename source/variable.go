@@ -270,7 +270,7 @@ func (p *parsedProgram) findCallers(d *decl) (s startup) {
 			visit(m)
 		}
 		if d.kind == "method" && p.mayBeHeld(d) {
-			if calledByLibrary[d.names[0]] || p.byName && isExported(d.names[0]) {
+			if calledByLibrary[d.names[0]] {
 				s.running = d // nobody can tell when
 			}
 			for _, m := range p.called[d.names[0]] {

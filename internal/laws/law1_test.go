@@ -74,7 +74,7 @@ var rightHits = law{
 		"source/internal/std/gen.TestNumbers":           "what of the library writes more than numbers is not taken to write numbers",
 	},
 	mutations: []mutation{
-		{"nobody calls methods by their names", "source/variable.go", "|| p.byName && isExported(d.names[0]) {", "{", []string{"source.TestVariables"}},
+		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},
 		{"the functions of a template are not handed its data", "source/calls.go", "if t.p.funcs || types.IsInterface(of) {", "if t.p.funcs && types.IsInterface(of) {", []string{"source.TestVariables"}},
 		{"variables of the library are not followed", "source/leaf.go", "				t.follow()\n			}\n			t.roomWritten()", "				t.assigned()\n			}\n			t.roomWritten()", []string{"source.TestLibraryVariables"}},
 		{"packages of the library are made from no other", "source/internal/std/library.go", "	return seen == nil || seen[other]\n", "	return seen == nil || path == other\n", []string{"source.TestLibraryVariables"}},
