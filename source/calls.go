@@ -25,8 +25,13 @@ func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection,
 	if sel.Kind() == types.MethodExpr {
 		return false
 	}
-	if called && f.Pkg() != nil && std.Has(f.Pkg().Path()) {
-		t.callbacks(d, call, -1)
+	if f.Pkg() != nil && std.Has(f.Pkg().Path()) {
+		if harmless(deref(sel.Recv())) {
+			return false
+		}
+		if called {
+			t.callbacks(d, call, -1)
+		}
 	}
 	return t.receiver(d, stack[at], f, called)
 }
@@ -277,7 +282,9 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 		t.calls(d, n, f)
 		return false
 	}
-	t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
+	if !callsByName(stdName(f)) { // a template has functions, and nothing that has methods of one's own
+		t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
+	}
 	switch fact.Effect {
 	case std.Reads, std.First:
 		return false
