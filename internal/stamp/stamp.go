@@ -90,7 +90,7 @@ func (e entry) append(b []byte) []byte {
 func (r Root) entries(ctx context.Context) ([]entry, error) {
 	switch info, err := os.Stat(r.Path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return []entry{{lost: true}}, nil // which an empty folder is not
 	case err != nil:
 		return nil, err
 	case !info.IsDir():

@@ -72,6 +72,7 @@ func TestOf(t *testing.T) {
 		{"a folder in place of a file", func() error { return os.Rename(in("below"), in("e2")) }},
 		{"a file removed", func() error { return os.Remove(in("a")) }},
 		{"all removed", func() error { return os.RemoveAll(root.Path) }},
+		{"an empty folder", func() error { return os.Mkdir(root.Path, 0o777) }},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
