@@ -282,7 +282,7 @@ func (t *tracer) libraryMethod(d *decl, n ast.Node, f *types.Func, called bool) 
 		t.calls(d, n, f)
 		return false
 	}
-	if !callsByName(stdName(f)) { // a template has functions, and nothing that has methods of one's own
+	if !isTemplate(stdName(f)) { // which has functions, and nothing that has methods of one's own
 		t.libraryCalls(f.Signature().Recv().Type(), map[types.Type]bool{})
 	}
 	switch fact.Effect {

@@ -68,7 +68,12 @@ func callsByName(name string) bool {
 	case "reflect.Value.Method", "reflect.Value.MethodByName", "reflect.Type.Method", "reflect.Type.MethodByName", "reflect.Value.Methods", "reflect.Type.Methods":
 		return true
 	}
-	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.") || strings.HasPrefix(name, "net/rpc.")
+	return isTemplate(name) || strings.HasPrefix(name, "net/rpc.")
+}
+
+// isTemplate reports whether a name is of one of the packages of templates.
+func isTemplate(name string) bool {
+	return strings.HasPrefix(name, "text/template.") || strings.HasPrefix(name, "html/template.")
 }
 
 // takesFunctions reports whether a function of the standard library is given
