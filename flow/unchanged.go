@@ -53,7 +53,7 @@ var writtenType = xxh3.HashString("larder written 1")
 // A writing is a sink of which it can be known that it need not be written.
 type writing struct {
 	sink   *state
-	above  []*state
+	nodes  []*state    // those above it, and the sink
 	action *key.Action // with what was seen of the inputs before the run
 	inputs []stamp.Root
 	before *stamp.Stamp
@@ -104,7 +104,7 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 // tell has the nodes report what stands: results of which none was looked at.
 func (w *writing) tell() {
 	for _, n := range w.found.Nodes {
-		for _, s := range append(w.above, w.sink) {
+		for _, s := range w.nodes {
 			if s.Name == n.Name && s.unchanged && s.samples == 0 { // not told by another sink
 				s.samples = n.Samples
 				s.tally.FromStore.Store(n.Results)
@@ -120,9 +120,9 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	if !s.Component.IsListed(s.Params) {
 		return nil
 	}
-	w := &writing{sink: s, above: r.above(s, func(*state) bool { return false }), began: time.Now()}
+	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
 	var nodes []key.Param
-	for _, n := range append(w.above, s) {
+	for _, n := range w.nodes {
 		does, ok := r.does(n)
 		if !ok {
 			return nil
@@ -307,7 +307,7 @@ func (r *run) noteWritten(ctx context.Context) {
 // note notes what a sink wrote, unless its inputs have changed meanwhile.
 func (r *run) note(ctx context.Context, w *writing) error {
 	note := written{At: time.Now()}
-	for _, s := range append(w.above, w.sink) {
+	for _, s := range w.nodes {
 		t := &s.tally
 		if t.Loose.Load() || t.Failed.Load() > 0 {
 			return fmt.Errorf("node %s depends on more than is seen of its inputs", s.Name)
