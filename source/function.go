@@ -36,7 +36,7 @@ func FunctionOf(f any) (Function, error) {
 	if code == nil {
 		return Function{}, errNoFunction
 	}
-	file, line := code.FileLine(code.Entry())
+	file, line := begin(code)
 	pkg, symbol := program.Package(code.Name(), file)
 	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
 	static, told := program.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
@@ -45,6 +45,24 @@ func FunctionOf(f any) (Function, error) {
 		typ: v.Type(), state: told && !static, unsure: !told,
 	}, nil
 }
+
+// begin returns where the word func of a function stands. Its first instruction may
+// be of another function, which the compiler has put in its place.
+func begin(code *runtime.Func) (file string, line int) {
+	frames := runtime.CallersFrames([]uintptr{code.Entry() + 1})
+	for {
+		frame, more := frames.Next()
+		if !more {
+			return frame.File, frameStartLine(&frame)
+		}
+	}
+}
+
+// frameStartLine returns the line of the word func. Package runtime knows it, and
+// tells it to runtime/pprof, whose profiles have it, alone.
+//
+//go:linkname frameStartLine runtime/pprof.runtime_FrameStartLine
+func frameStartLine(*runtime.Frame) int
 
 // Name returns the symbol with its package.
 func (f Function) Name() string { return f.Package + "." + f.Symbol }

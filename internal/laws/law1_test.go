@@ -2,6 +2,7 @@ package laws
 
 var rightHits = law{
 	shows: map[string]string{
+		"source.TestLiteralsAreFoundByTheirFunc":        "a function literal is the one that it says it is, whatever the compiler made of it",
 		"flow.TestInputsWrittenThroughMappingsAreSeen":  "an input that was changed a moment ago is known by its content",
 		"flow.TestWhatIsNotToBeLeft":                    "what is not kept is computed in each run",
 		"flow.TestOutputsTouchedBeforeTheEndAreWritten": "what is done to an output while the run goes on is seen by the next",
@@ -104,12 +105,13 @@ var rightHits = law{
 		{"a file may change while it is read", "key/file.go", "if n != before.Size || StatOf(info) != before {", "if n != before.Size {", []string{"key.TestFileRewrittenAtOneLength"}},
 		{"digests of files that may still change are remembered", "key/file.go", "before.Settled(start)", "before.Settled(start.Add(time.Hour))", []string{"key.TestMemoRule"}},
 		{"the names of fields are left out of a type's fingerprint", "codec/fingerprint.go", `d.printf(" %q %v", f.Name, f.Anonymous)`, `d.printf(" %v", f.Anonymous)`, []string{"codec.TestFingerprintsTellTypesApart"}},
+		{"a function literal is known by its first instruction", "source/function.go", "frameStartLine(&frame)", "min(frame.Line, frameStartLine(&frame)+frame.Line)", []string{"source.TestLiteralsAreFoundByTheirFunc"}},
 		{"a record of another type is decoded", "do.go", "	case rec.Type != c.Value.Type:\n", "	case rec.Type == 0:\n", []string{".TestDoOfAnotherTypeIsNoHit"}},
 		{"a hit skips the recorded reads", "trace.go", "tracedOp.Call(k, reads)", "tracedOp.Call(k)", []string{".TestRecordedInputs"}},
 		{"a file that is read is not noted", "reads.go", "		Note(ctx, Read{FileRead, path, key.DigestOf(b)})\n", "		_ = key.DigestOf(b)\n", []string{".TestRecordedInputs"}},
-		{"the reads of an inner result are not handed on", "do.go", "	r, err := c.do(ctx, l, c.Action.Key())\n	if err == nil {\n", "	r, err := c.do(ctx, l, c.Action.Key())\n	if err != nil {\n", []string{".TestRecordedInputsOfInnerComputations"}},
+		{"the reads of an inner result are not handed on", "do.go", "	if err == nil {\n		Note(ctx, r.Reads...)", "	if err != nil {\n		Note(ctx, r.Reads...)", []string{".TestRecordedInputsOfInnerComputations"}},
 		{"two readings that differ are let pass", "reads.go", "b.reads[i].Digest != r.Digest && b.changed == nil", "b.reads[i].Digest != r.Digest && b.changed != nil", []string{".TestInputThatChangesWhileItIsRead"}},
-		{"a link of early cutoff is not guarded by the reads below it", "do.go", "	if len(reads) > 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost)", "	if len(reads) < 0 {\n		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost)", []string{"lazy.TestRecordedInputsOfArguments"}},
+		{"a link of early cutoff is not guarded by the reads below it", "do.go", "	if len(reads) > 0 {\n		var err error\n		if k, err = l.putTrace", "	if len(reads) < 0 {\n		var err error\n		if k, err = l.putTrace", []string{"lazy.TestRecordedInputsOfArguments"}},
 		{"a value is served without the salt", "key/key.go", "	copy(k[Size-len(s):], s[:])\n", "", []string{".TestSaltKeepsResultsApart"}},
 		{"another salt's records are seen", "key/key.go", "	return Space(k[Size-len(s):]) == s\n", "	return true\n", []string{".TestASaltIsANamespace"}},
 		{"the bytes of a lossy value name it", "internal/marshal/marshal.go", "; !same {", "; !same && path == \"?\" {", []string{"key.TestLossyMethodsDoNotNameValues"}},

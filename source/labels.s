@@ -1,0 +1,1 @@
+// This file lets cycle.go declare a function without a body.

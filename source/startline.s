@@ -1,0 +1,1 @@
+// This file lets function.go declare a function without a body.
