@@ -138,3 +138,49 @@ func BenchmarkColdTiny(b *testing.B) {
 		get(b, l, a, n)
 	}
 }
+
+// BenchmarkBatch asks for 1000 tiny values of which 900 are kept: as a batch,
+// beside one call for each.
+func BenchmarkBatch(b *testing.B) {
+	const all = 1000
+	op, err := key.NewOp("f", key.Version("1"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	calls := func(b *testing.B, round int) (calls []larder.Call[int]) {
+		b.Helper()
+		for n := range all {
+			args := []any{n}
+			if n%10 == 0 {
+				args = append(args, round)
+			}
+			a, err := op.Call(args...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			calls = append(calls, larder.Call[int]{Action: a, Compute: func(context.Context) (int, error) { return n, nil }})
+		}
+		return calls
+	}
+	for _, how := range []string{"batch", "calls"} {
+		b.Run(how, func(b *testing.B) {
+			l := onDisk(b, diskOnly)
+			b.ReportAllocs()
+			for round := 0; b.Loop(); round++ {
+				todo := calls(b, round)
+				if how == "batch" {
+					if _, errs := (larder.Batch[int]{Calls: todo}).Do(b.Context(), l); errs != nil {
+						b.Fatal(errs)
+					}
+					continue
+				}
+				for _, c := range todo {
+					if _, err := c.Do(b.Context(), l); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/all, "ns/value")
+		})
+	}
+}

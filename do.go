@@ -140,21 +140,33 @@ func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bo
 
 // Do carries out the call. See the function [Do].
 func (c Call[T]) Do(ctx context.Context, l *Larder) (Result[T], error) {
-	if c.Value == nil {
-		v, err := codec.For[T]()
-		if err != nil {
-			return Result[T]{}, fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
-		}
-		c.Value = v
+	if err := c.complete(); err != nil {
+		return Result[T]{}, err
 	}
 	r, err := c.do(ctx, l, c.Action.Key())
+	return r, c.told(ctx, r, err)
+}
+
+// complete finds out how values are kept, if that is not said.
+func (c *Call[T]) complete() (err error) {
+	if c.Value == nil {
+		c.Value, err = codec.For[T]()
+	}
+	if err != nil {
+		err = fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
+	}
+	return err
+}
+
+// told hands what a result was made from on to what is computed around it.
+func (c Call[T]) told(ctx context.Context, r Result[T], err error) error {
 	if err == nil {
 		Note(ctx, r.Reads...)
 	}
 	if errors.Is(r.Unkept, ErrUnsteady) {
 		Unkeep(ctx, r.Unkept)
 	}
-	return r, err
+	return err
 }
 
 func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error) {
@@ -173,6 +185,14 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	o, joined, err := l.flight.Do(ctx, k, c.Action.Op().Name(), func(ctx context.Context) (outcome, error) {
 		return c.make(ctx, l, k)
 	})
+	if joined && errors.Is(err, ErrDeferred) {
+		return c.do(ctx, l, k) // it was claimed with others, and not begun
+	}
+	return c.handOut(k, o, joined, err)
+}
+
+// handOut gives a caller what was found or made for all who wait for k.
+func (c Call[T]) handOut(k key.Key, o outcome, joined bool, err error) (Result[T], error) {
 	if cycle, ok := errors.AsType[*flight.CycleError](err); ok && !errors.Is(err, ErrCycle) {
 		err = fmt.Errorf("%w: %s (%s)", ErrCycle, strings.Join(cycle.Path, " -> "), k)
 	}
@@ -252,12 +272,24 @@ func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, h
 		return Result[T]{}, false
 	}
 	rec, err := get(ctx, k)
-	switch {
-	case err != nil:
-		if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
-			l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
-		}
+	if err != nil {
+		l.unreadable(k, err)
 		return Result[T]{}, false
+	}
+	return c.open(ctx, l, k, rec, get, hops)
+}
+
+// unreadable says that the store could not be read, if that is why there is
+// nothing.
+func (l *Larder) unreadable(k key.Key, err error) {
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
+		l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
+	}
+}
+
+// open returns the value of a record, or where that leads.
+func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Record, get getter, hops int) (Result[T], bool) {
+	switch {
 	case !rec.Link.IsZero():
 		r, ok := c.follow(ctx, l, rec.Link, get, hops-1)
 		if ok && len(r.Reads) == 0 {
@@ -400,11 +432,7 @@ func (c Call[T]) make(ctx context.Context, l *Larder, k key.Key) (outcome, error
 // makeResolved tries the key made from the contents of the inputs, and notes
 // under the first key where the value was found.
 func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
-	if c.Resolve == nil {
-		return outcome{}, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
-	}
-	var read notebook // what the inputs were made from
-	inputs, err := c.Resolve(withNotebook(ctx, &read))
+	resolved, read, err := c.resolved(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -412,46 +440,69 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
-	resolved := c
-	resolved.Action, resolved.Resolve = c.Action.WithInputs(inputs), nil
-	if !resolved.Action.Resolved() {
-		return outcome{}, fmt.Errorf("larder: %s: Resolve left inputs without content", c.Action.Op().Name())
-	}
 	r, err := resolved.Do(ctx, l)
 	if err != nil {
 		return outcome{}, err
 	}
-	if r.Unkept == nil {
-		r.Unkept = read.unsteady()
-	}
-	if !c.MemoryOnly && r.Unkept == nil {
-		if err := c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {
-			return outcome{}, err
-		}
-	}
-	r.Reads = slices.Concat(reads, r.Reads)
-	o, err := c.outcome(r)
-	if err == nil && len(r.Reads) == 0 && r.Unkept == nil {
-		c.remember(l, k, o.entry, r.Value)
+	o, link, err := c.resolvedOutcome(ctx, l, k, resolved, r, reads, read)
+	if link != nil {
+		l.put(ctx, *link)
 	}
 	return o, err
 }
 
-// link notes under k where the value was found, guarded by what its inputs were
+// resolved returns the call with its inputs by content, and what these were made
+// from.
+func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
+	if c.Resolve == nil {
+		return c, nil, fmt.Errorf("larder: %s: inputs are not resolved and the call has no Resolve", c.Action.Op().Name())
+	}
+	read := new(notebook)
+	inputs, err := flight.Protect(func() ([]key.Input, error) { return c.Resolve(withNotebook(ctx, read)) })
+	if err != nil {
+		return c, nil, err
+	}
+	name := c.Action.Op().Name()
+	c.Action, c.Resolve = c.Action.WithInputs(inputs), nil
+	if !c.Action.Resolved() {
+		err = fmt.Errorf("larder: %s: Resolve left inputs without content", name)
+	}
+	return c, read, err
+}
+
+// resolvedOutcome is what comes out under k where the call came out as r once it
+// was resolved, and the record that is to be kept of that.
+func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook) (o outcome, link *store.Record, err error) {
+	if r.Unkept == nil {
+		r.Unkept = read.unsteady()
+	}
+	if !c.MemoryOnly && r.Unkept == nil {
+		if link, err = c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {
+			return o, nil, err
+		}
+	}
+	r.Reads = slices.Concat(reads, r.Reads)
+	o, err = c.outcome(r)
+	if err == nil && len(r.Reads) == 0 && r.Unkept == nil {
+		c.remember(l, k, o.entry, r.Value)
+	}
+	return o, link, err
+}
+
+// link says under k where the value was found, guarded by what its inputs were
 // made from.
-func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) error {
-	var err error
+func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) (*store.Record, error) {
 	if len(reads) > 0 {
+		var err error
 		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	target := r.Key
 	if len(r.Reads) > 0 {
 		target = resolved // which has a trace, to be checked on the way
 	}
-	l.put(ctx, store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)})
-	return nil
+	return &store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)}, nil
 }
 
 // outcome wraps a result for those who wait. Only a value that may be shared
@@ -472,48 +523,88 @@ func (c Call[T]) outcome(r Result[T]) (outcome, error) {
 }
 
 func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, error) {
-	var read notebook
+	v, err := c.run(ctx, l)
+	if err != nil {
+		return outcome{}, err
+	}
+	s, err := c.settle(ctx, l, k, v)
+	if err == nil && s.record != nil {
+		l.put(ctx, *s.record)
+	}
+	c.rememberSettled(l, s)
+	return s.outcome, err
+}
+
+// computed is a value that was just made.
+type computed[T any] struct {
+	value T
+	cost  time.Duration
+	notes *notebook
+	reads []Read
+}
+
+// run makes the value.
+func (c Call[T]) run(ctx context.Context, l *Larder) (v computed[T], err error) {
+	v.notes = new(notebook)
 	start := time.Now()
-	v, err := c.Compute(withNotebook(ctx, &read))
-	cost := time.Since(start)
+	v.value, err = c.Compute(withNotebook(ctx, v.notes))
+	v.cost = time.Since(start)
 	l.count.computed.Add(1)
-	l.count.computing.Add(int64(cost))
-	reads, changed := read.pages()
+	l.count.computing.Add(int64(v.cost))
+	var changed error
+	v.reads, changed = v.notes.pages()
 	// What is returned after the end of its context may be half of it.
 	if err = cmp.Or(err, changed, context.Cause(ctx)); err != nil {
 		l.count.failed.Add(1)
-		return outcome{}, err
 	}
-	e := &entry{typ: c.Value.Type, key: k, cost: cost, value: v}
-	o := outcome{entry: e, from: Computed, reads: reads}
-	payload, err := c.Value.Encode([]byte{}, v)
+	return v, err
+}
+
+// settled is a value that is ready to be kept and handed out.
+type settled[T any] struct {
+	outcome
+	record *store.Record // nil: it is not put in the store
+	keep   bool          // in memory
+	value  T
+}
+
+// settle encodes what was made under k. It is up to the caller to put the record.
+func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]) (s settled[T], err error) {
+	e := &entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
+	s = settled[T]{outcome: outcome{entry: e, from: Computed, reads: v.reads}, value: v.value}
+	payload, err := c.Value.Encode([]byte{}, v.value)
 	if err == nil && !c.shareable() {
 		e.value = encoding(payload)
-		o.own, err = c.Value.Decode(c.own(payload, false))
+		s.own, err = c.Value.Decode(c.own(payload, false))
 	}
 	if err != nil {
-		e.value, o.own = unwritten{v}, nil
+		e.value, s.own = unwritten{v.value}, nil
 	}
 	e.bytes = int64(len(payload))
-	if doubt := c.doubt(&read); doubt != nil {
+	if doubt := c.doubt(v.notes); doubt != nil {
 		c.warn(l, e, "it may be wrong", doubt)
-		return o, nil
+		return s, nil
 	}
 	if err != nil {
 		c.warn(l, e, "it cannot be written", err)
-		return o, nil
+		return s, nil
 	}
-	if len(reads) > 0 {
-		if k, err = l.putTrace(ctx, c.Action, k, reads, !c.MemoryOnly, cost); err != nil {
-			return outcome{}, err
+	if len(v.reads) > 0 {
+		if e.key, err = l.putTrace(ctx, c.Action, k, v.reads, !c.MemoryOnly, v.cost); err != nil {
+			return s, err
 		}
-		e.key = k
 	}
+	s.keep = true
 	if !c.MemoryOnly {
-		l.put(ctx, store.Record{Key: k, Type: e.typ, Payload: payload, Cost: cost, Provenance: provenance(c.Action, reads)})
+		s.record = &store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: provenance(c.Action, v.reads)}
 	}
-	c.remember(l, k, e, v)
-	return o, nil
+	return s, nil
+}
+
+func (c Call[T]) rememberSettled(l *Larder, s settled[T]) {
+	if s.keep {
+		c.remember(l, s.key, s.entry, s.value)
+	}
 }
 
 // doubt returns an error if a result may not be what its key names.
@@ -537,15 +628,20 @@ func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	}
 }
 
-// put keeps a record. A store that cannot take it does not fail the
-// computation: the value passes through.
-func (l *Larder) put(ctx context.Context, r store.Record) {
-	err := l.store.Put(context.WithoutCancel(ctx), r)
-	if err == nil {
-		l.count.bytesWritten.Add(int64(len(r.Payload)))
+// put keeps records. A store that cannot take them does not fail the
+// computation: values pass through.
+func (l *Larder) put(ctx context.Context, records ...store.Record) {
+	if len(records) == 0 {
 		return
 	}
-	l.count.unkept.Add(1)
+	err := l.store.Put(context.WithoutCancel(ctx), records...)
+	if err == nil {
+		for _, r := range records {
+			l.count.bytesWritten.Add(int64(len(r.Payload)))
+		}
+		return
+	}
+	l.count.unkept.Add(int64(len(records)))
 	l.putWarning.Do(func() {
 		l.log.Warn("larder: results are computed but not kept", "error", err)
 	})

@@ -46,8 +46,8 @@ func holderKey(k key.Key) key.Key {
 	return holderOp.Key(key.Input{Name: "key", Ref: key.Result(k, "")})
 }
 
-// hold notes that this process computes k, if it takes long, until release.
-func (l *Larder) hold(k key.Key, release func()) func() {
+// hold notes that this process computes keys, if it takes long, until release.
+func (l *Larder) hold(keys []key.Key, release func()) func() {
 	var mu sync.Mutex
 	begun, noted, ended := time.Now(), false, false
 	timer := time.AfterFunc(noteAfter, func() {
@@ -55,7 +55,7 @@ func (l *Larder) hold(k key.Key, release func()) func() {
 		defer mu.Unlock()
 		payload, err := cbor.Marshal(holder{os.Getpid(), machine(), begun})
 		if !ended && err == nil {
-			noted = l.store.Put(context.Background(), store.Record{Key: holderKey(k), Type: holderType, Payload: payload}) == nil
+			noted = l.store.Put(context.Background(), notes(keys, payload)...) == nil
 		}
 	})
 	return func() {
@@ -63,10 +63,21 @@ func (l *Larder) hold(k key.Key, release func()) func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if ended = true; noted {
-			_ = l.store.Delete(context.Background(), holderKey(k)) // of the dead nobody asks: their leases are free
+			for _, k := range keys { // of the dead nobody asks: their leases are free
+				_ = l.store.Delete(context.Background(), holderKey(k))
+			}
 		}
 		release()
 	}
+}
+
+// notes are the records that say who computes keys.
+func notes(keys []key.Key, payload []byte) []store.Record {
+	records := make([]store.Record, len(keys))
+	for i, k := range keys {
+		records[i] = store.Record{Key: holderKey(k), Type: holderType, Payload: payload}
+	}
+	return records
 }
 
 // waitsLong says, once for a key, what is waited for.

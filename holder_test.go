@@ -20,8 +20,12 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestMain is also the process that TestAChildThatAsksForItsParent starts.
+// TestMain is also the processes that TestAChildThatAsksForItsParent and
+// TestOverlappingBatchesOfProcesses start.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("LARDER_TEST_BATCHES"); dir != "" {
+		os.Exit(batchChild(dir, os.Getenv("LARDER_TEST_SEED")))
+	}
 	if dir := os.Getenv("LARDER_TEST_CHILD"); dir != "" {
 		os.Exit(child(dir))
 	}

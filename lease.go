@@ -62,7 +62,29 @@ func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	return l.hold(k, release), nil
+	return l.hold([]key.Key{k}, release), nil
+}
+
+// tryLease takes the right to compute those of the keys that nobody else computes,
+// without waiting.
+func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	if len(keys) == 0 {
+		return nil, func() {}, nil
+	}
+	lent, release, err = l.store.TryLease(ctx, keys)
+	if errors.Is(err, fs.ErrClosed) {
+		return nil, nil, fmt.Errorf("%w: close the Larder after its last use", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	mine := make([]key.Key, 0, len(keys))
+	for i, k := range keys {
+		if lent[i] {
+			mine = append(mine, k)
+		}
+	}
+	return lent, l.hold(mine, release), nil
 }
 
 // waiter looks for cycles while a lease is waited for.

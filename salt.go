@@ -109,6 +109,10 @@ func (s *space) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return s.Store.Lease(ctx, s.keys.Key(k))
 }
 
+func (s *space) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	return s.Store.TryLease(ctx, s.all(keys))
+}
+
 func (s *space) PutManifest(ctx context.Context, m store.Manifest) error {
 	m.Name, m.Keys = s.name+m.Name, s.all(m.Keys)
 	return s.Store.PutManifest(ctx, m)

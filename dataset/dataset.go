@@ -40,6 +40,16 @@ type Dataset[T any] interface {
 	At(ctx context.Context, i int) (T, error)
 }
 
+// A Ranger is a dataset that makes consecutive elements together for less than one
+// by one.
+type Ranger[T any] interface {
+	Dataset[T]
+	// Range returns the elements from one up to another, which is after it: as
+	// many as it comes to within some milliseconds, and one at least. An error is
+	// that of the element after those that are returned.
+	Range(ctx context.Context, from, to int) ([]T, error)
+}
+
 // List is a dataset of values already in memory.
 func List[T any](values ...T) Dataset[T] { return list[T](values) }
 

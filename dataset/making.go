@@ -205,16 +205,20 @@ func (m *Making) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := larder.Call[*parcel]{
-		Action:  a,
-		Compute: m.pack,
-		Resolve: m.resolve,
-		Value:   parcelValue,
-		Share:   true,
-	}.Do(ctx, m.node.Larder)
+	r, err := m.call(a).Do(ctx, m.node.Larder)
 	if err != nil {
 		return err
 	}
+	return m.take(a, r)
+}
+
+// call is how the result is found or made. The turn is held.
+func (m *Making) call(a *key.Action) larder.Call[*parcel] {
+	return larder.Call[*parcel]{Action: a, Compute: m.pack, Resolve: m.resolve, Value: parcelValue, Share: true}
+}
+
+// take takes in the result. The turn is held.
+func (m *Making) take(a *key.Action, r larder.Result[*parcel]) error {
 	m.count(r)
 	m.node.Tally.note(r.Reads, r.Unkept)
 	out, err := r.Value.open(m.in)

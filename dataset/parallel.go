@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -35,6 +36,50 @@ func Parallel(ctx context.Context, n, workers int, do func(ctx context.Context, 
 					return context.Cause(ctx)
 				}
 				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// InRanges calls do for all of [0, n), some consecutive ones at a time: do returns
+// how many of them, from the first on, it has done, one at least unless it failed;
+// the others are given to whoever is free. All else is as in [Parallel].
+func InRanges(ctx context.Context, n, workers int, do func(ctx context.Context, from, to int) (done int, err error)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	bound, _ := ctx.Value(boundKey{}).(*semaphore.Weighted)
+	inner := context.WithValue(ctx, boundKey{}, (*semaphore.Weighted)(nil)) // what an element does belongs to it
+	var mu sync.Mutex
+	left := spans{n: n}
+	take := func() (span, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		return left.take(n)
+	}
+	work := func(t span) error {
+		if bound != nil {
+			if bound.Acquire(ctx, 1) != nil {
+				return context.Cause(ctx)
+			}
+			defer bound.Release(1)
+		}
+		start := time.Now()
+		done, err := do(inner, t.from, t.to)
+		mu.Lock()
+		defer mu.Unlock()
+		left.settle(t, done, err != nil, time.Since(start))
+		return err
+	}
+	for range min(Workers(workers), n) {
+		g.Go(func() error {
+			for t, ok := take(); ok; t, ok = take() {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if err := work(t); err != nil {
 					return err
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +19,8 @@ import (
 func Stream[T any](ctx context.Context, ds Dataset[T], workers int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
-		s := &stream[T]{ds: ds, n: ds.Len(), workers: Workers(workers), size: 1, done: map[int]stretch[T]{}}
+		s := &stream[T]{ds: ds, n: ds.Len(), workers: Workers(workers), done: map[int]stretch[T]{}}
+		s.spans.n = s.n
 		s.changed = sync.NewCond(&s.mu)
 		s.bound, _ = ctx.Value(boundKey{}).(*semaphore.Weighted)
 		var wait sync.WaitGroup
@@ -65,14 +65,9 @@ type stream[T any] struct {
 	mu      sync.Mutex
 	changed *sync.Cond         // something of what follows did, or the context has ended
 	at      int                // the element that the consumer takes next
-	next    int                // elements before are done, under way or given back
-	back    []span             // given back by workers, as they take long
-	size    int                // how many elements a worker takes
+	spans   spans              // what is to be made
 	done    map[int]stretch[T] // by their first element
 }
-
-// span is the elements from one up to another.
-type span struct{ from, to int }
 
 // stretch is some consecutive elements, or as many of them as could be made.
 type stretch[T any] struct {
@@ -103,12 +98,7 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ctx.Err() == nil {
-		if len(s.back) > 0 {
-			return s.claimBack(), true
-		}
-		if s.next < s.n && s.next < s.at+2*s.workers*s.size {
-			t = span{s.next, min(s.next+s.size, s.n)}
-			s.next = t.to
+		if t, ok := s.spans.take(s.at + 2*s.workers*s.spans.most()); ok {
 			return t, true
 		}
 		if s.at == s.n {
@@ -117,22 +107,6 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 		s.changed.Wait()
 	}
 	return t, false
-}
-
-// claimBack takes the first of the elements that were given back; others help with
-// those after it.
-func (s *stream[T]) claimBack() span {
-	k := 0
-	for i, t := range s.back {
-		if t.from < s.back[k].from {
-			k = i
-		}
-	}
-	first := span{s.back[k].from, s.back[k].from + 1}
-	if s.back[k].from++; s.back[k].from == s.back[k].to {
-		s.back = slices.Delete(s.back, k, k+1)
-	}
-	return first
 }
 
 func (s *stream[T]) work(ctx context.Context) {
@@ -155,19 +129,15 @@ func (s *stream[T]) work(ctx context.Context) {
 	}
 }
 
-// A worker takes as many elements as it makes in about stretchTime, so that to
-// hand them on costs little beside, and gives back what it has not come to in ten
-// times that.
-const (
-	stretchTime = 200 * time.Microsecond
-	stretchMost = 256 // elements
-)
-
 // make makes elements, the first of them and more as long as that is quick.
 func (s *stream[T]) make(ctx context.Context, t span, start time.Time) (made stretch[T]) {
+	if r, ok := s.ds.(Ranger[T]); ok {
+		made.values, made.err = r.Range(ctx, t.from, t.to)
+		return made
+	}
 	made.values = make([]T, 0, t.to-t.from)
 	for i := t.from; i < t.to; i++ {
-		if i > t.from && time.Since(start) > 10*stretchTime {
+		if i > t.from && time.Since(start) > patience {
 			break
 		}
 		v, err := s.ds.At(ctx, i)
@@ -185,15 +155,6 @@ func (s *stream[T]) settle(t span, made stretch[T], took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done[t.from] = made
-	n := len(made.values)
-	if rest := (span{t.from + n, t.to}); rest.from < rest.to && made.err == nil {
-		s.back = append(s.back, rest)
-	}
-	switch {
-	case took > 2*stretchTime:
-		s.size = max(1, min(s.size, int(int64(n)*int64(stretchTime)/int64(took))))
-	case took < stretchTime/2 && n >= s.size:
-		s.size = min(2*s.size, stretchMost)
-	}
+	s.spans.settle(t, len(made.values), made.err != nil, took)
 	s.changed.Broadcast()
 }

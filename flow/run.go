@@ -358,18 +358,17 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 func (r *run) makeAll(ctx context.Context, s *state) error {
 	s.tally.Total.Store(s.samples)
 	for _, part := range s.data.Parts {
-		err := dataset.Parallel(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, i int) error {
-			sample, err := part.At(ctx, i)
-			if err != nil {
-				return err
-			}
-			for _, m := range sample.Makings() {
-				if err := m.Make(ctx); err != nil {
-					return err
+		err := dataset.InRanges(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, from, to int) (int, error) {
+			samples, err := dataset.MakeRange(ctx, part, from, to)
+			for i, sample := range samples {
+				for _, m := range sample.Makings() {
+					if err := m.Make(ctx); err != nil { // what is not kept, too
+						return i, err
+					}
 				}
+				s.tally.Done.Add(1)
 			}
-			s.tally.Done.Add(1)
-			return nil
+			return len(samples), err
 		})
 		if err != nil {
 			return err

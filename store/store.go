@@ -150,6 +150,10 @@ type Leases interface {
 	// release is called, or when its owner's process dies. Where nothing can
 	// be lent, release does nothing and there is no error.
 	Lease(ctx context.Context, k key.Key) (release func(), err error)
+	// TryLease is Lease for those of the keys, which are all different, that
+	// nobody holds. It does not wait: lent says which these are, and release
+	// ends all their leases.
+	TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error)
 }
 
 // Manifests keeps manifests.

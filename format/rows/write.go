@@ -79,7 +79,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
-		for text, err := range dataset.Stream(ctx, encoded(env.Node, ds, row), env.Workers) {
+		for text, err := range dataset.Stream(ctx, encoded{ds, env.Node, row}, env.Workers) {
 			if err != nil {
 				return err
 			}
@@ -102,17 +102,38 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 	return nil
 }
 
-// encoded is the dataset of the rows of ds.
-func encoded(node string, ds component.Samples, row RowFunc) dataset.Dataset[[]byte] {
-	return dataset.Func(ds.Len(), func(ctx context.Context, i int) ([]byte, error) {
-		s, err := ds.At(ctx, i)
-		if err != nil {
-			return nil, err
+// encoded is the dataset of the rows of samples.
+type encoded struct {
+	component.Samples
+	node string
+	row  RowFunc
+}
+
+func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
+	s, err := e.Samples.At(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return e.encode(ctx, s, i)
+}
+
+func (e encoded) encode(ctx context.Context, s dataset.Sample, i int) ([]byte, error) {
+	text, err := e.row(ctx, s)
+	if err != nil {
+		return nil, &dataset.SampleError{Node: e.node, Index: i, Err: err}
+	}
+	return text, nil
+}
+
+// Range makes what samples are made of together.
+func (e encoded) Range(ctx context.Context, from, to int) (texts [][]byte, err error) {
+	samples, err := dataset.MakeRange(ctx, e.Samples, from, to)
+	for i, s := range samples {
+		text, rerr := e.encode(ctx, s, from+i)
+		if rerr != nil {
+			return texts, rerr
 		}
-		text, err := row(ctx, s)
-		if err != nil {
-			return nil, &dataset.SampleError{Node: node, Index: i, Err: err}
-		}
-		return text, nil
-	})
+		texts = append(texts, text)
+	}
+	return texts, err
 }

@@ -13,9 +13,11 @@ import (
 // A Call is a call under way, as those see it who wait for each other.
 type Call struct {
 	Name  string
-	Key   any
+	Key   any       // the first, of several
 	Scope any       // of its group
 	Since time.Time // when it was begun
+
+	others map[any]bool // keys, of a call for several
 
 	// guarded by the graph's mutex
 	from   *Call          // for which it was begun, or nil
@@ -85,7 +87,7 @@ func current(ctx context.Context) *Call {
 }
 
 // Around returns the call under way that ctx is of, and those that wait for it,
-// directly or not.
+// directly or not: one for each key.
 func Around(ctx context.Context) []Call {
 	of := current(ctx)
 	if of == nil {
@@ -96,10 +98,24 @@ func Around(ctx context.Context) []Call {
 	var all []Call
 	for _, c := range graph.calls {
 		if c.path(of) != nil {
-			all = append(all, Call{Name: c.Name, Key: c.Key, Scope: c.Scope, Since: c.Since})
+			for k := range c.keys {
+				all = append(all, Call{Name: c.Name, Key: k, Scope: c.Scope, Since: c.Since})
+			}
 		}
 	}
 	return all
+}
+
+// keys yields the keys that it is for.
+func (c *Call) keys(yield func(any) bool) {
+	if !yield(c.Key) {
+		return
+	}
+	for k := range c.others {
+		if !yield(k) {
+			return
+		}
+	}
 }
 
 // within returns an error if c, or a call for which it was begun, is one for k.
@@ -112,7 +128,7 @@ func (c *Call) within(scope, k any, name string) error {
 	path := []string{name}
 	for ; c != nil; c = c.from {
 		path = append(path, c.Name)
-		if c.Scope == scope && c.Key == k {
+		if c.Scope == scope && (c.Key == k || c.others[k]) {
 			if c.ended {
 				return nil
 			}

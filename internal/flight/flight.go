@@ -24,17 +24,29 @@ type Group[K comparable, V any] struct {
 	Long func(Call)
 
 	mu    sync.Mutex
-	calls map[K]*call[V]
+	calls map[K]*call[K, V]
 }
 
-// call is one execution and those who wait for it.
-type call[V any] struct {
+// execution is one run of a function, for one key or several, and those who
+// wait for it.
+type execution[K comparable] struct {
 	*Call
-	waiters int // guarded by the group's mutex; at 0 the call is given up
+	keys    []K
+	waiters int // guarded by the group's mutex; at 0 it is given up
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when value and err are set
-	value   V
-	err     error
+	done    chan struct{} // closed when the values of all keys are set
+}
+
+// call is what comes out of an execution for one of its keys.
+type call[K comparable, V any] struct {
+	*execution[K]
+	Made[V]
+}
+
+// Made is what came out for a key.
+type Made[V any] struct {
+	Value V
+	Err   error
 }
 
 // Do returns what fn returns, running it unless a call for k is under way, in
@@ -59,22 +71,57 @@ func (g *Group[K, V]) Do(ctx context.Context, k K, name string, fn func(ctx cont
 		return v, false, err
 	}
 	c, joined := g.join(ctx, from, k, name, fn)
-	w := waiter{from: from, call: c.Call, begun: !joined, long: g.Long}
+	if err := g.await(ctx, from, c.execution, !joined); err != nil {
+		return v, joined, err
+	}
+	return c.Value, joined, c.Err
+}
+
+// DoMany runs fn once for those of the keys, which are all different, for which
+// no call is under way: claimed says which, in ascending order, and made what fn
+// returned, one for each of these. The others are left to whoever makes them: the
+// caller asks for them with Do once it has what it claimed. So those who claim
+// many keys at once do not wait for each other.
+//
+// Whoever asks for one of the keys meanwhile waits until fn has returned. All else
+// is as in Do.
+func (g *Group[K, V]) DoMany(ctx context.Context, keys []K, name string, fn func(ctx context.Context, claimed []int) []Made[V]) (made []Made[V], claimed []int, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, nil, err
+	}
+	from := current(ctx)
+	calls, claimed := g.claim(ctx, from, keys, name, fn)
+	if len(calls) == 0 {
+		return nil, nil, nil
+	}
+	e := calls[0].execution
+	if err := g.await(ctx, from, e, true); err != nil {
+		return nil, nil, err
+	}
+	made = make([]Made[V], len(calls))
+	for i, c := range calls {
+		made[i] = c.Made
+	}
+	return made, claimed, nil
+}
+
+// await waits until an execution is done, and leaves it.
+func (g *Group[K, V]) await(ctx context.Context, from *Call, e *execution[K], begun bool) error {
+	defer g.leave(e)
+	w := waiter{from: from, call: e.Call, begun: begun, long: g.Long}
 	defer w.end()
-	err = w.begin()
+	err := w.begin()
 	for err == nil {
 		select {
-		case <-c.done:
-			g.leave(k, c)
-			return c.value, joined, c.err
+		case <-e.done:
+			return nil
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-w.timer.C:
 			err = w.look()
 		}
 	}
-	g.leave(k, c)
-	return v, joined, err
+	return err
 }
 
 func (g *Group[K, V]) scope() any {
@@ -85,32 +132,83 @@ func (g *Group[K, V]) scope() any {
 }
 
 // join adds a waiter to the call for k, starting it if there is none.
-func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn func(ctx context.Context) (V, error)) (c *call[V], joined bool) {
+func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn func(ctx context.Context) (V, error)) (c *call[K, V], joined bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c, ok := g.calls[k]; ok {
 		c.waiters++
 		return c, true
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c = &call[V]{Call: &Call{Name: name, Key: k, Scope: g.scope(), Since: time.Now(), from: from}, waiters: 1, cancel: cancel, done: make(chan struct{})}
-	if g.calls == nil {
-		g.calls = map[K]*call[V]{}
-	}
-	g.calls[k] = c
-	go g.run(ctx, k, c, fn)
+	e, ctx := g.begin(ctx, from, name, []K{k})
+	c = g.add(e, k)
+	go g.run(ctx, e, []*call[K, V]{c}, func(ctx context.Context) []Made[V] {
+		v, err := Protect(func() (V, error) { return fn(ctx) })
+		return []Made[V]{{v, err}}
+	})
 	return c, false
 }
 
-func (g *Group[K, V]) run(ctx context.Context, k K, c *call[V], fn func(ctx context.Context) (V, error)) {
+// claim starts a call for those of the keys for which there is none.
+func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name string, fn func(ctx context.Context, claimed []int) []Made[V]) (calls []*call[K, V], claimed []int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	mine := make([]K, 0, len(keys))
+	for i, k := range keys {
+		if g.calls[k] == nil && from.within(g.scope(), k, name) == nil {
+			mine, claimed = append(mine, k), append(claimed, i)
+		}
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	e, ctx := g.begin(ctx, from, name, mine)
+	for _, k := range mine {
+		calls = append(calls, g.add(e, k))
+	}
+	go g.run(ctx, e, calls, func(ctx context.Context) []Made[V] { return fn(ctx, claimed) })
+	return calls, claimed
+}
+
+// begin makes an execution, with the one who began it as its first waiter.
+func (g *Group[K, V]) begin(ctx context.Context, from *Call, name string, keys []K) (*execution[K], context.Context) {
+	c := &Call{Name: name, Key: keys[0], Scope: g.scope(), Since: time.Now(), from: from}
+	if len(keys) > 1 {
+		c.others = make(map[any]bool, len(keys)-1)
+		for _, k := range keys[1:] {
+			c.others[k] = true
+		}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	return &execution[K]{Call: c, keys: keys, waiters: 1, cancel: cancel, done: make(chan struct{})}, ctx
+}
+
+func (g *Group[K, V]) add(e *execution[K], k K) *call[K, V] {
+	c := &call[K, V]{execution: e}
+	if g.calls == nil {
+		g.calls = map[K]*call[K, V]{}
+	}
+	g.calls[k] = c
+	return c
+}
+
+func (g *Group[K, V]) run(ctx context.Context, e *execution[K], calls []*call[K, V], fn func(ctx context.Context) []Made[V]) {
 	growStack()
-	defer c.cancel()
-	defer close(c.done)
-	defer g.forget(k, c)
-	ctx = c.begin(ctx)
-	defer c.end()
-	c.err = errGoexit // replaced unless fn ends its goroutine
-	marked(c.number, func() { c.value, c.err = Protect(func() (V, error) { return fn(ctx) }) })
+	defer e.cancel()
+	defer close(e.done)
+	defer g.forget(e)
+	ctx = e.begin(ctx)
+	defer e.end()
+	for _, c := range calls {
+		c.Err = errGoexit // replaced unless fn ends its goroutine
+	}
+	marked(e.number, func() {
+		made, err := Protect(func() ([]Made[V], error) { return fn(ctx), nil })
+		for i, c := range calls {
+			if c.Err = err; err == nil {
+				c.Made = made[i]
+			}
+		}
+	})
 }
 
 // growStack makes a young goroutine's stack large at once, while there is little
@@ -129,28 +227,30 @@ func keep(*[8 << 10]byte) {}
 // errGoexit is the error of a call whose function ended its own goroutine.
 var errGoexit = errors.New("flight: the function called runtime.Goexit")
 
-// leave takes a waiter away. A call that nobody waits for is cancelled, and
+// leave takes a waiter away. An execution that nobody waits for is cancelled, and
 // whoever comes next does not join it.
-func (g *Group[K, V]) leave(k K, c *call[V]) {
+func (g *Group[K, V]) leave(e *execution[K]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c.waiters--
-	if c.waiters == 0 {
-		c.cancel()
-		g.remove(k, c)
+	e.waiters--
+	if e.waiters == 0 {
+		e.cancel()
+		g.remove(e)
 	}
 }
 
-func (g *Group[K, V]) forget(k K, c *call[V]) {
+func (g *Group[K, V]) forget(e *execution[K]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.remove(k, c)
+	g.remove(e)
 }
 
-// remove ends the call's place in the group, unless another call has it.
-func (g *Group[K, V]) remove(k K, c *call[V]) {
-	if g.calls[k] == c {
-		delete(g.calls, k)
+// remove ends the place of an execution in the group, unless others have it.
+func (g *Group[K, V]) remove(e *execution[K]) {
+	for _, k := range e.keys {
+		if c := g.calls[k]; c != nil && c.execution == e {
+			delete(g.calls, k)
+		}
 	}
 }
 

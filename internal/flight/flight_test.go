@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,5 +134,117 @@ func BenchmarkDo(b *testing.B) {
 		if _, _, err := g.Do(b.Context(), 1, "", func(context.Context) (int, error) { return 1, nil }); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestDoMany makes what nobody makes yet, once for all keys, and leaves the others.
+func TestDoMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group[int, string]
+		var wait sync.WaitGroup
+		slow := func(context.Context) (string, error) {
+			time.Sleep(time.Second)
+			return "by another", nil
+		}
+		wait.Go(func() {
+			if v, joined, err := g.Do(t.Context(), 2, "one", slow); v != "by another" || joined || err != nil {
+				t.Error(v, joined, err)
+			}
+		})
+		synctest.Wait()
+		wait.Go(func() {
+			start := time.Now()
+			made, claimed, err := g.DoMany(t.Context(), []int{1, 2, 3}, "many", func(_ context.Context, claimed []int) (made []Made[string]) {
+				time.Sleep(3 * time.Second)
+				for _, i := range claimed {
+					made = append(made, Made[string]{Value: strconv.Itoa(i)})
+				}
+				made[1].Err = io.EOF
+				return made
+			})
+			if err != nil || !slices.Equal(claimed, []int{0, 2}) || made[0].Value != "0" || !errors.Is(made[1].Err, io.EOF) || time.Since(start) != 3*time.Second {
+				t.Error(made, claimed, err, time.Since(start))
+			}
+		})
+		synctest.Wait()
+		for k, want := range map[int]string{1: "0", 3: "2"} {
+			wait.Go(func() {
+				if v, joined, err := g.Do(t.Context(), k, "one", slow); v != want || !joined || errors.Is(err, io.EOF) != (k == 3) {
+					t.Error(k, v, joined, err)
+				}
+			})
+		}
+		wait.Wait()
+		if len(g.calls) != 0 {
+			t.Errorf("%d calls are left", len(g.calls))
+		}
+		if made, claimed, err := g.DoMany(t.Context(), nil, "none", nil); made != nil || claimed != nil || err != nil {
+			t.Error(made, claimed, err)
+		}
+	})
+}
+
+// TestDoManyIsCancelledWhenNobodyWaits for any of its keys.
+func TestDoManyIsCancelledWhenNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group[int, string]
+		ended := make(chan time.Time, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			_, _, err := g.DoMany(ctx, []int{1, 2}, "many", func(ctx context.Context, _ []int) []Made[string] {
+				<-ctx.Done()
+				ended <- time.Now()
+				return make([]Made[string], 2)
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		wait.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if _, joined, err := g.Do(ctx, 2, "one", nil); !joined || !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(joined, err)
+			}
+		})
+		wait.Wait()
+		if at := (<-ended).Sub(start); at != 2*time.Second {
+			t.Errorf("cancelled after %v", at)
+		}
+		if v, joined, err := g.Do(t.Context(), 1, "one", func(context.Context) (string, error) { return "new", nil }); v != "new" || joined || err != nil {
+			t.Error("who comes later joins what was given up:", v, joined, err)
+		}
+	})
+}
+
+// TestDoManyFindsCycles of any of its keys, and panics are errors of all.
+func TestDoManyFindsCycles(t *testing.T) {
+	var g Group[int, string]
+	made, _, err := g.DoMany(t.Context(), []int{1, 2}, "many", func(ctx context.Context, _ []int) []Made[string] {
+		if got := Around(ctx); len(got) != 2 {
+			t.Errorf("around it are %v", got)
+		}
+		_, _, one := g.Do(ctx, 2, "inner", nil)
+		_, claimed, many := g.DoMany(ctx, []int{1, 2}, "inner", nil)
+		if claimed != nil || many != nil {
+			t.Error(claimed, many)
+		}
+		return []Made[string]{{Err: one}, {}}
+	})
+	if cycle := (*CycleError)(nil); err != nil || !errors.As(made[0].Err, &cycle) {
+		t.Error(made, err)
+	}
+	made, _, err = g.DoMany(t.Context(), []int{1, 2}, "many", func(context.Context, []int) []Made[string] { panic("no") })
+	for _, m := range made {
+		if p := (*PanicError)(nil); !errors.As(m.Err, &p) {
+			t.Error(m.Err)
+		}
+	}
+	if err != nil || len(made) != 2 {
+		t.Error(made, err)
 	}
 }

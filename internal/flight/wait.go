@@ -56,5 +56,10 @@ func (w *waiter) look() error {
 			from.began(w.call)
 		}
 	}
-	return w.from.within(w.call.Scope, w.call.Key, w.call.Name)
+	for k := range w.call.keys {
+		if err := w.from.within(w.call.Scope, k, w.call.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

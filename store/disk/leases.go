@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,6 +62,45 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	}
 	s.leases.giveUp(s, err)
 	return local, nil
+}
+
+// TryLease lends those of the keys that nobody has, among all processes that use
+// the folder.
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if s.closed.Load() {
+		return nil, nil, errClosed
+	}
+	lent, local := s.leases.local.TryAcquire(keys)
+	file := s.leases.open(s)
+	if file == nil || s.readOnly {
+		return lent, local, nil
+	}
+	mine := slices.Clone(lent)
+	for i, k := range keys {
+		if !lent[i] {
+			continue
+		}
+		err := lockByte(file, leaseOffset(k))
+		switch {
+		case err == nil:
+			continue
+		case !errors.Is(err, errLocked) && !s.closed.Load():
+			s.leases.giveUp(s, err) // from now on each process lends for itself
+			continue
+		}
+		mine[i] = false
+	}
+	return mine, sync.OnceFunc(func() {
+		for i, k := range keys {
+			if mine[i] {
+				_ = unlockByte(file, leaseOffset(k)) // fails only once the store is closed
+			}
+		}
+		local()
+	}), nil
 }
 
 // leaseOffset spreads keys over 62 bits. Two keys at one offset would only

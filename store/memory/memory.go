@@ -240,6 +240,15 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return s.leases.Acquire(ctx, k)
 }
 
+// TryLease lends those of the keys that nobody of this process has.
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	lent, release = s.leases.TryAcquire(keys)
+	return lent, release, nil
+}
+
 // PutManifest keeps a copy of m.
 func (s *Store) PutManifest(_ context.Context, m store.Manifest) error {
 	if m.Time.IsZero() {

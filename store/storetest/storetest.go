@@ -70,7 +70,7 @@ func Records(t *testing.T, open func(testing.TB) store.Records) {
 
 // Leases checks what lends keys.
 func Leases(t *testing.T, open func(testing.TB) store.Leases) {
-	each(t, open, []test[store.Leases]{{"LeaseExcludes", testLease}, {"LeaseCancel", testLeaseCancel}})
+	each(t, open, []test[store.Leases]{{"LeaseExcludes", testLease}, {"LeaseCancel", testLeaseCancel}, {"TryLease", testTryLease}})
 }
 
 // Manifests checks what keeps manifests.
@@ -624,4 +624,70 @@ func testLeaseCancel(t *testing.T, s store.Leases) {
 		t.Fatalf("after release: %v", err)
 	}
 	again()
+}
+
+func testTryLease(t *testing.T, s store.Leases) {
+	one, err := s.Lease(t.Context(), Key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(want []bool, keys ...key.Key) (release func()) {
+		t.Helper()
+		lent, release, err := s.TryLease(t.Context(), keys)
+		if err != nil || !slices.Equal(lent, want) {
+			t.Fatalf("TryLease: %v, %v, want %v", lent, err, want)
+		}
+		return release
+	}
+	some := try([]bool{true, false, true}, Key(0), Key(1), Key(2)) // and does not wait
+	try([]bool{false, false, true}, Key(2), Key(1), Key(3))()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := s.Lease(ctx, Key(2)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting for a lease of several: %v, want the context's error", err)
+	}
+	some()
+	some() // again is harmless
+	one()
+	try([]bool{true, true, true, true}, Key(3), Key(2), Key(1), Key(0))()
+	try(nil)()
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := s.TryLease(ended, []key.Key{Key(5)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended lends: %v", err)
+	}
+
+	var holders [4]atomic.Int32
+	var lent atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				keys := []key.Key{Key(10 + i%4), Key(10 + (i+1)%4)}
+				got, release, err := s.TryLease(t.Context(), keys)
+				if err != nil {
+					t.Errorf("TryLease: %v", err)
+					return
+				}
+				for j := range keys {
+					if got[j] {
+						lent.Add(1)
+						if holders[(i+j)%4].Add(1) != 1 {
+							t.Error("two hold the same lease")
+						}
+					}
+				}
+				for j := range keys {
+					if got[j] {
+						holders[(i+j)%4].Add(-1)
+					}
+				}
+				release()
+			}
+		})
+	}
+	wg.Wait()
+	if lent.Load() == 0 {
+		t.Error("nothing was lent")
+	}
 }

@@ -208,6 +208,30 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	return func() { far(); near() }, nil
 }
 
+// TryLease lends those of the keys that nobody has who uses either store.
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	lent, near, err := s.near.TryLease(ctx, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	var mine []key.Key
+	var at []int
+	for i, k := range keys {
+		if lent[i] {
+			mine, at = append(mine, k), append(at, i)
+		}
+	}
+	both, far, err := s.far.TryLease(ctx, mine)
+	if err != nil {
+		near()
+		return nil, nil, err
+	}
+	for j, i := range at {
+		lent[i] = both[j]
+	}
+	return lent, func() { far(); near() }, nil
+}
+
 // PutManifest keeps m far, or near if far is read-only.
 func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	err := s.far.PutManifest(ctx, m)

@@ -39,6 +39,41 @@ func (t *Table) Acquire(ctx context.Context, k key.Key) (release func(), err err
 	}
 }
 
+// TryAcquire lends the caller those of the keys that nobody holds or waits for.
+// It does not wait. The release ends the leases of those that are lent.
+func (t *Table) TryAcquire(keys []key.Key) (lent []bool, release func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.slots == nil {
+		t.slots = make(map[key.Key]*slot, len(keys))
+	}
+	lent = make([]bool, len(keys))
+	for i, k := range keys {
+		if t.slots[k] == nil {
+			s := &slot{held: make(chan struct{}, 1), users: 1}
+			s.held <- struct{}{}
+			t.slots[k], lent[i] = s, true
+		}
+	}
+	return lent, sync.OnceFunc(func() { t.leaveAll(keys, lent) })
+}
+
+// leaveAll ends the leases of those of the keys that are lent.
+func (t *Table) leaveAll(keys []key.Key, lent []bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, k := range keys {
+		if !lent[i] {
+			continue
+		}
+		s := t.slots[k]
+		<-s.held
+		if s.users--; s.users == 0 {
+			delete(t.slots, k)
+		}
+	}
+}
+
 func (t *Table) enter(k key.Key) *slot {
 	t.mu.Lock()
 	defer t.mu.Unlock()

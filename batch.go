@@ -1,0 +1,461 @@
+package larder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// A Batch is several calls that are carried out together: what is kept is looked
+// up in one pass over the store, what is missing is claimed at once, computed, and
+// put in the store by one write.
+//
+// All holds that holds for each call alone: a key is computed at most once at a
+// time over all goroutines and processes, whatever batches it is part of. Who
+// finds keys claimed by others makes its own first, and then waits; so batches
+// that overlap do not wait for each other, in whatever order they name their keys.
+// But whoever needs one result of a batch waits for all that are made with it: what
+// computes a batch must not ask for what is computed in another batch that, for
+// some other key, needs this one. [ErrCycle] tells.
+type Batch[T any] struct {
+	// Calls are carried out in their order. Two of one key are one.
+	Calls []Call[T]
+	// Compute, if not nil, makes what is missing in one go, instead of the calls'
+	// own Compute: the values of those of Calls that it is given the positions
+	// of, in that order. What it reads through the engine counts for each of
+	// them, and each is charged with its part of the time. An error that is a
+	// *[PartialError] leaves the values of the others.
+	Compute func(ctx context.Context, missing []int) ([]T, error)
+	// Prepare, if not nil, is told which of Calls are about to be resolved, before
+	// their Resolve is called one after another: to do in one go what these need.
+	Prepare func(ctx context.Context, calls []int)
+	// Patience is for how long the calls' own Compute are begun, one after
+	// another; 0 means until all are done. What was not begun by then is
+	// [ErrDeferred].
+	Patience time.Duration
+}
+
+// ErrDeferred is the error of a call of a [Batch] that was not begun: as one
+// before it failed, or as those took longer than the batch's Patience.
+var ErrDeferred = errors.New("larder: not begun, as others of its batch failed or took long: ask for it again")
+
+// A PartialError is returned by a batch's Compute that failed for some calls only.
+type PartialError struct {
+	Errs map[int]error // by position in what Compute returned
+}
+
+func (e *PartialError) Error() string {
+	for i, err := range e.Errs {
+		return fmt.Sprintf("%d of the batch failed, as number %d: %v", len(e.Errs), i, err)
+	}
+	return "nothing failed"
+}
+
+// Do returns a result for each call, and an error for each if any failed: nil
+// means that there is none.
+func (b Batch[T]) Do(ctx context.Context, l *Larder) ([]Result[T], []error) {
+	r := &batch[T]{Batch: b, larder: l, results: make([]Result[T], len(b.Calls)), first: make(map[key.Key]int, len(b.Calls))}
+	r.do(ctx)
+	for i, c := range b.Calls {
+		if err := c.told(ctx, r.results[i], r.err(i)); err != nil {
+			r.results[i] = Result[T]{}
+		}
+	}
+	return r.results, r.errs
+}
+
+// batch is a Batch that is being carried out.
+type batch[T any] struct {
+	Batch[T]
+	larder  *Larder
+	results []Result[T]
+	errs    []error         // nil as long as there is none
+	first   map[key.Key]int // the call of each key
+	same    []int           // calls whose key is another one's
+	outs    map[int]outcome // of those that were made and of which there are several
+}
+
+func (b *batch[T]) fail(i int, err error) {
+	if err == nil {
+		return
+	}
+	if b.errs == nil {
+		b.errs = make([]error, len(b.Calls))
+	}
+	b.errs[i] = err
+}
+
+func (b *batch[T]) err(i int) error {
+	if b.errs == nil {
+		return nil
+	}
+	return b.errs[i]
+}
+
+func (b *batch[T]) key(i int) key.Key { return b.Calls[i].Action.Key() }
+
+func (b *batch[T]) do(ctx context.Context) {
+	todo := make([]int, 0, len(b.Calls))
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		if err := c.complete(); err != nil {
+			b.fail(i, err)
+			continue
+		}
+		k := c.Action.Key()
+		if _, before := b.first[k]; before {
+			b.same = append(b.same, i)
+			continue
+		}
+		b.first[k] = i
+		if r, ok := c.remembered(ctx, b.larder, k); ok {
+			b.results[i] = r
+			continue
+		}
+		todo = append(todo, i)
+	}
+	todo = b.find(ctx, todo)
+	if IsDry(ctx) {
+		b.eachAlone(ctx, todo)
+	} else if len(todo) > 0 {
+		b.eachAlone(ctx, b.make(ctx, todo))
+	}
+	for _, i := range b.same {
+		b.again(ctx, i)
+	}
+}
+
+// again hands out for a call what came out for another one of its key.
+func (b *batch[T]) again(ctx context.Context, i int) {
+	at := b.first[b.key(i)]
+	if err := b.err(at); err != nil {
+		b.fail(i, err)
+		return
+	}
+	c := b.Calls[i]
+	if o, ok := b.outs[at]; ok {
+		r, err := c.handOut(b.key(i), o, true, nil)
+		b.results[i] = r
+		b.fail(i, err)
+		return
+	}
+	if c.shareable() {
+		b.results[i] = b.results[at]
+		return
+	}
+	b.eachAlone(ctx, []int{i})
+}
+
+// find looks in the store for what is to be done, in one pass, and returns what is
+// missing.
+func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
+	if context.Cause(ctx) != nil {
+		return todo
+	}
+	keys, asked := make([]key.Key, 0, len(todo)), make([]int, 0, len(todo))
+	for _, i := range todo {
+		if b.Calls[i].MemoryOnly {
+			missing = append(missing, i)
+			continue
+		}
+		keys, asked = append(keys, b.key(i)), append(asked, i)
+	}
+	records := b.larder.records(ctx, keys)
+	for j, i := range asked {
+		r, ok := b.Calls[i].found(ctx, b.larder, keys[j], records, j, b.larder.reads.GetSeen)
+		if !ok {
+			missing = append(missing, i)
+			continue
+		}
+		b.results[i] = r
+		b.fail(i, b.Calls[i].verify(ctx, b.larder, r))
+	}
+	return missing
+}
+
+// records is GetMany; where the store cannot be read there is nothing.
+func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
+	if len(keys) == 0 {
+		return nil
+	}
+	records, err := l.reads.GetMany(ctx, keys)
+	if err != nil {
+		l.unreadable(keys[0], err)
+		return nil
+	}
+	return records
+}
+
+// found returns the value of one of the records, if there is any.
+func (c Call[T]) found(ctx context.Context, l *Larder, k key.Key, records []store.Record, j int, get getter) (Result[T], bool) {
+	if records == nil || records[j].Key.IsZero() {
+		return Result[T]{}, false
+	}
+	return c.open(ctx, l, k, records[j], get, maxHops)
+}
+
+// make makes what was not found, and returns what is left to others, who are
+// already at it.
+func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
+	keys := make([]key.Key, len(todo))
+	for j, i := range todo {
+		keys[j] = b.key(i)
+	}
+	made, claimed, err := b.larder.flight.DoMany(ctx, keys, b.Calls[todo[0]].Action.Op().Name(),
+		func(ctx context.Context, claimed []int) []flight.Made[outcome] {
+			mine := make([]int, len(claimed))
+			for n, j := range claimed {
+				mine[n] = todo[j]
+			}
+			return b.makeClaimed(ctx, mine)
+		})
+	if err != nil {
+		for _, i := range todo {
+			_, err := b.Calls[i].handOut(b.key(i), outcome{}, false, err)
+			b.fail(i, err)
+		}
+		return nil
+	}
+	next := 0
+	for j, i := range todo {
+		if next == len(claimed) || claimed[next] != j {
+			others = append(others, i)
+			continue
+		}
+		m := made[next]
+		next++
+		r, err := b.Calls[i].handOut(keys[j], m.Value, false, m.Err)
+		b.results[i] = r
+		b.fail(i, err)
+		if len(b.same) > 0 && err == nil {
+			if b.outs == nil {
+				b.outs = map[int]outcome{}
+			}
+			b.outs[i] = m.Value
+		}
+	}
+	return others
+}
+
+// eachAlone carries out calls one by one.
+func (b *batch[T]) eachAlone(ctx context.Context, todo []int) {
+	for _, i := range todo {
+		r, err := b.Calls[i].do(ctx, b.larder, b.key(i))
+		b.results[i] = r
+		b.fail(i, err)
+	}
+}
+
+// makeClaimed makes what nobody else of this process does.
+func (b *batch[T]) makeClaimed(ctx context.Context, mine []int) []flight.Made[outcome] {
+	made := make([]flight.Made[outcome], len(mine))
+	var resolved, unresolved []int // positions in mine
+	for n, i := range mine {
+		if b.Calls[i].Action.Resolved() {
+			resolved = append(resolved, n)
+		} else {
+			unresolved = append(unresolved, n)
+		}
+	}
+	b.makeUnresolved(ctx, mine, unresolved, made)
+	b.makeResolved(ctx, mine, resolved, made)
+	return made
+}
+
+// makeUnresolved makes what is known by what its inputs are when these are known:
+// see [Call.makeResolved].
+func (b *batch[T]) makeUnresolved(ctx context.Context, mine, at []int, made []flight.Made[outcome]) {
+	if len(at) == 0 {
+		return
+	}
+	if b.Prepare != nil {
+		calls := make([]int, len(at))
+		for j, n := range at {
+			calls[j] = mine[n]
+		}
+		b.Prepare(ctx, calls)
+	}
+	inner := Batch[T]{Patience: b.Patience}
+	var of []int // positions in mine of inner's calls
+	reads, notes := map[int][]Read{}, map[int]*notebook{}
+	for _, n := range at {
+		c, read, err := b.Calls[mine[n]].resolved(ctx)
+		if err == nil {
+			reads[n], err = read.pages()
+		}
+		if err != nil {
+			made[n].Err = err
+			continue
+		}
+		notes[n] = read
+		inner.Calls, of = append(inner.Calls, c), append(of, n)
+	}
+	if b.Compute != nil {
+		inner.Compute = func(ctx context.Context, missing []int) ([]T, error) {
+			outer := make([]int, len(missing))
+			for j, i := range missing {
+				outer[j] = mine[of[i]]
+			}
+			return b.Compute(ctx, outer)
+		}
+	}
+	results, errs := inner.Do(ctx, b.larder)
+	var links []store.Record
+	for j, n := range of {
+		if errs != nil && errs[j] != nil {
+			made[n].Err = errs[j]
+			continue
+		}
+		i := mine[n]
+		var link *store.Record
+		made[n].Value, link, made[n].Err = b.Calls[i].resolvedOutcome(ctx, b.larder, b.key(i), inner.Calls[j], results[j], reads[n], notes[n])
+		if link != nil {
+			links = append(links, *link)
+		}
+	}
+	b.larder.put(ctx, links...)
+}
+
+// makeResolved makes what is known by its key: first what no other process is
+// making, then, one by one, the rest.
+func (b *batch[T]) makeResolved(ctx context.Context, mine, at []int, made []flight.Made[outcome]) {
+	var leased, free, busy []int
+	for _, n := range at {
+		if b.Calls[mine[n]].MemoryOnly {
+			free = append(free, n)
+		} else {
+			leased = append(leased, n)
+		}
+	}
+	keys := make([]key.Key, len(leased))
+	for j, n := range leased {
+		keys[j] = b.key(mine[n])
+	}
+	lent, release, err := b.larder.tryLease(ctx, keys)
+	if err != nil {
+		for _, n := range at {
+			made[n].Err = fmt.Errorf("larder: %s: %w", b.Calls[mine[n]].Action.Op().Name(), err)
+		}
+		return
+	}
+	todo, mineKeys := free, make([]key.Key, 0, len(keys))
+	var claimed []int
+	for j, n := range leased {
+		if !lent[j] {
+			busy = append(busy, n)
+			continue
+		}
+		claimed, mineKeys = append(claimed, n), append(mineKeys, keys[j])
+	}
+	func() {
+		defer release()
+		records := b.larder.records(ctx, mineKeys) // another process may have kept them meanwhile
+		for j, n := range claimed {
+			c := b.Calls[mine[n]]
+			if r, ok := c.found(ctx, b.larder, mineKeys[j], records, j, b.larder.reads.Get); ok {
+				made[n].Value, made[n].Err = c.outcome(r)
+				continue
+			}
+			todo = append(todo, n)
+		}
+		b.compute(ctx, mine, todo, made)
+	}()
+	for _, n := range busy {
+		i := mine[n]
+		made[n] = protected(func() (outcome, error) { return b.Calls[i].make(ctx, b.larder, b.key(i)) })
+	}
+}
+
+func protected(f func() (outcome, error)) flight.Made[outcome] {
+	o, err := flight.Protect(f)
+	return flight.Made[outcome]{Value: o, Err: err}
+}
+
+// compute makes values and keeps them by one write.
+func (b *batch[T]) compute(ctx context.Context, mine, todo []int, made []flight.Made[outcome]) {
+	if len(todo) == 0 {
+		return
+	}
+	settledAt := map[int]settled[T]{} // by position in Calls
+	var records []store.Record
+	settle := func(n int, v computed[T]) {
+		i := mine[n]
+		s, err := b.Calls[i].settle(ctx, b.larder, b.key(i), v)
+		if made[n] = (flight.Made[outcome]{Value: s.outcome, Err: err}); err != nil {
+			return
+		}
+		if settledAt[i] = s; s.record != nil {
+			records = append(records, *s.record)
+		}
+	}
+	if b.Compute != nil {
+		b.computeTogether(ctx, mine, todo, made, settle)
+	} else {
+		b.computeEach(ctx, mine, todo, made, settle)
+	}
+	b.larder.put(ctx, records...)
+	for i, s := range settledAt {
+		b.Calls[i].rememberSettled(b.larder, s)
+	}
+}
+
+// computeEach makes values one after another, until one fails or patience ends.
+func (b *batch[T]) computeEach(ctx context.Context, mine, todo []int, made []flight.Made[outcome], settle func(n int, v computed[T])) {
+	start := time.Now()
+	for at, n := range todo {
+		v, err := flight.Protect(func() (computed[T], error) { return b.Calls[mine[n]].run(ctx, b.larder) })
+		if err == nil {
+			settle(n, v)
+			err = made[n].Err
+		}
+		made[n].Err = err
+		if err == nil && (b.Patience == 0 || time.Since(start) < b.Patience) {
+			continue
+		}
+		for _, n := range todo[at+1:] {
+			made[n].Err = ErrDeferred
+		}
+		return
+	}
+}
+
+// computeTogether makes all values by one call.
+func (b *batch[T]) computeTogether(ctx context.Context, mine, todo []int, made []flight.Made[outcome], settle func(n int, v computed[T])) {
+	missing := make([]int, len(todo))
+	for j, n := range todo {
+		missing[j] = mine[n]
+	}
+	var values []T
+	joint := Call[T]{Compute: func(ctx context.Context) (none T, err error) {
+		values, err = b.Compute(ctx, missing)
+		if err == nil && len(values) != len(missing) {
+			err = fmt.Errorf("larder: a batch of %d was asked for, and %d values were returned", len(missing), len(values))
+		}
+		return none, err
+	}}
+	v, err := flight.Protect(func() (computed[T], error) { return joint.run(ctx, b.larder) })
+	var partial *PartialError
+	if errors.As(err, &partial) && len(values) == len(missing) && len(partial.Errs) > 0 && context.Cause(ctx) == nil {
+		err = nil
+	} else {
+		partial = nil
+	}
+	b.larder.count.computed.Add(int64(len(todo) - 1))
+	for j, n := range todo {
+		switch {
+		case err != nil:
+			made[n].Err = err
+		case partial != nil && partial.Errs[j] != nil:
+			made[n].Err = partial.Errs[j]
+		default:
+			one := v
+			one.value, one.cost = values[j], v.cost/time.Duration(len(todo))
+			settle(n, one)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package dataset
+
+import "time"
+
+// A worker takes as many elements as it makes in about stretchTime, so that to
+// hand them on, or to look for them and keep them one by one, costs little beside;
+// and gives back what it has not come to within its patience.
+const (
+	stretchTime = time.Millisecond
+	stretchMost = 256 // elements
+	patience    = 4 * stretchTime
+)
+
+// span is the elements from one up to another.
+type span struct{ from, to int }
+
+// spans hands elements out to workers: some consecutive ones at a time, as many as
+// are likely to be made within stretchTime.
+type spans struct {
+	n    int    // elements
+	next int    // those before are done, under way or given back
+	back []span // given back by workers, as they take long
+	size int    // how many a worker takes; 0 stands for 1
+}
+
+// most is how many elements a worker takes at most.
+func (s *spans) most() int { return max(s.size, 1) }
+
+// take returns elements to make, the first of which is before limit, if there are
+// any.
+func (s *spans) take(limit int) (t span, ok bool) {
+	if len(s.back) > 0 {
+		return s.takeBack(), true
+	}
+	if s.next >= min(s.n, limit) {
+		return t, false
+	}
+	t = span{s.next, min(s.next+s.most(), s.n)}
+	s.next = t.to
+	return t, true
+}
+
+// takeBack takes the first of the elements that were given back; others help with
+// those after it.
+func (s *spans) takeBack() span {
+	k := 0
+	for i, t := range s.back {
+		if t.from < s.back[k].from {
+			k = i
+		}
+	}
+	first := span{s.back[k].from, s.back[k].from + 1}
+	if s.back[k].from++; s.back[k].from == s.back[k].to {
+		s.back = append(s.back[:k], s.back[k+1:]...)
+	}
+	return first
+}
+
+// settle notes how many of the elements that a worker took were made, and gives
+// back the others unless it failed.
+func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
+	if rest := (span{t.from + made, t.to}); rest.from < rest.to && !failed {
+		s.back = append(s.back, rest)
+	}
+	switch {
+	case took > 2*stretchTime:
+		s.size = max(1, min(s.size, int(int64(made)*int64(stretchTime)/int64(took))))
+	case took < stretchTime/2 && made >= s.most():
+		s.size = min(2*s.most(), stretchMost)
+	}
+}

@@ -1,0 +1,192 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// asked counts how a store is asked.
+type asked struct {
+	store.Store
+	many, one, puts atomic.Int64
+}
+
+func (a *asked) Get(ctx context.Context, k key.Key) (store.Record, error) {
+	a.one.Add(1)
+	return a.Store.Get(ctx, k)
+}
+
+func (a *asked) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
+	a.one.Add(1)
+	return a.Store.GetSeen(ctx, k)
+}
+
+func (a *asked) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	a.many.Add(1)
+	return a.Store.GetMany(ctx, keys)
+}
+
+func (a *asked) Put(ctx context.Context, records ...store.Record) error {
+	a.puts.Add(1)
+	return a.Store.Put(ctx, records...)
+}
+
+// TestMakeAsksTheStoreOnce for all samples, of each of two nodes of which one reads
+// what the other makes.
+func TestMakeAsksTheStoreOnce(t *testing.T) {
+	s := &asked{Store: memory.New(memory.Options{})}
+	var first, second atomic.Int64
+	build := func() dataset.Dataset[dataset.Sample] {
+		l, err := larder.Open(larder.Options{Store: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := dataset.MapOptions{Larder: l, Keep: true}
+		return dataset.Map(dataset.Map(texts(100, "a"), upper(t, "a", "b", &first), o), upper(t, "b", "c", &second), o)
+	}
+	for run, most := range []int64{4, 1} {
+		s.puts.Store(0)
+		samples, err := dataset.MakeRange(t.Context(), build(), 0, 100)
+		if err != nil || len(samples) != 100 {
+			t.Fatalf("%d samples, %v", len(samples), err)
+		}
+		if first.Load() != 100 || second.Load() != 100 {
+			t.Errorf("run %d: %d and %d executions, want 100 each", run, first.Load(), second.Load())
+		}
+		if s.puts.Load() >= most {
+			t.Errorf("run %d: %d writes", run, s.puts.Load())
+		}
+		many, puts := s.many.Load(), s.puts.Load()
+		for i, sample := range samples {
+			if v, err := sample.Value(t.Context(), "c"); err != nil || v != strings.ToUpper("a"+itoa(i)) {
+				t.Fatalf("sample %d is %v, %v", i, v, err)
+			}
+		}
+		if s.many.Load() != many || s.puts.Load() != puts || first.Load() != 100 || second.Load() != 100 {
+			t.Errorf("run %d: what was made is made again when it is read", run)
+		}
+	}
+}
+
+func itoa(i int) string {
+	if i < 10 {
+		return string(rune('0' + i))
+	}
+	return itoa(i/10) + itoa(i%10)
+}
+
+// failing is upper for samples whose text is not the bad one.
+func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) dataset.Maker {
+	t.Helper()
+	m, err := dataset.NewMaker(dataset.MakerFunc{
+		Name: "failing", Code: key.Version("1"), In: []string{"a"}, Out: []string{"c"},
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			runs.Add(1)
+			before()
+			v, err := s.Value(ctx, "a")
+			if err != nil || v == bad {
+				return dataset.Sample{}, errors.Join(err, errBad)
+			}
+			return s.WithItem("c", dataset.NewItem("txt", v)), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var errBad = errors.New("bad")
+
+// TestMakeEndsAtAFailure with the samples before it, and executes nothing twice.
+func TestMakeEndsAtAFailure(t *testing.T) {
+	l, reopen := newLarder(t)
+	var runs atomic.Int64
+	tally := &dataset.Tally{}
+	ds := dataset.Map(texts(20, "a"), failing(t, "a7", &runs, func() {}), dataset.MapOptions{Larder: l, Keep: true, Node: "n", Tally: tally})
+	samples, err := dataset.MakeRange(t.Context(), ds, 0, 20)
+	at := (*dataset.SampleError)(nil)
+	if len(samples) != 7 || !errors.Is(err, errBad) || !errors.As(err, &at) || at.Index != 7 || at.Node != "n" {
+		t.Errorf("%d samples, %v", len(samples), err)
+	}
+	if runs.Load() != 8 || tally.Failed.Load() != 1 || tally.Computed.Load() != 7 {
+		t.Errorf("%d executions, %d failed, %d computed", runs.Load(), tally.Failed.Load(), tally.Computed.Load())
+	}
+	ds = dataset.Map(texts(20, "a"), failing(t, "", &runs, func() {}), dataset.MapOptions{Larder: reopen(), Keep: true})
+	if samples, err := dataset.MakeRange(t.Context(), ds, 0, 20); len(samples) != 20 || err != nil || runs.Load() != 8+13 {
+		t.Errorf("what was made before the failure is not kept: %d executions, %v", runs.Load()-8, err)
+	}
+}
+
+// TestMakeLeavesTheRest where samples take long, to workers who are free: all are
+// under way at once.
+func TestMakeLeavesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLarder(t)
+		var runs atomic.Int64
+		ds := dataset.Map(texts(32, "a"), failing(t, "", &runs, func() { time.Sleep(time.Second) }), dataset.MapOptions{Larder: l, Keep: true})
+		start := time.Now()
+		if samples, err := dataset.MakeRange(t.Context(), ds, 0, 4); len(samples) != 1 || err != nil || time.Since(start) != time.Second {
+			t.Errorf("%d samples in %v, %v", len(samples), time.Since(start), err)
+		}
+		start = time.Now()
+		var mu sync.Mutex
+		var done []int
+		err := dataset.InRanges(t.Context(), 32, 8, func(ctx context.Context, from, to int) (int, error) {
+			samples, err := dataset.MakeRange(ctx, ds, from, to)
+			mu.Lock()
+			defer mu.Unlock()
+			for i := range samples {
+				done = append(done, from+i)
+			}
+			return len(samples), err
+		})
+		slices.Sort(done)
+		if err != nil || len(done) != 32 || len(slices.Compact(done)) != 32 {
+			t.Errorf("%v, %v", done, err)
+		}
+		if took := time.Since(start); took != 4*time.Second { // 31 seconds of work for 8
+			t.Errorf("it took %v", took)
+		}
+		if runs.Load() != 32 {
+			t.Errorf("%d executions", runs.Load())
+		}
+	})
+}
+
+// TestInRangesEndsWithTheFirstFailure, and does nothing twice.
+func TestInRangesEndsWithTheFirstFailure(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		seen := make([]atomic.Int64, 10_000)
+		err := dataset.InRanges(t.Context(), len(seen), workers, func(_ context.Context, from, to int) (int, error) {
+			for i := from; i < to; i++ {
+				if i == 5000 {
+					return i - from, errBad
+				}
+				seen[i].Add(1)
+			}
+			return to - from, nil
+		})
+		if !errors.Is(err, errBad) {
+			t.Error(err)
+		}
+		for i := range seen {
+			if n := seen[i].Load(); n > 1 || workers == 1 && (n == 1) != (i < 5000) {
+				t.Fatalf("%d workers: %d was done %d times", workers, i, n)
+			}
+		}
+	}
+}
