@@ -2,8 +2,10 @@ package source
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"log"
 	"slices"
 )
 
@@ -44,7 +46,11 @@ func (d *decl) carelessly(u use) string {
 	const logged = "what is logged, which has the time or the place in the source in it, where it can be read"
 	args := u.call.Args
 	switch u.of.FullName() {
-	case "log.New", "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":
+	case "log.New":
+		if len(args) > 0 && !d.outward(args[0]) && !(d.bareFlags(args) && !d.file.pkg.program.setsFlags()) {
+			return logged
+		}
+	case "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":
 		if len(args) > 0 && !d.outward(args[0]) {
 			return logged
 		}
@@ -62,6 +68,31 @@ func (d *decl) carelessly(u use) string {
 		}
 	}
 	return ""
+}
+
+// bareFlags reports whether what log.New is given says that neither time nor place
+// is logged.
+func (d *decl) bareFlags(args []ast.Expr) bool {
+	if len(args) != 3 {
+		return false
+	}
+	flags, ok := constant.Int64Val(constant.ToInt(d.valueOf(args[2])))
+	const shown = log.Ldate | log.Ltime | log.Lmicroseconds | log.Llongfile | log.Lshortfile
+	return ok && flags&shown == 0
+}
+
+// valueOf is the value of a constant expression.
+func (d *decl) valueOf(e ast.Expr) constant.Value {
+	if v := d.info().Types[e].Value; v != nil {
+		return v
+	}
+	return constant.MakeUnknown()
+}
+
+// setsFlags reports whether the program changes what loggers show, also as a value.
+func (p *parsedProgram) setsFlags() bool {
+	p.flagsOnce.Do(func() { p.flagsSet = p.namesAny("log", "SetFlags") })
+	return p.flagsSet
 }
 
 // outward reports whether what is written to an expression leaves the program.

@@ -50,6 +50,20 @@ type conversions struct {
 	conversionsOnce sync.Once
 	held            map[types.Type]bool
 
+	valuesOnce sync.Once
+	functions  values
+
+	reaches
+
+	makesOnce sync.Once
+	makes     bool
+
+	flagsOnce sync.Once
+	flagsSet  bool
+
+	foreignOnce sync.Once
+	hasForeign  bool
+
 	embedsOnce sync.Once
 	embeds     map[types.Type]bool // types that structs embed
 }

@@ -41,6 +41,7 @@ type tracer struct {
 	appended []cutting               // what may go into the room behind a part
 	has      contents                // of the memory, by the variable's type
 	spared   []func()                // writes that may not hit it
+	cells    *cells                  // the memory, by types
 	problem  *problem
 }
 
@@ -81,13 +82,27 @@ func (t *tracer) lost(d *decl, n ast.Node, what string) {
 	t.fail(problem{what: fmt.Sprintf("package variable %s, which may change while the program runs: %s at %s may write to it", t.name(), what, d.at(n.Pos())), at: t.decl.at(t.decl.node.Pos())})
 }
 
-// follow traces the variable both ways.
+// follow traces the variable both ways. What its memory is by its types is first
+// taken to be what its own type says; if more is found, all is traced anew.
 func (t *tracer) follow() {
-	t.has.add(t.root.Type(), map[types.Type]bool{})
-	t.trace(t.root)
-	t.holds(t.root)
-	t.drain()
-	t.settle()
+	if t.problem != nil {
+		return
+	}
+	for known := t.cellsOf(); ; {
+		*t = *newTracer(t.p, t.root, t.decl)
+		t.cells = known
+		t.has.add(t.root.Type(), map[types.Type]bool{})
+		t.trace(t.root)
+		t.holds(t.root)
+		for t.drain(); t.settle(); {
+			t.drain()
+		}
+		found := t.cellsOf()
+		if t.problem != nil || found.same(known) {
+			break
+		}
+		known = found
+	}
 	t.checkOnces()
 }
 
@@ -261,7 +276,9 @@ func (t *tracer) look(w *way) (ok bool) {
 }
 
 // carries reports whether copies of values of a type may refer to the memory.
-func (t *tracer) carries(of types.Type) bool { return !flat(of, 0) || t.memo && hasFunctions(of, 0) }
+func (t *tracer) carries(of types.Type) bool {
+	return (!flat(of, 0) || t.memo && hasFunctions(of, 0)) && t.refers(of)
+}
 
 // through takes a value to the expression around it, and reports whether that
 // has it.
@@ -455,7 +472,7 @@ func (t *tracer) into(w *way, p ast.Node) {
 	case *ast.IncDecStmt:
 		if w.mem {
 			at := w.e.Pos()
-			t.unless(isNumbers(w.of), func() { t.writes(w.d, at, w.stack) })
+			t.wrote(w, func() { t.writes(w.d, at, w.stack) })
 		}
 	case *ast.ValueSpec:
 		if n := slices.Index(p.Values, w.e); w.carries && n >= 0 && n < len(p.Names) {
@@ -513,7 +530,7 @@ func (t *tracer) assign(w *way, p *ast.AssignStmt) {
 	if n := slices.Index(p.Lhs, w.e); n >= 0 {
 		if w.mem && p.Tok != token.DEFINE {
 			at := w.e.Pos()
-			t.unless(isNumbers(w.of), func() {
+			t.wrote(w, func() {
 				t.writes(w.d, at, w.stack)
 				t.source(w.d, p.Rhs[min(n, len(p.Rhs)-1)]) // it refers to that from now on
 			})

@@ -76,14 +76,18 @@ func (t *tracer) unless(numbers bool, write func()) {
 	}
 }
 
-// settle notes the writes of numbers that may be behind interfaces.
-func (t *tracer) settle() {
-	if len(t.spared) == 0 || !t.changed && t.isPlain() {
-		return
+// settle notes the writes of numbers that may be behind interfaces, and reports
+// whether there were any.
+func (t *tracer) settle() bool {
+	if len(t.spared) == 0 || t.problem != nil || !t.changed && t.isPlain() {
+		return false
 	}
-	for _, write := range t.spared {
+	all := t.spared
+	t.spared = nil
+	for _, write := range all {
 		write()
 	}
+	return true
 }
 
 // isPlain reports whether the variable is declared with a literal that puts

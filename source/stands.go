@@ -151,8 +151,13 @@ func (p *parsedProgram) callees(d *decl, e ast.Expr) ([]callee, bool) {
 		}
 		return false
 	}
-	ok := find(d, e)
-	return list, ok && len(list) > 0
+	if find(d, e) && len(list) > 0 {
+		return list, true
+	}
+	if of, ok := under(d.info().TypeOf(e)).(*types.Signature); ok {
+		return p.valuesOf(of)
+	}
+	return nil, false
 }
 
 // params are those of a callee.

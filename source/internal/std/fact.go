@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // A Fact says what a function or method does beyond computing with its operands
@@ -105,6 +106,22 @@ func has(name, word string) bool {
 	}
 	return false
 }
+
+// HasMethod reports whether a type of the library that is known has a method of a
+// name, which is exported.
+func HasMethod(name string) bool { return methods()[name] }
+
+var methods = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(facts) {
+		name, _, _ := strings.Cut(line, " ")
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		if parts := strings.Split(name, "."); len(parts) == 3 { // package, type, method
+			all[parts[2]] = true
+		}
+	}
+	return all
+})
 
 // line finds what the facts say of a name.
 func line(name string) (words, outside string, ok bool) {

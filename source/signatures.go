@@ -1,0 +1,252 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+// A function value whose type names a type of the program's own is one that the
+// program's sources make: a literal, or a function that is named without being
+// called. So where it cannot be seen which one a value is, it is one of those that
+// have its type: an option is one of the options that there are.
+
+// values are the functions of a program that are values somewhere, as they stand.
+type values struct {
+	all []value
+}
+
+// value is one of them.
+type value struct {
+	callee
+	of      *types.Signature
+	unknown bool // it is a method, or its body is not at hand
+}
+
+// valuesOf lists the functions that a value of a type may be, and reports whether
+// those are all.
+func (p *parsedProgram) valuesOf(of *types.Signature) (list []callee, ok bool) {
+	if !isOwnSignature(of) || p.foreign() || p.makesFunctions() {
+		return nil, false
+	}
+	for _, v := range p.allValues() {
+		switch {
+		case v.of.Params().Len() != of.Params().Len() || v.of.Results().Len() != of.Results().Len():
+		case hasParameters(v.of, 0):
+			return nil, false // of a type that differs from use to use
+		case !types.Identical(v.of, of):
+		case v.unknown:
+			return nil, false
+		default:
+			list = append(list, v.callee)
+		}
+	}
+	return list, len(list) > 0
+}
+
+// makesFunctions reports whether the program makes function values that its sources
+// do not show, by reflection.
+func (p *parsedProgram) makesFunctions() bool {
+	p.makesOnce.Do(func() {
+		p.makes = p.namesAny("reflect", "MakeFunc", "Method", "MethodByName", "Methods")
+	})
+	return p.makes
+}
+
+// namesAny reports whether the program's own code names one of some functions or
+// methods of a package of the library, or calls one of such a name by an interface.
+func (p *parsedProgram) namesAny(path string, names ...string) bool {
+	for _, k := range p.order {
+		if k.engine {
+			continue
+		}
+		for id, o := range k.info.Uses {
+			f, ok := o.(*types.Func)
+			if !ok || !slices.Contains(names, id.Name) {
+				continue
+			}
+			if f.Pkg() == nil || f.Pkg().Path() == path || f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// allValues finds the functions that are values.
+func (p *parsedProgram) allValues() []value {
+	p.valuesOnce.Do(func() {
+		for _, k := range p.order {
+			if k.engine {
+				continue
+			}
+			for _, d := range k.decls {
+				walk(d.node, func(stack []ast.Node) bool {
+					if v, ok := p.valueAt(d, stack); ok {
+						p.functions.all = append(p.functions.all, v)
+					}
+					return true
+				})
+			}
+		}
+	})
+	return p.functions.all
+}
+
+// valueAt returns the function that the last of the nodes is, if it is a value.
+func (p *parsedProgram) valueAt(d *decl, stack []ast.Node) (v value, ok bool) {
+	info := d.info()
+	switch n := stack[len(stack)-1].(type) {
+	case *ast.FuncLit:
+		v.of, ok = info.TypeOf(n).(*types.Signature)
+		v.callee = callee{d, n}
+		return v, ok
+	case *ast.Ident:
+		f, isFunc := info.Uses[n].(*types.Func)
+		if !isFunc || isCalled(stack) {
+			return v, false
+		}
+		e := ast.Expr(n)
+		for i := len(stack) - 2; i >= 0; i-- { // package.F, x.Method, F[int]
+			switch x := stack[i].(type) {
+			case *ast.SelectorExpr:
+				if x.Sel == e {
+					e = x
+					continue
+				}
+			case *ast.IndexExpr:
+				if x.X == e {
+					e = x
+					continue
+				}
+			case *ast.IndexListExpr:
+				if x.X == e {
+					e = x
+					continue
+				}
+			}
+			break
+		}
+		if v.of, ok = under(info.TypeOf(e)).(*types.Signature); !ok {
+			return v, false
+		}
+		k := p.declOf(f.Origin())
+		v.unknown = k == nil || f.Signature().Recv() != nil || k.function().Body == nil
+		v.callee = callee{k, nil}
+		return v, true
+	}
+	return v, false
+}
+
+// isOwnSignature reports whether only sources of the program's own make functions of
+// a type: one of their types is in it, and it has not the form of what generic
+// functions of the library make of types that are given to them: iterators, what
+// these are called with, and functions without parameters.
+func isOwnSignature(of *types.Signature) bool {
+	if of.Params().Len() == 0 || hasParameters(of, 0) {
+		return false
+	}
+	if r := of.Results(); r.Len() == 1 && of.Params().Len() <= 2 {
+		if b, ok := r.At(0).Type().Underlying().(*types.Basic); ok && b.Kind() == types.Bool {
+			return false
+		}
+	}
+	own := false
+	for _, tuple := range []*types.Tuple{of.Params(), of.Results()} {
+		for v := range tuple.Variables() {
+			switch o := owner(v.Type()); o {
+			case ownedByProgram:
+				own = true
+			case ownedByOthers:
+				return false
+			}
+		}
+	}
+	return own
+}
+
+// owned says whose the types are that a type is made of.
+type owned int
+
+const (
+	ownedByNobody owned = iota
+	ownedByProgram
+	ownedByOthers // or not known
+)
+
+// owner says whose the named type is that a type is, or is a pointer to or a list
+// of. What the library has is nobody's.
+func owner(of types.Type) owned {
+	switch u := types.Unalias(of).(type) {
+	case *types.Basic:
+		return ownedByNobody
+	case *types.Pointer:
+		return owner(u.Elem())
+	case *types.Slice:
+		return owner(u.Elem())
+	case *types.Array:
+		return owner(u.Elem())
+	case *types.Named:
+		switch pkg := u.Obj().Pkg(); {
+		case pkg == nil || std.Has(pkg.Path()):
+			if u.TypeArgs().Len() > 0 {
+				return ownedByOthers
+			}
+			return ownedByNobody
+		case isEngine(pkg.Path()) || u.TypeArgs().Len() > 0:
+			return ownedByOthers
+		}
+		return ownedByProgram
+	}
+	return ownedByOthers
+}
+
+// hasParameters reports whether a type has type parameters in it.
+func hasParameters(of types.Type, depth int) bool {
+	if depth > 10 {
+		return true
+	}
+	switch u := types.Unalias(of).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Pointer:
+		return hasParameters(u.Elem(), depth+1)
+	case *types.Slice:
+		return hasParameters(u.Elem(), depth+1)
+	case *types.Array:
+		return hasParameters(u.Elem(), depth+1)
+	case *types.Chan:
+		return hasParameters(u.Elem(), depth+1)
+	case *types.Map:
+		return hasParameters(u.Key(), depth+1) || hasParameters(u.Elem(), depth+1)
+	case *types.Named:
+		for a := range u.TypeArgs().Types() {
+			if hasParameters(a, depth+1) {
+				return true
+			}
+		}
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasParameters(f.Type(), depth+1) {
+				return true
+			}
+		}
+	case *types.Signature:
+		return hasParameters(u.Params(), depth+1) || hasParameters(u.Results(), depth+1)
+	case *types.Tuple:
+		for v := range u.Variables() {
+			if hasParameters(v.Type(), depth+1) {
+				return true
+			}
+		}
+	case *types.Interface:
+		for m := range u.Methods() {
+			if hasParameters(m.Type(), depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
