@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -81,9 +82,22 @@ func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reade
 	return cmd, bufio.NewReader(out)
 }
 
-// record i has a payload of a size of its own: a few are blobs.
+// record i has a payload of a size of its own: a few are blobs, and of each eight
+// three neighbours are small.
 func record(i int) store.Record {
-	return store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), i*997%9000), Provenance: storetest.Payload(7, i%50)}
+	size := i * 997 % 9000
+	if i%8 > 4 {
+		size %= 700
+	}
+	return store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), size), Provenance: storetest.Payload(7, i%50)}
+}
+
+func recordsFrom(from, n int) []store.Record {
+	records := make([]store.Record, n)
+	for i := range records {
+		records[i] = record(from + i)
+	}
+	return records
 }
 
 func holds(s *Store, i int) error {
@@ -97,12 +111,12 @@ func holds(s *Store, i int) error {
 	return nil
 }
 
-// writeForever puts records from a number on, and prints each number after
-// its Put returned. Of each two it deletes the first, and it collects now and
-// then: it may be killed while doing so.
+// writeForever puts records from a number on, so many at once, and prints each
+// number after its Put returned. Of each two it deletes the first, and it collects
+// now and then: it may be killed while doing so.
 func writeForever(s *Store, args []string) error {
-	from, err := strconv.Atoi(args[0])
-	if err != nil {
+	var from, each int
+	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &each); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -111,17 +125,25 @@ func writeForever(s *Store, args []string) error {
 		return err
 	}
 	defer release()
-	for i := from; ; i++ {
-		if err := s.Put(ctx, record(i)); err != nil {
+	for i := from; ; i += each {
+		if err := s.Put(ctx, recordsFrom(i, each)...); err != nil {
 			return err
 		}
-		if i%2 == 1 {
-			if err := s.Delete(ctx, storetest.Key(i-1)); err != nil {
-				return err
+		var done []byte
+		var first []key.Key
+		for n := i; n < i+each; n++ {
+			if n%2 == 1 {
+				first = append(first, storetest.Key(n-1))
 			}
+			done = fmt.Appendln(done, n)
 		}
-		fmt.Println(i)
-		if i%30 == 0 {
+		if err := s.Delete(ctx, first...); err != nil {
+			return err
+		}
+		if _, err := os.Stdout.Write(done); err != nil {
+			return err
+		}
+		if i/each%30 == 0 {
 			if _, err := s.Collect(ctx, 1<<40); err != nil {
 				return err
 			}
@@ -158,12 +180,18 @@ func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
 }
 
 func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
+	for _, each := range []int{1, 20} {
+		t.Run(fmt.Sprint(each, " at once"), func(t *testing.T) { testKilledWriter(t, each) })
+	}
+}
+
+func testKilledWriter(t *testing.T, each int) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
 	for range trial.Rounds(8, 25) {
-		cmd, out := child(t, dir, "write", acknowledged)
-		for range 1 + random.IntN(200) {
+		cmd, out := child(t, dir, "write", acknowledged, each)
+		for range 1 + random.IntN(200*each) {
 			line, err := out.ReadString('\n')
 			if err != nil {
 				t.Fatal(err)
@@ -377,7 +405,7 @@ func TestLeaseExcludesProcesses(t *testing.T) {
 
 func TestLeaseIsTakenOverFromTheDead(t *testing.T) {
 	dir := t.TempDir()
-	cmd, out := child(t, dir, "write", 0) // holds the lease of key 0
+	cmd, out := child(t, dir, "write", 0, 1) // holds the lease of key 0
 	if _, err := out.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
