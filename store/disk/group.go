@@ -282,12 +282,14 @@ func (g *group) more() bool { return uint64(len(g.members)) < g.header.typ || le
 
 // decode looks at one more member.
 func (g *group) decode() error {
-	var before member
-	if n := len(g.members); n > 0 {
-		before = g.members[n-1]
+	n := len(g.members)
+	g.members = append(g.members, member{})
+	m, before := &g.members[n], &member{}
+	if n > 0 {
+		before = &g.members[n-1]
 	}
 	c := cursor{b: g.rest}
-	m := member{key: c.take(key.Size), typ: before.typ}
+	m.key, m.typ = c.take(key.Size), before.typ
 	head := c.uvarint()
 	if head&memberLink != 0 {
 		m.link = c.take(key.Size)
@@ -302,15 +304,15 @@ func (g *group) decode() error {
 	m.middle = c.take(c.uvarint())
 	m.payload = c.take(head >> memberSizeShift)
 	switch {
-	case c.bad, uint64(len(g.members)) >= min(g.header.typ, maxMembers),
+	case c.bad, uint64(n) >= min(g.header.typ, maxMembers),
 		m.prefix+m.suffix > before.provenance(), m.provenance() > maxMemberProvenance,
 		len(m.payload) > maxMemberPayload, m.link != nil && len(m.payload) > 0:
-		return fmt.Errorf("%w: member %d of a group is none", errDamaged, len(g.members))
+		g.members = g.members[:n]
+		return fmt.Errorf("%w: member %d of a group is none", errDamaged, n)
 	}
 	m.fp = xxh3.Hash(m.key)
 	m.bytes = len(g.rest) - len(c.b)
 	g.rest = c.b
-	g.members = append(g.members, m)
 	return nil
 }
 
@@ -398,19 +400,22 @@ func (c *cursor) take(n uint64) []byte {
 	return b
 }
 
-func (c *cursor) uvarint() uint64 {
-	if len(c.b) > 0 && c.b[0] < 0x80 { // most are
-		v := uint64(c.b[0])
-		c.b = c.b[1:]
-		return v
+func (c *cursor) uvarint() (v uint64) {
+	for i, b := range c.b {
+		if b < 0x80 {
+			if i == binary.MaxVarintLen64-1 && b > 1 {
+				break
+			}
+			c.b = c.b[i+1:]
+			return v | uint64(b)<<(7*i)
+		}
+		if i == binary.MaxVarintLen64-1 {
+			break
+		}
+		v |= uint64(b&0x7f) << (7 * i)
 	}
-	v, n := binary.Uvarint(c.b)
-	if n <= 0 {
-		c.bad, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
+	c.bad, c.b = true, nil
+	return 0
 }
 
 func (c *cursor) varint() int64 {

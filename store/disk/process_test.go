@@ -473,5 +473,33 @@ func fillToLimit(s *Store, _ []string) error {
 			return fmt.Errorf("record %d of %d: %w", i, kept, err)
 		}
 	}
+	if err := fillByMany(s, kept+1); err != nil {
+		return err
+	}
 	return s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: []byte("fits")})
+}
+
+// fillByMany is fillToLimit with groups that do not fit all: those that were
+// written are there, and the others not at all.
+func fillByMany(s *Store, from int) error {
+	var records []store.Record
+	for i := range 300 {
+		records = append(records, store.Record{Key: storetest.Key(from + i), Payload: storetest.Payload(uint64(i), 400)})
+	}
+	if err := s.Put(context.Background(), records...); !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("many records: %w, want ErrFull", err)
+	}
+	kept := 0
+	for _, r := range records {
+		got, err := s.Get(context.Background(), r.Key)
+		if err == nil && bytes.Equal(got.Payload, r.Payload) {
+			kept++
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("record %s: %w", r.Key, err)
+		}
+	}
+	if kept == len(records) {
+		return errors.New("all of the records are kept")
+	}
+	return nil
 }
