@@ -105,12 +105,11 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 // group there, which is opened once.
 func (w *wanted) open(h *header, g *group, b []byte) (payload []byte, ok bool) {
 	if !w.at.isGroup() {
-		ok = h.decode(b, w.pack.id, w.at.offset()) && h.readSize() == int64(len(b))
-		return b[headerSize:], ok
+		return b[headerSize:], w.pack.check(h, w.at, b) == nil
 	}
 	if g.pack != w.pack || g.at != w.at {
-		ok = g.header.decode(b, w.pack.id, w.at.offset()) && g.header.readSize() == int64(len(b))
-		if !ok || g.open(w.pack, w.at, b[headerSize:]) != nil {
+		g.forget()
+		if w.pack.check(&g.header, w.at, b) != nil || g.open(w.pack, w.at, b[headerSize:]) != nil {
 			return nil, false
 		}
 	}

@@ -207,6 +207,9 @@ func (g *group) read(p *pack, at place) error {
 		return nil
 	}
 	g.forget()
+	if at.readSize() > headerSize+maxGroupBody {
+		return fmt.Errorf("%w: a group cannot be as long", errDamaged)
+	}
 	g.buf = slices.Grow(g.buf[:0], at.readSize())[:at.readSize()]
 	if err := p.readRecord(&g.header, at, g.buf); err != nil {
 		return err

@@ -74,7 +74,12 @@ func (p *pack) readRecord(h *header, at place, buf []byte) error {
 		}
 		return err
 	}
-	if !h.decode(buf, p.id, at.offset()) {
+	return p.check(h, at, buf)
+}
+
+// check decodes the header of the record at at, which b begins with.
+func (p *pack) check(h *header, at place, b []byte) error {
+	if !h.decode(b, p.id, at.offset()) {
 		return fmt.Errorf("%w: bad header", errDamaged)
 	}
 	if h.readSize() != int64(at.readSize()) {
