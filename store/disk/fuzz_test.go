@@ -241,6 +241,7 @@ func FuzzMergedIndex(f *testing.F) {
 	b = appendMergedEntry(b, 5, place{off: 3, read: headerSize})
 	b = appendMergedEntry(b, 1<<63, place{off: 40, read: headerSize | classBlob})
 	f.Add(b)
+	f.Add(appendMergedEntry(b[:len(b)-mergedEntrySize:len(b)-mergedEntrySize], 1<<63, place{off: 40, read: headerSize | classGroup}))
 	f.Add(b[:len(b)-1])
 	f.Add((&merged{directory: make([]byte, 2*directoryEntry)}).encodeHead(0))
 	f.Fuzz(func(t *testing.T, b []byte) {

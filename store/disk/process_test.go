@@ -218,7 +218,7 @@ func testKilledWriter(t *testing.T, each int) {
 	}
 }
 
-// writeSome puts a range of records, reading those of the others meanwhile,
+// writeSome puts a range of records, some at once, reading those of the others meanwhile,
 // and then waits until it has seen all of them.
 func writeSome(s *Store, args []string) error {
 	var from, to, total int
@@ -226,8 +226,10 @@ func writeSome(s *Store, args []string) error {
 		return err
 	}
 	for i := from; i < to; i++ {
-		if err := s.Put(context.Background(), record(i)); err != nil {
-			return err
+		if (i-from)%7 == 0 {
+			if err := s.Put(context.Background(), recordsFrom(i, min(7, to-i))...); err != nil {
+				return err
+			}
 		}
 		if err := holds(s, (i*7)%total); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -299,7 +301,7 @@ func churn(s *Store, args []string) error {
 	for range trial.Rounds(1000, 3000) {
 		i := random.IntN(churnRecords)
 		if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
-			err = s.Put(context.Background(), record(i))
+			err = s.Put(context.Background(), recordsFrom(i, 1+random.IntN(8))...)
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,9 @@ import (
 )
 
 // Put keeps records. Other processes find them as soon as Put returns.
-// Provenance is limited to 16 MiB.
+// Provenance is limited to 16 MiB. Many small records cost a fraction of the room
+// and less time if they are put by one call, next to each other, and most of all
+// where the provenance of each is like that of the one before.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	for i := range records {
 		r := &records[i]
