@@ -115,6 +115,8 @@ func infoOf(h *header, used time.Time) store.Info {
 // of those these link to.
 func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	pinned := make(map[uint64]bool)
+	g := borrowGroup()
+	defer g.giveBack()
 	for m, err := range s.manifests(ctx) {
 		if err != nil {
 			return nil, err
@@ -125,18 +127,19 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 		for _, k := range m.Keys {
 			for !k.IsZero() && !pinned[fingerprint(k)] {
 				pinned[fingerprint(k)] = true
-				k = s.linked(k)
+				k = s.linked(g, k)
 			}
 		}
 	}
 	return pinned, nil
 }
 
-// linked returns the key that the record under k links to, zero for none.
-func (s *Store) linked(k key.Key) key.Key {
+// linked returns the key that the record under k links to, zero for none, by the
+// group g where that is read already.
+func (s *Store) linked(g *group, k key.Key) key.Key {
 	var h header
 	fp := fingerprint(k)
-	if !s.readFound(fp, func(p *pack, at place) error { return describe(&h, p, fp, at) }, true) {
+	if !s.readFound(fp, func(p *pack, at place) error { return g.describe(&h, p, fp, at) }, true) {
 		return key.Key{}
 	}
 	return linkOf(&h)
