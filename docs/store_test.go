@@ -193,7 +193,7 @@ func checkManifest(t *testing.T, dir string, records []store.Record) {
 
 func checkFormat(t *testing.T, dir string) {
 	t.Helper()
-	line := "larder store, version 1"
+	line := "larder store, version 2"
 	if got, want := read(t, filepath.Join(dir, "FORMAT")), fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line)); got != want {
 		t.Errorf("FORMAT is %q, not %q", got, want)
 	}
@@ -225,6 +225,88 @@ func checkIndex(t *testing.T, dir, pack string, size int, records []store.Record
 			t.Errorf("entry %d: the upper bits say %d, not %d", i, got, want)
 		}
 		at += 8 * e.number(t, b, "length")
+	}
+}
+
+// TestGroupIsAsThePageSays puts small records by one call, and reads their group
+// and its index by the page alone.
+func TestGroupIsAsThePageSays(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	records := make([]store.Record, 9)
+	for i := range records {
+		r := &records[i]
+		r.Key[0], r.Key[32] = 1, byte(i+1)
+		r.Type, r.Cost, r.Created = uint64(i/3), time.Duration(5-i)*time.Second, time.Unix(1_700_000_000, int64(-i))
+		r.Payload, r.Provenance = bytes.Repeat([]byte{byte(i)}, i), fmt.Append(nil, "made from ", i*i, " things")
+	}
+	records[4].Payload, records[4].Link = nil, records[0].Key
+	if err := s.Put(t.Context(), records...); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	name := only(t, filepath.Join(dir, "packs", "*.pack"))
+	pack := []byte(read(t, name))
+	h := layoutOf(t, "Header of a record")
+	b := pack[h["moves"].at+h["moves"].size:][:h.number(t, pack, "size")]
+	if h.number(t, pack, "kind") != 4 || h.number(t, pack, "type") != uint64(len(records)) || h.number(t, pack, "payload-checksum") != xxh3.Hash(b) {
+		t.Fatalf("the group begins %q", pack[:160])
+	}
+	take := func(n uint64) []byte {
+		field := b[:n]
+		b = b[n:]
+		return field
+	}
+	number := func() uint64 {
+		v, n := binary.Uvarint(b)
+		take(uint64(n))
+		return v
+	}
+	signed := func() int64 {
+		v, n := binary.Varint(b)
+		take(uint64(n))
+		return v
+	}
+	var typ uint64
+	var created, stamp int64
+	var provenance []byte
+	for i, want := range records {
+		k, head, link := key.Key(take(key.Size)), number(), key.Key{}
+		if head&1 != 0 {
+			link = key.Key(take(key.Size))
+		}
+		if head&2 != 0 {
+			typ = binary.LittleEndian.Uint64(take(8))
+		}
+		cost := signed()
+		created += signed()
+		stamp += signed()
+		begin, end := number(), number()
+		middle := take(number())
+		provenance = bytes.Join([][]byte{provenance[:begin], middle, provenance[len(provenance)-int(end):]}, nil)
+		payload := take(head >> 2)
+		if k != want.Key || link != want.Link || typ != want.Type || cost != int64(want.Cost) || created != want.Created.UnixNano() ||
+			uint64(stamp) != h.number(t, pack, "stamp") || !bytes.Equal(provenance, want.Provenance) || !bytes.Equal(payload, want.Payload) {
+			t.Errorf("member %d is %s %s %d %d %d %q %q", i, k, link, typ, cost, created, provenance, payload)
+		}
+	}
+	if len(b) > 0 {
+		t.Errorf("%d bytes follow the last member", len(b))
+	}
+	if err := os.Chmod(name, 0o444); err != nil { // then it gets an index
+		t.Fatal(err)
+	}
+	closed(t, open(t, dir))
+	index := []byte(read(t, only(t, filepath.Join(dir, "packs", "*.idx"))))
+	x, e := layoutOf(t, "An index"), layoutOf(t, "Entry of an index")
+	slots := index[x["entries"].at+x["entries"].size:]
+	if len(slots) != 120 || x.number(t, index, "entries") != 3 || e.number(t, slots, "fingerprint") != 9 || e.number(t, slots, "read")>>30 != 3 || e.number(t, slots, "blob") != 0 {
+		t.Fatalf("the index is %q", index)
+	}
+	for i, r := range records {
+		if fp := binary.LittleEndian.Uint64(slots[40+8*i:]); fp != xxh3.Hash(r.Key[:]) {
+			t.Errorf("fingerprint %d is another", i)
+		}
 	}
 }
 

@@ -5,11 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 	"time"
-
-	"github.com/zeebo/xxh3"
 )
 
 const (
@@ -18,6 +17,12 @@ const (
 	indexTail = 1 << 20
 	// keepBuffer is the largest buffer kept between records.
 	keepBuffer = 1 << 20
+	// writeBytes is how much is written at once, unless one record is longer:
+	// beyond, a call less is not noticed.
+	writeBytes = 256 << 10
+	// groupsPerPack is how many groups a pack takes at least: what is evicted
+	// from a small store are packs.
+	groupsPerPack = 4
 )
 
 // An appender writes records to a pack that it alone has locked.
@@ -29,37 +34,155 @@ type appender struct {
 	file    *os.File // pack, open for writing, locked
 	end     int64    // where the next record goes
 	entries []entry  // all that is in pack
-	buf     []byte
-	careful bool // what was written must be safe before leaving or flush
-	pending bool // something was written that is not yet as safe as Options.Sync wants
+	buf     []byte   // what is to be written there
+	staged  []entry  // which is these
+	group   groupWriter
+	grown   int64 // bytes that were written in all
+	listed  int64 // bytes that indexes need for what was staged in all
+	careful bool  // what was written must be safe before leaving or flush
+	pending bool  // something was written that is not yet as safe as Options.Sync wants
 }
 
 // put appends the record with header h, and makes it known. It fills in the
 // lengths and checksums, and the stamp if that is 0. It is safe after sync.
 func (a *appender) put(h *header, payload, provenance []byte) error {
-	h.provenance = uint32(len(provenance))
-	h.provenanceSum = xxh3.Hash(provenance)
-	if h.kind == kindInline {
-		h.size, h.sum = uint64(len(payload)), xxh3.Hash(payload)
-	}
+	h.seal(payload, provenance)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.makeReady(h.length()); err != nil {
+	if err := a.stage(h, payload, provenance); err != nil {
 		return err
 	}
+	return a.write()
+}
+
+// putAll appends records in as few writes as it can, with those that are small in
+// groups, and returns by how many bytes the pack grew.
+func (a *appender) putAll(n int, each func(i int) (h header, payload, provenance []byte)) (grown int64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.grown
+	for i := range n {
+		h, payload, provenance := each(i)
+		if err := a.join(&h, payload, provenance); err != nil {
+			return a.grown - before, err
+		}
+	}
+	err = a.write()
+	return a.grown - before, err
+}
+
+// later is put of a record that is made known by flush or release: as a member of
+// a group, if it was one. No key may come twice meanwhile.
+func (a *appender) later(h *header, payload, provenance []byte, member bool) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if member {
+		return a.join(h, payload, provenance)
+	}
+	h.seal(payload, provenance)
+	return a.stageOne(h, payload, provenance)
+}
+
+// join stages a record, as a member of a group if it is small.
+func (a *appender) join(h *header, payload, provenance []byte) error {
+	limit := int(min(maxGroupBody, a.s.packBytes/groupsPerPack))
+	if !isSmall(h, payload, provenance, limit) {
+		h.seal(payload, provenance)
+		return a.stage(h, payload, provenance)
+	}
+	fp, w := fingerprint(h.key), &a.group
+	if !w.takes(fp, payload, provenance, limit) {
+		if err := a.closeGroup(); err != nil {
+			return err
+		}
+	}
+	if h.stamp == 0 && len(w.stamps) > 0 {
+		h.stamp = w.stamps[0]
+	}
+	a.stamp(h)
+	w.add(fp, h, payload, provenance)
+	return nil
+}
+
+// stamp gives h a stamp if it has none.
+func (a *appender) stamp(h *header) {
 	if h.stamp == 0 {
 		h.stamp = a.s.index.stamp(time.Now().UnixNano())
 	}
-	b := a.encode(h, payload, provenance)
+}
+
+// stage appends a sealed record to what is to be written. After an error nothing
+// is left to be written, here and elsewhere.
+func (a *appender) stage(h *header, payload, provenance []byte) error {
+	if err := a.closeGroup(); err != nil {
+		return err
+	}
+	return a.stageOne(h, payload, provenance)
+}
+
+func (a *appender) stageOne(h *header, payload, provenance []byte) error {
+	a.stamp(h)
+	off, err := a.encode(h, payload, provenance)
+	if err != nil {
+		return err
+	}
+	a.staged = append(a.staged, newEntry(h, off))
+	a.listed += entrySize
+	return nil
+}
+
+// closeGroup stages the group that was begun. One member is a record of its own.
+func (a *appender) closeGroup() error {
+	w := &a.group
+	if len(w.prints) == 0 {
+		return nil
+	}
+	defer w.reset()
+	if len(w.prints) == 1 {
+		h, payload := w.first, w.body[len(w.body)-w.size:]
+		h.seal(payload, w.provenance)
+		return a.stageOne(&h, payload, w.provenance)
+	}
+	h := w.header()
+	h.seal(w.body, nil)
+	off, err := a.encode(&h, w.body, nil)
+	if err != nil {
+		return err
+	}
+	for i, fp := range w.prints {
+		a.staged = append(a.staged, newMember(&h, off, fp, w.stamps[i]))
+	}
+	a.listed += int64(memberSlots(len(w.prints), h.created != h.stamp)) * entrySize
+	return nil
+}
+
+// write writes what was staged, and makes it known.
+func (a *appender) write() error {
+	if err := a.closeGroup(); err != nil {
+		return err
+	}
+	return a.writeStaged()
+}
+
+func (a *appender) writeStaged() error {
+	b, staged := a.buf, a.staged
+	a.buf, a.staged = b[:0], staged[:0]
+	if cap(b) > keepBuffer {
+		a.buf = nil
+	}
+	if len(b) == 0 {
+		return nil
+	}
 	if _, err := a.file.WriteAt(b, a.end); err != nil {
 		// Readers wait for the rest of a record that ends here until the
 		// next one is written over it.
 		_ = a.file.Truncate(a.end)
 		return asStoreError(err)
 	}
-	a.entries = append(a.entries, newEntry(h, a.end))
-	a.s.index.insert(a.pack, a.entries[len(a.entries)-1:])
+	a.entries = append(a.entries, staged...)
+	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
 	a.end += int64(len(b))
+	a.grown += int64(len(b))
 	a.pending = a.s.sync
 	return nil
 }
@@ -82,22 +205,35 @@ func (a *appender) syncLocked() error {
 	return a.file.Sync()
 }
 
-// encode returns the bytes of a record, valid until the next call.
-func (a *appender) encode(h *header, payload, provenance []byte) []byte {
-	n := int(h.length())
-	b := a.buf
-	if cap(b) < n {
-		b = make([]byte, n)
+// encode appends a record to what is to be written, and returns its place in the
+// pack.
+func (a *appender) encode(h *header, payload, provenance []byte) (off int64, err error) {
+	if err := a.reserve(h.length()); err != nil {
+		return 0, err
 	}
-	if cap(b) <= keepBuffer {
-		a.buf = b
-	}
-	b = b[:n]
-	h.encode(b, a.pack.id, a.end)
+	from := len(a.buf)
+	off = a.end + int64(from)
+	a.buf = slices.Grow(a.buf, int(h.length()))[:from+int(h.length())]
+	b := a.buf[from:]
+	h.encode(b, a.pack.id, off)
 	at := headerSize + copy(b[headerSize:], payload)
 	at += copy(b[at:], provenance)
 	clear(b[at:])
-	return b
+	return off, nil
+}
+
+// reserve sees to room for n bytes in the pack, behind what is to be written.
+func (a *appender) reserve(n int64) error {
+	held := int64(len(a.buf))
+	if held > 0 && (held+n > writeBytes || a.pack.gone.Load() || a.end+held+n > a.s.packBytes) {
+		if err := a.writeStaged(); err != nil {
+			return err
+		}
+	}
+	if len(a.buf) > 0 {
+		return nil
+	}
+	return a.makeReady(n)
 }
 
 // makeReady sees to a pack with room for n bytes.
@@ -275,20 +411,24 @@ func (a *appender) files() int {
 	return 1
 }
 
-// release gives the pack up for another to go on with.
+// release writes what was staged, and gives the pack up for another to go on with.
 func (a *appender) release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	err := a.write()
 	if a.pack == nil {
-		return nil
+		return err
 	}
-	return a.leave(false)
+	return errors.Join(err, a.leave(false))
 }
 
-// flush makes what was written safe from a loss of power.
+// flush writes what was staged, and makes it safe from a loss of power.
 func (a *appender) flush() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if err := a.write(); err != nil {
+		return err
+	}
 	return a.flushLocked()
 }
 

@@ -3,8 +3,11 @@
 package disk
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/larder-data/larder/key"
@@ -72,6 +75,86 @@ func BenchmarkPutBlob1MiB(b *testing.B) {
 		payload[0], payload[1], payload[2] = byte(i), byte(i>>8), byte(i>>16)
 		if err := s.Put(b.Context(), store.Record{Key: storetest.Key(i % 1000), Payload: payload}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSmall is what small results cost, by themselves and in groups, each:
+// an operation is one record.
+func BenchmarkSmall(b *testing.B) {
+	const many = 256
+	puts := map[string]func(*Store, []store.Record) error{
+		"single": func(s *Store, records []store.Record) (err error) {
+			for i := range records {
+				err = errors.Join(err, s.Put(b.Context(), records[i]))
+			}
+			return err
+		},
+		"many": func(s *Store, records []store.Record) error { return s.Put(b.Context(), records...) },
+	}
+	gets := map[string]func(*Store, []key.Key) error{
+		"single": func(s *Store, keys []key.Key) (err error) {
+			for _, k := range keys {
+				_, one := s.Get(b.Context(), k)
+				err = errors.Join(err, one)
+			}
+			return err
+		},
+		"many": func(s *Store, keys []key.Key) error {
+			records, err := s.GetMany(b.Context(), keys)
+			if err == nil && records[len(keys)-1].Key != keys[len(keys)-1] {
+				err = store.ErrNotFound
+			}
+			return err
+		},
+	}
+	for _, how := range []string{"single", "many"} {
+		b.Run("Put/"+how, func(b *testing.B) {
+			s := open(b, Options{Dir: b.TempDir(), MaxBytes: -1})
+			records := similarFrom(0, many)
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += many {
+				for j := range records { // new keys without the cost of a hash
+					binary.LittleEndian.PutUint64(records[j].Key[1:], uint64(i+j))
+				}
+				if err := puts[how](s, records); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			if err := s.writer.release(); err != nil {
+				b.Fatal(err)
+			}
+			held, err := treeSize(filepath.Join(s.dir, packsDir))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(held)/float64((b.N+many-1)/many*many), "disk-B/op")
+		})
+	}
+	for _, put := range []string{"single", "many"} {
+		for _, get := range []string{"single", "many"} {
+			b.Run("Get/"+get+"/put/"+put, func(b *testing.B) {
+				s := open(b, Options{Dir: b.TempDir(), MaxBytes: -1})
+				const kept = 64 * many
+				keys := make([]key.Key, kept)
+				for i := 0; i < kept; i += many {
+					records := similarFrom(i, many)
+					for j := range records {
+						keys[i+j] = records[j].Key
+					}
+					if err := puts[put](s, records); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				for i := 0; i < b.N; i += many {
+					if err := gets[get](s, keys[i%kept:][:many]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -36,6 +37,27 @@ func TestFingerprintIsNoKey(t *testing.T) {
 	}
 	if err := holds(s, 1); err != nil {
 		t.Error(err)
+	}
+}
+
+// Nor is that of a record in a group.
+func TestFingerprintIsNoKeyInGroups(t *testing.T) {
+	s := open(t, Options{Dir: t.TempDir()})
+	putMany(t, s, similarFrom(0, 10))
+	there, other := storetest.Key(3), storetest.Key(77)
+	s.index.places[fingerprint(other)] = s.index.places[fingerprint(there)]
+	if _, err := s.Get(t.Context(), other); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+	if ok, err := s.Has(t.Context(), other); ok || err != nil {
+		t.Errorf("Has: %v, %v", ok, err)
+	}
+	if _, err := s.Provenance(t.Context(), other); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Provenance: %v", err)
+	}
+	got, err := s.GetMany(t.Context(), []key.Key{other, there})
+	if err != nil || !got[0].Key.IsZero() || got[1].Key != there {
+		t.Errorf("GetMany: %v, %v", got, err)
 	}
 }
 

@@ -39,13 +39,18 @@ func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration
 		return 0, 0, err
 	}
 	defer unlock()
-	c := collection{s: s, limit: limit}
-	c.out.s, c.out.careful = s, true
-	freed, left, err = c.run(ctx)
-	if err != nil {
-		err = fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
+	for {
+		c := collection{s: s, limit: limit}
+		c.out.s, c.out.careful = s, true
+		more, least, err := c.run(ctx)
+		freed, left = freed+more, least+c.swelled()
+		if err != nil {
+			return freed, left, fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
+		}
+		if c.swelled() <= 0 || c.evicted == 0 || left <= limit {
+			return freed, left, nil
+		}
 	}
-	return freed, left, err
 }
 
 // lockCollect lets one goroutine of one process collect at a time.
@@ -82,9 +87,23 @@ type collection struct {
 	older map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
 	blobs map[key.Digest]*blobRefs
 	// merged is what a record takes in the merged index, 0 if there is none.
-	merged int64
-	live   int64 // records that are not superseded
+	merged  int64
+	live    int64 // records that are not superseded
+	moved   int64 // what the records that moved took, as cost tells
+	evicted int   // how many records were
+
+	group   group // the one read last
+	grouped bool  // there are groups
 }
+
+// swelled returns how much more the records that moved take than they did before:
+// what the members of a group share was not known to the byte. Each time there
+// are fewer, so that Collect comes to an end.
+func (c *collection) swelled() int64 { return c.out.grown + c.out.listed - c.moved }
+
+// groupSlack is the part of the limit that is left free because of that, so that
+// once will do.
+const groupSlack = 64
 
 // manyPacks stands for more than one pack in collection.older.
 const manyPacks = ^uint32(0)
@@ -105,7 +124,34 @@ func (p *collectedPack) free() bool { return p.lock != nil || p.sealed }
 func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
 // cost is what a record takes in a pack that has an index.
-func (e *entry) cost() int64 { return e.bytes() + entrySize }
+func (e *entry) cost() int64 {
+	if e.isGroup() {
+		return int64(e.share)
+	}
+	return e.bytes() + entrySize
+}
+
+// share works out what each member of a group takes. What is only in one place
+// for all is shared equally: whose provenance is the one that is written out
+// depends on which members stay.
+func (c *collection) share(p *pack, entries []entry) {
+	c.grouped = true
+	total := entries[0].bytes() + int64(memberSlots(len(entries), ownStamps(entries)))*entrySize
+	own := make([]int64, len(entries))
+	if c.group.read(p, entries[0].place) == nil {
+		if members, err := c.group.all(); err == nil && len(members) == len(entries) {
+			for i := range members {
+				own[i] = int64(members[i].bytes - len(members[i].middle))
+				total -= own[i]
+			}
+		}
+	}
+	n := int64(len(entries))
+	for i := range entries {
+		entries[i].share = uint32(own[i] + total/n)
+	}
+	entries[0].share += uint32(total % n)
+}
 
 type blobRefs struct {
 	size  int64
@@ -228,9 +274,13 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 			least -= p.dead()
 		}
 	}
+	limit := c.limit
+	if c.grouped && least > limit {
+		limit -= limit / groupSlack
+	}
 	victims = make(map[*entry]bool)
 	for _, v := range candidates {
-		if least <= c.limit {
+		if least <= limit {
 			break
 		}
 		if !v.pack.free() && v.blob == nil {
@@ -249,6 +299,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 			}
 		}
 	}
+	c.evicted = len(victims)
 	c.chooseRewrites(held)
 	return victims, least, nil
 }
@@ -268,6 +319,9 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	for _, p := range c.packs {
 		for i := range p.entries {
 			e := &p.entries[i]
+			if e.isGroup() && (i == 0 || e.off != p.entries[i-1].off) {
+				c.share(p.pack, p.entries[i:i+sameRecord(p.entries[i:])])
+			}
 			if !s.index.has(e.fp, e.place) || e.isTombstone() && !c.keepsTombstone(e.fp, p.pack) {
 				continue
 			}
@@ -277,7 +331,7 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 				continue
 			}
 			var h header
-			if p.pack.header(&h, e.place) != nil {
+			if c.group.describe(&h, p.pack, e.fp, e.place) != nil {
 				h = header{} // damage is found where it is moved
 			}
 			one := candidate{pack: p, entry: e, blob: c.reference(e, &h)}
@@ -385,12 +439,13 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) err
 // it does not hide a later one.
 func (c *collection) bury(p *pack, e *entry) error {
 	var h header
-	if err := p.header(&h, e.place); errors.Is(err, fs.ErrClosed) {
+	if err := c.group.describe(&h, p, e.fp, e.place); errors.Is(err, fs.ErrClosed) {
 		return err
 	} else if err != nil {
 		return nil // damage: no record is left to bury
 	}
-	return c.out.put(&header{kind: kindTombstone, key: h.key, stamp: h.stamp}, nil, nil)
+	c.moved += headerSize + entrySize
+	return c.out.later(&header{kind: kindTombstone, key: h.key, stamp: h.stamp}, nil, nil, false)
 }
 
 // rewrite moves what stays of a pack and removes it.
@@ -431,16 +486,11 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 // move copies a record to the packs that stay. A damaged one is set aside.
 func (c *collection) move(p *pack, e *entry) error {
 	var h header
-	buf := make([]byte, e.readSize())
-	err := p.readRecord(&h, e.place, buf)
-	var provenance []byte
-	if err == nil {
-		provenance, err = p.provenanceOf(&h, e.place)
+	read := readWhole
+	if e.isGroup() {
+		read = c.readMember
 	}
-	payload := buf[headerSize:]
-	if err == nil && h.kind == kindInline {
-		err = h.verify(payload)
-	}
+	payload, provenance, err := read(&h, p, e)
 	if errors.Is(err, fs.ErrClosed) {
 		return err
 	}
@@ -450,7 +500,36 @@ func (c *collection) move(p *pack, e *entry) error {
 		return nil
 	}
 	h.moves++
-	return c.out.put(&h, payload, provenance)
+	c.moved += e.cost()
+	return c.out.later(&h, payload, provenance, e.isGroup())
+}
+
+// readWhole reads all of a record of its own, verified.
+func readWhole(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
+	buf := make([]byte, e.readSize())
+	if err := p.readRecord(h, e.place, buf); err != nil {
+		return nil, nil, err
+	}
+	if provenance, err = p.provenanceOf(h, e.place); err != nil {
+		return nil, nil, err
+	}
+	payload = buf[headerSize:]
+	if h.kind == kindInline {
+		err = h.verify(payload)
+	}
+	return payload, provenance, err
+}
+
+// readMember is readWhole of a member of a group, until the next one is read.
+func (c *collection) readMember(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
+	i, err := c.group.get(h, p, e.fp, e.place)
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.kind == kindMember {
+		h.kind = kindInline
+	}
+	return c.group.members[i].payload, c.group.provenanceOf(i), nil
 }
 
 func (c *collection) unlockPacks() {

@@ -24,7 +24,7 @@ import (
 
 // small makes packs and blobs of test records finish quickly.
 func small(dir string) Options {
-	return Options{Dir: dir, PackBytes: 16 << 10, BlobBytes: 4 << 10, Logger: quiet}
+	return Options{Dir: dir, PackBytes: 8 << 10, BlobBytes: 4 << 10, Logger: quiet}
 }
 
 const sampleRecords = 40
@@ -39,10 +39,14 @@ func sample(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range sampleRecords {
-		if err := s.Put(t.Context(), record(i)); err != nil {
-			t.Fatal(err)
-		}
+	for i := range sampleRecords / 2 {
+		mustPut(t, s, record(i))
+	}
+	for i := sampleRecords / 2; i < sampleRecords; i += 10 { // those that are small in groups
+		putMany(t, s, recordsFrom(i, 10))
+	}
+	if groups, _ := groupsIn(t, s); groups < 3 {
+		t.Fatalf("%d groups", groups)
 	}
 	if err := s.PutManifest(t.Context(), sampleManifest); err != nil {
 		t.Fatal(err)
@@ -126,15 +130,21 @@ func checkDamaged(t *testing.T, dir, what string) (lost int) {
 			t.Errorf("%s: Close: %v", what, err)
 		}
 	}()
+	var again []store.Record
 	for i := range sampleRecords {
 		err := holds(s, i)
 		if errors.Is(err, store.ErrNotFound) {
-			lost++
-			if err = s.Put(t.Context(), record(i)); err == nil {
-				err = holds(s, i)
-			}
+			again = append(again, record(i))
+		} else if err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
-		if err != nil {
+	}
+	lost = len(again)
+	if err := s.Put(t.Context(), again...); err != nil {
+		t.Errorf("%s: Put: %v", what, err)
+	}
+	for i := range sampleRecords {
+		if err := holds(s, i); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -146,23 +156,23 @@ func checkDamaged(t *testing.T, dir, what string) (lost int) {
 	if _, err := s.Collect(t.Context(), 1<<40); err != nil {
 		t.Errorf("%s: Collect: %v", what, err)
 	}
-	again, err := Open(small(dir))
+	other, err := Open(small(dir))
 	if err != nil {
 		t.Errorf("%s: Open again: %v", what, err)
 		return lost
 	}
 	for i := range sampleRecords {
-		if err := holds(again, i); err != nil {
+		if err := holds(other, i); err != nil {
 			t.Errorf("%s: after healing: %v", what, err)
 		}
-		p, err := again.Provenance(t.Context(), storetest.Key(i))
+		p, err := other.Provenance(t.Context(), storetest.Key(i))
 		if err == nil && !bytes.Equal(p, record(i).Provenance) {
 			t.Errorf("%s: provenance %d is wrong", what, i)
 		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: Provenance: %v", what, err)
 		}
 	}
-	if err := again.Close(); err != nil {
+	if err := other.Close(); err != nil {
 		t.Errorf("%s: Close again: %v", what, err)
 	}
 	return lost

@@ -1,11 +1,13 @@
 // Package disk is the store that all processes of a machine share: a folder.
 //
 // Small records are appended to packs, each written by one process at a time
-// and read by all; large payloads are files of their own, named by their
-// content and mapped into memory. Whatever a process was doing when it died,
-// what others read is whole: every header, payload, index and manifest is
-// checked on every read, and what fails the check is a miss, reported to the
-// logger and moved to the folder quarantine.
+// and read by all; those that are put by one call share a header, a checksum and
+// what their provenance has in common, so who has many puts and gets many at
+// once. Large payloads are files of their own, named by their content and mapped
+// into memory. Whatever a process was doing when it died, what others read is
+// whole: every header, payload, index and manifest is checked on every read, and
+// what fails the check is a miss, reported to the logger and moved to the folder
+// quarantine.
 //
 // The folder may be on any local file system. It may be copied elsewhere
 // while nobody writes, and deleted at any time.

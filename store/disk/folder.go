@@ -33,7 +33,9 @@ const (
 	collectFile = "gc.lock"
 )
 
-const formatVersion = 1
+// formatVersion is 2 since there are groups, which older programs would take for
+// damage. A folder of an older version is read as it is.
+const formatVersion = 2
 
 const readme = `This folder is a Larder store. It keeps the results of computations, so that
 they need not be computed again.
@@ -99,7 +101,8 @@ func formatText(version int) string {
 	return fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line))
 }
 
-// checkFormat reads the FORMAT file. A missing or damaged one is written anew.
+// checkFormat reads the FORMAT file. A missing, damaged or older one is written
+// anew.
 func (s *Store) checkFormat() error {
 	path := filepath.Join(s.dir, formatFile)
 	text, err := readSmall(path, 4096)
@@ -108,10 +111,13 @@ func (s *Store) checkFormat() error {
 		version := 0
 		_, err = fmt.Sscanf(line, formatStart+"%d", &version)
 		if err == nil && string(text) == formatText(version) {
-			if version > formatVersion {
+			switch {
+			case version > formatVersion:
 				return &VersionError{s.dir, version}
+			case version == formatVersion || s.readOnly:
+				return nil
 			}
-			return nil
+			return s.raiseFormat()
 		}
 		err = fmt.Errorf("%w: bad checksum", errDamaged)
 	}
@@ -124,6 +130,12 @@ func (s *Store) checkFormat() error {
 	if s.readOnly {
 		return nil
 	}
+	return s.raiseFormat()
+}
+
+// raiseFormat writes the FORMAT file before anything else that older programs do
+// not know.
+func (s *Store) raiseFormat() error {
 	if err := s.writeMark(); !errors.Is(err, store.ErrFull) {
 		return err
 	}

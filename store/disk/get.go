@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,11 +35,12 @@ func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 	return r, err
 }
 
-// Has reports whether a record is kept under k, from its header alone.
+// Has reports whether a record is kept under k, from its header alone, or that of
+// its group.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	err := s.find(k, true, func(p *pack, at place) error {
 		var h header
-		if err := p.header(&h, at); err != nil {
+		if err := describe(&h, p, fingerprint(k), at); err != nil {
 			return err
 		}
 		return sameKey(&h, k)
@@ -52,17 +54,33 @@ func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 // Provenance returns the provenance kept with the record under k.
 func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err error) {
 	err = s.find(k, true, func(p *pack, at place) error {
-		var h header
-		if err := p.header(&h, at); err != nil {
-			return err
-		}
-		if err := sameKey(&h, k); err != nil {
-			return err
-		}
-		provenance, err = p.provenanceOf(&h, at)
+		provenance, err = readProvenance(k, p, at)
 		return err
 	})
 	return provenance, err
+}
+
+// readProvenance reads the provenance of the record of k at at.
+func readProvenance(k key.Key, p *pack, at place) ([]byte, error) {
+	g := borrowGroup()
+	defer g.giveBack()
+	var h header
+	i, err := 0, error(nil)
+	if at.isGroup() {
+		i, err = g.get(&h, p, fingerprint(k), at)
+	} else {
+		err = p.header(&h, at)
+	}
+	if err == nil {
+		err = sameKey(&h, k)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case at.isGroup():
+		return bytes.Clone(g.provenanceOf(i)), nil
+	}
+	return p.provenanceOf(&h, at)
 }
 
 // provenanceOf reads the provenance of the record with header h at at.
@@ -144,12 +162,27 @@ func sameKey(h *header, k key.Key) error {
 
 // read returns the record at at, verified.
 func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
+	if at.isGroup() {
+		return s.readMember(k, p, at)
+	}
 	var h header
 	buf := make([]byte, at.readSize())
 	if err := p.readRecord(&h, at, buf); err != nil {
 		return store.Record{}, err
 	}
 	return s.record(k, &h, buf[headerSize:])
+}
+
+// readMember returns the record of k in the group at at, verified.
+func (s *Store) readMember(k key.Key, p *pack, at place) (store.Record, error) {
+	g := borrowGroup()
+	defer g.giveBack()
+	var h header
+	i, err := g.get(&h, p, fingerprint(k), at)
+	if err != nil {
+		return store.Record{}, err
+	}
+	return s.record(k, &h, bytes.Clone(g.members[i].payload))
 }
 
 // record returns the record with header h, which was asked for under k, if it is
@@ -167,6 +200,8 @@ func (s *Store) record(k key.Key, h *header, payload []byte) (store.Record, erro
 		if err := h.verify(r.Payload); err != nil {
 			return store.Record{}, err
 		}
+	case kindMember: // its group was verified
+		r.Payload = payload
 	case kindLink:
 		r.Link = h.ref
 	case kindBlob:

@@ -64,10 +64,12 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 	found, missing := s.index.findAll(all)
 	buf := passes.Get().(*[]byte)
 	defer passes.Put(buf)
+	g := borrowGroup()
+	defer g.giveBack()
 	var small chunk
 	var h header
 	slices.SortFunc(found, func(a, b wanted) int {
-		return cmp.Or(cmp.Compare(a.at.pack, b.at.pack), cmp.Compare(a.at.off, b.at.off))
+		return cmp.Or(cmp.Compare(a.at.pack, b.at.pack), cmp.Compare(a.at.off, b.at.off), cmp.Compare(a.i, b.i))
 	})
 	for len(found) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -80,20 +82,43 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 		from := found[0].at.offset()
 		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // what is not read is missing
 		for _, w := range found[:n] {
-			b := (*buf)[w.at.offset()-from:]
-			ok := w.at.offset()-from+int64(w.at.readSize()) <= int64(read) &&
-				h.decode(b, w.pack.id, w.at.offset()) && h.readSize() == int64(w.at.readSize())
+			at := int(w.at.offset() - from)
+			payload, ok := []byte(nil), at+w.at.readSize() <= read
 			if ok {
-				records[w.i], err = s.record(keys[w.i], &h, small.clone(b[headerSize:w.at.readSize()]))
+				payload, ok = w.open(&h, g, (*buf)[at:at+w.at.readSize()])
+			}
+			if ok {
+				records[w.i], err = s.record(keys[w.i], &h, small.clone(payload))
 				ok = err == nil
 			}
 			if !ok {
 				missing = append(missing, w)
 			}
 		}
+		g.forget() // it lies in the buffer
 		found = found[n:]
 	}
 	return missing, nil
+}
+
+// open returns the header and the payload of the record that lies in b, or in the
+// group there, which is opened once.
+func (w *wanted) open(h *header, g *group, b []byte) (payload []byte, ok bool) {
+	if !w.at.isGroup() {
+		return b[headerSize:], w.pack.check(h, w.at, b) == nil
+	}
+	if g.pack != w.pack || g.at != w.at {
+		g.forget()
+		if w.pack.check(&g.header, w.at, b) != nil || g.open(w.pack, w.at, b[headerSize:]) != nil {
+			return nil, false
+		}
+	}
+	i, err := g.find(w.fp)
+	if err != nil {
+		return nil, false
+	}
+	g.record(h, i)
+	return g.members[i].payload, true
 }
 
 // passes holds buffers of passBytes, or more where a record was longer.

@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// An entry says where a record is, as an index file keeps it.
+// An entry says where a record is, as an index file keeps it. The members of a
+// group have the place, the length and the moves of the group.
 type entry struct {
 	fp    uint64
 	stamp int64
@@ -13,6 +14,7 @@ type entry struct {
 	place
 	length uint32 // of the whole record, in units of align
 	moves  uint32
+	share  uint32 // what a member of a group takes, in bytes, where that was worked out
 }
 
 // A place is where the latest record of a key is. It is small because the
@@ -20,20 +22,22 @@ type entry struct {
 type place struct {
 	pack uint32 // number of the pack in this process; 0 in files
 	off  uint32 // in units of align
-	read uint32 // bytes of header and inline payload, and the class
+	read uint32 // bytes of header and payload in the pack, and the class
 }
 
 // The class of a record, in the top bits of place.read.
 const (
-	classBlob      = 1 << 31
 	classTombstone = 1 << 30
+	classBlob      = 1 << 31
+	classGroup     = classBlob | classTombstone
 	readMask       = classTombstone - 1
 )
 
 func (p place) offset() int64     { return int64(p.off) * align }
 func (p place) readSize() int     { return int(p.read & readMask) }
-func (p place) isBlob() bool      { return p.read&classBlob != 0 }
-func (p place) isTombstone() bool { return p.read&classTombstone != 0 }
+func (p place) isBlob() bool      { return p.read&^readMask == classBlob }
+func (p place) isTombstone() bool { return p.read&^readMask == classTombstone }
+func (p place) isGroup() bool     { return p.read&^readMask == classGroup }
 
 func (e *entry) bytes() int64 { return int64(e.length) * align }
 
@@ -56,6 +60,26 @@ func newEntry(h *header, off int64) entry {
 	return e
 }
 
+// newMember describes a member of the group with header h at off.
+func newMember(h *header, off int64, fp uint64, stamp int64) entry {
+	return entry{
+		fp:     fp,
+		stamp:  stamp,
+		place:  place{off: uint32(off / align), read: uint32(h.readSize()) | classGroup},
+		length: uint32(h.length() / align),
+		moves:  h.moves,
+	}
+}
+
+// sameRecord returns how many of the entries, ordered by place, are of the record
+// that the first is of: more than one of a group.
+func sameRecord(entries []entry) (n int) {
+	for n < len(entries) && entries[n].off == entries[0].off {
+		n++
+	}
+	return n
+}
+
 // An index says where the latest record of each key is. What was learnt last
 // counts most: places, then frozen, then base.
 type index struct {
@@ -65,6 +89,7 @@ type index struct {
 	base   *merged          // nil for none
 	packs  []*pack          // by number; nil once gone
 	latest atomic.Int64
+	group  group // for supersedes
 
 	least int           // how many places are worth a merge
 	full  int           // this many are
@@ -140,6 +165,7 @@ func (x *index) insert(p *pack, entries []entry) {
 	if len(x.places) == 0 {
 		x.places = make(map[uint64]place, len(entries))
 	}
+	defer x.group.forget()
 	for i := range entries {
 		e := &entries[i]
 		e.pack = p.number
@@ -179,7 +205,11 @@ func (x *index) supersedes(e *entry, old place) bool {
 		return true
 	}
 	var h header
-	if p.header(&h, old) != nil {
+	err := p.header(&h, old)
+	if err == nil && h.kind == kindGroup && h.created != h.stamp { // else that is the stamp of all members
+		err = x.group.describe(&h, p, e.fp, old)
+	}
+	if err != nil {
 		return true
 	}
 	if e.stamp != h.stamp {

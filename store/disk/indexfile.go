@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"sort"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -15,17 +15,22 @@ import (
 //	 8 8 XXH3 of the rest
 //	16 8 id of the pack
 //	24 8 bytes of the pack that are covered
-//	32 8 number of entries
+//	32 8 number of slots
 //
-// and goes on with entries of 40 bytes, in the order of the pack:
+// and goes on with slots of 40 bytes, in the order of the pack: entries,
 //
 //	 0 8 fingerprint of the key
 //	 8 8 stamp
 //	16 8 bytes of the blob, 0 for none
 //	24 4 offset, in units of 8 bytes
-//	28 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone
+//	28 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone, both: group
 //	32 4 bytes of the record, in units of 8 bytes
 //	36 4 how often Collect moved it
+//
+// An entry of a group has the number of members in place of the fingerprint, and
+// in place of the bytes of a blob 1 if they have stamps of their own. Then slots
+// follow with the fingerprints of the members, 8 bytes each, behind each one its
+// stamp if it has one of its own, and zeros to the end of the last.
 const (
 	indexSuffix     = ".idx"
 	indexMagic      = "LARDIDX\x01"
@@ -36,23 +41,68 @@ const (
 
 func encodeIndex(pack uint64, covered int64, entries []entry) []byte {
 	le := binary.LittleEndian
-	b := make([]byte, indexHeaderSize+entrySize*len(entries))
+	b := make([]byte, indexHeaderSize, indexHeaderSize+entrySize*len(entries))
 	copy(b, indexMagic)
 	le.PutUint64(b[16:], pack)
 	le.PutUint64(b[24:], uint64(covered))
-	le.PutUint64(b[32:], uint64(len(entries)))
-	for i, to := 0, b[indexHeaderSize:]; i < len(entries); i, to = i+1, to[entrySize:] {
-		e := &entries[i]
-		le.PutUint64(to, e.fp)
-		le.PutUint64(to[8:], uint64(e.stamp))
-		le.PutUint64(to[16:], e.blob)
-		le.PutUint32(to[24:], e.off)
-		le.PutUint32(to[28:], e.read)
-		le.PutUint32(to[32:], e.length)
-		le.PutUint32(to[36:], e.moves)
+	for len(entries) > 0 {
+		if !entries[0].isGroup() {
+			b = appendEntry(b, &entries[0])
+			entries = entries[1:]
+			continue
+		}
+		n := sameRecord(entries)
+		b = appendMembers(b, entries[:n])
+		entries = entries[n:]
 	}
+	le.PutUint64(b[32:], uint64((len(b)-indexHeaderSize)/entrySize))
 	le.PutUint64(b[8:], xxh3.Hash(b[16:]))
 	return b
+}
+
+func appendEntry(b []byte, e *entry) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint64(b, e.fp)
+	b = le.AppendUint64(b, uint64(e.stamp))
+	b = le.AppendUint64(b, e.blob)
+	b = le.AppendUint32(b, e.off)
+	b = le.AppendUint32(b, e.read)
+	b = le.AppendUint32(b, e.length)
+	return le.AppendUint32(b, e.moves)
+}
+
+// appendMembers writes the entries of a group.
+func appendMembers(b []byte, members []entry) []byte {
+	le := binary.LittleEndian
+	group := members[0]
+	group.fp = uint64(len(members))
+	own := ownStamps(members)
+	if own {
+		group.blob = 1
+	}
+	from := len(b)
+	b = appendEntry(b, &group)
+	for i := range members {
+		b = le.AppendUint64(b, members[i].fp)
+		if own {
+			b = le.AppendUint64(b, uint64(members[i].stamp))
+		}
+	}
+	return append(b, make([]byte, memberSlots(len(members), own)*entrySize-(len(b)-from))...)
+}
+
+// ownStamps reports whether members have stamps of their own.
+func ownStamps(members []entry) bool {
+	return slices.ContainsFunc(members, func(e entry) bool { return e.stamp != members[0].stamp })
+}
+
+// memberSlots is how many slots a group takes.
+func memberSlots(members int, own bool) int {
+	each := 8
+	if own {
+		each = 16
+	}
+	return 1 + (members*each+entrySize-1)/entrySize
 }
 
 // decodeIndex reads the index of a pack that is size bytes long, but for the
@@ -73,24 +123,61 @@ func decodeIndex(b []byte, pack uint64, size, from int64) (entries []entry, cove
 		return nil, 0, fmt.Errorf("%w: the pack is shorter than its index says", errDamaged)
 	}
 	b = b[indexHeaderSize:]
-	first := sort.Search(n, func(i int) bool { return int64(le.Uint32(b[i*entrySize+24:]))*align >= from })
-	entries = make([]entry, n-first)
-	for i := range entries {
-		b := b[(first+i)*entrySize:]
-		e := entry{
-			fp:     le.Uint64(b),
-			stamp:  int64(le.Uint64(b[8:])),
-			blob:   le.Uint64(b[16:]),
-			place:  place{off: le.Uint32(b[24:]), read: le.Uint32(b[28:])},
-			length: le.Uint32(b[32:]),
-			moves:  le.Uint32(b[36:]),
-		}
+	if from == 0 {
+		entries = make([]entry, 0, n)
+	}
+	for len(b) > 0 {
+		e := decodeEntry(b)
 		if e.readSize() < headerSize || e.offset()+e.bytes() > covered || int64(e.readSize()) > e.bytes() {
-			return nil, 0, fmt.Errorf("%w: entry %d lies outside the pack", errDamaged, first+i)
+			return nil, 0, fmt.Errorf("%w: an entry lies outside the pack", errDamaged)
 		}
-		entries[i] = e
+		slots := 1
+		if e.isGroup() {
+			if e.fp > maxMembers || e.blob > 1 || memberSlots(int(e.fp), e.blob == 1)*entrySize > len(b) {
+				return nil, 0, fmt.Errorf("%w: a group lies outside the index", errDamaged)
+			}
+			slots = memberSlots(int(e.fp), e.blob == 1)
+		}
+		switch {
+		case e.offset() < from:
+		case e.isGroup():
+			entries = decodeMembers(entries, e, b[entrySize:])
+		default:
+			entries = append(entries, e)
+		}
+		b = b[slots*entrySize:]
 	}
 	return entries, covered, nil
+}
+
+func decodeEntry(b []byte) entry {
+	le := binary.LittleEndian
+	return entry{
+		fp:     le.Uint64(b),
+		stamp:  int64(le.Uint64(b[8:])),
+		blob:   le.Uint64(b[16:]),
+		place:  place{off: le.Uint32(b[24:]), read: le.Uint32(b[28:])},
+		length: le.Uint32(b[32:]),
+		moves:  le.Uint32(b[36:]),
+	}
+}
+
+// decodeMembers appends the entries of the members of a group, whose fingerprints
+// b begins with.
+func decodeMembers(entries []entry, group entry, b []byte) []entry {
+	le := binary.LittleEndian
+	one := group
+	one.blob = 0
+	for range group.fp {
+		one.fp = le.Uint64(b)
+		b = b[8:]
+		if group.blob == 1 {
+			one.stamp = int64(le.Uint64(b))
+			b = b[8:]
+		}
+		entries = append(entries, one)
+	}
+	return entries
 }
 
 // contents returns the records of p at from and behind, from its index file as

@@ -251,7 +251,7 @@ func TestCollectCountsTheMergedIndex(t *testing.T) {
 func TestMergesAgreeWithAModel(t *testing.T) {
 	for _, seed := range trial.Some(t, 15, 3) {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))
-		o := Options{Dir: t.TempDir(), PackBytes: 2 << 10, BlobBytes: 1 << 10, MaxBytes: -1, Logger: quiet}
+		o := Options{Dir: t.TempDir(), PackBytes: 6 << 10, BlobBytes: 1 << 10, MaxBytes: -1, Logger: quiet}
 		stores := []*Store{open(t, o), open(t, o)}
 		model := make(map[key.Key][]byte)
 		for step := range 300 {
@@ -260,12 +260,18 @@ func TestMergesAgreeWithAModel(t *testing.T) {
 			var err error
 			switch what := random.IntN(20); {
 			case what < 9:
-				payload := storetest.Payload(uint64(step), random.IntN(1200))
-				model[k] = payload
-				err = s.Put(t.Context(), store.Record{Key: k, Payload: payload})
+				var records []store.Record
+				for n := range 1 + random.IntN(12)*(what%2) {
+					k, payload := storetest.Key(random.IntN(40)), storetest.Payload(uint64(step), random.IntN(1200)>>(n%2*3))
+					model[k] = payload
+					records = append(records, store.Record{Key: k, Payload: payload})
+				}
+				err = s.Put(t.Context(), records...)
 			case what < 12:
+				other := storetest.Key(random.IntN(40))
 				delete(model, k)
-				err = s.Delete(t.Context(), k)
+				delete(model, other)
+				err = s.Delete(t.Context(), k, other)
 			case what < 15:
 				mergeNow(s)
 			case what < 16:

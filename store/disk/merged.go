@@ -37,7 +37,7 @@ import (
 //	 0 8 fingerprint of the key
 //	 8 4 number of the pack, in the order above
 //	12 4 offset, in units of 8 bytes
-//	16 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone
+//	16 4 bytes of header and inline payload; bit 31: blob, bit 30: tombstone, both: group
 //	20 4 low half of the XXH3 of these 20 bytes
 //
 // A newer record in a pack that is not covered, or behind what is covered,

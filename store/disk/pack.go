@@ -74,7 +74,12 @@ func (p *pack) readRecord(h *header, at place, buf []byte) error {
 		}
 		return err
 	}
-	if !h.decode(buf, p.id, at.offset()) {
+	return p.check(h, at, buf)
+}
+
+// check decodes the header of the record at at, which b begins with.
+func (p *pack) check(h *header, at place, b []byte) error {
+	if !h.decode(b, p.id, at.offset()) {
 		return fmt.Errorf("%w: bad header", errDamaged)
 	}
 	if h.readSize() != int64(at.readSize()) {
@@ -94,7 +99,7 @@ type scan struct {
 
 type extent struct{ from, to int64 }
 
-// scanPack reads the headers of the records between two offsets. After
+// scanPack reads the headers of the records between two offsets, and groups. After
 // damage it goes on at the next header that is valid, so that damage costs no
 // more than the records it hit. Damage at the very end may be a record that
 // another process is writing: it is left for the next scan.
@@ -102,8 +107,10 @@ func scanPack(r io.ReaderAt, id uint64, from, size int64) (scan, error) {
 	size = min(size, maxPack)
 	s := scan{end: from}
 	w := window{r: r, size: size}
+	g := borrowGroup()
+	defer g.giveBack()
 	for off := from; off+headerSize <= size; {
-		b, err := w.at(off)
+		b, err := w.at(off, headerSize)
 		if err != nil {
 			return s, err
 		}
@@ -120,7 +127,18 @@ func scanPack(r io.ReaderAt, id uint64, from, size int64) (scan, error) {
 			s.torn = true
 			return s, nil
 		}
-		s.entries = append(s.entries, newEntry(&h, off))
+		if h.kind == kindGroup {
+			if b, err = w.at(off, h.readSize()); err != nil {
+				return s, err
+			}
+			g.header = h
+			if s.entries, err = g.list(s.entries, off, b[headerSize:h.readSize()]); err != nil {
+				off += h.length() // no record begins in it
+				continue
+			}
+		} else {
+			s.entries = append(s.entries, newEntry(&h, off))
+		}
 		off += h.length()
 		s.end = off
 	}
@@ -154,21 +172,22 @@ type window struct {
 
 const windowSize = 128 << 10
 
-// at returns the bytes at off, at least headerSize of them.
-func (w *window) at(off int64) ([]byte, error) {
-	if off >= w.base && off+headerSize <= w.base+int64(len(w.data)) {
+// at returns the bytes at off, at least n of them, which is no more than
+// windowSize.
+func (w *window) at(off, n int64) ([]byte, error) {
+	if off >= w.base && off+n <= w.base+int64(len(w.data)) {
 		return w.data[off-w.base:], nil
 	}
 	if w.buf == nil {
 		w.buf = make([]byte, min(windowSize, w.size-off))
 	}
-	n, err := w.r.ReadAt(w.buf[:min(int64(len(w.buf)), w.size-off)], off)
-	if n < headerSize {
+	got, err := w.r.ReadAt(w.buf[:min(int64(len(w.buf)), w.size-off)], off)
+	if int64(got) < n {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, err
 	}
-	w.data, w.base = w.buf[:n], off
+	w.data, w.base = w.buf[:got], off
 	return w.data, nil
 }

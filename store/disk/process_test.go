@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
 )
@@ -81,9 +82,22 @@ func child(t *testing.T, dir, role string, args ...any) (*exec.Cmd, *bufio.Reade
 	return cmd, bufio.NewReader(out)
 }
 
-// record i has a payload of a size of its own: a few are blobs.
+// record i has a payload of a size of its own: a few are blobs, and of each eight
+// three neighbours are small.
 func record(i int) store.Record {
-	return store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), i*997%9000), Provenance: storetest.Payload(7, i%50)}
+	size := i * 997 % 9000
+	if i%8 > 4 {
+		size %= 700
+	}
+	return store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), size), Provenance: storetest.Payload(7, i%50)}
+}
+
+func recordsFrom(from, n int) []store.Record {
+	records := make([]store.Record, n)
+	for i := range records {
+		records[i] = record(from + i)
+	}
+	return records
 }
 
 func holds(s *Store, i int) error {
@@ -97,12 +111,12 @@ func holds(s *Store, i int) error {
 	return nil
 }
 
-// writeForever puts records from a number on, and prints each number after
-// its Put returned. Of each two it deletes the first, and it collects now and
-// then: it may be killed while doing so.
+// writeForever puts records from a number on, so many at once, and prints each
+// number after its Put returned. Of each two it deletes the first, and it collects
+// now and then: it may be killed while doing so.
 func writeForever(s *Store, args []string) error {
-	from, err := strconv.Atoi(args[0])
-	if err != nil {
+	var from, each int
+	if _, err := fmt.Sscan(strings.Join(args, " "), &from, &each); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -111,17 +125,25 @@ func writeForever(s *Store, args []string) error {
 		return err
 	}
 	defer release()
-	for i := from; ; i++ {
-		if err := s.Put(ctx, record(i)); err != nil {
+	for i := from; ; i += each {
+		if err := s.Put(ctx, recordsFrom(i, each)...); err != nil {
 			return err
 		}
-		if i%2 == 1 {
-			if err := s.Delete(ctx, storetest.Key(i-1)); err != nil {
-				return err
+		var done []byte
+		var first []key.Key
+		for n := i; n < i+each; n++ {
+			if n%2 == 1 {
+				first = append(first, storetest.Key(n-1))
 			}
+			done = fmt.Appendln(done, n)
 		}
-		fmt.Println(i)
-		if i%30 == 0 {
+		if err := s.Delete(ctx, first...); err != nil {
+			return err
+		}
+		if _, err := os.Stdout.Write(done); err != nil {
+			return err
+		}
+		if i/each%30 == 0 {
 			if _, err := s.Collect(ctx, 1<<40); err != nil {
 				return err
 			}
@@ -158,12 +180,18 @@ func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
 }
 
 func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
+	for _, each := range []int{1, 20} {
+		t.Run(fmt.Sprint(each, " at once"), func(t *testing.T) { testKilledWriter(t, each) })
+	}
+}
+
+func testKilledWriter(t *testing.T, each int) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
 	for range trial.Rounds(8, 25) {
-		cmd, out := child(t, dir, "write", acknowledged)
-		for range 1 + random.IntN(200) {
+		cmd, out := child(t, dir, "write", acknowledged, each)
+		for range 1 + random.IntN(200*each) {
 			line, err := out.ReadString('\n')
 			if err != nil {
 				t.Fatal(err)
@@ -190,7 +218,7 @@ func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	}
 }
 
-// writeSome puts a range of records, reading those of the others meanwhile,
+// writeSome puts a range of records, some at once, reading those of the others meanwhile,
 // and then waits until it has seen all of them.
 func writeSome(s *Store, args []string) error {
 	var from, to, total int
@@ -198,8 +226,10 @@ func writeSome(s *Store, args []string) error {
 		return err
 	}
 	for i := from; i < to; i++ {
-		if err := s.Put(context.Background(), record(i)); err != nil {
-			return err
+		if (i-from)%7 == 0 {
+			if err := s.Put(context.Background(), recordsFrom(i, min(7, to-i))...); err != nil {
+				return err
+			}
 		}
 		if err := holds(s, (i*7)%total); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -271,7 +301,7 @@ func churn(s *Store, args []string) error {
 	for range trial.Rounds(1000, 3000) {
 		i := random.IntN(churnRecords)
 		if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
-			err = s.Put(context.Background(), record(i))
+			err = s.Put(context.Background(), recordsFrom(i, 1+random.IntN(8))...)
 			if err != nil {
 				return err
 			}
@@ -377,7 +407,7 @@ func TestLeaseExcludesProcesses(t *testing.T) {
 
 func TestLeaseIsTakenOverFromTheDead(t *testing.T) {
 	dir := t.TempDir()
-	cmd, out := child(t, dir, "write", 0) // holds the lease of key 0
+	cmd, out := child(t, dir, "write", 0, 1) // holds the lease of key 0
 	if _, err := out.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -445,5 +475,33 @@ func fillToLimit(s *Store, _ []string) error {
 			return fmt.Errorf("record %d of %d: %w", i, kept, err)
 		}
 	}
+	if err := fillByMany(s, kept+1); err != nil {
+		return err
+	}
 	return s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: []byte("fits")})
+}
+
+// fillByMany is fillToLimit with groups that do not fit all: those that were
+// written are there, and the others not at all.
+func fillByMany(s *Store, from int) error {
+	var records []store.Record
+	for i := range 300 {
+		records = append(records, store.Record{Key: storetest.Key(from + i), Payload: storetest.Payload(uint64(i), 400)})
+	}
+	if err := s.Put(context.Background(), records...); !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("many records: %w, want ErrFull", err)
+	}
+	kept := 0
+	for _, r := range records {
+		got, err := s.Get(context.Background(), r.Key)
+		if err == nil && bytes.Equal(got.Payload, r.Payload) {
+			kept++
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("record %s: %w", r.Key, err)
+		}
+	}
+	if kept == len(records) {
+		return errors.New("all of the records are kept")
+	}
+	return nil
 }

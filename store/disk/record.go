@@ -11,7 +11,8 @@ import (
 )
 
 // A record in a pack is a header, the payload unless it is in a blob, the
-// provenance, and zeros up to a multiple of 8 bytes. Numbers are
+// provenance, and zeros up to a multiple of 8 bytes. Small ones that were put
+// together are one record, a group: see maxMembers. Numbers are
 // little-endian. The header:
 //
 //	 0  8 magic
@@ -47,6 +48,7 @@ const (
 	kindBlob                  // the payload is a blob file
 	kindLink                  // no payload, but another key
 	kindTombstone             // earlier records of the key are deleted
+	kindGroup                 // the payload is many small records
 	kinds
 )
 
@@ -72,10 +74,18 @@ var (
 
 // inline is the number of bytes of payload in the pack.
 func (h *header) inline() int64 {
-	if h.kind == kindInline {
+	if h.kind == kindInline || h.kind == kindGroup {
 		return int64(h.size)
 	}
 	return 0
+}
+
+// seal fills in the lengths and checksums of what follows the header.
+func (h *header) seal(payload, provenance []byte) {
+	h.provenance, h.provenanceSum = uint32(len(provenance)), xxh3.Hash(provenance)
+	if h.kind == kindInline || h.kind == kindGroup {
+		h.size, h.sum = uint64(len(payload)), xxh3.Hash(payload)
+	}
 }
 
 // readSize is what a reader of the value needs: header and inline payload.
@@ -139,12 +149,14 @@ func (h *header) plausible() bool {
 		return h.size <= maxInline && h.provenance <= maxProvenance
 	case kindBlob:
 		return h.size <= 1<<62 && h.provenance <= maxProvenance
+	case kindGroup:
+		return h.size <= maxGroupBody && h.provenance == 0 && h.typ <= maxMembers
 	default:
 		return h.kind < kinds && h.size == 0 && h.provenance <= maxProvenance
 	}
 }
 
-// verify checks the payload of an inline record.
+// verify checks the payload of an inline record, or a group.
 func (h *header) verify(payload []byte) error {
 	if xxh3.Hash(payload) != h.sum {
 		return fmt.Errorf("%w: payload has a bad checksum", errDamaged)

@@ -75,12 +75,14 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 			yield(store.Info{}, err)
 			return
 		}
+		g := borrowGroup()
+		defer g.giveBack()
 		for _, r := range s.kept() {
 			if err := ctx.Err(); err != nil {
 				yield(store.Info{}, err)
 				return
 			}
-			info, ok := s.info(r, pinned)
+			info, ok := s.info(g, r, pinned)
 			if ok && !yield(info, nil) {
 				return
 			}
@@ -88,10 +90,11 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 	}
 }
 
-// info describes the record at r. One that is damaged or gone has none.
-func (s *Store) info(r located, pinned map[uint64]bool) (info store.Info, ok bool) {
+// info describes the record at r, by the group g where that is read already. One
+// that is damaged or gone has none.
+func (s *Store) info(g *group, r located, pinned map[uint64]bool) (info store.Info, ok bool) {
 	var h header
-	ok = s.readFound(r.fp, func(p *pack, at place) error { return p.header(&h, at) }, true)
+	ok = s.readFound(r.fp, func(p *pack, at place) error { return g.describe(&h, p, r.fp, at) }, true)
 	if !ok {
 		return info, false
 	}
@@ -112,6 +115,8 @@ func infoOf(h *header, used time.Time) store.Info {
 // of those these link to.
 func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	pinned := make(map[uint64]bool)
+	g := borrowGroup()
+	defer g.giveBack()
 	for m, err := range s.manifests(ctx) {
 		if err != nil {
 			return nil, err
@@ -122,17 +127,19 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 		for _, k := range m.Keys {
 			for !k.IsZero() && !pinned[fingerprint(k)] {
 				pinned[fingerprint(k)] = true
-				k = s.linked(k)
+				k = s.linked(g, k)
 			}
 		}
 	}
 	return pinned, nil
 }
 
-// linked returns the key that the record under k links to, zero for none.
-func (s *Store) linked(k key.Key) key.Key {
+// linked returns the key that the record under k links to, zero for none, by the
+// group g where that is read already.
+func (s *Store) linked(g *group, k key.Key) key.Key {
 	var h header
-	if !s.readFound(fingerprint(k), func(p *pack, at place) error { return p.header(&h, at) }, true) {
+	fp := fingerprint(k)
+	if !s.readFound(fp, func(p *pack, at place) error { return g.describe(&h, p, fp, at) }, true) {
 		return key.Key{}
 	}
 	return linkOf(&h)

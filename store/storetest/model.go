@@ -21,7 +21,9 @@ func testModel(t *testing.T, medium Medium) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"":        m.check,
 			"put":     m.put,
+			"putMany": m.putMany,
 			"get":     m.get,
+			"getMany": m.getMany,
 			"delete":  m.delete,
 			"collect": m.collect,
 			"reopen": func(rt *rapid.T) {
@@ -51,6 +53,33 @@ func (m *model) put(rt *rapid.T) {
 	m.want[k] = payload
 }
 
+// putMany puts small records by one call, some of one key: the later one counts.
+func (m *model) putMany(rt *rapid.T) {
+	var records []store.Record
+	for i, k := range rapid.SliceOfN(someKey, 0, 20).Draw(rt, "put") {
+		payload := Payload(rapid.Uint64Range(0, 5).Draw(rt, "seed"), i*11)
+		records = append(records, store.Record{Key: k, Payload: payload})
+		m.want[k] = payload
+	}
+	if err := m.s.Put(rt.Context(), records...); err != nil {
+		rt.Fatalf("Put: %v", err)
+	}
+}
+
+func (m *model) getMany(rt *rapid.T) {
+	keys := rapid.SliceOfN(someKey, 0, 20).Draw(rt, "get")
+	got, err := m.s.GetMany(rt.Context(), keys)
+	if err != nil {
+		rt.Fatalf("GetMany: %v", err)
+	}
+	for i, k := range keys {
+		want, kept := m.want[k]
+		if kept == got[i].Key.IsZero() || !bytes.Equal(got[i].Payload, want) {
+			rt.Fatalf("GetMany: %d bytes, want %d bytes, kept %v", len(got[i].Payload), len(want), kept)
+		}
+	}
+}
+
 func (m *model) get(rt *rapid.T) {
 	k := someKey.Draw(rt, "get")
 	got, err := m.s.Get(rt.Context(), k)
@@ -67,11 +96,13 @@ func (m *model) get(rt *rapid.T) {
 }
 
 func (m *model) delete(rt *rapid.T) {
-	k := someKey.Draw(rt, "delete")
-	if err := m.s.Delete(rt.Context(), k); err != nil {
+	keys := rapid.SliceOfN(someKey, 1, 3).Draw(rt, "delete")
+	if err := m.s.Delete(rt.Context(), keys...); err != nil {
 		rt.Fatalf("Delete: %v", err)
 	}
-	delete(m.want, k)
+	for _, k := range keys {
+		delete(m.want, k)
+	}
 }
 
 // collect evicts some records: the store says which are left.

@@ -301,6 +301,13 @@ func testMany(t *testing.T, s store.Records) {
 	if records, err := s.GetMany(t.Context(), nil); err != nil || len(records) != 0 {
 		t.Errorf("GetMany of nothing: %d records, %v", len(records), err)
 	}
+	twice := []store.Record{{Key: Key(300), Payload: []byte("earlier")}, {Key: Key(301)}, {Key: Key(300), Payload: []byte("later")}}
+	if err := s.Put(t.Context(), twice...); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, s, Key(300)); string(got.Payload) != "later" {
+		t.Errorf("of two records of one key in one Put, %q counts", got.Payload)
+	}
 	bad := []store.Record{{Key: Key(400), Payload: []byte("good")}, {Payload: []byte("no key")}}
 	if err := s.Put(t.Context(), bad...); err == nil {
 		t.Error("a record without a key was not refused among others")
