@@ -71,6 +71,10 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 // file writes one dataset.
 func (s Sink) file(ctx context.Context, env *component.Env, path string, ds component.Samples) error {
 	env.Tally.Total.Add(int64(ds.Len()))
+	p := env.Pieces
+	if p == nil {
+		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
+	}
 	n, err := output.WriteFile(ctx, path, s.Overwrite, func(w io.Writer) error {
 		head, row, err := s.Begin(ctx, path, ds)
 		if err != nil {
@@ -79,26 +83,22 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
-		for text, err := range dataset.Stream(ctx, encoded(env.Node, ds, row), env.Workers) {
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(text); err != nil {
-				return err
-			}
-			env.Tally.Done.Add(1)
-		}
-		return nil
+		p.After.Head = int64(len(head))
+		return writePieces(ctx, env, w, path, encoded(env.Node, ds, row), p)
 	})
 	if err != nil {
 		return err
 	}
 	env.Tally.BytesWritten.Add(n)
-	if n == 0 {
-		env.Tally.FromStore.Add(int64(ds.Len()))
-	} else {
-		env.Tally.Computed.Add(int64(ds.Len()))
+	made := int64(ds.Len())
+	for _, c := range p.Copied {
+		made -= int64(c.Samples)
 	}
+	if n == 0 {
+		made = 0
+	}
+	env.Tally.Computed.Add(made)
+	env.Tally.FromStore.Add(int64(ds.Len()) - made)
 	return nil
 }
 

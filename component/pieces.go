@@ -1,0 +1,96 @@
+package component
+
+import (
+	"context"
+	"io"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/zeebo/xxh3"
+)
+
+// A Piecer is a parameter struct of a sink that writes a row for each sample into
+// one file, after what may come first.
+type Piecer interface {
+	// Pieces says what the row of a sample of in depends on beside that sample
+	// and the parameters. ok is false if that cannot be said.
+	Pieces(ctx context.Context, in Samples) (on []string, ok bool, err error)
+}
+
+// Pieces is how a sink that is a [Piecer] writes again only what is made of
+// something else than the last time. What it wrote for the samples of a stretch is
+// a piece. It takes the pieces of stretches that are as they were from the file
+// that is there, if they are still in it.
+type Pieces struct {
+	Stretches []dataset.Stretch // what the samples to be written are made of
+	Before    Layout            // what the sink wrote the last time; it may be gone
+
+	// The sink sets what follows.
+	After  Layout // what it wrote, a piece for each stretch
+	Copied []Copy // what of that it took from the file that was there, in its order
+}
+
+// A Layout is where in a file there is what.
+type Layout struct {
+	Head   int64 // bytes before the first piece
+	Pieces []Piece
+}
+
+// A Piece is what was written for the samples of one stretch.
+type Piece struct {
+	dataset.Stretch
+	Bytes int64
+	Sum   [16]byte // XXH3 of these
+}
+
+// A Copy is some consecutive samples for which nothing was made.
+type Copy struct {
+	Was, Now int // position of the first one, the last time and this time
+	Samples  int
+}
+
+// A Place is where a piece was.
+type Place struct {
+	Piece
+	Offset int64 // in the file
+	First  int   // position of its first sample
+}
+
+// maxPiece bounds the memory that a piece takes.
+const maxPiece = 16 << 20
+
+// Known returns for each of the stretches where the piece of it was; nil if it was
+// not.
+func (p *Pieces) Known() []*Place {
+	places := make(map[key.Digest]*Place, len(p.Before.Pieces))
+	at := Place{Offset: p.Before.Head}
+	for _, was := range p.Before.Pieces {
+		at.Piece = was
+		if was.Bytes <= maxPiece {
+			known := at
+			places[was.Digest] = &known
+		}
+		at.Offset += was.Bytes
+		at.First += was.Samples
+	}
+	known := make([]*Place, len(p.Stretches))
+	for i, s := range p.Stretches {
+		if at := places[s.Digest]; at != nil && at.Samples == s.Samples {
+			known[i] = at
+		}
+	}
+	return known
+}
+
+// Read returns the bytes of the piece, if they are still in the file, whatever else
+// has become of that. It may use the room of b.
+func (at *Place) Read(file io.ReaderAt, b []byte) (text []byte, ok bool) {
+	if int64(cap(b)) < at.Bytes {
+		b = make([]byte, at.Bytes)
+	}
+	b = b[:at.Bytes]
+	if _, err := file.ReadAt(b, at.Offset); err != nil {
+		return b, false
+	}
+	return b, xxh3.Hash128(b).Bytes() == at.Sum
+}
