@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/trial"
@@ -320,24 +322,32 @@ func TestPiecesOfOtherNodesAreMade(t *testing.T) {
 
 // Columns that the first row gives are those of all rows.
 func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
-	e := newEdited(t, rowsOfTables, 500)
-	e.save()
-	e.run()
-	e.head = "other,text\n"
-	for i, r := range e.rows {
-		e.rows[i] = "x," + r
+	for name, sink := range map[string]string{"a table": "sink: csv", "lines": "sink: jsonl"} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, rowsOfTables, 500)
+			e.nodes = strings.Replace(e.nodes, "sink: csv", sink, 1)
+			e.head = "one,text\n"
+			for i, r := range e.rows {
+				e.rows[i] = "x," + r
+			}
+			e.save()
+			e.run()
+			for _, head := range []string{"other,text\n", "text,other\n"} {
+				e.head = head
+				e.save()
+				if r := e.run(); node(t, r, "out").Standing != 0 {
+					t.Errorf("%+v", node(t, r, "out"))
+				}
+				e.check()
+			}
+			e.rows = append(e.rows, e.rows[0])
+			e.save()
+			if r := e.run(); node(t, r, "out").Standing == 0 {
+				t.Errorf("%+v", node(t, r, "out"))
+			}
+			e.check()
+		})
 	}
-	e.save()
-	if r := e.run(); node(t, r, "out").Standing != 0 {
-		t.Errorf("%+v", r.Nodes)
-	}
-	e.check()
-	e.head = "others,text\n"
-	e.save()
-	if r := e.run(); node(t, r, "out").Standing != 0 {
-		t.Errorf("%+v", r.Nodes)
-	}
-	e.check()
 }
 
 // What happens while a run goes on is in its output, or in that of the next run.
@@ -448,5 +458,137 @@ func TestPiecesOfCommandsThatChange(t *testing.T) {
 	l.run()
 	if got := l.read("out.jsonl"); strings.Count(got, "one") != 32 || strings.Contains(got, "two") {
 		t.Errorf("the script is what it was at first, and this was made: %s", got)
+	}
+}
+
+// said names a file, or counts samples.
+type said struct {
+	Path component.Path `param:"path" doc:"a file"`
+}
+
+// saying is a mapper that puts a text into each sample.
+func saying(text string) dataset.Mapper {
+	return dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
+		return s.With(dataset.Field{Key: "said", Item: dataset.NewItem("json", text)}), nil
+	})
+}
+
+func init() {
+	component.RegisterMapper("say-file", "Puts the content of a file into each sample, for tests.", func(env *component.Env, p said) (dataset.Mapper, error) {
+		b, err := os.ReadFile(env.Path(p.Path))
+		return saying(string(b)), err
+	})
+	component.RegisterOp("say-count", "Puts the number of samples into each, for tests.",
+		func(_ context.Context, _ *component.Env, _ said, in component.Samples) (component.Samples, error) {
+			return dataset.Map(in, saying(fmt.Sprint(in.Len())), dataset.MapOptions{}), nil
+		})
+}
+
+// What depends on more than the row is made of each row.
+func TestPiecesOfSamplesThatAreNotAlone(t *testing.T) {
+	put := func(node string) string {
+		return strings.Replace(rowsOfLines, "from: hashed", "from: last", 1) + "  last: {" + node + "}\n"
+	}
+	for name, c := range map[string]struct {
+		nodes string
+		touch func(e *edited)
+	}{
+		"a mapper that reads a file": {put("map: say-file, from: hashed, with: {path: said}"), func(e *edited) { e.write("said", "b") }},
+		"an operator that counts":    {put("op: say-count, from: hashed"), func(*edited) {}},
+		"rows that name files": {
+			strings.NewReplacer("path: in.jsonl", "path: in.jsonl, files: {doc: text}, outside: true", "items: [text]", "items: [doc]", "from: hashed", "from: last").Replace(rowsOfLines) +
+				"  last: {map: drop-keys, from: hashed, with: {keys: [doc]}}\n",
+			func(e *edited) { e.write("said", "b") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, c.nodes, 500)
+			e.write("said", "a")
+			if strings.Contains(c.nodes, "files:") {
+				for i := range e.rows {
+					e.rows[i] = e.quote(e.path("said"))
+				}
+			}
+			e.save()
+			e.run()
+			c.touch(e)
+			e.rows = append(e.rows, e.rows...)
+			e.save()
+			e.run()
+			got := e.read("out.jsonl")
+			e.store = memory.New(memory.Options{})
+			if e.run(); got != e.read("out.jsonl") {
+				t.Error("what was written is not what an empty cache gives")
+			}
+		})
+	}
+}
+
+// A manifest that another run wrote has samples elsewhere.
+func TestPiecesBesideOtherManifests(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	e.save()
+	e.run()
+	e.rows = append([]string{e.quote("another")}, e.rows...)
+	e.save()
+	o := e.options()
+	o.Only = []string{"hashed"}
+	e.runIn(o)
+	e.rows[400] = e.quote("yet another")
+	e.save()
+	e.run()
+	e.check()
+	if _, kept := e.fresh(); !reflect.DeepEqual(e.manifests(), kept) {
+		t.Error("the manifest is not that of a fresh run")
+	}
+}
+
+// Why is told of each sample as if all had been looked at.
+func TestPiecesAreExplained(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	e.save()
+	e.run()
+	e.rows = append([]string{e.quote("another")}, e.rows...)
+	e.save()
+	if r := e.run(); node(t, r, "out").Standing == 0 {
+		t.Fatalf("%+v", r.Nodes)
+	}
+	e.rows[400] = e.quote("yet another")
+	e.save()
+	f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sample, want := range map[int]string{399: "kept", 400: "input text: changed"} {
+		why, err := f.Why(t.Context(), e.options(), "hashed", sample)
+		if err != nil || len(why) != 1 || !strings.Contains(why[0], want) {
+			t.Errorf("sample %d: %q (%v)", sample, why, err)
+		}
+	}
+}
+
+// Results that are no longer in the cache are not needed for rows that stand; a dry
+// run says so.
+func TestPiecesOfResultsThatAreGone(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 2000)
+	e.save()
+	e.run()
+	for _, k := range e.manifests()[0].Keys {
+		if err := e.store.Delete(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.rows[1000] = e.quote("another")
+	e.save()
+	planned, r := e.plan(), e.run()
+	e.check()
+	out, hashed := node(t, r, "out"), node(t, r, "hashed")
+	if out.Standing == 0 || hashed.Computed != 2000-out.Standing {
+		t.Errorf("out: %+v, hashed: %+v", out, hashed)
+	}
+	for _, n := range planned.Nodes {
+		if n.Name == "hashed" && (n.Compute != hashed.Computed || n.Kept != out.Standing) {
+			t.Errorf("the plan says %+v, and the run %+v", n, hashed)
+		}
 	}
 }
