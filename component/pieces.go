@@ -82,15 +82,31 @@ func (p *Pieces) Known() []*Place {
 	return known
 }
 
-// Read returns the bytes of the piece, if they are still in the file, whatever else
-// has become of that. It may use the room of b.
-func (at *Place) Read(file io.ReaderAt, b []byte) (text []byte, ok bool) {
-	if int64(cap(b)) < at.Bytes {
-		b = make([]byte, at.Bytes)
+// PieceReader reads pieces, those that follow each other at once.
+type PieceReader struct {
+	File io.ReaderAt
+
+	from   int64 // of the file
+	window []byte
+}
+
+// aheadBytes is how much is read at once.
+const aheadBytes = 1 << 20
+
+// Read returns the bytes of a piece, if they are still in the file, whatever else has
+// become of that. They are good until the next call.
+func (r *PieceReader) Read(at *Place) (text []byte, ok bool) {
+	if at.Offset < r.from || at.Offset+at.Bytes > r.from+int64(len(r.window)) {
+		n := max(at.Bytes, aheadBytes)
+		if int64(cap(r.window)) < n {
+			r.window = make([]byte, n)
+		}
+		read, _ := r.File.ReadAt(r.window[:n], at.Offset) // which may end here
+		r.from, r.window = at.Offset, r.window[:read]
+		if int64(read) < at.Bytes {
+			return nil, false
+		}
 	}
-	b = b[:at.Bytes]
-	if _, err := file.ReadAt(b, at.Offset); err != nil {
-		return b, false
-	}
-	return b, xxh3.Hash128(b).Bytes() == at.Sum
+	text = r.window[at.Offset-r.from:][:at.Bytes]
+	return text, xxh3.Hash128(text).Bytes() == at.Sum
 }

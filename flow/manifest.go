@@ -108,7 +108,7 @@ func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) e
 	if err != nil || !complete || sumOf(old) != m.was {
 		copied = nil
 	}
-	now := m.encode(m.with(moved(old, copied)))
+	now := m.encode(m.with(moved(old, copied)), len(m.used)+len(old.Keys))
 	m.sum, m.lost = sumOf(now), !complete || len(copied) != len(m.copied)
 	err = s.PutManifest(ctx, now)
 	m.lost = m.lost || err != nil
@@ -171,9 +171,10 @@ func sumOf(m store.Manifest) [16]byte {
 // encode lists the records of the samples that were used, each with the action
 // after it if that is another, and in the note which samples these are: twice the
 // distances between their positions, and one more where there is an action, as
-// unsigned varints. Few samples of very many take little room.
-func (m *manifest) encode(all iter.Seq2[int, use]) store.Manifest {
-	out := store.Manifest{Name: m.name, Pinned: m.pinned}
+// unsigned varints. Few samples of very many take little room. There may be about so
+// many keys.
+func (m *manifest) encode(all iter.Seq2[int, use], keys int) store.Manifest {
+	out := store.Manifest{Name: m.name, Pinned: m.pinned, Keys: make([]key.Key, 0, keys)}
 	before := 0
 	for i, u := range all {
 		distance := 2 * uint64(i-before)

@@ -184,12 +184,10 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 		return nil
 	}
 	defer old.Close()
-	var room []byte
-	first := 0
+	pieces, first := component.PieceReader{File: old}, 0
 	for i, at := range p.Known() {
 		if at != nil {
-			text, ok := at.Read(old, room)
-			if room = text; ok {
+			if _, ok := pieces.Read(at); ok {
 				copied = append(copied, component.Copy{Was: at.First, Now: first, Samples: at.Samples})
 			}
 		}

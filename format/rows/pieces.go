@@ -15,13 +15,15 @@ import (
 // file at path, as they stand there.
 func writePieces(ctx context.Context, env *component.Env, out io.Writer, path string, rows dataset.Dataset[[]byte], p *component.Pieces) error {
 	w := &pieces{Pieces: p, env: env, out: out, rows: rows, known: p.Known(), sum: xxh3.New()}
+	var old *os.File
 	if len(p.Before.Pieces) > 0 {
-		w.old = openOld(path)
+		old = openOld(path)
 	}
-	if w.old == nil {
+	if old == nil {
 		clear(w.known)
 	} else {
-		defer w.old.Close()
+		defer old.Close()
+		w.old.File = old
 	}
 	for text, err := range dataset.Stream(ctx, w.unknown(), env.Workers) {
 		if err == nil {
@@ -54,10 +56,9 @@ type pieces struct {
 	*component.Pieces
 	env   *component.Env
 	out   io.Writer
-	old   *os.File // the file as it was; nil if there was none
+	old   component.PieceReader
 	rows  dataset.Dataset[[]byte]
 	known []*component.Place // of stretches: where they are in the old file
-	room  []byte             // for one of them
 
 	at    int   // the stretch that is written next
 	first int   // row of it
@@ -131,8 +132,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	text, ok := known.Read(w.old, w.room)
-	w.room = text
+	text, ok := w.old.Read(known)
 	if !ok {
 		return w.remake(ctx)
 	}

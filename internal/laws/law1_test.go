@@ -93,7 +93,7 @@ var rightHits = law{
 		{"GODEBUG stays what it was", "source/source.go", "s != nil && *s != now {", "s == nil && now == \"\\x00\" {", []string{"lazy/internal/declared.TestSettingsThatChange"}},
 		{"an output that somebody touched is left as it is", "flow/unchanged.go", "if err == nil && out.Sum != found.Output {", "if err == nil && out.Sum == found.Inputs {", []string{"flow.TestTouchedSinksAreWritten"}},
 		{"a mapper that is another by now goes for the one that was", "flow/unchanged.go", "	if !slices.Contains(s.ops, op.Key()) {\n", "	if s == nil || len(op.Name()) == 0 {\n", []string{"flow.TestCodeOfCommandsCounts"}},
-		{"rows are copied from an output that somebody touched", "component/pieces.go", "xxh3.Hash128(b).Bytes() == at.Sum", "xxh3.Hash128(b).Bytes() != [16]byte{}", []string{"flow.TestPiecesWhileSomebodyWrites"}},
+		{"rows are copied from an output that somebody touched", "component/pieces.go", "xxh3.Hash128(text).Bytes() == at.Sum", "xxh3.Hash128(text).Bytes() != [16]byte{}", []string{"flow.TestPiecesWhileSomebodyWrites"}},
 		{"rows are copied whatever the nodes are", "flow/pieces.go", "slices.Concat(w.does, []key.Param{", "slices.Concat(w.does[:0], []key.Param{", []string{"flow.TestPiecesOfOtherNodesAreMade"}},
 		{"rows that a mapper made that is another by now are copied", "flow/pieces.go", "return s.tally.Loose.Load() }) {", "return s == nil }) {", []string{"flow.TestPiecesOfCommandsThatChange"}},
 		{"rows are copied below operators that look at all samples", "flow/unchanged.go", "w.alone && n.Component.Kind != component.Op", "w.alone && n.Component.Kind != \"\"", []string{"flow.TestPiecesOfSamplesThatAreNotAlone"}},
