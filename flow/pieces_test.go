@@ -593,3 +593,60 @@ func TestPiecesOfResultsThatAreGone(t *testing.T) {
 		}
 	}
 }
+
+// With a store on disk, that may be written or not, and nothing in memory, it is
+// the same.
+func TestPiecesWithAReadOnlyStore(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	dir := t.TempDir()
+	run := func(readOnly bool) flow.NodeReport {
+		t.Helper()
+		l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1, ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		out := node(t, e.runIn(flow.RunOptions{Larder: l}), "out")
+		e.check()
+		return out
+	}
+	e.save()
+	run(false)
+	for round, readOnly := range []bool{true, true, false, true, false} {
+		e.rows = slices.Insert(e.rows, 90*round, e.quote(fmt.Sprint("another ", round)))
+		e.save()
+		noted := round != 1 && round != 2 // what rounds 0 and 1 wrote is not
+		if out := run(readOnly); noted && out.Standing == 0 {
+			t.Errorf("round %d: %+v", round, out)
+		}
+	}
+	if out := run(false); !out.Unchanged {
+		t.Errorf("nothing changed, and %+v", out)
+	}
+}
+
+// Of two sinks one may take over rows that the other one makes.
+func TestPiecesOfTwoSinks(t *testing.T) {
+	const n = 1000
+	e := newEdited(t, rowsOfLines+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", n)
+	e.save()
+	e.run()
+	for name, touch := range map[string]func(){
+		"neither touched": func() {},
+		"one touched":     func() { e.rewrite("other.jsonl", []byte(strings.Replace(e.read("other.jsonl"), "row", "ROW", 1))) },
+		"one removed":     func() { _ = os.Remove(e.path("other.jsonl")) },
+		"both removed":    func() { _ = errors.Join(os.Remove(e.path("out.jsonl")), os.Remove(e.path("other.jsonl"))) },
+	} {
+		e.rows[n/2] = e.quote(name)
+		e.save()
+		touch()
+		r := e.run()
+		out, kept := e.fresh()
+		if e.read("out.jsonl") != out || e.read("other.jsonl") != out || !reflect.DeepEqual(e.manifests(), kept) {
+			t.Errorf("%s: an empty cache gives something else", name)
+		}
+		if h := node(t, r, "hashed"); h.Computed != 1 || h.Computed+h.FromMemory+h.FromStore != 2*n {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
