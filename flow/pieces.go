@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -221,7 +222,7 @@ func decodePieces(b []byte) (pieces []component.Piece, ok bool) {
 			return nil, false
 		}
 		bytes, k := binary.Uvarint(b[head+n:])
-		if k <= 0 {
+		if k <= 0 || samples > math.MaxInt32 || bytes > math.MaxInt64/2 {
 			return nil, false
 		}
 		p.Samples, p.Bytes = int(samples), int64(bytes)
