@@ -51,7 +51,7 @@ type Copy struct {
 
 // A Place is where a piece was.
 type Place struct {
-	Piece
+	*Piece
 	Offset int64 // in the file
 	First  int   // position of its first sample
 }
@@ -62,20 +62,21 @@ const maxPiece = 16 << 20
 // Known returns for each of the stretches where the piece of it was; nil if it was
 // not.
 func (p *Pieces) Known() []*Place {
-	places := make(map[key.Digest]*Place, len(p.Before.Pieces))
-	at := Place{Offset: p.Before.Head}
-	for _, was := range p.Before.Pieces {
-		at.Piece = was
+	places := make([]Place, len(p.Before.Pieces))
+	of := make(map[key.Digest]*Place, len(places))
+	offset, first := p.Before.Head, 0
+	for i := range places {
+		was := &p.Before.Pieces[i]
+		places[i] = Place{was, offset, first}
 		if was.Bytes <= maxPiece {
-			known := at
-			places[was.Digest] = &known
+			of[was.Digest] = &places[i]
 		}
-		at.Offset += was.Bytes
-		at.First += was.Samples
+		offset += was.Bytes
+		first += was.Samples
 	}
 	known := make([]*Place, len(p.Stretches))
 	for i, s := range p.Stretches {
-		if at := places[s.Digest]; at != nil && at.Samples == s.Samples {
+		if at := of[s.Digest]; at != nil && at.Samples == s.Samples {
 			known[i] = at
 		}
 	}

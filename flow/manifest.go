@@ -104,11 +104,13 @@ func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) e
 			}
 		}
 	}
-	copied := m.copied
-	if err != nil || !complete || sumOf(old) != m.was {
+	copied, keys := m.copied, len(m.used)
+	if len(copied) > 0 && err == nil && complete && sumOf(old) == m.was {
+		keys += len(old.Keys)
+	} else {
 		copied = nil
 	}
-	now := m.encode(m.with(moved(old, copied)), len(m.used)+len(old.Keys))
+	now := m.encode(m.with(moved(old, copied)), keys)
 	m.sum, m.lost = sumOf(now), !complete || len(copied) != len(m.copied)
 	err = s.PutManifest(ctx, now)
 	m.lost = m.lost || err != nil

@@ -141,7 +141,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 	}
 	w.Copied = append(w.Copied, component.Copy{Was: known.First, Now: w.first, Samples: known.Samples})
 	w.env.Tally.Done.Add(int64(known.Samples))
-	w.end(known.Piece)
+	w.end(*known.Piece)
 	return nil
 }
 
