@@ -23,6 +23,9 @@ func writeTable(w io.Writer, r *flow.Report) {
 		if n.Unchanged && n.Kind == component.Sink {
 			fmt.Fprintf(w, "%s: unchanged since it was written, so no sample was looked at\n", n.Name)
 		}
+		if n.Standing > 0 {
+			fmt.Fprintf(w, "%s: %d of %d rows are as they were written before, and were not looked at\n", n.Name, n.Standing, n.Samples)
+		}
 		if n.Decision != "" {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Decision)
 		}

@@ -24,6 +24,9 @@ type Env struct {
 	// Written, if not nil, is called by a sink of files when it has ended, well
 	// or not, and as long as no other run writes where it wrote.
 	Written func()
+	// Pieces, if not nil, has a sink that is a [Piecer] take over what it wrote
+	// before.
+	Pieces *Pieces
 	// Mapping says how the node applies a mapper; nil keeps nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions
 }

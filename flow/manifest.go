@@ -6,13 +6,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/zeebo/xxh3"
 )
 
 // A manifest lists what a node used of the store: for each sample the key that
@@ -25,6 +29,11 @@ type manifest struct {
 
 	mu   sync.Mutex
 	used map[int]use // by sample
+
+	copied []component.Copy // samples that nobody asked for, as what was made of them stands
+	was    [16]byte         // sum of the manifest that tells of these
+	sum    [16]byte         // of the manifest that was saved; zero if there is none
+	lost   bool             // it could not be saved
 }
 
 // use is one kept result that was handed out.
@@ -54,6 +63,14 @@ func (m *manifest) note(index int, record, action key.Key) {
 	m.used[index] = u
 }
 
+// stands is told of the samples that a sink did not look at, and the sum of the
+// manifest that tells of them. Of two sinks, each looked at all others.
+func (m *manifest) stands(copied []component.Copy, was [16]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.copied, m.was = copied, was
+}
+
 // saveManifests writes the manifests of the nodes that kept something. After a
 // run that did not end well, samples it did not come to keep their old entry.
 func (r *run) saveManifests(ctx context.Context, complete bool) error {
@@ -76,28 +93,93 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.used) == 0 {
+	if len(m.used) == 0 && len(m.copied) == 0 {
 		return nil
 	}
-	if old, err := s.Manifest(ctx, m.name); err == nil && !complete {
+	old, err := s.Manifest(ctx, m.name)
+	if err == nil && !complete {
 		for i, u := range usesOf(old) {
 			if _, ok := m.used[i]; !ok {
 				m.used[i] = u
 			}
 		}
 	}
-	return s.PutManifest(ctx, m.encode())
+	copied, keys := m.copied, len(m.used)
+	if len(copied) > 0 && err == nil && complete && sumOf(old) == m.was {
+		keys += len(old.Keys)
+	} else {
+		copied = nil
+	}
+	now := m.encode(m.with(moved(old, copied)), keys)
+	m.sum, m.lost = sumOf(now), !complete || len(copied) != len(m.copied)
+	err = s.PutManifest(ctx, now)
+	m.lost = m.lost || err != nil
+	return err
+}
+
+// with yields what was used, and of the samples that were not, what is given, by
+// sample.
+func (m *manifest) with(others iter.Seq2[int, use]) iter.Seq2[int, use] {
+	return func(yield func(int, use) bool) {
+		used := slices.Sorted(maps.Keys(m.used))
+		before := func(at int) bool {
+			for ; len(used) > 0 && used[0] < at; used = used[1:] {
+				if !yield(used[0], m.used[used[0]]) {
+					return false
+				}
+			}
+			return true
+		}
+		for at, u := range others {
+			if !before(at) {
+				return
+			}
+			if _, ok := m.used[at]; !ok && !yield(at, u) {
+				return
+			}
+		}
+		before(math.MaxInt)
+	}
+}
+
+// moved yields what a manifest has of samples that are in another place now.
+func moved(m store.Manifest, copied []component.Copy) iter.Seq2[int, use] {
+	return func(yield func(int, use) bool) {
+		if len(copied) == 0 {
+			return
+		}
+		had := list(m)
+		for _, c := range copied {
+			i, _ := slices.BinarySearchFunc(had, c.Was, func(e entry, at int) int { return e.at - at })
+			for ; i < len(had) && had[i].at < c.Was+c.Samples; i++ {
+				if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sumOf tells manifests apart by what they list.
+func sumOf(m store.Manifest) [16]byte {
+	h := xxh3.New()
+	for i := range m.Keys {
+		_, _ = h.Write(m.Keys[i][:]) // which cannot fail
+	}
+	_, _ = h.Write(m.Note)
+	return h.Sum128().Bytes()
 }
 
 // encode lists the records of the samples that were used, each with the action
 // after it if that is another, and in the note which samples these are: twice the
 // distances between their positions, and one more where there is an action, as
-// unsigned varints. Few samples of very many take little room.
-func (m *manifest) encode() store.Manifest {
-	out := store.Manifest{Name: m.name, Pinned: m.pinned}
+// unsigned varints. Few samples of very many take little room. There may be about so
+// many keys.
+func (m *manifest) encode(all iter.Seq2[int, use], keys int) store.Manifest {
+	out := store.Manifest{Name: m.name, Pinned: m.pinned, Keys: make([]key.Key, 0, keys)}
 	before := 0
-	for _, i := range slices.Sorted(maps.Keys(m.used)) {
-		u, distance := m.used[i], 2*uint64(i-before)
+	for i, u := range all {
+		distance := 2 * uint64(i-before)
 		out.Keys = append(out.Keys, u.record)
 		if !u.action.IsZero() {
 			out.Keys = append(out.Keys, u.action)
@@ -109,22 +191,46 @@ func (m *manifest) encode() store.Manifest {
 	return out
 }
 
-// usesOf reads what encode wrote, by sample. What is damaged is left out: it
+// entry is where a manifest tells of a sample.
+type entry struct {
+	at     int
+	key    int  // which of its keys is the record
+	linked bool // the action follows
+}
+
+func (e entry) use(m store.Manifest) use {
+	u := use{record: m.Keys[e.key]}
+	if e.linked {
+		u.action = m.Keys[e.key+1]
+	}
+	return u
+}
+
+// list finds out which samples a manifest tells of. What is damaged is left out: it
 // only costs an explanation.
-func usesOf(m store.Manifest) map[int]use {
-	used := make(map[int]use, len(m.Keys))
-	at, note, keys := uint64(0), m.Note, m.Keys
-	for len(keys) > 0 {
+func list(m store.Manifest) []entry {
+	all := make([]entry, 0, len(m.Keys))
+	at, note := uint64(0), m.Note
+	for k := 0; k < len(m.Keys); {
 		distance, n := binary.Uvarint(note)
-		if n <= 0 || distance%2 == 1 && len(keys) < 2 {
+		linked := distance%2 == 1
+		if n <= 0 || linked && k+1 == len(m.Keys) {
 			break
 		}
 		at, note = at+distance/2, note[n:]
-		u := use{record: keys[0]}
-		if keys = keys[1:]; distance%2 == 1 {
-			u.action, keys = keys[0], keys[1:]
+		all = append(all, entry{int(at), k, linked})
+		if k++; linked {
+			k++
 		}
-		used[int(at)] = u
+	}
+	return all
+}
+
+// usesOf reads what encode wrote, by sample.
+func usesOf(m store.Manifest) map[int]use {
+	used := make(map[int]use, len(m.Keys))
+	for _, e := range list(m) {
+		used[e.at] = e.use(m)
 	}
 	return used
 }

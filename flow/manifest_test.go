@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
 )
 
 // What a manifest notes is what is read of it; what is damaged is left out.
 func TestManifestsComeBack(t *testing.T) {
 	k := func(b byte) key.Key { return key.Key(key.DigestOf([]byte{b})) }
 	m := &manifest{name: "x", used: map[int]use{0: {record: k(1)}, 1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}}}
-	encoded := m.encode()
+	encoded := m.encode(m.with(moved(store.Manifest{}, nil)), 4)
 	if got := usesOf(encoded); !maps.Equal(got, m.used) {
 		t.Errorf("%v came back as %v", m.used, got)
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	p := &planner{run: r, seen: map[string]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	p := &planner{run: r, seen: map[placeAction]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
 	r.leaveUnchanged(ctx)
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {
@@ -81,7 +82,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 type planner struct {
 	*run
 	plans map[string]*NodePlan
-	seen  map[string]bool        // node and action that were looked at
+	seen  map[placeAction]bool   // what was looked at
 	last  map[string]map[int]use // what nodes used the last time, by sample
 }
 
@@ -111,12 +112,44 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	if !s.pinned && !s.target {
 		return nil
 	}
+	var copied []component.Copy
+	if w := p.writingOf(s); w != nil {
+		copied = p.copiedPieces(ctx, w, data)
+		p.stand(ctx, w, copied)
+	}
 	for _, part := range data.Parts {
-		if err := p.samples(ctx, part); err != nil {
+		first := 0
+		for _, c := range copied {
+			if err := p.samples(ctx, part, first, c.Now); err != nil {
+				return err
+			}
+			first = c.Now + c.Samples
+		}
+		if err := p.samples(ctx, part, first, part.Len()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stand counts what went into samples that a sink would not look at.
+func (p *planner) stand(ctx context.Context, w *writing, copied []component.Copy) {
+	if len(copied) == 0 {
+		return
+	}
+	for _, s := range w.nodes {
+		for _, m := range s.manifest {
+			was, _ := p.sameManifest(ctx, m, w.past.Manifests[m.name])
+			np, n := p.plans[s.Name], int64(0)
+			for _, u := range moved(was, copied) {
+				if p.first(s.Name, cmp.Or(u.action, u.record)) {
+					n++
+				}
+			}
+			np.Kept += n
+			np.Seconds += w.past.saved(s.Name, n).Seconds()
+		}
+	}
 }
 
 // inputOrBuild returns what a sink would take in, or what another node puts
@@ -129,9 +162,9 @@ func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, e
 	return s.data, err
 }
 
-// samples looks at everything that makes the samples of ds.
-func (p *planner) samples(ctx context.Context, ds component.Samples) error {
-	for i := range ds.Len() {
+// samples looks at everything that makes the samples of ds from one up to another.
+func (p *planner) samples(ctx context.Context, ds component.Samples, from, to int) error {
+	for i := from; i < to; i++ {
 		s, err := ds.At(ctx, i)
 		if at := (*dataset.SampleError)(nil); errors.Is(err, larder.ErrDry) && errors.As(err, &at) {
 			np := p.plan(at.Node)
@@ -171,11 +204,9 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	if err != nil {
 		return err
 	}
-	id := m.Node() + " " + a.Key().String()
-	if p.seen[id] {
+	if !p.first(m.Node(), a.Key()) {
 		return nil
 	}
-	p.seen[id] = true
 	np := p.plan(m.Node())
 	if err = m.Make(ctx); err == nil {
 		np.Kept++
@@ -193,6 +224,20 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	np.Compute++
 	np.add(reason, m.Index())
 	return p.makings(ctx, m.Inputs())
+}
+
+// first reports whether an action of a node is looked at for the first time.
+func (p *planner) first(place string, action key.Key) bool {
+	id := placeAction{place, action}
+	was := p.seen[id]
+	p.seen[id] = true
+	return !was
+}
+
+// placeAction is an action of a node, or of one of its outputs.
+type placeAction struct {
+	place  string
+	action key.Key
 }
 
 // add counts a sample that is computed for a reason.

@@ -52,6 +52,10 @@ type NodeReport struct {
 	// and a node that only such sinks read was not read: FromStore then counts
 	// the results that stand.
 	Unchanged bool `json:"unchanged,omitempty"`
+	// Standing counts the samples of a sink that were not looked at, as what
+	// was written of them stands. The nodes above it count results that went
+	// into these as FromStore.
+	Standing int64 `json:"standing,omitempty"`
 	// Cache says how the samples that the node keeps in memory were chosen.
 	Cache *CacheReport `json:"cache,omitempty"`
 	// Decision says what was decided of checkpoint: auto and of a cache that
@@ -108,6 +112,6 @@ func (s *state) report() NodeReport {
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
-		Unchanged: s.unchanged, Cache: s.cacheReport(), Decision: s.decision,
+		Unchanged: s.unchanged, Standing: s.copied, Cache: s.cacheReport(), Decision: s.decision,
 	}
 }

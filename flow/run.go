@@ -67,11 +67,11 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	if err == nil && o.Discard {
 		err = r.discard(ctx)
 	}
-	if err == nil {
-		r.noteWritten(ctx)
-	}
 	if merr := r.saveManifests(context.WithoutCancel(ctx), err == nil); err == nil {
 		err = merr
+	}
+	if err == nil {
+		r.noteWritten(ctx)
 	}
 	stop()
 	return r.report(ctx, err, time.Since(start)), err
@@ -126,6 +126,7 @@ type state struct {
 	readers  []*state            // nodes that read it
 
 	unchanged bool      // what it was to do stands as it is, and no sample is looked at
+	copied    int64     // samples of a sink that were written before, and not looked at
 	ops       []key.Key // of the mappers that it applies, as a writing has them
 }
 
@@ -203,10 +204,16 @@ func (r *run) build(ctx context.Context, s *state) error {
 		err = r.reading(s, in.Parts, func() error { return r.applyOp(ctx, s, env, in) })
 	case component.Sink:
 		s.samples = count(in)
-		if w := r.writingOf(s); w != nil {
+		w := r.writingOf(s)
+		if w != nil {
 			env.Written = func() { r.lookAtOutput(ctx, w) }
+			env.Pieces = r.pieces(ctx, w, in)
 		}
-		return r.reading(s, in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
+		err := r.reading(s, in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
+		if err == nil && env.Pieces != nil {
+			r.tellCopied(ctx, w, env.Pieces.Copied)
+		}
+		return err
 	}
 	if err != nil {
 		return err

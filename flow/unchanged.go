@@ -61,6 +61,13 @@ type writing struct {
 	recent key.Digest   // content of the inputs that had changed shortly before
 	found  *written     // nil: it is to be written
 	output *stamp.Stamp // of what the run wrote; nil until then
+
+	build  key.Code
+	does   []key.Param // what each node does: see [run.does]
+	alone  bool        // each sample that is written is made of the one in its place, by mappers that read no files
+	rows   *key.Action // how the sink writes in pieces, if it does
+	pieces *component.Pieces
+	past   *pastPieces // nil: everything is made
 }
 
 // leaveUnchanged finds out which sinks need not be written, and takes those out
@@ -121,26 +128,28 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 		return nil
 	}
 	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
-	var nodes []key.Param
+	w.alone = true
 	for _, n := range w.nodes {
 		does, ok := r.does(n)
 		if !ok {
 			return nil
 		}
-		nodes = append(nodes, key.Param{Name: "node " + n.Name, Value: does})
+		w.does = append(w.does, key.Param{Name: "node " + n.Name, Value: does})
+		w.alone = w.alone && n.Component.Kind != component.Op
 		for _, in := range n.Component.Inputs(r.bareEnv(n.Node), n.Params) {
 			roots, err := rootsOf(ctx, in)
 			if err != nil {
 				return nil // what is wrong is met again, where it can be said
 			}
 			w.inputs = append(w.inputs, roots...)
+			w.alone = w.alone && (n.Component.Kind == component.Source || len(roots) == 0)
 		}
 	}
-	build, err := key.Build()
-	if err != nil {
+	var err error
+	if w.build, err = key.Build(); err != nil {
 		return nil
 	}
-	op, err := key.NewOp("written by "+s.Component.Name, build, nodes...)
+	op, err := key.NewOp("written by "+s.Component.Name, w.build, w.does...)
 	if err != nil {
 		return nil
 	}
@@ -327,11 +336,14 @@ func (r *run) note(ctx context.Context, w *writing) error {
 	if err != nil {
 		return err
 	}
-	if note.Inputs, err = after.Contents(ctx, note.At); err != nil {
+	was, _ := w.before.Recent(w.began)
+	if now, _ := after.Recent(note.At); slices.Equal(was, now) {
+		note.Inputs = read // of the same files, which need not be read once more
+	} else if note.Inputs, err = after.Contents(ctx, note.At); err != nil {
 		return err
 	}
 	note.Output = w.output.Sum
-	return r.putWritten(ctx, w, &note)
+	return errors.Join(r.putWritten(ctx, w, &note), r.notePieces(ctx, w, note.Nodes))
 }
 
 func (r *run) putWritten(ctx context.Context, w *writing, note *written) error {
@@ -339,15 +351,16 @@ func (r *run) putWritten(ctx context.Context, w *writing, note *written) error {
 	if err != nil {
 		return err
 	}
-	provenance, err := w.action.MarshalProvenance()
-	if err != nil {
+	return r.putNote(ctx, store.Record{Key: w.action.Key(), Type: writtenType, Payload: payload}, w.action, note.Nodes)
+}
+
+// putNote keeps a record that saves what nodes computed.
+func (r *run) putNote(ctx context.Context, rec store.Record, a *key.Action, nodes []writtenNode) (err error) {
+	if rec.Provenance, err = a.MarshalProvenance(); err != nil {
 		return err
 	}
-	cost := time.Duration(0) // of all that is saved
-	for _, n := range note.Nodes {
-		cost += n.Saved
+	for _, n := range nodes {
+		rec.Cost += n.Saved
 	}
-	return r.Larder.Store().Put(ctx, store.Record{
-		Key: w.action.Key(), Type: writtenType, Payload: payload, Cost: cost, Provenance: provenance,
-	})
+	return r.Larder.Store().Put(ctx, rec)
 }

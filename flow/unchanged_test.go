@@ -19,6 +19,7 @@ type lines struct {
 	t     *testing.T
 	dir   string
 	nodes string
+	file  string // the flow's
 	store *memory.Store
 }
 
@@ -30,7 +31,7 @@ const keptHashes = `
 `
 
 func newLines(t *testing.T, nodes string, n int) *lines {
-	l := &lines{t: t, dir: t.TempDir(), nodes: nodes, store: memory.New(memory.Options{})}
+	l := &lines{t: t, dir: t.TempDir(), nodes: nodes, file: "flow.yaml", store: memory.New(memory.Options{})}
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "{\"text\": \"line %03d\"}\n", i)
@@ -59,7 +60,7 @@ func (l *lines) read(name string) string {
 
 func (l *lines) runIn(o flow.RunOptions) *flow.Report {
 	l.t.Helper()
-	f, err := flow.Parse(l.path("flow.yaml"), []byte("version: 1\nnodes:\n"+l.nodes), nil)
+	f, err := flow.Parse(l.path(l.file), []byte("version: 1\nnodes:\n"+l.nodes), nil)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -237,7 +238,7 @@ func TestDryRunOfUnchangedSinks(t *testing.T) {
 
 func (l *lines) plan() *flow.Plan {
 	l.t.Helper()
-	f, err := flow.Parse(l.path("flow.yaml"), []byte("version: 1\nnodes:\n"+l.nodes), nil)
+	f, err := flow.Parse(l.path(l.file), []byte("version: 1\nnodes:\n"+l.nodes), nil)
 	if err != nil {
 		l.t.Fatal(err)
 	}

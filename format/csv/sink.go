@@ -46,6 +46,12 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 // Listed says that what was written, and was not touched since, may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
+// Pieces says that a row depends on the columns, and names no file.
+func (s Sink) Pieces(ctx context.Context, in component.Samples) (on []string, ok bool, err error) {
+	on, err = s.keys(ctx, in)
+	return on, len(s.Files) == 0, err
+}
+
 // Write writes a dataset. Items must be text, numbers, truth values or null,
 // which is an empty field.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
@@ -57,13 +63,9 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 
 // begin finds out the columns and makes the header.
 func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]byte, rows.RowFunc, error) {
-	keys := s.Columns
-	if keys == nil && ds.Len() > 0 {
-		first, err := ds.At(ctx, 0)
-		if err != nil {
-			return nil, nil, err
-		}
-		keys = first.Keys()
+	keys, err := s.keys(ctx, ds)
+	if err != nil {
+		return nil, nil, err
 	}
 	names := slices.Clone(keys)
 	for i, k := range keys {
@@ -81,6 +83,15 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 		return nil, row, nil
 	}
 	return s.encode(names), row, nil
+}
+
+// keys returns the items that are columns.
+func (s Sink) keys(ctx context.Context, ds component.Samples) ([]string, error) {
+	if s.Columns != nil || ds.Len() == 0 {
+		return s.Columns, nil
+	}
+	first, err := ds.At(ctx, 0)
+	return first.Keys(), err
 }
 
 // row makes the row of a sample.

@@ -143,13 +143,10 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	if err != nil {
 		return nil, err
 	}
-	return dataset.Func(t.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
-		r, err := t.Row(i)
-		if err != nil {
-			return dataset.Sample{}, err
-		}
-		return t.sample(r)
-	}), nil
+	if len(s.Files) > 0 {
+		return t.Samples(t.sample), nil
+	}
+	return t.Alone(t.columns, t.sample), nil
 }
 
 // reader reads rows. The number of their fields is that of the columns, once

@@ -39,6 +39,11 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 // Listed says that what was written, and was not touched since, may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
+// Pieces says that a line depends on its sample alone, where it names no file.
+func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
+	return nil, len(s.Files) == 0, nil
+}
+
 // Write writes a dataset. Items must be documents or text; what else there is
 // must be dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {

@@ -77,13 +77,11 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 		}
 	}
 	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo, Listing: x.Listing()}
-	return dataset.Func(x.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
-		r, err := x.Row(i)
-		if err != nil {
-			return dataset.Sample{}, err
-		}
-		return s.sample(r, files)
-	}), nil
+	sample := func(r rows.Row) (dataset.Sample, error) { return s.sample(r, files) }
+	if len(s.Files) > 0 {
+		return x.Samples(sample), nil
+	}
+	return x.Alone(nil, sample), nil
 }
 
 // filesAt returns the file at path, or the files of lines in the folder there.

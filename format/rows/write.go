@@ -71,6 +71,10 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 // file writes one dataset.
 func (s Sink) file(ctx context.Context, env *component.Env, path string, ds component.Samples) error {
 	env.Tally.Total.Add(int64(ds.Len()))
+	p := env.Pieces
+	if p == nil {
+		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
+	}
 	n, err := output.WriteFile(ctx, path, s.Overwrite, func(w io.Writer) error {
 		head, row, err := s.Begin(ctx, path, ds)
 		if err != nil {
@@ -79,26 +83,22 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
-		for text, err := range dataset.Stream(ctx, encoded{ds, env.Node, row}, env.Workers) {
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(text); err != nil {
-				return err
-			}
-			env.Tally.Done.Add(1)
-		}
-		return nil
+		p.After.Head = int64(len(head))
+		return writePieces(ctx, env, w, path, encoded{Samples: ds, node: env.Node, row: row}, p)
 	})
 	if err != nil {
 		return err
 	}
 	env.Tally.BytesWritten.Add(n)
-	if n == 0 {
-		env.Tally.FromStore.Add(int64(ds.Len()))
-	} else {
-		env.Tally.Computed.Add(int64(ds.Len()))
+	made := int64(ds.Len())
+	for _, c := range p.Copied {
+		made -= int64(c.Samples)
 	}
+	if n == 0 {
+		made = 0
+	}
+	env.Tally.Computed.Add(made)
+	env.Tally.FromStore.Add(int64(ds.Len()) - made)
 	return nil
 }
 
@@ -107,6 +107,15 @@ type encoded struct {
 	component.Samples
 	node string
 	row  RowFunc
+	of   func(i int) int // which sample of the node's it is, nil for the same
+}
+
+// only is the dataset of some of the rows: of n, the i-th is that of.
+func (e encoded) only(n int, of func(i int) int) encoded {
+	all := e.Samples
+	e.Samples = dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return all.At(ctx, of(i)) })
+	e.of = of
+	return e
 }
 
 func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
@@ -120,6 +129,9 @@ func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
 func (e encoded) encode(ctx context.Context, s dataset.Sample, i int) ([]byte, error) {
 	text, err := e.row(ctx, s)
 	if err != nil {
+		if e.of != nil {
+			i = e.of(i)
+		}
 		return nil, &dataset.SampleError{Node: e.node, Index: i, Err: err}
 	}
 	return text, nil

@@ -142,19 +142,23 @@ const maxBytes = 4 << 30
 // ErrTooMuch is returned where more has changed recently than is worth reading.
 var ErrTooMuch = errors.New("stamp: too much has changed within the last minute")
 
-// Contents digests the content of those of the files of which a change after the
-// given time might not be seen; the zero digest stands for none. Several files are
-// read at once.
-func (s *Stamp) Contents(ctx context.Context, at time.Time) (key.Digest, error) {
-	var recent []string
-	bytes := int64(0)
+// Recent lists those of the files of which a change after the given time might not
+// be seen, and how many bytes they have.
+func (s *Stamp) Recent(at time.Time) (paths []string, bytes int64) {
 	for _, f := range s.files {
 		path := filepath.Join(f.root, filepath.FromSlash(f.name))
 		if !key.ShowsChanges(path, f.stat, at) {
-			recent = append(recent, path)
+			paths = append(paths, path)
 			bytes += f.stat.Size
 		}
 	}
+	return paths, bytes
+}
+
+// Contents digests the content of the files that are [Stamp.Recent]; the zero digest
+// stands for none. Several files are read at once.
+func (s *Stamp) Contents(ctx context.Context, at time.Time) (key.Digest, error) {
+	recent, bytes := s.Recent(at)
 	switch {
 	case len(recent) == 0:
 		return key.Digest{}, nil

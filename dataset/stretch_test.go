@@ -1,0 +1,73 @@
+package dataset_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/order"
+)
+
+// known is a dataset that knows what its samples are made of.
+type known struct {
+	dataset.Dataset[dataset.Sample]
+}
+
+var knownStretches = []dataset.Stretch{{Samples: 1, Digest: key.DigestOf([]byte("a"))}, {Samples: 2, Digest: key.DigestOf([]byte("b"))}}
+
+func (known) Stretches(context.Context) ([]dataset.Stretch, error) { return knownStretches, nil }
+
+// A dataset knows what its samples are made of where each is made of the one in
+// its place, and of nothing that depends on that place.
+func TestStretchesGoThroughMappers(t *testing.T) {
+	ds := known{texts(3, "a")}
+	maker := func(random *dataset.Random) dataset.Mapper {
+		m, err := dataset.NewMaker(dataset.MakerFunc{
+			Name: "made", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random,
+			Func: func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	names := dataset.MapperFunc(func(_ context.Context, in dataset.Sample) (dataset.Sample, error) { return in, nil })
+	composed := func(steps ...dataset.Mapper) dataset.Mapper {
+		m, err := dataset.Compose(steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	apply := func(ms ...dataset.Mapper) dataset.Dataset[dataset.Sample] {
+		var out dataset.Dataset[dataset.Sample] = ds
+		for _, m := range ms {
+			out = dataset.Map(out, m, dataset.MapOptions{})
+		}
+		return out
+	}
+	content, position := maker(&dataset.Random{Per: dataset.PerContent}), maker(&dataset.Random{})
+	for name, c := range map[string]struct {
+		ds    dataset.Dataset[dataset.Sample]
+		knows bool
+	}{
+		"itself":                         {ds, true},
+		"mappers":                        {apply(maker(nil), names, content), true},
+		"kept":                           {dataset.Keeping(apply(maker(nil))), true},
+		"composed":                       {apply(composed(names, maker(nil), content)), true},
+		"draws by position":              {apply(names, position, maker(nil)), false},
+		"draws by position among others": {apply(composed(content, position)), false},
+		"another order":                  {dataset.Reorder(ds, order.Identity(3)), false},
+		"changed by position":            {dataset.Each(ds, func(_ context.Context, _ int, s dataset.Sample) (dataset.Sample, error) { return s, nil }), false},
+		"one after another":              {dataset.Cat[dataset.Sample](ds), false},
+		"traced":                         {dataset.Traced(ds, func([]byte) {}), false},
+		"a dataset that does not know":   {dataset.Map(texts(3, "a"), names, dataset.MapOptions{}), false},
+	} {
+		got, err := dataset.Stretches(t.Context(), c.ds)
+		if err != nil || c.knows != slices.Equal(got, knownStretches) || !c.knows && got != nil {
+			t.Errorf("%s: %v (%v)", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,652 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
+
+	_ "github.com/larder-data/larder/format/csv"
+)
+
+const (
+	rowsOfLines = `
+  in: {source: jsonl, with: {path: in.jsonl}}
+  hashed: {map: hash, from: in, keep: true, with: {items: [text], into: h}}
+  out: {sink: jsonl, from: hashed, with: {path: out.jsonl, overwrite: replace}}
+`
+	rowsOfTables = `
+  in: {source: csv, with: {path: in.jsonl}}
+  hashed: {map: hash, from: in, keep: true, with: {items: [text], into: h}}
+  named: {map: rename, from: hashed, with: {names: {text: said}}}
+  out: {sink: csv, from: named, with: {path: out.jsonl, overwrite: replace}}
+`
+)
+
+// rowsOfMappers keep results of results, in a checkpoint and beside it.
+var rowsOfMappers = strings.Replace(rowsOfLines, "from: hashed, with", "from: last, with", 1) + `
+  again: {map: hash, from: hashed, checkpoint: true, with: {items: [h], into: i}}
+  last: {map: compose, from: again, keep: true, with: {steps: [{map: hash, with: {items: [h, i], into: j}}, {map: drop-keys, with: {keys: [h]}}]}}
+`
+
+// edited is a flow over rows that are edited, with what is known of its runs.
+type edited struct {
+	*lines
+	head   string
+	rows   []string
+	quote  func(text string) string
+	seen   map[string]bool // texts that were hashed
+	larder larder.Options
+}
+
+func newEdited(t *testing.T, nodes string, n int) *edited {
+	e := &edited{lines: newLines(t, nodes, 0), seen: map[string]bool{}}
+	e.quote = func(text string) string { return fmt.Sprintf("{\"text\": %q}\n", text) }
+	if nodes == rowsOfTables {
+		e.head = "text\n"
+		e.quote = func(text string) string { return fmt.Sprintf("%q\n", text) }
+	}
+	for i := range n {
+		e.rows = append(e.rows, e.quote(fmt.Sprint("row ", i)))
+	}
+	return e
+}
+
+// save writes the rows.
+func (e *edited) save() {
+	e.t.Helper()
+	e.write("in.jsonl", e.head+strings.Join(e.rows, ""))
+}
+
+// options are those of a run.
+func (e *edited) options() flow.RunOptions {
+	e.t.Helper()
+	e.larder.Store = e.store
+	l, err := larder.Open(e.larder)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return flow.RunOptions{Larder: l, Workers: 2}
+}
+
+// fresh returns what a run with an empty cache, in place of all that was there,
+// writes and keeps.
+func (e *edited) fresh() (out string, kept []store.Manifest) {
+	e.t.Helper()
+	other := *e.lines
+	other.t, other.dir, other.store = e.t, e.t.TempDir(), memory.New(memory.Options{})
+	other.write("in.jsonl", e.read("in.jsonl"))
+	other.run()
+	return other.read("out.jsonl"), other.manifests()
+}
+
+// manifests are those of the nodes that keep something.
+func (l *lines) manifests() (all []store.Manifest) {
+	for _, name := range []string{"hashed", "again", "last"} {
+		m, _ := l.store.Manifest(l.t.Context(), l.path(l.file)+"#"+name)
+		all = append(all, store.Manifest{Keys: m.Keys, Note: m.Note, Pinned: m.Pinned})
+	}
+	return all
+}
+
+// check holds what a run left to what a fresh one does.
+func (e *edited) check() {
+	e.t.Helper()
+	out, _ := e.fresh()
+	if got := e.read("out.jsonl"); got != out {
+		e.t.Fatalf("%d bytes were written, and an empty cache gives %d others", len(got), len(out))
+	}
+}
+
+// news counts the texts that were not hashed yet.
+func (e *edited) news() int64 {
+	n := int64(0)
+	for _, r := range e.rows {
+		if r = strings.TrimRight(r, "\n"); !e.seen[r] {
+			e.seen[r] = true
+			n++
+		}
+	}
+	return n
+}
+
+// One row that changed costs the rows around it, wherever it is, and nothing else
+// is looked at.
+func TestRowsThatChangedCostTheirStretch(t *testing.T) {
+	const n = 3000
+	for name, nodes := range map[string]string{"lines": rowsOfLines, "tables": rowsOfTables} {
+		for what, edit := range map[string]func(e *edited){
+			"a row is another":      func(e *edited) { e.rows[1500] = e.quote("another") },
+			"a row is put in front": func(e *edited) { e.rows = slices.Insert(e.rows, 0, e.quote("another")) },
+			"a row comes last":      func(e *edited) { e.rows = append(e.rows, e.quote("another")) },
+			"a row is gone":         func(e *edited) { e.rows = slices.Delete(e.rows, 1500, 1501) },
+			"half of them are gone": func(e *edited) { e.rows = e.rows[1500:] },
+		} {
+			t.Run(name+": "+what, func(t *testing.T) {
+				e := newEdited(t, nodes, n)
+				e.save()
+				e.run()
+				e.news()
+				edit(e)
+				e.save()
+				r := e.run()
+				e.check()
+				out, hashed, size := node(t, r, "out"), node(t, r, "hashed"), int64(len(e.rows))
+				if out.Standing < size-400 || out.FromStore != out.Standing || out.Computed != size-out.Standing || out.Samples != size {
+					t.Errorf("out: %+v", out)
+				}
+				if want := e.news(); hashed.Computed != want || hashed.FromStore+hashed.FromMemory != size-want || hashed.SecondsSaved <= 0 {
+					t.Errorf("hashed: %+v", hashed)
+				}
+				if r := e.run(); !node(t, r, "out").Unchanged || node(t, r, "hashed").FromStore != size {
+					t.Errorf("the next run: %+v", r.Nodes)
+				}
+			})
+		}
+	}
+}
+
+// edits are what somebody does between two runs. Each may do nothing.
+var edits = map[string]func(e *edited, chance *rand.Rand){
+	"change": func(e *edited, chance *rand.Rand) {
+		e.rows[chance.IntN(len(e.rows))] = e.quote(fmt.Sprint("row ", chance.IntN(5000)))
+	},
+	"insert": func(e *edited, chance *rand.Rand) {
+		e.rows = slices.Insert(e.rows, chance.IntN(len(e.rows)+1), e.quote(fmt.Sprint("row ", chance.IntN(5000))))
+	},
+	"delete": func(e *edited, chance *rand.Rand) {
+		i := chance.IntN(len(e.rows))
+		e.rows = slices.Delete(e.rows, i, min(i+1+chance.IntN(30), len(e.rows)-1))
+	},
+	"swap": func(e *edited, chance *rand.Rand) {
+		i, j := chance.IntN(len(e.rows)), chance.IntN(len(e.rows))
+		e.rows[i], e.rows[j] = e.rows[j], e.rows[i]
+	},
+	"duplicate": func(e *edited, chance *rand.Rand) {
+		i := chance.IntN(len(e.rows))
+		some := slices.Clone(e.rows[i:min(i+chance.IntN(200), len(e.rows))])
+		e.rows = slices.Insert(e.rows, chance.IntN(len(e.rows)), some...)
+	},
+	"move": func(e *edited, chance *rand.Rand) {
+		i := chance.IntN(len(e.rows))
+		e.rows = slices.Concat(e.rows[i:], e.rows[:i])
+	},
+	"append": func(e *edited, _ *rand.Rand) { e.rows = append(e.rows, e.rows[:min(3, len(e.rows))]...) },
+	"no end of the last line": func(e *edited, _ *rand.Rand) {
+		last := &e.rows[len(e.rows)-1]
+		*last = strings.TrimRight(*last, "\n")
+	},
+	"output changed": func(e *edited, chance *rand.Rand) {
+		b := []byte(e.read("out.jsonl"))
+		b[chance.IntN(len(b))] ^= 1
+		e.rewrite("out.jsonl", b)
+	},
+	"output cut": func(e *edited, chance *rand.Rand) {
+		b := []byte(e.read("out.jsonl"))
+		e.rewrite("out.jsonl", b[:chance.IntN(len(b))])
+	},
+	"output gone":  func(e *edited, _ *rand.Rand) { _ = os.Remove(e.path("out.jsonl")) },
+	"output later": func(e *edited, _ *rand.Rand) { e.rewrite("out.jsonl", []byte("{}\n"+e.read("out.jsonl"))) },
+}
+
+// rewrite gives a file other bytes and the times that it had.
+func (e *edited) rewrite(name string, b []byte) {
+	e.t.Helper()
+	info, err := os.Stat(e.path(name))
+	if err != nil {
+		return // it was removed
+	}
+	if err := errors.Join(os.WriteFile(e.path(name), b, 0o666), os.Chtimes(e.path(name), info.ModTime(), info.ModTime())); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Whatever is done to rows and to the output between runs: the output, and what is
+// noted of it, are those of a run that looks at everything; what was not computed
+// before is computed, and nothing else; and a dry run says so.
+func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
+	chance := trial.Chance(t)
+	stood := int64(0)
+	for name, nodes := range map[string]string{"lines": rowsOfLines, "tables": rowsOfTables, "mappers": rowsOfMappers} {
+		e := newEdited(t, nodes, 700)
+		for round := range trial.Rounds(12, 100) {
+			var did []string
+			for range min(round, 1+chance.IntN(3)) {
+				what := slices.Sorted(maps.Keys(edits))[chance.IntN(len(edits))]
+				if _, err := os.Stat(e.path("out.jsonl")); err != nil && strings.HasPrefix(what, "output") {
+					continue
+				}
+				edits[what](e, chance)
+				did = append(did, what)
+			}
+			e.rows = e.rows[:min(len(e.rows), 1000)]
+			for i := range e.rows[:len(e.rows)-1] {
+				e.rows[i] = strings.TrimRight(e.rows[i], "\n") + "\n"
+			}
+			e.save()
+			planned := e.plan()
+			r := e.runIn(e.options())
+			e.check()
+			_, kept := e.fresh()
+			if !reflect.DeepEqual(e.manifests(), kept) {
+				t.Fatalf("%s, after %v: the manifests are not those of a fresh run", name, did)
+			}
+			want := e.news()
+			hashed := node(t, r, "hashed")
+			if hashed.Computed != want || hashed.Computed+hashed.FromMemory+hashed.FromStore != int64(len(e.rows)) {
+				t.Fatalf("%s, after %v: %d to compute, and %+v", name, did, want, hashed)
+			}
+			for _, n := range planned.Nodes {
+				if n.Name == "hashed" && (n.Compute != want || n.Samples != int64(len(e.rows))) {
+					t.Fatalf("%s, after %v: %d to compute, and the plan is %+v", name, did, want, n)
+				}
+			}
+			stood += node(t, r, "out").Standing
+		}
+	}
+	if stood == 0 {
+		t.Error("no row was ever taken over")
+	}
+}
+
+// What samples are made with counts as much as what they are made of.
+func TestPiecesOfOtherNodesAreMade(t *testing.T) {
+	swap := func(old, text string) func(e *edited) {
+		return func(e *edited) {
+			if !strings.Contains(e.nodes, old) {
+				e.t.Fatalf("there is no %q", old)
+			}
+			e.nodes = strings.Replace(e.nodes, old, text, 1)
+		}
+	}
+	for name, touch := range map[string]func(e *edited){
+		"a parameter of the mapper": swap("into: h", "into: h, algorithm: md5"),
+		"another item":              swap("into: h", "into: g"),
+		"a parameter of the source": func(e *edited) {
+			swap("path: in.jsonl", "path: in.jsonl, items: record")(e)
+			swap("items: [text]", "items: [record]")(e)
+			swap("from: hashed", "from: only")(e)
+			e.nodes += "  only: {map: drop-keys, from: hashed, with: {keys: [record]}}\n"
+		},
+		"a mapper that is not kept": swap("keep: true, ", ""),
+		"a mapper more":             swap("from: in,", "from: more,  "),
+		"an operator that counts": func(e *edited) {
+			swap("from: hashed", "from: numbered")(e)
+			e.nodes += "  numbered: {op: enumerate, from: hashed}\n"
+		},
+		"an operator that turns": func(e *edited) {
+			swap("from: hashed", "from: turned")(e)
+			e.nodes += "  turned: {op: reverse, from: hashed}\n"
+		},
+		"the cache":       func(e *edited) { e.store = memory.New(memory.Options{}) },
+		"the salt":        func(e *edited) { e.larder.Salt = "another" },
+		"verified hits":   func(e *edited) { e.larder.Verify = larder.Verification{Sample: 0.5} },
+		"the flow's name": func(e *edited) { e.file = "other.yaml" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, rowsOfLines, 500)
+			if name == "a mapper more" {
+				e.nodes += "  more: {map: set-value, from: in, keep: true, with: {key: x, value: 1}}\n"
+			}
+			e.save()
+			e.runIn(e.options())
+			e.rows[250] = e.quote("another")
+			e.save()
+			if r := e.runIn(e.options()); node(t, r, "out").Standing == 0 {
+				t.Fatalf("no row was taken over: %+v", r.Nodes)
+			}
+			touch(e)
+			e.rows[200] = e.quote("yet another")
+			e.save()
+			if r := e.runIn(e.options()); node(t, r, "out").Standing != 0 {
+				t.Errorf("%d rows were taken over", node(t, r, "out").Standing)
+			}
+			e.check()
+		})
+	}
+}
+
+// Columns that the first row gives are those of all rows.
+func TestPiecesOfOtherColumnsAreMade(t *testing.T) {
+	for name, sink := range map[string]string{"a table": "sink: csv", "lines": "sink: jsonl"} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, rowsOfTables, 500)
+			e.nodes = strings.Replace(e.nodes, "sink: csv", sink, 1)
+			e.head = "one,text\n"
+			for i, r := range e.rows {
+				e.rows[i] = "x," + r
+			}
+			e.save()
+			e.run()
+			for _, head := range []string{"other,text\n", "text,other\n"} {
+				e.head = head
+				e.save()
+				if r := e.run(); node(t, r, "out").Standing != 0 {
+					t.Errorf("%+v", node(t, r, "out"))
+				}
+				e.check()
+			}
+			e.rows = append(e.rows, e.rows[0])
+			e.save()
+			if r := e.run(); node(t, r, "out").Standing == 0 {
+				t.Errorf("%+v", node(t, r, "out"))
+			}
+			e.check()
+		})
+	}
+}
+
+// What happens while a run goes on is in its output, or in that of the next run.
+func TestPiecesWhileSomebodyWrites(t *testing.T) {
+	at := func(name string, do func(e *edited)) func(e *edited) func(flow.Event) {
+		return func(e *edited) func(flow.Event) {
+			return func(ev flow.Event) {
+				if ev.Event == flow.NodeStarted && ev.Node == name {
+					do(e)
+				}
+			}
+		}
+	}
+	for name, observe := range map[string]func(e *edited) func(flow.Event){
+		"the output is changed": at("out", func(e *edited) {
+			e.rewrite("out.jsonl", []byte(strings.ReplaceAll(e.read("out.jsonl"), "row 1", "ROW 1")))
+		}),
+		"the output is removed": at("out", func(e *edited) { _ = os.Remove(e.path("out.jsonl")) }),
+		"the input is changed": at("hashed", func(e *edited) {
+			e.rewrite("in.jsonl", []byte(strings.ReplaceAll(e.read("in.jsonl"), "row 1", "ROW 1")))
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, rowsOfLines, 500)
+			e.save()
+			e.run()
+			e.rows[250] = e.quote("another")
+			e.save()
+			o := e.options()
+			o.Observers = []func(flow.Event){observe(e)}
+			f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Run(t.Context(), o); err != nil && (!errors.Is(err, dataset.ErrChanged) || name != "the input is changed") {
+				t.Fatal(err)
+			}
+			e.run()
+			e.check()
+		})
+	}
+}
+
+// Runs that failed leave nothing that the next one relies on.
+func TestPiecesAfterARunThatFailed(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	e.save()
+	e.run()
+	before := e.read("out.jsonl")
+	good := slices.Clone(e.rows)
+	e.rows[100], e.rows[400] = e.quote("another"), "{\n"
+	e.save()
+	f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Run(t.Context(), e.options()); err == nil || e.read("out.jsonl") != before {
+		t.Fatalf("the error is %v", err)
+	}
+	e.rows = append([]string{e.quote("another one")}, good...)
+	e.save()
+	e.run()
+	e.check()
+}
+
+// Two runs at once write what one does.
+func TestPiecesOfRunsSideBySide(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	for round := range 5 {
+		e.rows = slices.Insert(e.rows, 17*round, e.quote(fmt.Sprint("new ", round)))
+		e.save()
+		var wait sync.WaitGroup
+		for range 3 {
+			o := e.options()
+			wait.Go(func() {
+				f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
+				if err == nil {
+					_, err = f.Run(t.Context(), o)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		e.check()
+	}
+}
+
+// Where a command is another for a moment only, nothing that it made stays, and
+// nothing that the other one made is mixed with it.
+func TestPiecesOfCommandsThatChange(t *testing.T) {
+	l := newLines(t, commands, 30)
+	const one, two = "printf '\"one\"' >$LARDER_OUT/made.json\n", "printf '\"two\"' >$LARDER_OUT/made.json\n"
+	l.write("script", one)
+	l.run()
+	l.write("in.jsonl", l.read("in.jsonl")+"{\"text\": \"more\"}\n")
+	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+		if e.Event == flow.NodeStarted && e.Node == "in" {
+			l.write("script", two)
+		}
+	}}})
+	if got := l.read("out.jsonl"); strings.Count(got, "two") != 31 || strings.Contains(got, "one") {
+		t.Errorf("the script was changed before it ran, and this was made: %s", got)
+	}
+	l.write("script", one)
+	l.write("in.jsonl", l.read("in.jsonl")+"{\"text\": \"and more\"}\n")
+	l.run()
+	if got := l.read("out.jsonl"); strings.Count(got, "one") != 32 || strings.Contains(got, "two") {
+		t.Errorf("the script is what it was at first, and this was made: %s", got)
+	}
+}
+
+// said names a file, or counts samples.
+type said struct {
+	Path component.Path `param:"path" doc:"a file"`
+}
+
+// saying is a mapper that puts a text into each sample.
+func saying(text string) dataset.Mapper {
+	return dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
+		return s.With(dataset.Field{Key: "said", Item: dataset.NewItem("json", text)}), nil
+	})
+}
+
+func init() {
+	component.RegisterMapper("say-file", "Puts the content of a file into each sample, for tests.", func(env *component.Env, p said) (dataset.Mapper, error) {
+		b, err := os.ReadFile(env.Path(p.Path))
+		return saying(string(b)), err
+	})
+	component.RegisterOp("say-count", "Puts the number of samples into each, for tests.",
+		func(_ context.Context, _ *component.Env, _ said, in component.Samples) (component.Samples, error) {
+			return dataset.Map(in, saying(fmt.Sprint(in.Len())), dataset.MapOptions{}), nil
+		})
+}
+
+// What depends on more than the row is made of each row.
+func TestPiecesOfSamplesThatAreNotAlone(t *testing.T) {
+	put := func(node string) string {
+		return strings.Replace(rowsOfLines, "from: hashed", "from: last", 1) + "  last: {" + node + "}\n"
+	}
+	for name, c := range map[string]struct {
+		nodes string
+		touch func(e *edited)
+	}{
+		"a mapper that reads a file": {put("map: say-file, from: hashed, with: {path: said}"), func(e *edited) { e.write("said", "b") }},
+		"an operator that counts":    {put("op: say-count, from: hashed"), func(*edited) {}},
+		"rows that name files": {
+			strings.NewReplacer("path: in.jsonl", "path: in.jsonl, files: {doc: text}, outside: true", "items: [text]", "items: [doc]", "from: hashed", "from: last").Replace(rowsOfLines) +
+				"  last: {map: drop-keys, from: hashed, with: {keys: [doc]}}\n",
+			func(e *edited) { e.write("said", "b") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t, c.nodes, 500)
+			e.write("said", "a")
+			if strings.Contains(c.nodes, "files:") {
+				for i := range e.rows {
+					e.rows[i] = e.quote(fmt.Sprintf("%s/%d/../said", e.dir, i)) // other rows, the same file
+				}
+			}
+			e.save()
+			e.run()
+			c.touch(e)
+			e.rows = append(e.rows, e.rows...)
+			e.save()
+			e.run()
+			got := e.read("out.jsonl")
+			e.store = memory.New(memory.Options{})
+			if e.run(); got != e.read("out.jsonl") {
+				t.Error("what was written is not what an empty cache gives")
+			}
+		})
+	}
+}
+
+// A manifest that another run wrote has samples elsewhere.
+func TestPiecesBesideOtherManifests(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	e.save()
+	e.run()
+	e.rows = append([]string{e.quote("another")}, e.rows...)
+	e.save()
+	o := e.options()
+	o.Only = []string{"hashed"}
+	e.runIn(o)
+	e.rows[400] = e.quote("yet another")
+	e.save()
+	e.run()
+	e.check()
+	if _, kept := e.fresh(); !reflect.DeepEqual(e.manifests(), kept) {
+		t.Error("the manifest is not that of a fresh run")
+	}
+}
+
+// Why is told of each sample as if all had been looked at.
+func TestPiecesAreExplained(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	e.save()
+	e.run()
+	e.rows = append([]string{e.quote("another")}, e.rows...)
+	e.save()
+	if r := e.run(); node(t, r, "out").Standing == 0 {
+		t.Fatalf("%+v", r.Nodes)
+	}
+	e.rows[400] = e.quote("yet another")
+	e.save()
+	f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sample, want := range map[int]string{399: "kept", 400: "input text: changed"} {
+		why, err := f.Why(t.Context(), e.options(), "hashed", sample)
+		if err != nil || len(why) != 1 || !strings.Contains(why[0], want) {
+			t.Errorf("sample %d: %q (%v)", sample, why, err)
+		}
+	}
+}
+
+// Results that are no longer in the cache are not needed for rows that stand; a dry
+// run says so.
+func TestPiecesOfResultsThatAreGone(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 2000)
+	e.save()
+	e.run()
+	for _, k := range e.manifests()[0].Keys {
+		if err := e.store.Delete(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.rows[1000] = e.quote("another")
+	e.save()
+	planned, r := e.plan(), e.run()
+	e.check()
+	out, hashed := node(t, r, "out"), node(t, r, "hashed")
+	if out.Standing == 0 || hashed.Computed != 2000-out.Standing {
+		t.Errorf("out: %+v, hashed: %+v", out, hashed)
+	}
+	for _, n := range planned.Nodes {
+		if n.Name == "hashed" && (n.Compute != hashed.Computed || n.Kept != out.Standing) {
+			t.Errorf("the plan says %+v, and the run %+v", n, hashed)
+		}
+	}
+}
+
+// With a store on disk, that may be written or not, and nothing in memory, it is
+// the same.
+func TestPiecesWithAReadOnlyStore(t *testing.T) {
+	e := newEdited(t, rowsOfLines, 500)
+	dir := t.TempDir()
+	run := func(readOnly bool) flow.NodeReport {
+		t.Helper()
+		l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1, ReadOnly: readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		out := node(t, e.runIn(flow.RunOptions{Larder: l}), "out")
+		e.check()
+		return out
+	}
+	e.save()
+	run(false)
+	for round, readOnly := range []bool{true, true, false, true, false} {
+		e.rows = slices.Insert(e.rows, 90*round, e.quote(fmt.Sprint("another ", round)))
+		e.save()
+		noted := round != 1 && round != 2 // what rounds 0 and 1 wrote is not
+		if out := run(readOnly); noted && out.Standing == 0 {
+			t.Errorf("round %d: %+v", round, out)
+		}
+	}
+	if out := run(false); !out.Unchanged {
+		t.Errorf("nothing changed, and %+v", out)
+	}
+}
+
+// Of two sinks one may take over rows that the other one makes.
+func TestPiecesOfTwoSinks(t *testing.T) {
+	const n = 1000
+	e := newEdited(t, rowsOfLines+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", n)
+	e.save()
+	e.run()
+	for name, touch := range map[string]func(){
+		"neither touched": func() {},
+		"one touched":     func() { e.rewrite("other.jsonl", []byte(strings.Replace(e.read("other.jsonl"), "row", "ROW", 1))) },
+		"one removed":     func() { _ = os.Remove(e.path("other.jsonl")) },
+		"both removed":    func() { _ = errors.Join(os.Remove(e.path("out.jsonl")), os.Remove(e.path("other.jsonl"))) },
+	} {
+		e.rows[n/2] = e.quote(name)
+		e.save()
+		touch()
+		r := e.run()
+		out, kept := e.fresh()
+		if e.read("out.jsonl") != out || e.read("other.jsonl") != out || !reflect.DeepEqual(e.manifests(), kept) {
+			t.Errorf("%s: an empty cache gives something else", name)
+		}
+		if h := node(t, r, "hashed"); h.Computed != 1 || h.Computed+h.FromMemory+h.FromStore != 2*n {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}

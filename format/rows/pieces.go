@@ -1,0 +1,161 @@
+package rows
+
+import (
+	"context"
+	"io"
+	"os"
+	"sort"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/zeebo/xxh3"
+)
+
+// writePieces writes rows. Those of stretches that are as they were come from the
+// file at path, as they stand there.
+func writePieces(ctx context.Context, env *component.Env, out io.Writer, path string, rows encoded, p *component.Pieces) error {
+	w := &pieces{Pieces: p, env: env, out: out, rows: rows, known: p.Known(), sum: xxh3.New()}
+	var old *os.File
+	if len(p.Before.Pieces) > 0 {
+		old = openOld(path)
+	}
+	if old == nil {
+		clear(w.known)
+	} else {
+		defer old.Close()
+		w.old.File = old
+	}
+	for text, err := range dataset.Stream(ctx, w.unknown(), env.Workers) {
+		if err == nil {
+			err = w.others(ctx)
+		}
+		if err == nil {
+			err = w.add(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.others(ctx)
+}
+
+// openOld opens the file that is there, nil if it cannot be read.
+func openOld(path string) *os.File {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// pieces are rows that are being written. Each stretch of them is copied or made.
+type pieces struct {
+	*component.Pieces
+	env   *component.Env
+	out   io.Writer
+	old   component.PieceReader
+	rows  encoded
+	known []*component.Place // of stretches: where they are in the old file
+
+	at    int   // the stretch that is written next
+	first int   // row of it
+	wrote int   // rows of it
+	bytes int64 // of these
+	sum   *xxh3.Hasher
+}
+
+// unknown is the dataset of the rows of stretches that are not known.
+func (w *pieces) unknown() encoded {
+	type span struct{ first, before int } // its first row, and how many rows of others of these are before it
+	var spans []span
+	first, n := 0, 0
+	for i, s := range w.Stretches {
+		if w.known[i] == nil {
+			spans = append(spans, span{first, n})
+			n += s.Samples
+		}
+		first += s.Samples
+	}
+	return w.rows.only(n, func(i int) int {
+		k := sort.Search(len(spans), func(k int) bool { return spans[k].before > i }) - 1
+		return spans[k].first + i - spans[k].before
+	})
+}
+
+// add writes a row that was made.
+func (w *pieces) add(text []byte) error {
+	if _, err := w.out.Write(text); err != nil {
+		return err
+	}
+	_, _ = w.sum.Write(text) // which cannot fail
+	w.bytes += int64(len(text))
+	w.wrote++
+	w.env.Tally.Done.Add(1)
+	if s := w.Stretches[w.at]; w.wrote == s.Samples {
+		w.end(component.Piece{Stretch: s, Bytes: w.bytes, Sum: w.sum.Sum128().Bytes()})
+		w.sum.Reset()
+		w.bytes, w.wrote = 0, 0
+	}
+	return nil
+}
+
+// end notes what was written for a stretch.
+func (w *pieces) end(p component.Piece) {
+	w.After.Pieces = append(w.After.Pieces, p)
+	w.first += p.Samples
+	w.at++
+}
+
+// others writes the stretches that come next and need not be made.
+func (w *pieces) others(ctx context.Context) error {
+	for w.at < len(w.Stretches) && w.wrote == 0 {
+		s, known := w.Stretches[w.at], w.known[w.at]
+		switch {
+		case s.Samples == 0:
+			w.end(component.Piece{Stretch: s})
+		case known == nil:
+			return nil // it is being made
+		default:
+			if err := w.copy(ctx, known); err != nil {
+				return err
+			}
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// copy copies a stretch, or makes it if it is not what it was.
+func (w *pieces) copy(ctx context.Context, known *component.Place) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text, ok := w.old.Read(known)
+	if !ok {
+		return w.remake(ctx)
+	}
+	if _, err := w.out.Write(text); err != nil {
+		return err
+	}
+	w.Copied = append(w.Copied, component.Copy{Was: known.First, Now: w.first, Samples: known.Samples})
+	w.env.Tally.Done.Add(int64(known.Samples))
+	w.end(*known.Piece)
+	return nil
+}
+
+// remake makes a stretch that should have been copied.
+func (w *pieces) remake(ctx context.Context) error {
+	first := w.first
+	made := w.rows.only(w.Stretches[w.at].Samples, func(i int) int { return first + i })
+	for text, err := range dataset.Stream(ctx, made, w.env.Workers) {
+		if err == nil {
+			err = w.add(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package rows_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/rows"
+)
+
+// stretchesOf returns the stretches of files with these contents, whose rows end
+// with the ends of lines.
+func stretchesOf(t *testing.T, on []string, contents ...string) []dataset.Stretch {
+	t.Helper()
+	all, err := dataset.Stretches(t.Context(), linesOf(t, on, contents...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func linesOf(t *testing.T, on []string, contents ...string) dataset.Dataset[dataset.Sample] {
+	t.Helper()
+	var x rows.Index
+	dir := t.TempDir()
+	for i, c := range contents {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(path, []byte(c), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		err := x.Add(t.Context(), path, func(r io.Reader, add func(int64)) error {
+			all, err := io.ReadAll(r)
+			for at := 0; at < len(all); {
+				add(int64(at))
+				n := bytes.IndexByte(all[at:], '\n') + 1
+				if n == 0 {
+					break
+				}
+				at += n
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return x.Alone(on, func(rows.Row) (dataset.Sample, error) { return dataset.NewSample(), nil })
+}
+
+// Whatever is done to a row, only the stretches beside it are others.
+func TestStretchesBesideAChange(t *testing.T) {
+	const n = 20_000
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("row %d of many\n", i*i)
+	}
+	text := func(all []string) string { return strings.Join(all, "") }
+	before := stretchesOf(t, nil, text(all))
+	if total := samples(before); total != n {
+		t.Fatalf("there are %d samples", total)
+	}
+	if len(before) < n/200 {
+		t.Errorf("there are %d stretches", len(before))
+	}
+	for what, now := range map[string][]string{
+		"changed":  slices.Replace(slices.Clone(all), 9000, 9001, "another\n"),
+		"inserted": slices.Insert(slices.Clone(all), 9000, "another\n"),
+		"in front": slices.Insert(slices.Clone(all), 0, "another\n"),
+		"deleted":  slices.Delete(slices.Clone(all), 9000, 9001),
+		"cut":      append(slices.Clone(all[:n-1]), strings.TrimRight(all[n-1], "\n")),
+		"longer":   append(slices.Clone(all), "another\n"),
+	} {
+		after := stretchesOf(t, nil, text(now))
+		others := 0
+		for _, s := range after {
+			if !slices.Contains(before, s) {
+				others++
+			}
+		}
+		if others == 0 || others > 5 || samples(after) != len(now) {
+			t.Errorf("%s: %d of %d stretches are others, %d samples", what, others, len(after), samples(after))
+		}
+	}
+}
+
+func samples(all []dataset.Stretch) (n int) {
+	for _, s := range all {
+		n += s.Samples
+	}
+	return n
+}
+
+// Equal bytes that are other rows, in other files, or rows of something else have
+// other digests; rows that are alike take no stretch each.
+func TestStretchesThatDiffer(t *testing.T) {
+	row := strings.Repeat("x", 20) + "\n"
+	one := stretchesOf(t, nil, row+row)
+	for what, other := range map[string][]dataset.Stretch{
+		"two files":      stretchesOf(t, nil, row, row),
+		"other columns":  stretchesOf(t, []string{"a"}, row+row),
+		"no end":         stretchesOf(t, nil, row+strings.TrimRight(row, "\n")),
+		"two files, cut": stretchesOf(t, nil, row+row[:3], row[3:]),
+	} {
+		if slices.ContainsFunc(other, func(s dataset.Stretch) bool { return s.Digest == one[0].Digest }) {
+			t.Errorf("%s: %v is not told from %v", what, other, one)
+		}
+	}
+	if got := stretchesOf(t, nil, "", strings.Repeat(row, 10_000), ""); len(got) > 10_000/8 || samples(got) != 10_000 {
+		t.Errorf("10000 rows that are alike are %d stretches of %d", len(got), samples(got))
+	}
+	long := strings.Repeat("y", 3<<20)
+	got := stretchesOf(t, nil, row+long+"\n"+row+row)
+	if samples(got) != 4 || len(got) != 2 || got[0].Samples != 2 {
+		t.Errorf("a long row: %v", got)
+	}
+	if other := stretchesOf(t, nil, row+long+"z\n"+row+row); other[0] == got[0] || other[1] != got[1] {
+		t.Errorf("a long row that is another: %v, then %v", got, other)
+	}
+}
+
+// Rows have one cut whatever stands around them: two that run into each other are
+// not those that were cut elsewhere.
+func TestStretchesOfOtherRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var digests []dataset.Stretch
+	for _, starts := range [][]int64{{0, 2, 4}, {0, 2, 5}, {0, 3, 4}} {
+		var x rows.Index
+		err := x.Add(t.Context(), path, func(_ io.Reader, add func(int64)) error {
+			for _, s := range starts {
+				add(s)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := dataset.Stretches(t.Context(), x.Alone(nil, nil))
+		if err != nil || len(all) != 1 || slices.Contains(digests, all[0]) {
+			t.Fatalf("rows at %v: %v (%v), before %v", starts, all, err, digests)
+		}
+		digests = append(digests, all...)
+	}
+}
+
+// A file that was changed since its rows were found has no stretches.
+func TestStretchesOfAFileThatChanged(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	if err := os.WriteFile(path, []byte("aabbcc"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var x rows.Index
+	if err := x.Add(t.Context(), path, pairs); err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range []string{"aabbccdd", "aab"} {
+		if err := os.WriteFile(path, []byte(now), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := dataset.Stretches(t.Context(), x.Alone(nil, nil)); err == nil || all != nil {
+			t.Errorf("with %q it has %v", now, all)
+		} else if len(now) > 6 && !errors.Is(err, dataset.ErrChanged) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
