@@ -213,12 +213,12 @@ func (m *Making) recall(ctx context.Context) error {
 }
 
 // call is how the result is found or made. The turn is held.
-func (m *Making) call(a *key.Action) larder.Call[*parcel] {
-	return larder.Call[*parcel]{Action: a, Compute: m.pack, Resolve: m.resolve, Value: parcelValue, Share: true}
+func (m *Making) call(a *key.Action) larder.Call[*made] {
+	return larder.Call[*made]{Action: a, Compute: m.pack, Resolve: m.resolve, Value: madeValue, Share: true}
 }
 
 // take takes in the result. The turn is held.
-func (m *Making) take(a *key.Action, r larder.Result[*parcel]) error {
+func (m *Making) take(a *key.Action, r larder.Result[*made]) error {
 	m.count(r)
 	m.node.Tally.note(r.Reads, r.Unkept)
 	out, err := r.Value.open(m.in)
@@ -232,7 +232,7 @@ func (m *Making) take(a *key.Action, r larder.Result[*parcel]) error {
 	return nil
 }
 
-func (m *Making) count(r larder.Result[*parcel]) {
+func (m *Making) count(r larder.Result[*made]) {
 	t := m.node.Tally
 	switch {
 	case r.From == larder.Computed:
@@ -249,7 +249,7 @@ func (m *Making) count(r larder.Result[*parcel]) {
 }
 
 // pack is the computation whose result is kept.
-func (m *Making) pack(ctx context.Context) (*parcel, error) {
+func (m *Making) pack(ctx context.Context) (*made, error) {
 	out := m.out
 	if !m.done {
 		var err error
@@ -257,7 +257,7 @@ func (m *Making) pack(ctx context.Context) (*parcel, error) {
 			return nil, err
 		}
 	}
-	p, err := newParcel(ctx, m.in, out)
+	p, err := newMade(ctx, m.in, out)
 	if err != nil {
 		return nil, m.fail(err)
 	}

@@ -74,7 +74,7 @@ func together(samples []Sample) (all []*group) {
 // from the first on, are done: an error is that of the next. What another goroutine
 // is at is left to that.
 func (g *group) make(ctx context.Context) (done int, err error) {
-	b, at := larder.Batch[*parcel]{Patience: patience}, []int(nil) // at: of each call, in makings
+	b, at := larder.Batch[*made]{Patience: patience}, []int(nil) // at: of each call, in makings
 	done = len(g.makings)
 	for i, m := range g.makings {
 		select {

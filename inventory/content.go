@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/parcel"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -56,7 +57,7 @@ func contentOf(r store.Record) Content {
 			c.Problem = err.Error()
 		}
 		return c
-	case r.Type == parcelType:
+	case r.Type == parcel.Type:
 		return parcelContent(r.Payload)
 	}
 	return guess(r.Payload)
@@ -139,15 +140,15 @@ func readFileDigest(payload []byte) (string, error) {
 // parcelContent lists the items of a parcel.
 func parcelContent(payload []byte) Content {
 	c := Content{As: "parcel"}
-	items, err := readParcel(payload)
+	items, err := parcel.Decode(payload)
 	if err != nil {
 		c.Problem = err.Error()
 		return c
 	}
 	for _, it := range items {
 		c.Items = append(c.Items, Item{
-			Name: it.name, From: it.from, Ext: it.ext, Size: int64(len(it.bytes)), Shared: it.shared,
-			Text: itemText(it.ext, it.bytes),
+			Name: it.Key, From: it.From, Ext: it.Ext, Size: int64(len(it.Bytes)), Shared: it.Shared,
+			Text: itemText(it.Ext, it.Bytes),
 		})
 	}
 	return c

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/parcel"
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -115,7 +114,7 @@ func TestDamagedContent(t *testing.T) {
 		record(t, "f", 0, []byte("text")),
 		record[image.Image](t, "f", 0, image.NewGray(image.Rect(0, 0, 7, 1))),
 		record(t, "f", 0, &array.Array{DType: array.Float32, Shape: []int{1}, Data: make([]byte, 4)}),
-		{Key: key.Key{1, 1}, Type: xxh3.HashString("larder parcel 1")},
+		{Key: key.Key{1, 1}, Type: parcel.Type},
 		{Key: key.Key{1, 1}, Type: fileType},
 	} {
 		r.Payload = []byte{9, 9}

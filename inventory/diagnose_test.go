@@ -88,20 +88,3 @@ func FuzzDiagnose(f *testing.F) {
 		}
 	})
 }
-
-func FuzzParcel(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte{0, 0, 0, 0})
-	f.Add([]byte{1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 'a', 1, 0, 0, 0, 'b'})
-	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		items, err := readParcel(b)
-		held := 0
-		for _, it := range items {
-			held += len(it.bytes)
-		}
-		if err == nil && held > len(b) {
-			t.Errorf("%d bytes of items in %d", held, len(b))
-		}
-	})
-}

@@ -29,6 +29,7 @@ type Op struct {
 
 	described sync.Once
 	fixed     []Part // what Parts says of it, once described
+	encoded   []byte // the same, as provenance has it
 }
 
 // NewOp returns the operation of that name. Parameters are matched by name:

@@ -36,8 +36,16 @@ const (
 // one part. It encodes the arguments anew and is meant for what is kept with
 // a result, not for every hit.
 func (a *Action) Parts() []Part {
-	parts := slices.Grow(slices.Clone(a.op.describe()), len(a.args)+len(a.inputs))
-	names := map[string]int{}
+	return foldParts(slices.Concat(a.op.describe(), a.ownParts(nil)))
+}
+
+// ownParts appends the parts that are not those of all actions of the operation.
+func (a *Action) ownParts(parts []Part) []Part {
+	parts = slices.Grow(parts, len(a.args)+len(a.inputs))
+	var names map[string]int
+	if len(a.args) > 0 {
+		names = map[string]int{}
+	}
 	for i, v := range a.args {
 		name := argName(i, v)
 		if names[name]++; names[name] > 1 {
@@ -48,7 +56,7 @@ func (a *Action) Parts() []Part {
 	for _, in := range a.inputs {
 		parts = append(parts, inputPart(in))
 	}
-	return foldParts(parts)
+	return parts
 }
 
 // describe returns the parts that all actions of an operation have.
@@ -58,6 +66,10 @@ func (o *Op) describe() []Part {
 			{Kind: OpPart, Value: clip(o.name), Digest: textDigest(o.name)},
 			{Kind: CodePart, Value: clip(o.code.String()), Digest: textDigest(o.code.Kind, o.code.ID, o.code.Package)},
 		}, o.params)
+		for i := range o.fixed {
+			o.fixed[i].Name = clip(o.fixed[i].Name)
+		}
+		o.encoded = appendCBOR(nil, o.fixed)
 	})
 	return o.fixed
 }

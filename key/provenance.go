@@ -36,13 +36,35 @@ var decodeProvenance = func() cbor.DecMode {
 // (RFC 8949), to be kept with the result. It is written by hand, as every result
 // has one: a general encoder took longer than all else that is said here.
 func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
-	parts := foldParts(append(a.Parts(), more...))
+	fixed := a.op.describe()
+	var room [4]Part // most actions have few
+	own := append(a.ownParts(room[:0]), more...)
+	if len(fixed)+len(own) > maxParts {
+		own = foldParts(append(a.Parts(), more...))
+		return appendCBOR(provenanceHead(len(own), own), own), nil
+	}
+	for i := range own {
+		own[i].Name = clip(own[i].Name)
+	}
+	b := provenanceHead(len(fixed)+len(own), own, len(a.op.encoded))
+	return appendCBOR(append(b, a.op.encoded...), own), nil
+}
+
+// provenanceHead begins the provenance of so many parts, with room for some of them
+// and for more bytes.
+func provenanceHead(n int, parts []Part, more ...int) []byte {
 	size := 16
 	for _, p := range parts {
 		size += 64 + len(p.Kind) + len(p.Name) + len(p.Value)
 	}
-	b := append(make([]byte, 0, size), cborArray|2, provenanceVersion)
-	b = appendHead(b, cborArray, len(parts))
+	for _, m := range more {
+		size += m
+	}
+	return appendHead(append(make([]byte, 0, size), cborArray|2, provenanceVersion), cborArray, n)
+}
+
+// appendCBOR appends parts, one after another.
+func appendCBOR(b []byte, parts []Part) []byte {
 	for _, p := range parts {
 		b = append(b, cborMap|4)
 		for i, text := range [...]string{p.Kind, p.Name, p.Value} {
@@ -52,7 +74,7 @@ func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
 		b = append(b, 4)
 		b = append(appendHead(b, cborBytes, len(p.Digest)), p.Digest[:]...)
 	}
-	return b, nil
+	return b
 }
 
 // Major types of CBOR, in the top three bits of a head.

@@ -47,7 +47,7 @@ func (d *decl) carelessly(u use) string {
 	args := u.call.Args
 	switch u.of.FullName() {
 	case "log.New":
-		if len(args) > 0 && !d.outward(args[0]) && !(d.bareFlags(args) && !d.file.pkg.program.setsFlags()) {
+		if len(args) > 0 && !d.outward(args[0]) && (!d.bareFlags(args) || d.file.pkg.program.setsFlags()) {
 			return logged
 		}
 	case "log.SetOutput", "(*log.Logger).SetOutput", "log/slog.NewTextHandler", "log/slog.NewJSONHandler":

@@ -8,7 +8,7 @@ var neverHalf = law{
 		"store/disk.TestDamagedMergedIndexCostsNothing":          "nor is a damaged merged index: the indexes of the packs are read instead",
 		"store/disk.TestMergesAgreeWithAModel":                   "whatever is put, deleted, merged, collected and opened again in whatever order, what is found is what was put last",
 		"store/disk.TestHeaderIsWholeOrNothing":                  "a record whose header is changed in any byte is not there",
-		"dataset.FuzzDecodeParcel":                               "bytes that are no kept sample are an error",
+		"internal/parcel.FuzzDecode":                             "bytes that are no kept sample are an error",
 		"store/disk.TestDamageIsAMiss":                           "whatever bit is flipped and whatever file is cut, removed or replaced, a read gives the right record or none, and the store goes on",
 		"store/disk.TestBadHeaderCostsOneRecord":                 "damage costs the record that it hit, and not those after it",
 		"store/disk.TestDamagedGroupCostsItsMembers":             "damage to a group of small records costs its members, and no others",
