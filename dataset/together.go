@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-data/larder"
@@ -30,12 +31,23 @@ func Make(ctx context.Context, samples []Sample) (n int, err error) {
 	return n, err
 }
 
-// MakeRange returns the samples of ds from one up to another, after [Make]: those
-// that it was done for. The error is that of the sample after these.
-func MakeRange(ctx context.Context, ds Dataset[Sample], from, to int) (samples []Sample, err error) {
+// Ranges hands out consecutive samples of a dataset once [Make] has been done for
+// them. It may be used by many goroutines, who take each sample once.
+type Ranges struct {
+	of   Dataset[Sample]
+	mu   sync.Mutex
+	left map[int]Sample // that were asked for and not come to: some of what makes them may be done
+}
+
+// RangesOf returns the ranges of a dataset.
+func RangesOf(ds Dataset[Sample]) *Ranges { return &Ranges{of: ds, left: map[int]Sample{}} }
+
+// Range returns the samples from one up to another, as many as it comes to within
+// some milliseconds, and one at least. The error is that of the sample after these.
+func (r *Ranges) Range(ctx context.Context, from, to int) (samples []Sample, err error) {
 	start := time.Now()
 	for i := from; i < to && (i == from || time.Since(start) < patience); i++ {
-		s, serr := ds.At(ctx, i)
+		s, serr := r.at(ctx, i)
 		if serr != nil {
 			err = serr
 			break
@@ -44,9 +56,29 @@ func MakeRange(ctx context.Context, ds Dataset[Sample], from, to int) (samples [
 	}
 	n, merr := Make(ctx, samples)
 	if n < len(samples) {
+		r.leave(from+n, samples[n:])
 		err = merr
 	}
 	return samples[:n], err
+}
+
+func (r *Ranges) at(ctx context.Context, i int) (Sample, error) {
+	r.mu.Lock()
+	s, ok := r.left[i]
+	delete(r.left, i)
+	r.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	return r.of.At(ctx, i)
+}
+
+func (r *Ranges) leave(from int, samples []Sample) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, s := range samples {
+		r.left[from+i] = s
+	}
 }
 
 // group is executions of one node on several samples.

@@ -59,7 +59,7 @@ func TestMakeAsksTheStoreOnce(t *testing.T) {
 	}
 	for run, most := range []int64{4, 1} {
 		s.puts.Store(0)
-		samples, err := dataset.MakeRange(t.Context(), build(), 0, 100)
+		samples, err := dataset.RangesOf(build()).Range(t.Context(), 0, 100)
 		if err != nil || len(samples) != 100 {
 			t.Fatalf("%d samples, %v", len(samples), err)
 		}
@@ -117,7 +117,7 @@ func TestMakeEndsAtAFailure(t *testing.T) {
 	var runs atomic.Int64
 	tally := &dataset.Tally{}
 	ds := dataset.Map(texts(20, "a"), failing(t, "a7", &runs, func() {}), dataset.MapOptions{Larder: l, Keep: true, Node: "n", Tally: tally})
-	samples, err := dataset.MakeRange(t.Context(), ds, 0, 20)
+	samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 20)
 	at := (*dataset.SampleError)(nil)
 	if len(samples) != 7 || !errors.Is(err, errBad) || !errors.As(err, &at) || at.Index != 7 || at.Node != "n" {
 		t.Errorf("%d samples, %v", len(samples), err)
@@ -126,7 +126,7 @@ func TestMakeEndsAtAFailure(t *testing.T) {
 		t.Errorf("%d executions, %d failed, %d computed", runs.Load(), tally.Failed.Load(), tally.Computed.Load())
 	}
 	ds = dataset.Map(texts(20, "a"), failing(t, "", &runs, func() {}), dataset.MapOptions{Larder: reopen(), Keep: true})
-	if samples, err := dataset.MakeRange(t.Context(), ds, 0, 20); len(samples) != 20 || err != nil || runs.Load() != 8+13 {
+	if samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 20); len(samples) != 20 || err != nil || runs.Load() != 8+13 {
 		t.Errorf("what was made before the failure is not kept: %d executions, %v", runs.Load()-8, err)
 	}
 }
@@ -139,14 +139,15 @@ func TestMakeLeavesTheRest(t *testing.T) {
 		var runs atomic.Int64
 		ds := dataset.Map(texts(32, "a"), failing(t, "", &runs, func() { time.Sleep(time.Second) }), dataset.MapOptions{Larder: l, Keep: true})
 		start := time.Now()
-		if samples, err := dataset.MakeRange(t.Context(), ds, 0, 4); len(samples) != 1 || err != nil || time.Since(start) != time.Second {
+		if samples, err := dataset.RangesOf(ds).Range(t.Context(), 0, 4); len(samples) != 1 || err != nil || time.Since(start) != time.Second {
 			t.Errorf("%d samples in %v, %v", len(samples), time.Since(start), err)
 		}
 		start = time.Now()
 		var mu sync.Mutex
 		var done []int
+		ranges := dataset.RangesOf(ds)
 		err := dataset.InRanges(t.Context(), 32, 8, func(ctx context.Context, from, to int) (int, error) {
-			samples, err := dataset.MakeRange(ctx, ds, from, to)
+			samples, err := ranges.Range(ctx, from, to)
 			mu.Lock()
 			defer mu.Unlock()
 			for i := range samples {
@@ -189,4 +190,27 @@ func TestInRangesEndsWithTheFirstFailure(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWhatIsLeftIsNotMadeAgain: two nodes, the second of which takes long: what the
+// first one made of samples that are not come to is not looked for again.
+func TestWhatIsLeftIsNotMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLarder(t)
+		var first, second atomic.Int64
+		tally := &dataset.Tally{}
+		ds := dataset.Map(texts(16, "a"), upper(t, "a", "b", &first), dataset.MapOptions{Larder: l, Keep: true, Tally: tally})
+		ds = dataset.Map(ds, failing(t, "", &second, func() { time.Sleep(time.Second) }), dataset.MapOptions{Larder: l, Keep: true})
+		ranges := dataset.RangesOf(ds)
+		for at := 0; at < 16; {
+			samples, err := ranges.Range(t.Context(), at, 16)
+			if err != nil || len(samples) != 1 {
+				t.Fatalf("%d samples, %v", len(samples), err)
+			}
+			at += len(samples)
+		}
+		if first.Load() != 16 || second.Load() != 16 || tally.Computed.Load() != 16 || tally.FromMemory.Load() != 0 {
+			t.Errorf("%d and %d executions, %d computed, %d from memory", first.Load(), second.Load(), tally.Computed.Load(), tally.FromMemory.Load())
+		}
+	})
 }

@@ -365,8 +365,9 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 func (r *run) makeAll(ctx context.Context, s *state) error {
 	s.tally.Total.Store(s.samples)
 	for _, part := range s.data.Parts {
+		ranges := dataset.RangesOf(part)
 		err := dataset.InRanges(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, from, to int) (int, error) {
-			samples, err := dataset.MakeRange(ctx, part, from, to)
+			samples, err := ranges.Range(ctx, from, to)
 			for i, sample := range samples {
 				for _, m := range sample.Makings() {
 					if err := m.Make(ctx); err != nil { // what is not kept, too

@@ -84,7 +84,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 			return err
 		}
 		p.After.Head = int64(len(head))
-		return writePieces(ctx, env, w, path, encoded{Samples: ds, node: env.Node, row: row}, p)
+		return writePieces(ctx, env, w, path, newEncoded(ds, env.Node, row), p)
 	})
 	if err != nil {
 		return err
@@ -105,17 +105,22 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 // encoded is the dataset of the rows of samples.
 type encoded struct {
 	component.Samples
-	node string
-	row  RowFunc
-	of   func(i int) int // which sample of the node's it is, nil for the same
+	ranges *dataset.Ranges
+	node   string
+	row    RowFunc
+	of     func(i int) int // which sample of the node's it is, nil for the same
+}
+
+func newEncoded(ds component.Samples, node string, row RowFunc) encoded {
+	return encoded{Samples: ds, ranges: dataset.RangesOf(ds), node: node, row: row}
 }
 
 // only is the dataset of some of the rows: of n, the i-th is that of.
 func (e encoded) only(n int, of func(i int) int) encoded {
-	all := e.Samples
-	e.Samples = dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return all.At(ctx, of(i)) })
-	e.of = of
-	return e
+	some := dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return e.Samples.At(ctx, of(i)) })
+	rows := newEncoded(some, e.node, e.row)
+	rows.of = of
+	return rows
 }
 
 func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
@@ -139,7 +144,7 @@ func (e encoded) encode(ctx context.Context, s dataset.Sample, i int) ([]byte, e
 
 // Range makes what samples are made of together.
 func (e encoded) Range(ctx context.Context, from, to int) (texts [][]byte, err error) {
-	samples, err := dataset.MakeRange(ctx, e.Samples, from, to)
+	samples, err := e.ranges.Range(ctx, from, to)
 	for i, s := range samples {
 		text, rerr := e.encode(ctx, s, from+i)
 		if rerr != nil {
