@@ -25,6 +25,10 @@ func (t *tracer) method(d *decl, stack []ast.Node, at int, sel *types.Selection,
 	if sel.Kind() == types.MethodExpr {
 		return false
 	}
+	if !called && types.IsInterface(f.Signature().Recv().Type()) {
+		t.lost(d, stack[at], "a method of whatever is behind an interface, which is a value,")
+		return false
+	}
 	if f.Pkg() != nil && std.Has(f.Pkg().Path()) {
 		if harmless(deref(sel.Recv())) {
 			return false
@@ -134,7 +138,7 @@ func (p *parsedProgram) ofLibrary(f *types.Func) bool {
 // interface may stand for.
 func (p *parsedProgram) implementations(f *types.Func) []*decl {
 	i, ok := f.Signature().Recv().Type().Underlying().(*types.Interface)
-	if !ok {
+	if !ok || !i.IsMethodSet() { // what a type parameter may be
 		return p.methods[f.Name()]
 	}
 	var list []*decl
@@ -323,7 +327,7 @@ func (t *tracer) libraryCall(d *decl, call *ast.CallExpr, n int, f *types.Func, 
 		return false
 	}
 	if fillers[f.FullName()] && n > 0 {
-		if !copies(f, of) {
+		if !copies(f, of) || isElement(f, call, n) {
 			t.store(d, &ast.IndexExpr{X: call.Args[0]}, []ast.Node{call})
 			return true
 		}
@@ -380,6 +384,12 @@ func onlyRead(f *types.Func, n int) bool {
 // fillers are functions of the standard library that put what the elements of
 // other arguments refer to into the first.
 var fillers = map[string]bool{"maps.Copy": true, "maps.Insert": true, "slices.AppendSeq": true, "slices.Insert": true, "slices.Replace": true}
+
+// isElement reports whether the n-th argument is put into the list as it is.
+func isElement(f *types.Func, call *ast.CallExpr, n int) bool {
+	s := f.Signature()
+	return s.Variadic() && n >= s.Params().Len()-1 && !call.Ellipsis.IsValid()
+}
 
 // copies reports whether the result of a function shares nothing with an
 // argument of that type.

@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"log"
 	"slices"
+
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // Some functions of the standard library do what they do only if they are used
@@ -38,7 +40,66 @@ func (d *decl) careless() (list []problem) {
 			list = append(list, problem{what: what, at: d.at(u.call.Pos()), name: stdName(u.of), refuse: true, state: true})
 		}
 	}
+	for _, id := range d.careNamed {
+		if !slices.ContainsFunc(d.careful, func(u use) bool { return u.call.Fun.Pos() <= id.Pos() && id.Pos() < u.call.Fun.End() }) {
+			f := d.info().Uses[id].(*types.Func)
+			list = append(list, problem{what: stdName(f) + " (as a value, of which it is not known how it is used)", at: d.at(id.Pos()), name: stdName(f), refuse: true, state: true})
+		}
+	}
+	return append(list, d.hiddenCalls()...)
+}
+
+// A hiddenCall is that of a method by an interface or a type parameter, behind which
+// may be a type of the library that tells of its state: of what was done to it
+// before, or of a random seed.
+type hiddenCall struct {
+	of *types.Func
+	at token.Pos
+}
+
+// hiddenCalls finds those that the program may put there.
+func (d *decl) hiddenCalls() (list []problem) {
+	p := d.file.pkg.program
+	for _, h := range d.hidden {
+		p.converted()
+		for _, name := range std.Telling(h.of.Name()) {
+			if !p.puts(name, h.of) {
+				continue
+			}
+			what := name + "." + h.of.Name()
+			list = append(list, problem{what: what + " (by an interface)", at: d.at(h.at), name: what, refuse: true, state: true})
+		}
+	}
 	return list
+}
+
+// puts reports whether values of a type of the library, which has such a method, may
+// be behind interfaces or type parameters.
+func (p *parsedProgram) puts(name string, method *types.Func) bool {
+	is := func(t types.Type) bool {
+		n, ok := t.(*types.Named)
+		if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path()+"."+n.Obj().Name() != name {
+			return false
+		}
+		m, _, _ := types.LookupFieldOrMethod(n, true, n.Obj().Pkg(), method.Name())
+		f, ok := m.(*types.Func)
+		return ok && types.Identical(withoutReceiver(f), withoutReceiver(method))
+	}
+	for t := range p.held {
+		if is(t) {
+			return true
+		}
+	}
+	for _, k := range p.order {
+		for _, i := range k.info.Instances {
+			for a := range i.TypeArgs.Types() {
+				if is(deref(a)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // carelessly tells what a use lets through, or "".

@@ -55,6 +55,9 @@ type conversions struct {
 
 	reaches
 
+	twinsOnce sync.Once
+	twinsOf   map[*types.Var][]*types.Var
+
 	makesOnce sync.Once
 	makes     bool
 

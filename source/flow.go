@@ -27,6 +27,7 @@ type tracer struct {
 	origins  map[types.Object]bool // those whose own values were traced back
 	state    map[types.Object]bool // those that are part of the memory themselves
 	returned map[returned]bool
+	literals map[returnedLiteral]bool
 	writers  map[*decl]bool // what writes while the program starts
 	early    []*decl        // where that was found
 	changed  bool           // something writes while the program starts
@@ -49,7 +50,7 @@ type tracer struct {
 func newTracer(p *parsedProgram, root *types.Var, at *decl) *tracer {
 	return &tracer{
 		p: p, root: root, decl: at, seen: map[types.Object]bool{}, origins: map[types.Object]bool{}, state: map[types.Object]bool{},
-		returned: map[returned]bool{}, writers: map[*decl]bool{}, named: map[*decl]bool{},
+		returned: map[returned]bool{}, literals: map[returnedLiteral]bool{}, writers: map[*decl]bool{}, named: map[*decl]bool{},
 	}
 }
 
@@ -132,6 +133,11 @@ func (t *tracer) holds(o types.Object) {
 	}
 	t.seen[o] = true
 	t.queue = append(t.queue, o)
+	if v := o.(*types.Var); v.IsField() {
+		for _, twin := range t.p.twins(v) {
+			t.holds(twin)
+		}
+	}
 }
 
 // where lists the declarations in which a variable may be named, but for those
@@ -226,17 +232,31 @@ func (t *tracer) namedResult(o types.Object) {
 	if d == nil {
 		return
 	}
-	f, ok := d.object().(*types.Func)
-	if !ok {
-		return
-	}
-	i := 0
-	for v := range f.Signature().Results().Variables() {
-		if v == o {
-			t.returns(f, i)
+	if f, ok := d.object().(*types.Func); ok {
+		i := 0
+		for v := range f.Signature().Results().Variables() {
+			if v == o {
+				t.returns(f, i)
+			}
+			i++
 		}
-		i++
 	}
+	walk(d.node, func(stack []ast.Node) bool {
+		lit, ok := stack[len(stack)-1].(*ast.FuncLit)
+		if !ok || lit.Type.Results == nil {
+			return true
+		}
+		i := 0
+		for _, f := range lit.Type.Results.List {
+			for _, id := range f.Names {
+				if d.info().Defs[id] == o {
+					t.literalReturns(d, slices.Clone(stack), lit, i)
+				}
+				i++
+			}
+		}
+		return true
+	})
 }
 
 // A way is a value on its way through a declaration: from an expression to what
@@ -788,6 +808,8 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 		}
 	case "min", "max":
 		return true
+	case "panic":
+		t.lost(d, call, "whatever recovers it")
 	}
 	return false
 }

@@ -22,6 +22,9 @@ func (t *tracer) trace(o types.Object) {
 		return
 	}
 	if v.IsField() {
+		for _, twin := range t.p.twins(v) {
+			t.trace(twin)
+		}
 		for _, d := range t.p.mentioned[v] {
 			for _, e := range d.fieldValues(v) {
 				t.source(d, e)
@@ -113,6 +116,11 @@ func (t *tracer) becomes(o types.Object) {
 	t.state[o] = true
 	delete(t.seen, o)
 	t.share(o)
+	if v := o.(*types.Var); v.IsField() {
+		for _, twin := range t.p.twins(v) {
+			t.becomes(twin)
+		}
+	}
 }
 
 // source goes back from an expression to where its value comes from.

@@ -23,6 +23,10 @@ type refs struct {
 	stands      []string            // what each name stands for, in order
 	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
 	careful     []use               // of what must be used with care
+	careNamed   []*ast.Ident        // where it is named
+	lockCopies  []problem           // where the state of locks is copied or compared
+	twinned     [][2]*types.Struct  // structs whose pointers are converted into each other
+	hidden      []hiddenCall        // of methods that types of the library have that tell of their state
 	overwrites  []types.Object      // harmless types of which it puts values in the place of others
 	cut         []types.Type        // elements of lists and arrays of which parts are made
 
@@ -109,7 +113,7 @@ func (d *decl) find() {
 	if t := d.trouble(); t != nil {
 		doubt(*t)
 	}
-	d.problems = append(d.problems, d.careless()...)
+	d.problems = append(append(d.problems, d.careless()...), d.lockCopies...)
 	if d.kind == "var" && k.program.build.trimmed && d.settable() {
 		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), cure: "build without -trimpath, or make it a constant"})
 	}
@@ -153,6 +157,7 @@ func (d *decl) embedded() {
 }
 
 type resolver struct {
+	locks map[types.Type]bool // types that have some
 	converter
 	decl *decl
 	seen map[types.Object]bool // what is mentioned, when that is much
@@ -193,9 +198,13 @@ func (r *resolver) walk(n ast.Node) {
 
 // node notes what the last of the nodes refers to.
 func (r *resolver) node(stack []ast.Node) {
+	if what := r.lockCopy(stack); what != "" {
+		r.decl.lockCopies = append(r.decl.lockCopies, problem{what: what, at: r.decl.at(stack[len(stack)-1].Pos()), name: r.decl.name(), refuse: true, state: true})
+	}
 	switch n := stack[len(stack)-1].(type) {
 	case *ast.CallExpr:
 		r.call(n, stack)
+		r.twin(n)
 	case *ast.InterfaceType:
 		r.interfaces(r.info.Types[n].Type)
 	case *ast.SelectorExpr:
@@ -368,7 +377,13 @@ func (r *resolver) object(o types.Object, id *ast.Ident) {
 		if std.Has(o.Pkg().Path()) {
 			r.leaf(o, id)
 		}
+		if len(std.Telling(f.Name())) > 0 {
+			r.decl.hidden = append(r.decl.hidden, hiddenCall{f, id.Pos()})
+		}
 		return
+	}
+	if isFunc && wantsCare(f) {
+		r.decl.careNamed = append(r.decl.careNamed, id)
 	}
 	r.mention(o)
 	k := r.p.packages[o.Pkg().Path()]

@@ -37,7 +37,7 @@ func (t *tracer) returns(f *types.Func, i int) {
 			switch {
 			case ok && isCalled(stack):
 				t.result(d, stack[:at+1], i, f.Signature().Results().Len())
-			case dispatched || ok && d.toEngine(call):
+			case !dispatched && ok && d.toEngine(call):
 			default:
 				t.lost(d, id, "whatever calls "+f.Name()+", which is passed on as a value and returns it,")
 			}
@@ -130,10 +130,18 @@ func (t *tracer) returnedBy(d *decl, stack []ast.Node, n int) {
 	}
 }
 
+// returnedLiteral is a result of a function literal.
+type returnedLiteral struct {
+	lit *ast.FuncLit
+	i   int
+}
+
 // literalReturns follows what a function literal returns.
 func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n int) {
-	if len(stack) < 2 {
+	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] {
 		return
+	} else {
+		t.literals[r] = true
 	}
 	results := d.info().TypeOf(lit).(*types.Signature).Results().Len()
 	switch p := stack[len(stack)-2].(type) {
@@ -142,7 +150,7 @@ func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n i
 			t.result(d, stack[:len(stack)-1], n, results)
 			return
 		}
-		if d.toEngine(p) || t.memo {
+		if d.toEngine(p) || t.memo && d == t.decl { // a function that remembers what it gives is the variable
 			return
 		}
 	case *ast.AssignStmt:

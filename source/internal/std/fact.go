@@ -123,6 +123,29 @@ var methods = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
+// Telling lists the types with a method of a name that tells what was done to the
+// value before, or depends on a random seed: to call it is refused, by an interface
+// too.
+func Telling(method string) []string { return telling()[method] }
+
+var telling = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{"Do": {"sync.Once"}, "Get": {"sync.Pool"}, "SetOutput": {"log.Logger"}}
+	for line := range strings.Lines(facts) {
+		line = strings.TrimSuffix(line, "\n")
+		name, rest, _ := strings.Cut(line, " ")
+		_, outside, _ := strings.Cut(rest, "; ")
+		at := strings.LastIndexByte(name, '.')
+		if short := name[strings.LastIndexByte(name, '/')+1:]; strings.Count(short, ".") != 2 || outside != receiverState && outside != "a random seed" {
+			continue
+		}
+		all[name[at+1:]] = append(all[name[at+1:]], name[:at])
+	}
+	return all
+})
+
+// receiverState is what functions depend on that tell of it.
+const receiverState = "what was done to its receiver"
+
 // line finds what the facts say of a name.
 func line(name string) (words, outside string, ok bool) {
 	if name == "" || strings.ContainsAny(name, " \n;") {

@@ -1,0 +1,57 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+)
+
+// A pointer to a struct may be converted to one to another struct of the same fields:
+// then these fields are one memory with two names.
+
+// twin notes a conversion of a pointer to a struct.
+func (r *resolver) twin(n *ast.CallExpr) {
+	if len(n.Args) != 1 || !r.info.Types[ast.Unparen(n.Fun)].IsType() {
+		return
+	}
+	to, from := structBehind(r.info.TypeOf(n)), structBehind(r.info.TypeOf(n.Args[0]))
+	if to != nil && from != nil && to != from && to.NumFields() == from.NumFields() {
+		r.decl.twinned = append(r.decl.twinned, [2]*types.Struct{to, from})
+	}
+}
+
+// structBehind is the struct that values of a type point to, or nil.
+func structBehind(of types.Type) *types.Struct {
+	if of == nil {
+		return nil
+	}
+	p, ok := core(of).(*types.Pointer)
+	if !ok {
+		return nil
+	}
+	s, _ := core(p.Elem()).(*types.Struct)
+	return s
+}
+
+// twins lists the fields that may be the same memory as one.
+func (p *parsedProgram) twins(f *types.Var) []*types.Var {
+	p.twinsOnce.Do(func() {
+		p.twinsOf = map[*types.Var][]*types.Var{}
+		for _, k := range p.order {
+			if k.engine {
+				continue
+			}
+			for _, d := range k.decls {
+				for _, pair := range d.resolved().twinned {
+					for i := range pair[0].NumFields() {
+						a, b := pair[0].Field(i).Origin(), pair[1].Field(i).Origin()
+						if a != b && !slices.Contains(p.twinsOf[a], b) {
+							p.twinsOf[a], p.twinsOf[b] = append(p.twinsOf[a], b), append(p.twinsOf[b], a)
+						}
+					}
+				}
+			}
+		}
+	})
+	return p.twinsOf[f]
+}
