@@ -123,6 +123,9 @@ func (d *decl) carelessly(u use) string {
 		if d.firstComes(u.call) {
 			return "a sync.Once that does what the first caller passes"
 		}
+		if d.panics(u.call.Args) && d.file.pkg.program.recovers() {
+			return "a sync.Once whose function panics, which only the first caller sees"
+		}
 	case "(*sync.Pool).Get":
 		if !d.resets(u.call, u.stack) {
 			return "what is left in a sync.Pool, which is not reset before it is used"
@@ -202,6 +205,44 @@ func (d *decl) firstComes(call *ast.CallExpr) bool {
 		return !named
 	}
 	return true
+}
+
+// panics reports whether a function that is passed calls panic itself.
+func (d *decl) panics(args []ast.Expr) bool {
+	if len(args) != 1 {
+		return false
+	}
+	in, body := d, ast.Node(args[0])
+	if o := funcNamed(d.info(), args[0]); o != nil {
+		if in = d.file.pkg.program.declOf(o); in == nil {
+			return false
+		}
+		body = in.node
+	}
+	return in.callsBuiltin(body, "panic")
+}
+
+func (d *decl) callsBuiltin(in ast.Node, name string) (found bool) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			found = found || isBuiltin(d.info(), call, name)
+		}
+		return !found
+	})
+	return found
+}
+
+// recovers reports whether the program recovers from panics.
+func (p *parsedProgram) recovers() bool {
+	p.recoversOnce.Do(func() {
+		for _, k := range p.order {
+			for id, o := range k.info.Uses {
+				b, ok := o.(*types.Builtin)
+				p.hasRecover = p.hasRecover || !k.engine && ok && b.Name() == "recover" && id != nil
+			}
+		}
+	})
+	return p.hasRecover
 }
 
 // resets reports whether what is got from a pool is reset: where it is got, or

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"sync"
+
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // mayBeHeld reports whether values of a method's type may be behind interfaces
@@ -57,6 +59,10 @@ type conversions struct {
 
 	twinsOnce sync.Once
 	twinsOf   map[*types.Var][]*types.Var
+	unnamed   typeutil.Map // structs without a name, each the first of its kind
+
+	recoversOnce sync.Once
+	hasRecover   bool
 
 	makesOnce sync.Once
 	makes     bool

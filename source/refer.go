@@ -26,6 +26,7 @@ type refs struct {
 	careNamed   []*ast.Ident        // where it is named
 	lockCopies  []problem           // where the state of locks is copied or compared
 	twinned     [][2]*types.Struct  // structs whose pointers are converted into each other
+	unnamed     []*types.Struct     // structs that have no name
 	hidden      []hiddenCall        // of methods that types of the library have that tell of their state
 	overwrites  []types.Object      // harmless types of which it puts values in the place of others
 	cut         []types.Type        // elements of lists and arrays of which parts are made
@@ -205,6 +206,12 @@ func (r *resolver) node(stack []ast.Node) {
 	case *ast.CallExpr:
 		r.call(n, stack)
 		r.twin(n)
+	case *ast.StructType:
+		if s, ok := r.info.TypeOf(n).(*types.Struct); ok {
+			if _, named := stack[max(len(stack)-2, 0)].(*ast.TypeSpec); !named {
+				r.decl.unnamed = append(r.decl.unnamed, s)
+			}
+		}
 	case *ast.InterfaceType:
 		r.interfaces(r.info.Types[n].Type)
 	case *ast.SelectorExpr:

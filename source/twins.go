@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// A pointer to a struct may be converted to one to another struct of the same fields:
-// then these fields are one memory with two names.
+// A pointer to a struct may be converted to one to another struct of the same fields,
+// and structs without a name are one type wherever they are written: then fields are
+// one memory with several names.
 
 // twin notes a conversion of a pointer to a struct.
 func (r *resolver) twin(n *ast.CallExpr) {
@@ -42,16 +43,29 @@ func (p *parsedProgram) twins(f *types.Var) []*types.Var {
 				continue
 			}
 			for _, d := range k.decls {
-				for _, pair := range d.resolved().twinned {
-					for i := range pair[0].NumFields() {
-						a, b := pair[0].Field(i).Origin(), pair[1].Field(i).Origin()
-						if a != b && !slices.Contains(p.twinsOf[a], b) {
-							p.twinsOf[a], p.twinsOf[b] = append(p.twinsOf[a], b), append(p.twinsOf[b], a)
-						}
+				r := d.resolved()
+				for _, pair := range r.twinned {
+					p.pair(pair[0], pair[1])
+				}
+				for _, s := range r.unnamed {
+					if first, ok := p.unnamed.At(s).(*types.Struct); ok {
+						p.pair(first, s)
+					} else {
+						p.unnamed.Set(s, s)
 					}
 				}
 			}
 		}
 	})
 	return p.twinsOf[f]
+}
+
+// pair notes that the fields of two structs are the same memory.
+func (p *parsedProgram) pair(s, with *types.Struct) {
+	for i := range min(s.NumFields(), with.NumFields()) {
+		a, b := s.Field(i).Origin(), with.Field(i).Origin()
+		if a != b && !slices.Contains(p.twinsOf[a], b) {
+			p.twinsOf[a], p.twinsOf[b] = append(p.twinsOf[a], b), append(p.twinsOf[b], a)
+		}
+	}
 }
