@@ -56,7 +56,7 @@ func (s *Store) mergedSize() int64 { return fileSize(s.mergedPath()) }
 func (s *Store) kept() []located {
 	all := s.index.all(func(at place) bool { return !at.isTombstone() })
 	slices.SortFunc(all, func(a, b located) int {
-		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.off, b.off))
+		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.off, b.off), cmp.Compare(a.fp, b.fp))
 	})
 	return all
 }
