@@ -221,10 +221,14 @@ func (e *edited) rewrite(name string, b []byte) {
 // before is computed, and nothing else; and a dry run says so.
 func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 	chance := trial.Chance(t)
+	rounds := trial.Rounds(12, 40)
+	if testing.Short() {
+		rounds = 6
+	}
 	stood := int64(0)
 	for name, nodes := range map[string]string{"lines": rowsOfLines, "tables": rowsOfTables, "mappers": rowsOfMappers} {
 		e := newEdited(t, nodes, 700)
-		for round := range trial.Rounds(12, 100) {
+		for round := range rounds {
 			var did []string
 			for range min(round, 1+chance.IntN(3)) {
 				what := slices.Sorted(maps.Keys(edits))[chance.IntN(len(edits))]
