@@ -43,12 +43,17 @@ func TestPrograms(t *testing.T) {
 		t.Fatal("no programs: ", err)
 	}
 	total := tally{}
-	tried := 0
+	tried, large, which := 0, 0, trial.Chance(t).IntN(2)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			cases := readCases(t, file)
 			if len(cases) > 20 && !trial.All() {
 				t.Skip("builds ", len(cases), " packages thrice; LARDER_SUITE=all does")
+			}
+			if len(cases) > 20 {
+				if large++; large%2 != which {
+					t.Skip("the other large program is tried this time: it takes minutes, too")
+				}
 			}
 			tried++
 			total.add(tryProgram(t, cases))
