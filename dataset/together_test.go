@@ -45,8 +45,10 @@ func (a *asked) Put(ctx context.Context, records ...store.Record) error {
 }
 
 // TestMakeAsksTheStoreOnce for all samples, of each of two nodes of which one reads
-// what the other makes.
-func TestMakeAsksTheStoreOnce(t *testing.T) {
+// what the other makes. In time that stands still, so patience never ends.
+func TestMakeAsksTheStoreOnce(t *testing.T) { synctest.Test(t, testMakeAsksTheStoreOnce) }
+
+func testMakeAsksTheStoreOnce(t *testing.T) {
 	s := &asked{Store: memory.New(memory.Options{})}
 	var first, second atomic.Int64
 	build := func() dataset.Dataset[dataset.Sample] {
@@ -112,7 +114,9 @@ func failing(t *testing.T, bad string, runs *atomic.Int64, before func()) datase
 var errBad = errors.New("bad")
 
 // TestMakeEndsAtAFailure with the samples before it, and executes nothing twice.
-func TestMakeEndsAtAFailure(t *testing.T) {
+func TestMakeEndsAtAFailure(t *testing.T) { synctest.Test(t, testMakeEndsAtAFailure) }
+
+func testMakeEndsAtAFailure(t *testing.T) {
 	l, reopen := newLarder(t)
 	var runs atomic.Int64
 	tally := &dataset.Tally{}
