@@ -1,0 +1,235 @@
+package larder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// claim is a call of a batch that nobody else of this process carries out. It
+// belongs to what makes it, which goes on when who asked for the batch has left.
+type claim[T any] struct {
+	*Call[T]
+	at   int // in the batch's Calls
+	key  key.Key
+	made flight.Made[outcome]
+	kept settled[T] // to be remembered, if that is so
+}
+
+// positions returns which of the batch's calls some claims are.
+func positions[T any](claims []*claim[T]) []int {
+	at := make([]int, len(claims))
+	for i, c := range claims {
+		at[i] = c.at
+	}
+	return at
+}
+
+// makeClaimed makes what was claimed, and returns what comes out, in that order.
+func (b *batch[T]) makeClaimed(ctx context.Context, claims []*claim[T]) []flight.Made[outcome] {
+	var resolved, unresolved []*claim[T]
+	for _, c := range claims {
+		if c.Action.Resolved() {
+			resolved = append(resolved, c)
+		} else {
+			unresolved = append(unresolved, c)
+		}
+	}
+	b.makeUnresolved(ctx, unresolved)
+	b.makeResolved(ctx, resolved)
+	made := make([]flight.Made[outcome], len(claims))
+	for i, c := range claims {
+		made[i] = c.made
+	}
+	return made
+}
+
+// makeUnresolved makes what is known by what its inputs are when these are known:
+// see [Call.makeResolved].
+func (b *batch[T]) makeUnresolved(ctx context.Context, claims []*claim[T]) {
+	if len(claims) == 0 {
+		return
+	}
+	if b.Prepare != nil {
+		b.Prepare(ctx, positions(claims))
+	}
+	inner := Batch[T]{Patience: b.Patience}
+	var opened []*opening[T]
+	for _, c := range claims {
+		if o, err := c.resolve(ctx); err != nil {
+			c.made.Err = err
+		} else {
+			opened, inner.Calls = append(opened, o), append(inner.Calls, o.resolved)
+		}
+	}
+	if b.Compute != nil {
+		inner.Compute = func(ctx context.Context, missing []int) ([]T, error) {
+			at := make([]int, len(missing))
+			for j, i := range missing {
+				at[j] = opened[i].at
+			}
+			return b.Compute(ctx, at)
+		}
+	}
+	results, errs := inner.Do(ctx, b.larder)
+	var links []store.Record
+	for i, o := range opened {
+		if errs != nil && errs[i] != nil {
+			o.made.Err = errs[i]
+			continue
+		}
+		var link *store.Record
+		o.made.Value, link, o.made.Err = o.resolvedOutcome(ctx, b.larder, o.key, o.resolved, results[i], o.reads, o.notes)
+		if link != nil {
+			links = append(links, *link)
+		}
+	}
+	b.larder.put(ctx, links...)
+}
+
+// opening is a claim with its inputs by content, and what these were made from.
+type opening[T any] struct {
+	*claim[T]
+	resolved Call[T]
+	notes    *notebook
+	reads    []Read
+}
+
+func (c *claim[T]) resolve(ctx context.Context) (*opening[T], error) {
+	resolved, notes, err := c.resolved(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := notes.pages()
+	return &opening[T]{c, resolved, notes, reads}, err
+}
+
+// makeResolved makes what is known by its key: first what no other process is
+// making, then, one by one, the rest.
+func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
+	var free, shared, busy []*claim[T]
+	var keys []key.Key // of shared
+	for _, c := range claims {
+		if c.MemoryOnly {
+			free = append(free, c)
+		} else {
+			shared, keys = append(shared, c), append(keys, c.key)
+		}
+	}
+	lent, release, err := b.larder.tryLease(ctx, keys)
+	if err != nil {
+		for _, c := range claims {
+			c.made.Err = fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
+		}
+		return
+	}
+	var leased []*claim[T]
+	for i, c := range shared {
+		if lent[i] {
+			leased = append(leased, c)
+		} else {
+			busy = append(busy, c)
+		}
+	}
+	b.makeLeased(ctx, free, leased, release)
+	for _, c := range busy {
+		c.made.Value, c.made.Err = flight.Protect(func() (outcome, error) { return c.make(ctx, b.larder, c.key) })
+	}
+}
+
+// makeLeased makes what no other process can be making.
+func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], release func()) {
+	defer release()
+	keys := make([]key.Key, len(leased))
+	for i, c := range leased {
+		keys[i] = c.key
+	}
+	records := b.larder.records(ctx, keys) // another process may have kept them meanwhile
+	for i, c := range leased {
+		if r, ok := c.found(ctx, b.larder, c.key, records, i, b.larder.reads.Get); ok {
+			c.made.Value, c.made.Err = c.outcome(r)
+		} else {
+			todo = append(todo, c)
+		}
+	}
+	b.compute(ctx, todo)
+}
+
+// compute makes values and keeps them by one write.
+func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
+	if len(claims) == 0 {
+		return
+	}
+	if b.Compute != nil {
+		b.computeTogether(ctx, claims)
+	} else {
+		b.computeEach(ctx, claims)
+	}
+	var records []store.Record
+	for _, c := range claims {
+		if c.kept.record != nil {
+			records = append(records, *c.kept.record)
+		}
+	}
+	b.larder.put(ctx, records...)
+	for _, c := range claims {
+		c.rememberSettled(b.larder, c.kept)
+	}
+}
+
+// take makes what is kept of a value that was computed.
+func (c *claim[T]) take(ctx context.Context, l *Larder, v computed[T]) {
+	s, err := c.settle(ctx, l, c.key, v)
+	if c.made = (flight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
+		c.kept = s
+	}
+}
+
+// computeEach makes values one after another, until one fails or patience ends.
+func (b *batch[T]) computeEach(ctx context.Context, claims []*claim[T]) {
+	start := time.Now()
+	for i, c := range claims {
+		v, err := flight.Protect(func() (computed[T], error) { return c.run(ctx, b.larder) })
+		if c.made.Err = err; err == nil {
+			c.take(ctx, b.larder, v)
+		}
+		if c.made.Err == nil && (b.Patience == 0 || time.Since(start) < b.Patience) {
+			continue
+		}
+		for _, c := range claims[i+1:] {
+			c.made.Err = ErrDeferred
+		}
+		return
+	}
+}
+
+// computeTogether makes all values by one call.
+func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
+	var values []T
+	joint := Call[T]{Compute: func(ctx context.Context) (none T, err error) {
+		values, err = b.Compute(ctx, positions(claims))
+		if err == nil && len(values) != len(claims) {
+			err = fmt.Errorf("larder: a batch of %d was asked for, and %d values were returned", len(claims), len(values))
+		}
+		return none, err
+	}}
+	v, err := flight.Protect(func() (computed[T], error) { return joint.run(ctx, b.larder) })
+	var failed map[int]error
+	if partial := (*PartialError)(nil); errors.As(err, &partial) && len(values) == len(claims) && context.Cause(ctx) == nil {
+		failed, err = partial.Errs, nil
+	}
+	b.larder.count.computed.Add(int64(len(claims) - 1))
+	v.cost /= time.Duration(len(claims))
+	for i, c := range claims {
+		if c.made.Err = cmp.Or(err, failed[i]); c.made.Err == nil {
+			v.value = values[i]
+			c.take(ctx, b.larder, v)
+		}
+	}
+}
