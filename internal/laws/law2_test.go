@@ -44,7 +44,7 @@ var onceComputed = law{
 		{"goroutines are lent the same key", "store/internal/lease/lease.go", "		s = &slot{held: make(chan struct{}, 1)}", "		s = &slot{held: make(chan struct{}, 2)}", []string{"store/internal/lease.TestWaitersTakeTurns"}},
 		{"a batch claims what is under way", "internal/flight/flight.go", "if g.calls[k] == nil && from.within", "if from.within", []string{"internal/flight.TestDoMany"}},
 		{"who waits for what a batch did not begin gets nothing", "do.go", "if joined && errors.Is(err, ErrDeferred) {", "if joined && err == nil && IsDry(ctx) {", []string{".TestABatchStopsAtAFailure"}},
-		{"a batch makes what other processes are making", "batchclaim.go", "		if lent[i] {", "		if i >= 0 {", []string{".TestOverlappingBatchesOfProcesses"}},
+		{"a batch makes what other processes are making", "batchclaim.go", "		if lent[i] {", "		if lent[i] || i >= 0 {", []string{".TestOverlappingBatchesOfProcesses"}},
 		{"a batch does not look again once it has its leases", "batchclaim.go", "b.larder.records(ctx, keys)", "b.larder.records(ctx, nil)", []string{".TestABatchLooksAgainOnceItHasItsLeases"}},
 		{"keys are lent to several who do not wait", "store/internal/lease/lease.go", "if t.slots[k] == nil {\n			s :=", "if t.slots != nil {\n			s :=", []string{"store/memory.TestConformance"}},
 		{"processes are lent the same key", "store/disk/leases.go", "	err = retry(ctx, func() error { return lockByte(file, at) })\n", "	err = ctx.Err()\n", []string{"store/disk.TestLeaseExcludesProcesses"}},
