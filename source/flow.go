@@ -63,7 +63,7 @@ type returned struct {
 // once is a write within a function that a sync.Once calls.
 type once struct {
 	decl   *decl
-	guard  types.Object // the sync.Once
+	guard  *types.Var // the sync.Once
 	lit    *ast.FuncLit
 	writes token.Pos
 	base   types.Object // of which the sync.Once is a field

@@ -452,24 +452,28 @@ func TestVariables(t *testing.T) {
 		{"kept by a buffer", `IMPORT "bytes"; var v = []byte("abc"); var b = bytes.NewBuffer(v); func Tune() { b.Reset(); b.WriteByte('x') }; var tune = Tune; func Area() string { return string(v) }`, "x/calc"},
 		{"a memo", `var v = map[int]int{}; func Area(n int) int { if x, ok := v[n]; ok { return x }; v[n] = n; return n }`, "x/calc.Area"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			text := "package calc\n\nimport \"embed\"\n"
-			parts := strings.Split(c.text, "; ")
-			for len(parts) > 0 && strings.HasPrefix(parts[0], "IMPORT ") {
-				text += "import " + strings.TrimPrefix(parts[0], "IMPORT ") + "\n"
-				parts = parts[1:]
-			}
-			text += "\n//go:embed *.go\nvar files embed.FS\n\n" + strings.Join(parts, "; ") + "\n"
-			_, err := parsedText(t, map[string]string{"x/calc": text}).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
-			var refusal *RefusalError
-			switch {
-			case c.refused == "" && err != nil:
-				t.Errorf("refused: %v", err)
-			case c.refused != "" && !errors.As(err, &refusal):
-				t.Errorf("not refused: %v", err)
-			case c.refused != "" && !strings.Contains(err.Error(), c.refused):
-				t.Errorf("refused without the words %q: %v", c.refused, err)
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { testVariable(t, c.text, c.refused) })
+	}
+}
+
+// testVariable identifies Area in a package of one line, and wants it to be refused
+// with some words, or not.
+func testVariable(t *testing.T, line, refused string) {
+	text := "package calc\n\nimport \"embed\"\n"
+	parts := strings.Split(line, "; ")
+	for len(parts) > 0 && strings.HasPrefix(parts[0], "IMPORT ") {
+		text += "import " + strings.TrimPrefix(parts[0], "IMPORT ") + "\n"
+		parts = parts[1:]
+	}
+	text += "\n//go:embed *.go\nvar files embed.FS\n\n" + strings.Join(parts, "; ") + "\n"
+	_, err := parsedText(t, map[string]string{"x/calc": text}).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+	var refusal *RefusalError
+	switch {
+	case refused == "" && err != nil:
+		t.Errorf("refused: %v", err)
+	case refused != "" && !errors.As(err, &refusal):
+		t.Errorf("not refused: %v", err)
+	case refused != "" && !strings.Contains(err.Error(), refused):
+		t.Errorf("refused without the words %q: %v", refused, err)
 	}
 }
