@@ -116,8 +116,7 @@ func (t *tracer) calls(d *decl, n ast.Node, f *types.Func) {
 // interfaces has it.
 func (p *parsedProgram) ofLibrary(f *types.Func) bool {
 	own := p.ownTypes(f)
-	p.converted()
-	for t := range p.held {
+	for t := range p.converted() {
 		n, ok := t.(*types.Named)
 		if !ok || n.Obj().Pkg() == nil || !std.Has(n.Obj().Pkg().Path()) {
 			continue
@@ -172,19 +171,19 @@ func withoutReceiver(f *types.Func) *types.Signature {
 
 // embedded reports whether a struct of the program embeds values of a type.
 func (p *parsedProgram) embedded(t *types.Named) bool {
-	p.embedsOnce.Do(func() {
-		p.embeds = map[types.Type]bool{}
+	return p.found.embeds.get(func() map[types.Type]bool {
+		embeds := map[types.Type]bool{}
 		for _, k := range p.order {
 			for _, o := range k.info.Defs {
 				if v, ok := o.(*types.Var); ok && v.Embedded() {
 					if n, ok := types.Unalias(deref(v.Type())).(*types.Named); ok {
-						p.embeds[n.Origin()] = true
+						embeds[n.Origin()] = true
 					}
 				}
 			}
 		}
-	})
-	return p.embeds[t]
+		return embeds
+	})[t]
 }
 
 // ownTypes reports whether a method takes or gives types of the program's own,

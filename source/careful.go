@@ -61,7 +61,6 @@ type hiddenCall struct {
 func (d *decl) hiddenCalls() (list []problem) {
 	p := d.file.pkg.program
 	for _, h := range d.hidden {
-		p.converted()
 		for _, name := range std.Telling(h.of.Name()) {
 			if !p.puts(name, h.of) {
 				continue
@@ -85,18 +84,9 @@ func (p *parsedProgram) puts(name string, method *types.Func) bool {
 		f, ok := m.(*types.Func)
 		return ok && types.Identical(withoutReceiver(f), withoutReceiver(method))
 	}
-	for t := range p.held {
+	for t := range p.converted() {
 		if is(t) {
 			return true
-		}
-	}
-	for _, k := range p.order {
-		for _, i := range k.info.Instances {
-			for a := range i.TypeArgs.Types() {
-				if is(deref(a)) {
-					return true
-				}
-			}
 		}
 	}
 	return false
@@ -148,8 +138,7 @@ func (d *decl) valueOf(e ast.Expr) constant.Value {
 
 // setsFlags reports whether the program changes what loggers show, also as a value.
 func (p *parsedProgram) setsFlags() bool {
-	p.flagsOnce.Do(func() { p.flagsSet = p.namesAny("log", "SetFlags") })
-	return p.flagsSet
+	return p.found.setsFlags.get(func() bool { return p.namesAny("log", "SetFlags") })
 }
 
 // outward reports whether what is written to an expression leaves the program.

@@ -132,8 +132,7 @@ func (r *reacher) behind(i *types.Interface) {
 		r.open = true
 		return
 	}
-	r.p.converted()
-	for t := range r.p.held {
+	for t := range r.p.converted() {
 		n, isNamed := t.(*types.Named)
 		if _, parameter := types.Unalias(t).(*types.TypeParam); parameter || isNamed && n.TypeParams().Len() > 0 && hasNames(n, i) {
 			r.open = true
@@ -264,8 +263,8 @@ func (t *tracer) inside(of types.Type, itself bool) bool {
 
 // foreign reports whether the program has packages of which no types are known.
 func (p *parsedProgram) foreign() bool {
-	p.foreignOnce.Do(func() {
-		p.hasForeign = p.unknown != ""
+	return p.found.foreign.get(func() bool {
+		foreign := p.unknown != ""
 		for _, k := range p.order {
 			if k.engine {
 				continue
@@ -273,10 +272,10 @@ func (p *parsedProgram) foreign() bool {
 			for _, f := range k.syntax {
 				for _, s := range f.syntax.Imports {
 					path := strings.Trim(s.Path.Value, "\"`")
-					p.hasForeign = p.hasForeign || !std.Has(path) && !isEngine(path) && p.packages[path] == nil
+					foreign = foreign || !std.Has(path) && !isEngine(path) && p.packages[path] == nil
 				}
 			}
 		}
+		return foreign
 	})
-	return p.hasForeign
 }

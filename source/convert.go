@@ -5,33 +5,31 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"sync"
-
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // mayBeHeld reports whether values of a method's type may be behind interfaces
 // anywhere in the program, by which code that is not its own can call it.
 func (p *parsedProgram) mayBeHeld(m *decl) bool {
-	p.converted()
 	t := m.receiverType()
-	return t == nil || p.held[t]
+	return t == nil || p.converted()[t]
 }
 
-// converted finds what types are converted to interfaces in the whole program.
-func (p *parsedProgram) converted() {
-	p.conversionsOnce.Do(func() {
-		p.held = map[types.Type]bool{}
+// converted finds what types are converted to interfaces in the whole program, or are
+// part of types that are.
+func (p *parsedProgram) converted() map[types.Type]bool {
+	return p.found.held.get(func() map[types.Type]bool {
+		held := map[types.Type]bool{}
 		for _, k := range p.order {
 			if k.engine {
 				continue
 			}
 			for _, d := range k.decls {
 				for t := range d.resolved().converts {
-					p.held[t] = true
+					held[t] = true
 				}
 			}
 		}
+		return held
 	})
 }
 
@@ -44,37 +42,6 @@ func (d *decl) receiverType() types.Type {
 		return o.Type()
 	}
 	return nil
-}
-
-// conversions tells what types are converted to interfaces, or are part of types
-// that are.
-type conversions struct {
-	conversionsOnce sync.Once
-	held            map[types.Type]bool
-
-	valuesOnce sync.Once
-	functions  values
-
-	reaches
-
-	twinsOnce sync.Once
-	twinsOf   map[*types.Var][]*types.Var
-	unnamed   typeutil.Map // structs without a name, each the first of its kind
-
-	recoversOnce sync.Once
-	hasRecover   bool
-
-	makesOnce sync.Once
-	makes     bool
-
-	flagsOnce sync.Once
-	flagsSet  bool
-
-	foreignOnce sync.Once
-	hasForeign  bool
-
-	embedsOnce sync.Once
-	embeds     map[types.Type]bool // types that structs embed
 }
 
 // converter finds conversions to interfaces in a declaration.

@@ -106,16 +106,17 @@ func (d *decl) isNamed(e ast.Expr, v *types.Var) bool {
 // cuts reports whether the program makes parts of lists or arrays of some
 // elements anywhere.
 func (p *parsedProgram) cuts(elem types.Type) bool {
-	p.cutsOnce.Do(func() {
+	all := p.found.cut.get(func() (all []types.Type) {
 		for _, k := range p.order {
 			for _, d := range k.decls {
 				if !k.engine {
-					p.cutOf = append(p.cutOf, d.cut...)
+					all = append(all, d.cut...)
 				}
 			}
 		}
+		return all
 	})
-	return slices.ContainsFunc(p.cutOf, func(of types.Type) bool { return alike(of, elem) })
+	return slices.ContainsFunc(all, func(of types.Type) bool { return alike(of, elem) })
 }
 
 // cutsPartsOf reports whether the declaration does.

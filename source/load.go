@@ -35,7 +35,8 @@ type parsedProgram struct {
 	broken      string // why nothing that is known of the program can be trusted, or ""
 
 	index
-	conversions
+	reaches
+	found    found
 	verdicts verdicts
 }
 

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // A copy of a lock, or a comparison with one, tells who holds it, and of a sync.Once
@@ -21,79 +22,74 @@ func (r *resolver) lockCopy(stack []ast.Node) string {
 	default:
 		return "" // literals are new, and results were copied before
 	}
-	if tv, ok := r.info.Types[e]; ok && !tv.IsValue() || !r.hasLock(r.info.TypeOf(e)) {
+	what := r.usedAs(e, stack[len(stack)-2])
+	if what == "" {
 		return ""
 	}
+	if tv, ok := r.info.Types[e]; ok && !tv.IsValue() || !r.p.hasLock(r.info.TypeOf(e)) {
+		return ""
+	}
+	return what
+}
+
+// usedAs returns what a node does with an expression, if it was one with locks in it
+// and that copied or compared them.
+func (r *resolver) usedAs(e ast.Expr, by ast.Node) string {
 	const copied = "a copy of a lock, which tells who holds it"
-	switch p := stack[len(stack)-2].(type) {
+	is := false
+	switch p := by.(type) {
 	case *ast.BinaryExpr:
 		return "a comparison of locks, which tells who holds them"
 	case *ast.AssignStmt:
-		for _, v := range p.Rhs {
-			if v == e {
-				return copied
-			}
-		}
+		is = slices.Contains(p.Rhs, e)
 	case *ast.ValueSpec:
-		for _, v := range p.Values {
-			if v == e {
-				return copied
-			}
-		}
+		is = slices.Contains(p.Values, e)
 	case *ast.CallExpr:
-		if p.Fun != e && !isBuiltin(r.info, p, "new", "len", "cap") {
-			return copied
-		}
+		is = p.Fun != e && !isBuiltin(r.info, p, "new", "len", "cap")
 	case *ast.KeyValueExpr:
-		if p.Value == e {
-			return copied
-		}
+		is = p.Value == e
 	case *ast.IndexExpr:
-		if p.Index == e {
-			return copied
-		}
+		is = p.Index == e
 	case *ast.SelectorExpr: // a method that has its receiver by value
-		if sel := r.info.Selections[p]; sel != nil && sel.Kind() == types.MethodVal && p.X == e {
-			if f, ok := sel.Obj().(*types.Func); ok && r.hasLock(f.Signature().Recv().Type()) {
-				return copied
-			}
+		if sel := r.info.Selections[p]; p.X == e && sel != nil && sel.Kind() == types.MethodVal {
+			f, ok := sel.Obj().(*types.Func)
+			is = ok && r.p.hasLock(f.Signature().Recv().Type())
 		}
 	case *ast.ReturnStmt, *ast.CompositeLit, *ast.SendStmt, *ast.SwitchStmt, *ast.CaseClause:
-		return copied
+		is = true
 	case *ast.RangeStmt:
-		if p.Value == e && p.Tok == token.ASSIGN {
-			return copied
-		}
+		is = p.Value == e && p.Tok == token.ASSIGN
+	}
+	if is {
+		return copied
 	}
 	return ""
 }
 
 // hasLock reports whether a value of a type is, or has in itself, one of package
 // sync.
-func (r *resolver) hasLock(of types.Type) bool {
-	if of == nil {
-		return false
-	}
-	if has, ok := r.locks[of]; ok {
-		return has
-	}
-	has := false
-	if r.locks == nil {
-		r.locks = map[types.Type]bool{}
-	}
-	r.locks[of] = false
+func (p *parsedProgram) hasLock(of types.Type) bool {
 	switch t := types.Unalias(of).(type) {
 	case *types.Named:
-		p := t.Obj().Pkg()
-		_, isStruct := t.Underlying().(*types.Struct)
-		has = isStruct && (p != nil && p.Path() == "sync" || r.hasLock(t.Underlying()))
+		s, ok := t.Underlying().(*types.Struct)
+		if !ok {
+			return false
+		}
+		if has, ok := p.found.locks.Load(t); ok {
+			return has.(bool)
+		}
+		pkg := t.Obj().Pkg()
+		has := pkg != nil && pkg.Path() == "sync" || p.hasLock(s)
+		p.found.locks.Store(t, has)
+		return has
 	case *types.Array:
-		has = r.hasLock(t.Elem())
+		return p.hasLock(t.Elem())
 	case *types.Struct:
 		for f := range t.Fields() {
-			has = has || r.hasLock(f.Type())
+			if p.hasLock(f.Type()) {
+				return true
+			}
 		}
 	}
-	r.locks[of] = has
-	return has
+	return false
 }

@@ -151,15 +151,16 @@ func jumps(body *ast.BlockStmt) (found bool) {
 
 // recovers reports whether the program recovers from panics.
 func (p *parsedProgram) recovers() bool {
-	p.recoversOnce.Do(func() {
+	return p.found.recovers.get(func() bool {
 		for _, k := range p.order {
-			for id, o := range k.info.Uses {
-				b, ok := o.(*types.Builtin)
-				p.hasRecover = p.hasRecover || !k.engine && ok && b.Name() == "recover" && id != nil
+			for _, o := range k.info.Uses {
+				if b, ok := o.(*types.Builtin); ok && !k.engine && b.Name() == "recover" {
+					return true
+				}
 			}
 		}
+		return false
 	})
-	return p.hasRecover
 }
 
 // guards reports whether a sync.Once that is a field guards what is written, the

@@ -326,9 +326,9 @@ func (d *decl) isZero(e ast.Expr) bool {
 	return v != nil && v.ExactString() == "0"
 }
 
-// whole are types of the standard library of which Reset leaves nothing, in whatever
+// emptied are types of the standard library of which Reset leaves nothing, in whatever
 // way a value was made.
-var whole = map[string]bool{"bytes.Buffer": true, "bytes.Reader": true, "strings.Builder": true, "strings.Reader": true}
+var emptied = map[string]bool{"bytes.Buffer": true, "bytes.Reader": true, "strings.Builder": true, "strings.Reader": true}
 
 // resetMethod reports whether a method resets the variable that it is called on: one
 // of the standard library, or one of the program's that begins by assigning to all of
@@ -350,7 +350,7 @@ func (d *decl) resetMethod(s *ast.SelectorExpr, v, pool *types.Var, empty bool) 
 		case types.IsInterface(n):
 			return len(p.indexed().methods["Reset"]) == 0 && p.madeByPool(pool)
 		default:
-			return whole[n.Obj().Pkg().Path()+"."+n.Obj().Name()] || p.madeByPool(pool)
+			return emptied[n.Obj().Pkg().Path()+"."+n.Obj().Name()] || p.madeByPool(pool)
 		}
 	}
 	body, recv := m.function().Body, m.function().Recv.List[0].Names

@@ -158,7 +158,6 @@ func (d *decl) embedded() {
 }
 
 type resolver struct {
-	locks map[types.Type]bool // types that have some
 	converter
 	decl *decl
 	seen map[types.Object]bool // what is mentioned, when that is much
@@ -486,8 +485,6 @@ type index struct {
 	byName   bool // methods are called by names that are not in the source
 	funcs    bool // and functions
 	reflects bool // values of any type are written
-	cutsOnce sync.Once
-	cutOf    []types.Type // of all declarations
 
 	indexOnce  sync.Once
 	overwrites map[types.Object]*decl // types of which values are put in the place of others

@@ -13,12 +13,7 @@ import (
 // called. So where it cannot be seen which one a value is, it is one of those that
 // have its type: an option is one of the options that there are.
 
-// values are the functions of a program that are values somewhere, as they stand.
-type values struct {
-	all []value
-}
-
-// value is one of them.
+// value is a function that is a value somewhere.
 type value struct {
 	callee
 	of      *types.Signature
@@ -49,10 +44,9 @@ func (p *parsedProgram) valuesOf(of *types.Signature) (list []callee, ok bool) {
 // makesFunctions reports whether the program makes function values that its sources
 // do not show, by reflection.
 func (p *parsedProgram) makesFunctions() bool {
-	p.makesOnce.Do(func() {
-		p.makes = p.namesAny("reflect", "MakeFunc", "Method", "MethodByName", "Methods")
+	return p.found.makesFunctions.get(func() bool {
+		return p.namesAny("reflect", "MakeFunc", "Method", "MethodByName", "Methods")
 	})
-	return p.makes
 }
 
 // namesAny reports whether the program's own code names one of some functions or
@@ -77,7 +71,7 @@ func (p *parsedProgram) namesAny(path string, names ...string) bool {
 
 // allValues finds the functions that are values.
 func (p *parsedProgram) allValues() []value {
-	p.valuesOnce.Do(func() {
+	return p.found.values.get(func() (all []value) {
 		for _, k := range p.order {
 			if k.engine {
 				continue
@@ -85,14 +79,14 @@ func (p *parsedProgram) allValues() []value {
 			for _, d := range k.decls {
 				walk(d.node, func(stack []ast.Node) bool {
 					if v, ok := p.valueAt(d, stack); ok {
-						p.functions.all = append(p.functions.all, v)
+						all = append(all, v)
 					}
 					return true
 				})
 			}
 		}
+		return all
 	})
-	return p.functions.all
 }
 
 // valueAt returns the function that the last of the nodes is, if it is a value.

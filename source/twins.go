@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // A pointer to a struct may be converted to one to another struct of the same fields,
@@ -36,8 +38,9 @@ func structBehind(of types.Type) *types.Struct {
 
 // twins lists the fields that may be the same memory as one.
 func (p *parsedProgram) twins(f *types.Var) []*types.Var {
-	p.twinsOnce.Do(func() {
-		p.twinsOf = map[*types.Var][]*types.Var{}
+	return p.found.twins.get(func() twins {
+		all := twins{}
+		var unnamed typeutil.Map // each the first of its kind
 		for _, k := range p.order {
 			if k.engine {
 				continue
@@ -45,27 +48,30 @@ func (p *parsedProgram) twins(f *types.Var) []*types.Var {
 			for _, d := range k.decls {
 				r := d.resolved()
 				for _, pair := range r.twinned {
-					p.pair(pair[0], pair[1])
+					all.pair(pair[0], pair[1])
 				}
 				for _, s := range r.unnamed {
-					if first, ok := p.unnamed.At(s).(*types.Struct); ok {
-						p.pair(first, s)
+					if first, ok := unnamed.At(s).(*types.Struct); ok {
+						all.pair(first, s)
 					} else {
-						p.unnamed.Set(s, s)
+						unnamed.Set(s, s)
 					}
 				}
 			}
 		}
-	})
-	return p.twinsOf[f]
+		return all
+	})[f]
 }
 
+// twins are the fields that are the same memory as others.
+type twins map[*types.Var][]*types.Var
+
 // pair notes that the fields of two structs are the same memory.
-func (p *parsedProgram) pair(s, with *types.Struct) {
+func (t twins) pair(s, with *types.Struct) {
 	for i := range min(s.NumFields(), with.NumFields()) {
 		a, b := s.Field(i).Origin(), with.Field(i).Origin()
-		if a != b && !slices.Contains(p.twinsOf[a], b) {
-			p.twinsOf[a], p.twinsOf[b] = append(p.twinsOf[a], b), append(p.twinsOf[b], a)
+		if a != b && !slices.Contains(t[a], b) {
+			t[a], t[b] = append(t[a], b), append(t[b], a)
 		}
 	}
 }
