@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/pool"
 )
 
 // runFlags are the flags of larder run.
@@ -88,7 +89,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	shown := *a
 	shown.stderr, shown.warned = d.log(), events.observe
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Reads: reads, Workers: f.workers, Only: f.only, Discard: f.discard, Log: shown.logger(),
+		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, Log: shown.logger(),
 			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)

@@ -13,15 +13,17 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/schema"
 )
 
 // validateFlags are the flags of larder validate.
 type validateFlags struct {
-	set    variables
-	schema string
-	infer  bool
-	json   bool
+	set     variables
+	schema  string
+	infer   bool
+	json    bool
+	workers int
 	schema.Options
 }
 
@@ -44,7 +46,7 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 	c.Flags().BoolVar(&f.infer, "infer", false, "print the schema that the samples have in common")
 	c.Flags().IntVar(&f.First, "first", 0, "look at the first `n` samples only")
 	c.Flags().IntVar(&f.Limit, "limit", 100, "list at most `n` of what is wrong")
-	c.Flags().IntVar(&f.Workers, "workers", 0, "samples at once (default: the number of processors)")
+	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	f.set.flags(c)
 	c.MarkFlagsMutuallyExclusive("schema", "infer")
@@ -53,7 +55,7 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 }
 
 func (a *app) validate(ctx context.Context, args []string, f validateFlags) error {
-	if f.First < 0 || f.Workers < 0 || f.Limit < 1 {
+	if f.First < 0 || f.workers < 0 || f.Limit < 1 {
 		return usageError{errors.New("--first and --workers must not be negative, and --limit must be 1 at least")}
 	}
 	var s *schema.Schema
@@ -73,8 +75,9 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 	if _, err := a.reading(ctx, fl, f.set, guard.Input{Who: "--schema", Path: f.schema}); err != nil {
 		return err
 	}
+	f.Pool = pool.New(f.workers)
 	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Workers: f.Workers, Log: a.logger()})
+		data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Pool: f.Pool, Log: a.logger()})
 		if err != nil {
 			return flowError(err)
 		}

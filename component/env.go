@@ -8,17 +8,18 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // Env is what a component may use beside its parameters.
 type Env struct {
-	Node    string         // the node's name, for errors
-	Dir     string         // relative paths start here
-	Larder  *larder.Larder // keeps results; may be nil
-	Files   key.Memo       // remembers digests of files; may be nil
-	Workers int            // samples at once
-	Tally   *dataset.Tally // counts what the node does
-	Log     *slog.Logger   // takes warnings
+	Node   string         // the node's name, for errors
+	Dir    string         // relative paths start here
+	Larder *larder.Larder // keeps results; may be nil
+	Files  key.Memo       // remembers digests of files; may be nil
+	Pool   *pool.Pool     // bounds what is done at once
+	Tally  *dataset.Tally // counts what the node does
+	Log    *slog.Logger   // takes warnings
 	// Inputs are what the flow reads: a sink must not write there. May be nil.
 	Inputs *guard.Inputs
 	// Written, if not nil, is called by a sink of files when it has ended, well

@@ -4,63 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/dataset"
 )
-
-// crowd counts those who are at work.
-type crowd struct {
-	mu        sync.Mutex
-	now, most int
-}
-
-// work is a second of it.
-func (c *crowd) work(context.Context, int) error {
-	c.mu.Lock()
-	c.now++
-	c.most = max(c.most, c.now)
-	c.mu.Unlock()
-	time.Sleep(time.Second)
-	c.mu.Lock()
-	c.now--
-	c.mu.Unlock()
-	return nil
-}
-
-func TestParallelIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c crowd
-		if err := dataset.Parallel(t.Context(), 100, 3, c.work); err != nil || c.most != 3 {
-			t.Errorf("%d elements at once by 3 workers, %v", c.most, err)
-		}
-	})
-}
-
-// TestBoundIsShared: under one bound, many calls work on no more at once than
-// one would.
-func TestBoundIsShared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c crowd
-		ctx := dataset.Bounded(t.Context(), 2)
-		var wait sync.WaitGroup
-		for range 4 {
-			wait.Go(func() {
-				if err := dataset.Parallel(ctx, 10, 2, c.work); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wait.Wait()
-		if c.most != 2 {
-			t.Errorf("%d elements at once under a bound of 2", c.most)
-		}
-	})
-}
 
 // TestCacheBytesFollowReads: a byte bound counts values that are read after
 // their sample was cached.

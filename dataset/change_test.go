@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // textFile is a file that tests change, and its item under the key x.
@@ -58,7 +59,7 @@ func TestScanOfAFileThatChanges(t *testing.T) {
 			return named.At(ctx, i)
 		})
 		return dataset.Scan[string]{
-			Op: op, Workers: 1, Larder: reopen(),
+			Op: op, Pool: pool.New(1), Larder: reopen(),
 			Each: func(ctx context.Context, s dataset.Sample) (string, error) {
 				v, err := s.Value(ctx, "x")
 				text, _ := v.(string)
@@ -129,7 +130,7 @@ func TestWhatWasStoppedDidNotFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds := dataset.Map(texts(4, "a"), m, dataset.MapOptions{Tally: &tally})
-	err = dataset.Parallel(t.Context(), 4, 4, func(ctx context.Context, i int) error {
+	err = pool.New(4).Each(t.Context(), 4, func(ctx context.Context, i int) error {
 		s, err := ds.At(ctx, i)
 		if err == nil {
 			_, err = s.Value(ctx, "b")

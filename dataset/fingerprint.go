@@ -4,16 +4,17 @@ import (
 	"context"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // Fingerprint names all samples of a dataset, their items and their order,
 // computing none of them: by content where that is known, and otherwise by the
 // computation that makes it. Equal fingerprints mean equal data.
-func Fingerprint(ctx context.Context, ds Dataset[Sample], workers int) (key.Digest, error) {
+func Fingerprint(ctx context.Context, ds Dataset[Sample], p *pool.Pool) (key.Digest, error) {
 	op, err := key.NewOp("fingerprint", key.Version("1"))
 	if err != nil {
 		return key.Digest{}, err
 	}
-	_, names, err := Scan[any]{Op: op, Workers: workers}.input(ctx, ds, nil)
+	_, names, err := Scan[any]{Op: op, Pool: p}.input(ctx, ds, nil)
 	return key.DigestOf(names), err
 }

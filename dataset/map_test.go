@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/cache"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
@@ -295,5 +296,21 @@ func TestScanIsKeptAndCutsOff(t *testing.T) {
 	}
 	if runs.Load() != 4 || scans.Load() != 4 {
 		t.Errorf("%d executions and %d looks over two runs, want 4 and 4", runs.Load(), scans.Load())
+	}
+}
+
+func TestCachedSamplesHoldWhatWasRead(t *testing.T) {
+	var runs atomic.Int64
+	var tally dataset.Tally
+	ds := dataset.Map(texts(10, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Tally: &tally})
+	ds, err := dataset.Cached(ds, cache.Options{Policy: "memo"}, &tally)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		values(t, ds, "c")
+	}
+	if runs.Load() != 10 || tally.FromMemory.Load() != 20 {
+		t.Errorf("%d executions and %d hits over three passes, want 10 and 20", runs.Load(), tally.FromMemory.Load())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
+	"github.com/larder-data/larder/pool"
 )
 
 // dice returns a maker that draws one number into item n, and counts.
@@ -114,7 +115,7 @@ func TestRandomResultsAreKept(t *testing.T) {
 		kept := func(r dataset.Random) []string {
 			ds := dataset.Map(texts(9, "a"), dice(t, "dice", "1", r, &runs), dataset.MapOptions{Larder: reopen(), Keep: true})
 			got := make([]string, 9)
-			err := dataset.Parallel(t.Context(), 9, 4, func(ctx context.Context, i int) error {
+			err := pool.New(4).Each(t.Context(), 9, func(ctx context.Context, i int) error {
 				s, err := ds.At(ctx, 8-i)
 				if err != nil {
 					return err

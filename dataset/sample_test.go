@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 func sampleOf(t *testing.T, keys ...string) dataset.Sample {
@@ -65,7 +68,7 @@ func TestScanTellsAllItemsWhereOneIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewItem("json", int64(1))}, dataset.Field{Key: "b", Item: dataset.NewItem("json", int64(2))})
-	_, err = dataset.Scan[bool]{Node: "n", Op: op, Reads: []string{"a", "z"}, Workers: 1, Each: func(context.Context, dataset.Sample) (bool, error) {
+	_, err = dataset.Scan[bool]{Node: "n", Op: op, Reads: []string{"a", "z"}, Pool: pool.New(1), Each: func(context.Context, dataset.Sample) (bool, error) {
 		return false, errors.New("was called without what it reads")
 	}}.Run(t.Context(), dataset.List(s))
 	if want := `node n: sample 0: no item "z": the sample has a, b`; err == nil || err.Error() != want {
@@ -95,7 +98,7 @@ func TestItemValueIsWhatItsBytesDecodeTo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !equal(v, c.want) {
+			if !cmp.Equal(v, c.want) {
 				t.Errorf("%s, %s: %#v, want %#v", c.ext, what, v, c.want)
 			}
 		}

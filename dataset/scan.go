@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // A Scan is one full pass over a dataset that gets a small value of each
@@ -18,13 +19,13 @@ import (
 // whole pass are kept, so a second run over the same samples reads none of
 // them.
 type Scan[T any] struct {
-	Node    string         // for errors
-	Op      *key.Op        // identity of what is done
-	Reads   []string       // items that Each is given, each of which must be there; nil means all
-	Workers int            // samples at once
-	Larder  *larder.Larder // nil: nothing is kept
-	Tally   *Tally         // may be nil
-	Each    func(ctx context.Context, s Sample) (T, error)
+	Node   string         // for errors
+	Op     *key.Op        // identity of what is done
+	Reads  []string       // items that Each is given, each of which must be there; nil means all
+	Pool   *pool.Pool     // bounds the samples looked at at once
+	Larder *larder.Larder // nil: nothing is kept
+	Tally  *Tally         // may be nil
+	Each   func(ctx context.Context, s Sample) (T, error)
 }
 
 // Run returns the value of each sample of ds, in order.
@@ -78,7 +79,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 // pass calls Each for every sample.
 func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
-	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) (err error) {
+	err := s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) (err error) {
 		in, err := s.at(ctx, ds, i)
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key.Input, []byte, error) {
 	names := make([]byte, ds.Len()*key.Size)
 	deep := make([]bool, ds.Len())
-	err := Parallel(ctx, ds.Len(), s.Workers, func(ctx context.Context, i int) error {
+	err := s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
 		in, err := s.at(ctx, ds, i)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/pool"
 )
 
 // Make sees to it that the items of samples have been made, of those that are kept
@@ -46,7 +47,7 @@ func RangesOf(ds Dataset[Sample]) *Ranges { return &Ranges{of: ds, left: map[int
 // some milliseconds, and one at least. The error is that of the sample after these.
 func (r *Ranges) Range(ctx context.Context, from, to int) (samples []Sample, err error) {
 	start := time.Now()
-	for i := from; i < to && (i == from || time.Since(start) < patience); i++ {
+	for i := from; i < to && (i == from || time.Since(start) < pool.Patience); i++ {
 		s, serr := r.at(ctx, i)
 		if serr != nil {
 			err = serr
@@ -106,7 +107,7 @@ func together(samples []Sample) (all []*group) {
 // from the first on, are done: an error is that of the next. What another goroutine
 // is at is left to that.
 func (g *group) make(ctx context.Context) (done int, err error) {
-	b, at := larder.Batch[*made]{Patience: patience}, []int(nil) // at: of each call, in makings
+	b, at := larder.Batch[*made]{Patience: pool.Patience}, []int(nil) // at: of each call, in makings
 	done = len(g.makings)
 	for i, m := range g.makings {
 		select {

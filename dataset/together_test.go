@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 )
@@ -150,7 +151,7 @@ func TestMakeLeavesTheRest(t *testing.T) {
 		var mu sync.Mutex
 		var done []int
 		ranges := dataset.RangesOf(ds)
-		err := dataset.InRanges(t.Context(), 32, 8, func(ctx context.Context, from, to int) (int, error) {
+		err := pool.New(8).Ranges(t.Context(), 32, func(ctx context.Context, from, to int) (int, error) {
 			samples, err := ranges.Range(ctx, from, to)
 			mu.Lock()
 			defer mu.Unlock()
@@ -170,30 +171,6 @@ func TestMakeLeavesTheRest(t *testing.T) {
 			t.Errorf("%d executions", runs.Load())
 		}
 	})
-}
-
-// TestInRangesEndsWithTheFirstFailure, and does nothing twice.
-func TestInRangesEndsWithTheFirstFailure(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		seen := make([]atomic.Int64, 10_000)
-		err := dataset.InRanges(t.Context(), len(seen), workers, func(_ context.Context, from, to int) (int, error) {
-			for i := from; i < to; i++ {
-				if i == 5000 {
-					return i - from, errBad
-				}
-				seen[i].Add(1)
-			}
-			return to - from, nil
-		})
-		if !errors.Is(err, errBad) {
-			t.Error(err)
-		}
-		for i := range seen {
-			if n := seen[i].Load(); n > 1 || workers == 1 && (n == 1) != (i < 5000) {
-				t.Fatalf("%d workers: %d was done %d times", workers, i, n)
-			}
-		}
-	}
 }
 
 // TestWhatIsLeftIsNotMadeAgain: two nodes, the second of which takes long: what the

@@ -7,6 +7,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/disk"
 	"github.com/larder-data/larder/store/memory"
 
@@ -30,7 +31,7 @@ func repeated(b *testing.B, l *larder.Larder, options string) component.Samples 
 
 func readAll(b *testing.B, ds component.Samples, workers int) {
 	b.Helper()
-	err := dataset.Parallel(b.Context(), ds.Len(), workers, func(ctx context.Context, i int) error {
+	err := pool.New(workers).Each(b.Context(), ds.Len(), func(ctx context.Context, i int) error {
 		s, err := ds.At(ctx, i)
 		if err != nil {
 			return err

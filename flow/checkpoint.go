@@ -8,6 +8,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // Checkpoints is where the samples of checkpoints are kept, if that is not the
@@ -23,15 +24,15 @@ type Checkpoints interface {
 
 // A Checkpoint is what is to be kept.
 type Checkpoint struct {
-	Flow    string // the file of the flow, or its name
-	Node    string // the node, or NODE.OUTPUT for one output of several
-	Data    component.Samples
-	Workers int // samples at once
+	Flow string // the file of the flow, or its name
+	Node string // the node, or NODE.OUTPUT for one output of several
+	Data component.Samples
+	Pool *pool.Pool // bounds the samples kept at once
 }
 
 // Fingerprint names the samples, without computing them.
 func (c Checkpoint) Fingerprint(ctx context.Context) (key.Digest, error) {
-	return dataset.Fingerprint(ctx, c.Data, c.Workers)
+	return dataset.Fingerprint(ctx, c.Data, c.Pool)
 }
 
 // keepElsewhere hands a part of a node's data over to the run's own Checkpoints.
@@ -41,7 +42,7 @@ func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part co
 		s.tally.Done.Add(1)
 		return part.At(ctx, i)
 	})
-	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: counted, Workers: r.workers(s.Node)})
+	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: counted, Pool: r.pool(s.Node)})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}

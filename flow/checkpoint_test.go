@@ -36,7 +36,7 @@ func (s *shelf) Keep(ctx context.Context, c flow.Checkpoint) (component.Samples,
 	name := filepath.Base(c.Flow) + "/" + c.Node
 	if s.kept[name].fingerprint != fingerprint {
 		samples := make([]dataset.Sample, c.Data.Len())
-		err := dataset.Parallel(ctx, c.Data.Len(), c.Workers, func(ctx context.Context, i int) error {
+		err := c.Pool.Each(ctx, c.Data.Len(), func(ctx context.Context, i int) error {
 			in, err := c.Data.At(ctx, i)
 			if err != nil {
 				return err

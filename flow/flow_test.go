@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 
 	_ "github.com/larder-data/larder/format/images"
@@ -360,7 +361,7 @@ func TestCacheKnowsTheOrder(t *testing.T) {
   many: {op: repeat, from: stats, with: {times: 3}}
   out: {sink: underfolder, from: many, with: {path: out}}
 `)
-		r, err := f.Run(t.Context(), flow.RunOptions{Workers: 1})
+		r, err := f.Run(t.Context(), flow.RunOptions{Pool: pool.New(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +398,7 @@ func TestOrdersThroughOperators(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := letters(t, seen+c.nodes+"  out: {sink: underfolder, from: last, with: {path: out}}\n")
-			r, err := f.Run(t.Context(), flow.RunOptions{Workers: 1})
+			r, err := f.Run(t.Context(), flow.RunOptions{Pool: pool.New(1)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -419,7 +420,7 @@ func TestTraceOfReads(t *testing.T) {
   out: {sink: underfolder, from: back, with: {path: out}}
 `)
 	var trace []byte
-	_, err := f.Run(t.Context(), flow.RunOptions{Workers: 1, Trace: func(string) func([]byte) {
+	_, err := f.Run(t.Context(), flow.RunOptions{Pool: pool.New(1), Trace: func(string) func([]byte) {
 		return func(line []byte) { trace = append(trace, line...) }
 	}})
 	if err != nil || string(trace) != "2\n1\n0\n" {

@@ -18,6 +18,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 
@@ -81,7 +82,7 @@ func (e *edited) options() flow.RunOptions {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return flow.RunOptions{Larder: l, Workers: 2}
+	return flow.RunOptions{Larder: l, Pool: pool.New(2)}
 }
 
 // fresh returns what a run with an empty cache, in place of all that was there,

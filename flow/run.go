@@ -15,14 +15,15 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // RunOptions say how a flow is run.
 type RunOptions struct {
-	Larder  *larder.Larder // keeps results; needed for keep and checkpoint
-	Workers int            // samples at once; 0 means one a processor
-	Only    []string       // nodes to run; none means all sinks and checkpoints
-	Log     *slog.Logger   // takes warnings; nil means slog.Default()
+	Larder *larder.Larder // keeps results; needed for keep and checkpoint
+	Pool   *pool.Pool     // bounds the samples made at once; nil means one a processor
+	Only   []string       // nodes to run; none means all sinks and checkpoints
+	Log    *slog.Logger   // takes warnings; nil means slog.Default()
 	// Reads are what is read, and so not to be written; nil means those of
 	// [Flow.Inputs]. A caller that reads more adds it to these.
 	Reads *guard.Inputs
@@ -122,6 +123,7 @@ type state struct {
 	caches   []*dataset.CachedDataset
 	passes   passes
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
+	pool     *pool.Pool          // of the node, if it has one of its own
 	ended    chan struct{}       // closed once what the node does in a run is done
 	readers  []*state            // nodes that read it
 
@@ -138,6 +140,9 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.Pool == nil {
+		o.Pool = pool.New(0)
+	}
 	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observers)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
@@ -146,7 +151,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		}
 		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, ended: make(chan struct{})}
 		if n.Options.Workers > 0 {
-			s.slots = semaphore.NewWeighted(int64(n.Options.Workers))
+			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), pool.New(n.Options.Workers)
 		}
 		r.states = append(r.states, s)
 	}
@@ -167,7 +172,7 @@ func (r *run) state(name string) *state {
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
-		Workers: r.workers(n), Log: r.Log.With("node", n.Name),
+		Pool: r.pool(n), Log: r.Log.With("node", n.Name),
 	}
 	if r.Larder != nil {
 		env.Files = r.Larder.Files()
@@ -175,11 +180,13 @@ func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	return env
 }
 
-func (r *run) workers(n *Node) int {
-	if n.Options.Workers > 0 {
-		return n.Options.Workers
+// pool is what bounds what is done at once for a node: its own, if it says how much
+// that is, or that of the run.
+func (r *run) pool(n *Node) *pool.Pool {
+	if own := r.state(n.Name).pool; own != nil {
+		return own
 	}
-	return dataset.Workers(r.Workers)
+	return r.Pool
 }
 
 // build makes the data that a node puts out, or writes a sink.
@@ -366,7 +373,7 @@ func (r *run) makeAll(ctx context.Context, s *state) error {
 	s.tally.Total.Store(s.samples)
 	for _, part := range s.data.Parts {
 		ranges := dataset.RangesOf(part)
-		err := dataset.InRanges(ctx, part.Len(), r.workers(s.Node), func(ctx context.Context, from, to int) (int, error) {
+		err := r.pool(s.Node).Ranges(ctx, part.Len(), func(ctx context.Context, from, to int) (int, error) {
 			samples, err := ranges.Range(ctx, from, to)
 			for i, sample := range samples {
 				for _, m := range sample.Makings() {

@@ -19,7 +19,7 @@ import (
 // more samples at once than one would. The first failure ends the others.
 func (r *run) all(ctx context.Context) error {
 	waits := r.waits()
-	g, ctx := errgroup.WithContext(dataset.Bounded(ctx, r.Workers))
+	g, ctx := errgroup.WithContext(ctx)
 	for i, s := range r.states {
 		g.Go(func() error {
 			for _, before := range waits[i] {
@@ -54,7 +54,7 @@ func (r *run) waits() [][]*state {
 		for j, other := range r.states[:i] {
 			reads := slices.ContainsFunc(s.From, func(in Input) bool { return in.Node == other.Name })
 			shares := slices.ContainsFunc(remembered[j], func(n *state) bool { return slices.Contains(remembered[i], n) })
-			if reads || shares || dataset.Workers(r.Workers) == 1 {
+			if reads || shares || r.Pool.Workers() == 1 {
 				waits[i] = append(waits[i], other)
 			}
 		}
@@ -93,9 +93,6 @@ func (r *run) above(s *state, stop func(n *state) bool) (all []*state) {
 
 // do builds a node, and does its work if it is a target.
 func (r *run) do(ctx context.Context, s *state) error {
-	if s.Options.Workers > 0 {
-		ctx = dataset.Bounded(ctx, s.Options.Workers)
-	}
 	r.events.started(s)
 	if s.unchanged {
 		return nil

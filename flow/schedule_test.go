@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -81,7 +82,7 @@ func TestIndependentNodesRunTogether(t *testing.T) {
 	f := letters(t, twoBranches)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // they would wait for ever
 	defer cancel()
-	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Workers: 2})
+	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestNodesShareTheWorkers(t *testing.T) {
 	at.come(0) // nobody waits
 	at.come(1)
 	f := letters(t, strings.ReplaceAll(twoBranches, ", workers: 1", ""))
-	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Workers: 2}); err != nil {
+	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(2)}); err != nil {
 		t.Fatal(err)
 	}
 	if most := at.most.Load(); most > 2 {
@@ -113,7 +114,7 @@ func TestFailureLeavesTheRest(t *testing.T) {
 	newMeeting(true)
 	f := letters(t, twoBranches)
 	l := newLarder(t, memory.New(memory.Options{}))
-	r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2})
+	r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Pool: pool.New(2)})
 	if err == nil || !strings.HasPrefix(err.Error(), "node left: sample ") || !strings.Contains(err.Error(), "no good") {
 		t.Fatalf("error %v; want one that names the node and the sample", err)
 	}
@@ -124,7 +125,7 @@ func TestFailureLeavesTheRest(t *testing.T) {
 	at := newMeeting(false)
 	at.come(0) // right may have nothing left to do, and would not come
 	at.come(1)
-	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Workers: 2}); err != nil {
+	if r, err = f.Run(t.Context(), flow.RunOptions{Larder: l, Pool: pool.New(2)}); err != nil {
 		t.Fatal(err)
 	}
 	// The sample that was under way when the run ended may have been kept after
@@ -141,7 +142,7 @@ func TestReadersOfOneCacheTakeTurns(t *testing.T) {
   one: {sink: underfolder, from: seen, with: {path: one}}
   two: {sink: underfolder, from: seen, with: {path: two}}
 `)
-	r, err := f.Run(t.Context(), flow.RunOptions{Workers: 2})
+	r, err := f.Run(t.Context(), flow.RunOptions{Pool: pool.New(2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestNodesEndWithTheirReaders(t *testing.T) {
   two: {sink: underfolder, from: other, with: {path: two}}
 `)
 	var order []string
-	_, err := f.Run(t.Context(), flow.RunOptions{Workers: 1, Observers: []func(flow.Event){func(e flow.Event) {
+	_, err := f.Run(t.Context(), flow.RunOptions{Pool: pool.New(1), Observers: []func(flow.Event){func(e flow.Event) {
 		if e.Event == flow.NodeDone {
 			order = append(order, e.Node)
 		}

@@ -139,7 +139,7 @@ func below[T any](ctx context.Context, e *evaluator, values []Value[T]) ([]T, er
 }
 
 func (v *evaluator) below(ctx context.Context, n *node) (any, error) {
-	e := Evaluation{Workers: v.Workers}
+	e := Evaluation{Pool: v.Pool}
 	if v.Progress != nil {
 		before := Progress{}
 		e.Progress = func(p Progress) {

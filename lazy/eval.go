@@ -9,13 +9,14 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/source"
 )
 
 // An Evaluation says how a value is evaluated.
 type Evaluation struct {
-	// Workers is how many nodes are computed at once; 0 means GOMAXPROCS.
-	Workers int
+	// Pool bounds the nodes that are computed at once; nil means one a processor.
+	Pool *pool.Pool
 	// Progress is called whenever a node is done, by one goroutine at a time.
 	// It must be quick.
 	Progress func(Progress)
@@ -44,9 +45,6 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 		return nil, err
 	}
 	v := &evaluator{Evaluation: e, larder: l, computations: 1}
-	if v.Workers <= 0 {
-		v.Workers = workers()
-	}
 	if n.fn == nil || n.fn.options.Keep == KeepNot {
 		return v.run(ctx, n, nil)
 	}
@@ -156,7 +154,7 @@ func (v *evaluator) work(ctx context.Context, cancel context.CancelCauseFunc) {
 	})
 	defer stop()
 	var wg sync.WaitGroup
-	for range v.Workers {
+	for range v.Pool.Workers() {
 		wg.Go(func() {
 			v.mu.Lock()
 			defer v.mu.Unlock()
@@ -218,7 +216,7 @@ func (v *evaluator) next(ctx context.Context) {
 	if find {
 		done, err = v.find(ctx, t, closely)
 	} else {
-		err = v.compute(ctx, t)
+		err = v.Pool.Do(ctx, func(ctx context.Context) error { return v.compute(ctx, t) })
 	}
 	v.mu.Lock()
 	if !find {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -363,6 +362,3 @@ func (results[R]) digest(v any) (key.Digest, error) {
 	}
 	return key.DigestOf(b), nil
 }
-
-// workers is how many nodes are computed at once where nothing is said.
-func workers() int { return runtime.GOMAXPROCS(0) }

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/pool"
 )
 
 func open(t testing.TB, dir string) *larder.Larder {
@@ -145,7 +146,7 @@ func testMeanwhile(t *testing.T, swap int) {
 		return x, err
 	}, lazy.Options{Version: "1", Captured: captured})
 	all := lazy.Slice(append(wanted, meanwhile(lazy.Of(4)))...)
-	got, err := lazy.Get(t.Context(), here, all, lazy.Evaluation{Workers: 1})
+	got, err := lazy.Get(t.Context(), here, all, lazy.Evaluation{Pool: pool.New(1)})
 	if diff := cmp.Diff([]int{4, 4, 4}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -579,7 +580,7 @@ func TestProgressAndPlan(t *testing.T) {
 	}
 	var last lazy.Progress
 	calls := 0
-	if _, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Workers: 2, Progress: func(p lazy.Progress) { last = p; calls++ }}); err != nil {
+	if _, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Pool: pool.New(2), Progress: func(p lazy.Progress) { last = p; calls++ }}); err != nil {
 		t.Fatal(err)
 	}
 	if calls != 4 || last.Computed != 3 || last.Loaded != 1 || last.Waiting != 0 || last.Node != "sum" {
@@ -666,7 +667,7 @@ func TestSharedNodesFarApart(t *testing.T) {
 					// Each step uses a node that an earlier one has used and let go.
 					v = sum(v, first(shared(lazy.Of(i%3))), first(shared(lazy.Of(7))))
 				}
-				if got, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Workers: 1}); got != 7*20+19 || err != nil {
+				if got, err := lazy.Get(t.Context(), l, v, lazy.Evaluation{Pool: pool.New(1)}); got != 7*20+19 || err != nil {
 					t.Errorf("got %d, %v", got, err)
 				}
 			})

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/lazy"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 )
 
@@ -95,7 +96,7 @@ func TestIteratorsAreNotShared(t *testing.T) {
 		}
 	}
 	in := open()
-	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Workers: 1})
+	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Pool: pool.New(1)})
 	if n := l.Metrics().Unkept; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
 		t.Errorf("two: %d, %v, %d not kept: %s", sum, err, n, log)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/op"
+	"github.com/larder-data/larder/pool"
 )
 
 // named is a dataset of n samples with an item of a name, a number from 0, beside
@@ -113,7 +114,7 @@ func TestMissingItemsAreToldWithThoseThereAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf("node n: sample 0: %s", says)
-		if _, err := c.Apply(t.Context(), &component.Env{Node: "n", Workers: 1, Tally: new(dataset.Tally)}, op.Sort{By: by}, in); err == nil || err.Error() != want {
+		if _, err := c.Apply(t.Context(), &component.Env{Node: "n", Pool: pool.New(1), Tally: new(dataset.Tally)}, op.Sort{By: by}, in); err == nil || err.Error() != want {
 			t.Errorf("%s: the error is %v, want %s", by, err, want)
 		}
 	}

@@ -35,7 +35,7 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 	samples := make([]dataset.Sample, in.Len())
 	most := int64(cmp.Or(m.Bytes, 1<<30))
 	var total atomic.Int64
-	err := dataset.Parallel(ctx, len(samples), env.Workers, func(ctx context.Context, i int) (err error) {
+	err := env.Pool.Each(ctx, len(samples), func(ctx context.Context, i int) (err error) {
 		if samples[i], err = in.At(ctx, i); err != nil {
 			return err
 		}

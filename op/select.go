@@ -46,7 +46,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, source string, i
 	}
 	env.Tally.Total.Store(int64(in.Len()))
 	return dataset.Scan[T]{
-		Node: env.Node, Op: op, Reads: e.reads, Workers: env.Workers, Larder: env.Larder, Tally: env.Tally,
+		Node: env.Node, Op: op, Reads: e.reads, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
 			v, err := e.eval(ctx, s)
 			if err != nil {

@@ -22,7 +22,7 @@ func Infer(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (
 	seen := map[string]*sight{}
 	var mu sync.Mutex
 	n := o.samples(ds)
-	err := dataset.Parallel(ctx, n, o.Workers, func(ctx context.Context, i int) error {
+	err := o.Pool.Each(ctx, n, func(ctx context.Context, i int) error {
 		sample, err := ds.At(ctx, i)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/schema"
 )
 
@@ -145,7 +146,7 @@ func TestValidate(t *testing.T) {
 		}
 		return dataset.Sample{}, nil
 	})
-	r, err := s.Validate(t.Context(), ds, schema.Options{Workers: 4, Limit: 5})
+	r, err := s.Validate(t.Context(), ds, schema.Options{Pool: pool.New(4), Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

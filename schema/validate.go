@@ -6,14 +6,15 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/pool"
 )
 
 // Options say how much of a dataset is gone through. The zero value is all of
 // it, with as many workers as there are processors.
 type Options struct {
-	Workers int // samples at once
-	First   int // only so many samples; 0 is all
-	Limit   int // violations listed; 0 is 100
+	Pool  *pool.Pool // bounds the samples checked at once
+	First int        // only so many samples; 0 is all
+	Limit int        // violations listed; 0 is 100
 }
 
 func (o Options) samples(ds dataset.Dataset[dataset.Sample]) int {
@@ -39,7 +40,7 @@ func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample
 	}
 	r := &Report{Samples: o.samples(ds), List: []Violation{}}
 	var mu sync.Mutex
-	err := dataset.Parallel(ctx, r.Samples, o.Workers, func(ctx context.Context, i int) error {
+	err := o.Pool.Each(ctx, r.Samples, func(ctx context.Context, i int) error {
 		found, err := s.checkAt(ctx, ds, i)
 		if err != nil || len(found) == 0 {
 			return err

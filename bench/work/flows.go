@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 
 	_ "github.com/larder-data/larder/format/images" // components
 	_ "github.com/larder-data/larder/format/underfolder"
@@ -46,7 +47,7 @@ func incremental(ctx context.Context, j Job) (_ Figures, err error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	o := flow.RunOptions{Larder: l, Workers: j.workers(), Log: quietly()}
+	o := flow.RunOptions{Larder: l, Pool: pool.New(j.workers()), Log: quietly()}
 	report, err := f.Run(ctx, o)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

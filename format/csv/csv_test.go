@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/csv"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/pool"
 )
 
 func file(t testing.TB, content string) string {
@@ -146,7 +147,7 @@ func TestFiles(t *testing.T) {
 
 func write(t testing.TB, s csv.Sink, samples ...dataset.Sample) error {
 	t.Helper()
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 3}
+	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 	return s.Write(t.Context(), env, component.One(dataset.List(samples...)))
 }
 

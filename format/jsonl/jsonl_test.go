@@ -21,6 +21,7 @@ import (
 	"github.com/larder-data/larder/format/jsonl"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/pool"
 )
 
 // file writes a file in a new folder and returns its path.
@@ -195,7 +196,7 @@ func TestFiles(t *testing.T) {
 // write writes a dataset and returns what was counted.
 func write(t testing.TB, s jsonl.Sink, in component.Data) (*dataset.Tally, error) {
 	t.Helper()
-	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 3}
+	env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 	return env.Tally, s.Write(t.Context(), env, in)
 }
 

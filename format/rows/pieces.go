@@ -25,7 +25,7 @@ func writePieces(ctx context.Context, env *component.Env, out io.Writer, path st
 		defer old.Close()
 		w.old.File = old
 	}
-	for text, err := range dataset.Stream(ctx, w.unknown(), env.Workers) {
+	for text, err := range dataset.Stream(ctx, w.unknown(), env.Pool) {
 		if err == nil {
 			err = w.others(ctx)
 		}
@@ -149,7 +149,7 @@ func (w *pieces) copy(ctx context.Context, known *component.Place) error {
 func (w *pieces) remake(ctx context.Context) error {
 	first := w.first
 	made := w.rows.only(w.Stretches[w.at].Samples, func(i int) int { return first + i })
-	for text, err := range dataset.Stream(ctx, made, w.env.Workers) {
+	for text, err := range dataset.Stream(ctx, made, w.env.Pool) {
 		if err == nil {
 			err = w.add(text)
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/pool"
 )
 
 // millionSamples makes a folder of a million samples of one empty file each, in
@@ -35,7 +35,7 @@ func millionSamples(b *testing.B) (dir string, n int) {
 	if err := os.Mkdir(data, 0o777); err != nil {
 		b.Fatal(err)
 	}
-	err = dataset.Parallel(b.Context(), n, 0, func(_ context.Context, i int) error {
+	err = pool.New(0).Each(b.Context(), n, func(_ context.Context, i int) error {
 		return os.WriteFile(filepath.Join(data, fmt.Sprintf("%06d_image.png", i)), nil, 0o666)
 	})
 	if err != nil {

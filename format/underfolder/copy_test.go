@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/pool"
 )
 
 // writeCopy writes with a copy policy, and returns what was counted and logged.
@@ -171,7 +172,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 			at(i)
 			return dataset.NewSample(text("a", fmt.Sprint("value ", i), false), text("s", "shared", true)), nil
 		})
-		env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 1}
+		env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
 		return env.Tally, underfolder.Sink{Path: component.Path(path)}.Write(ctx, env, component.One(ds))
 	}
 	for range 2 { // stopped twice: the second goes on from the first
@@ -305,7 +306,7 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 				return ds.At(ctx, i)
 			})
 			path := filepath.Join(t.TempDir(), "out")
-			env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Workers: 1}
+			env := &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(1)}
 			err := underfolder.Sink{Path: component.Path(path), Copy: how}.Write(t.Context(), env, component.One(replaced))
 			if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), from) {
 				t.Errorf("%s of %q: the error is %v", how, name, err)

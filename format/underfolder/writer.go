@@ -104,7 +104,7 @@ func (w *writer) write(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(w.into.dir, w.group, dataFolder), 0o777); err != nil {
 		return err
 	}
-	err := dataset.Parallel(ctx, w.ds.Len(), w.env.Workers, func(ctx context.Context, i int) error {
+	err := w.env.Pool.Each(ctx, w.ds.Len(), func(ctx context.Context, i int) error {
 		s, err := w.ds.At(ctx, i)
 		if err != nil {
 			return err

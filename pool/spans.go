@@ -1,15 +1,17 @@
-package dataset
+package pool
 
 import "time"
 
 // A worker takes as many elements as it makes in about stretchTime, so that to
-// hand them on, or to look for them and keep them one by one, costs little beside;
-// and gives back what it has not come to within its patience.
+// hand them on, or to look for them and keep them one by one, costs little beside.
 const (
 	stretchTime = time.Millisecond
 	stretchMost = 256 // elements
-	patience    = 4 * stretchTime
 )
+
+// Patience is how long a worker goes on with what it took: what it has not come to by
+// then it gives back.
+const Patience = 4 * stretchTime
 
 // span is the elements from one up to another.
 type span struct{ from, to int }
@@ -17,10 +19,11 @@ type span struct{ from, to int }
 // spans hands elements out to workers: some consecutive ones at a time, as many as
 // are likely to be made within stretchTime.
 type spans struct {
-	n    int    // elements
-	next int    // those before are done, under way or given back
-	back []span // given back by workers, as they take long
-	size int    // how many a worker takes; 0 stands for 1
+	n     int    // elements
+	next  int    // those before are done, under way or given back
+	back  []span // given back by workers, as they take long
+	size  int    // how many a worker takes; 0 stands for 1
+	limit int    // of size
 }
 
 // most is how many elements a worker takes at most.
@@ -66,6 +69,6 @@ func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
 	case took > 2*stretchTime:
 		s.size = max(1, min(s.size, int(int64(made)*int64(stretchTime)/int64(took))))
 	case took < stretchTime/2 && made >= s.most():
-		s.size = min(2*s.most(), stretchMost)
+		s.size = min(2*s.most(), s.limit)
 	}
 }

@@ -1,0 +1,59 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Each calls do for every i in [0, n), in about that order. The first error ends it:
+// the others are told by their context, and no new calls are made.
+func (p *Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	return p.pass(ctx, &spans{n: n, limit: 1}, func(ctx context.Context, from, _ int) (int, error) {
+		return 1, do(ctx, from)
+	})
+}
+
+// Ranges calls do for all of [0, n), some consecutive ones at a time: do returns
+// how many of them, from the first on, it has done, one at least unless it failed;
+// the others are given to whoever is free. It should end after [Patience]. All else
+// is as in [Pool.Each].
+func (p *Pool) Ranges(ctx context.Context, n int, do func(ctx context.Context, from, to int) (done int, err error)) error {
+	return p.pass(ctx, &spans{n: n, limit: stretchMost}, do)
+}
+
+func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Context, from, to int) (done int, err error)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	take := func() (span, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		return left.take(left.n)
+	}
+	work := func(t span) error {
+		inner, release, err := p.enter(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		start := time.Now()
+		done, err := do(inner, t.from, t.to)
+		mu.Lock()
+		defer mu.Unlock()
+		left.settle(t, done, err != nil, time.Since(start))
+		return err
+	}
+	for range min(p.Workers(), left.n) {
+		g.Go(func() error {
+			for t, ok := take(); ok; t, ok = take() {
+				if err := work(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
