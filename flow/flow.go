@@ -12,7 +12,8 @@
 // [Flow.Run] computes the checkpoints and writes the sinks, or does what is asked
 // for of named nodes, and returns a [Report]; observers are told of each [Event]
 // while it lasts. [Flow.Open] hands out what a node puts out, to be read sample by
-// sample. What nobody reads is not computed.
+// sample. What nobody reads is not computed. A [Maker] makes a [Range] of what a node
+// puts out: one in each of several processes, which get the flow as its [Text].
 //
 // A Flow does not change and may be run many times, also side by side. In a run
 // each node starts when those it reads are done, and all of them together work
@@ -43,6 +44,8 @@ type Flow struct {
 	Dir   string   // where relative paths start
 	Nodes []*Node
 
+	texts    *texts            // nil if built in Go
+	vars     map[string]string // that were given
 	problems *problems
 	included []*problems // of the files that are included
 	order    []*Node     // every node after those that it reads

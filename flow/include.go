@@ -1,9 +1,7 @@
 package flow
 
 import (
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,38 +46,22 @@ func (p *parser) includeFile(n *yaml.Node) {
 		p.at(n, "%s includes itself: %s", n.Value, strings.Join(append(slices.Clone(p.chain[i:]), file), " -> "))
 		return
 	}
-	if len(*p.files) >= maxFiles {
+	if len(p.texts.names) >= maxFiles {
 		p.at(n, "more than %d files are included", maxFiles)
 		return
 	}
-	content, err := readFlow(file)
+	content, err := p.texts.read(file)
 	if err != nil {
 		p.at(n, "%v", err)
 		return
 	}
-	*p.files = append(*p.files, file)
+	p.texts.add(file, content)
 	outer := maps.Clone(p.outer)
 	maps.Copy(outer, p.vars)
-	q := &parser{
-		problems: newProblems(shown(p.file, n.Value), content), vars: map[string]*yaml.Node{}, outer: outer,
-		dir: filepath.Dir(file), chain: append(slices.Clone(p.chain), file), files: p.files,
-	}
+	q := newParser(newProblems(shown(p.file, n.Value), content), file, p.texts, outer)
+	q.chain = append(slices.Clone(p.chain), file)
 	q.read(content)
 	p.absorb(q)
-}
-
-// readFlow reads a file that is to be included.
-func readFlow(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a file", file)
-	case info.Size() > maxFileSize:
-		return nil, fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
-	}
-	return os.ReadFile(file)
 }
 
 // shown is what an included file is called in errors: as one would name it who

@@ -106,6 +106,7 @@ type run struct {
 	states   []*state   // of the nodes needed, in order
 	writings []*writing // of the sinks of which it can be known that they need not be written
 	events   *events
+	ranges   bool // samples are made in ranges, of which each process may make others
 }
 
 // state is what a run knows of a node.
@@ -283,9 +284,11 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 	}
 	if ok {
 		s.applies(maker.Op())
-		mf := newManifest(r, s, place)
-		s.manifest = append(s.manifest, mf)
-		o.Kept = mf.note
+		if !r.ranges { // the next run that makes all knows what was used
+			mf := newManifest(r, s, place)
+			s.manifest = append(s.manifest, mf)
+			o.Kept = mf.note
+		}
 	}
 	return o
 }
@@ -372,24 +375,38 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 func (r *run) makeAll(ctx context.Context, s *state) error {
 	s.tally.Total.Store(s.samples)
 	for _, part := range s.data.Parts {
-		ranges := dataset.RangesOf(part)
-		err := r.pool(s.Node).Ranges(ctx, part.Len(), func(ctx context.Context, from, to int) (int, error) {
-			samples, err := ranges.Range(ctx, from, to)
-			for i, sample := range samples {
-				for _, m := range sample.Makings() {
-					if err := m.Make(ctx); err != nil { // what is not kept, too
-						return i, err
-					}
-				}
-				s.tally.Done.Add(1)
-			}
-			return len(samples), err
-		})
-		if err != nil {
+		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// makeRange computes all that makes some samples, and keeps what is to be kept.
+func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
+	ranges := dataset.RangesOf(part)
+	return r.pool(s.Node).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
+		samples, err := ranges.Range(ctx, from+i, from+j)
+		for i, sample := range samples {
+			for _, m := range sample.Makings() {
+				if err := r.makeOne(ctx, m); err != nil {
+					return i, err
+				}
+			}
+			s.tally.Done.Add(1)
+		}
+		return len(samples), err
+	})
+}
+
+// makeOne computes one result, also one that is not kept, unless nobody would have it.
+func (r *run) makeOne(ctx context.Context, m *dataset.Making) error {
+	if r.ranges {
+		if kept, err := m.Kept(ctx); err != nil || !kept {
+			return err
+		}
+	}
+	return m.Make(ctx)
 }
 
 // settle ends the counting of hits at a node all of whose samples were handed

@@ -72,7 +72,7 @@ type parser struct {
 
 	dir      string      // of the file
 	chain    []string    // the files that include one another, this one last
-	files    *[]string   // all that were read
+	texts    *texts      // all files that were read
 	included []*problems // of the files that this one includes
 }
 
@@ -87,29 +87,12 @@ var (
 // is a YAML scalar. Whatever is wrong comes back as Errors, and nothing has
 // been read or run but the file itself and those that it includes.
 func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{
-		problems: newProblems(file, content), vars: map[string]*yaml.Node{}, outer: values(vars),
-		dir: filepath.Dir(abs), chain: []string{abs}, files: &[]string{abs},
-	}
-	p.read(content)
-	p.checkSet(vars)
-	f := &Flow{
-		Name: flowName(file), File: abs, Files: *p.files, Dir: p.dir,
-		problems: p.problems, included: p.included,
-	}
-	if f.err() == nil {
-		p.expandNodes()
-	}
-	if err := f.err(); err != nil {
-		return nil, err
-	}
-	f.Nodes = p.nodes
-	f.check()
-	return f, f.err()
+	return parse(file, content, vars, readFlow)
+}
+
+// newParser makes the parser of a file.
+func newParser(p *problems, file string, all *texts, outer map[string]*yaml.Node) *parser {
+	return &parser{problems: p, vars: map[string]*yaml.Node{}, outer: outer, dir: filepath.Dir(file), chain: []string{file}, texts: all}
 }
 
 // read reads a document as far as its raw nodes.

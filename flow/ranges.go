@@ -1,0 +1,117 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+// A Range is some consecutive samples of what a node puts out.
+type Range struct {
+	Node string `json:"node"`
+	Part int    `json:"part,omitempty"` // which of its datasets, if it puts out several
+	From int    `json:"from"`
+	To   int    `json:"to"` // the first that is not one of them
+}
+
+// A Maker makes samples of a flow, wherever it does so: here, as [Flow.Here] does, or
+// in other processes and on other machines that have its [Text] and share a store.
+type Maker interface {
+	// Make sees to it that what a range keeps is kept. What others are making it
+	// waits for; nothing is made twice. What was made before an error is kept.
+	Make(ctx context.Context, r Range) error
+}
+
+// Here is a [Maker] in this process. It may be used by many goroutines.
+type Here struct {
+	run   *run
+	start time.Time
+	mu    sync.Mutex // held while nodes are built
+	built map[string]bool
+}
+
+// Here returns a maker of ranges of all nodes that put something out. A node is
+// built when it is first asked for: then an operator that has to read all samples
+// does so, and whoever makes other ranges of it needs the same. Checkpoints are made
+// range by range, in the larder, and pinned by the next [Flow.Run].
+func (f *Flow) Here(ctx context.Context, o RunOptions) (*Here, error) {
+	o.Only, o.Checkpoints = nil, nil
+	for _, n := range f.order {
+		if n.Component.Kind != component.Sink {
+			o.Only = append(o.Only, n.Name)
+		}
+	}
+	r, err := f.newRun(ctx, o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	r.ranges = true
+	return &Here{run: r, start: time.Now(), built: map[string]bool{}}, nil
+}
+
+// Lens returns how many samples each of the datasets that a node puts out has.
+func (h *Here) Lens(ctx context.Context, node string) ([]int, error) {
+	s, err := h.node(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	lens := make([]int, len(s.data.Parts))
+	for i, part := range s.data.Parts {
+		lens[i] = part.Len()
+	}
+	return lens, nil
+}
+
+// Make implements [Maker].
+func (h *Here) Make(ctx context.Context, r Range) error {
+	s, err := h.node(ctx, r.Node)
+	if err != nil {
+		return err
+	}
+	if r.Part < 0 || r.Part >= len(s.data.Parts) {
+		return requestError{fmt.Errorf("node %s puts out %d datasets, and there is no number %d", r.Node, len(s.data.Parts), r.Part)}
+	}
+	part := s.data.Parts[r.Part]
+	if r.From < 0 || r.From > r.To || r.To > part.Len() {
+		return requestError{fmt.Errorf("node %s puts out %d samples, and there is no range from %d to %d", r.Node, part.Len(), r.From, r.To)}
+	}
+	if err := h.run.makeRange(dataset.WithLog(ctx, h.run.Log), s, part, r.From, r.To); err != nil {
+		return h.run.failed(ctx, s, err)
+	}
+	return nil
+}
+
+// Report says what was done so far.
+func (h *Here) Report(ctx context.Context) *Report {
+	return h.run.report(ctx, nil, time.Since(h.start))
+}
+
+// node returns a node, built with all that it reads.
+func (h *Here) node(ctx context.Context, name string) (*state, error) {
+	n, err := h.run.Node(name)
+	if err == nil && n.Component.Kind == component.Sink {
+		err = fmt.Errorf("node %s is a sink and puts out nothing", name)
+	}
+	if err != nil {
+		return nil, requestError{err}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ctx = dataset.WithLog(ctx, h.run.Log)
+	for _, n := range h.run.needed([]*Node{n}) {
+		s := h.run.state(n.Name)
+		if h.built[n.Name] {
+			continue
+		}
+		if err := h.run.build(ctx, s); err != nil {
+			s.data = component.Data{}
+			return nil, h.run.failed(ctx, s, err)
+		}
+		h.built[n.Name] = true
+	}
+	return h.run.state(name), nil
+}

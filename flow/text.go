@@ -1,0 +1,93 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+)
+
+// A Text is a flow as it was written: all that another process needs to make the
+// same graph with the same keys, if it sees the same data under the same names. It
+// travels as JSON, or in any other form that keeps texts.
+type Text struct {
+	File  string            `json:"file"`           // absolute; relative paths start at its folder
+	Files map[string]string `json:"files"`          // the file and those that it includes, by their absolute names
+	Vars  map[string]string `json:"vars,omitempty"` // what was given for variables
+}
+
+// Text returns the flow as it was written. One that was built in Go has no text.
+func (f *Flow) Text() (Text, error) {
+	if f.texts == nil {
+		return Text{}, fmt.Errorf("flow %s was built in Go and cannot travel: only one that is read from a file can", f.Name)
+	}
+	return Text{File: f.File, Files: f.texts.content, Vars: f.vars}, nil
+}
+
+// Flow makes the flow again. No file is read.
+func (t Text) Flow() (*Flow, error) {
+	content, ok := t.Files[t.File]
+	if !ok || !filepath.IsAbs(t.File) {
+		return nil, fmt.Errorf("the text of the flow %s does not have that file", t.File)
+	}
+	read := func(file string) ([]byte, error) {
+		content, ok := t.Files[file]
+		if !ok {
+			return nil, fmt.Errorf("the text of the flow %s does not have %s, which is included", t.File, file)
+		}
+		return []byte(content), nil
+	}
+	return parse(t.File, []byte(content), t.Vars, read)
+}
+
+// texts are the files of a flow that were read.
+type texts struct {
+	names   []string // as they came
+	content map[string]string
+	read    func(file string) ([]byte, error)
+}
+
+func (t *texts) add(file string, content []byte) {
+	t.names = append(t.names, file)
+	t.content[file] = string(content)
+}
+
+// readFlow reads a file that is to be included.
+func readFlow(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", file)
+	case info.Size() > maxFileSize:
+		return nil, fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
+	}
+	return os.ReadFile(file)
+}
+
+// parse reads a flow and what it includes.
+func parse(file string, content []byte, vars map[string]string, read func(file string) ([]byte, error)) (*Flow, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	all := &texts{content: map[string]string{}, read: read}
+	all.add(abs, content)
+	p := newParser(newProblems(file, content), abs, all, values(vars))
+	p.read(content)
+	p.checkSet(vars)
+	f := &Flow{
+		Name: flowName(file), File: abs, Files: all.names, Dir: p.dir, texts: all, vars: maps.Clone(vars),
+		problems: p.problems, included: p.included,
+	}
+	if f.err() == nil {
+		p.expandNodes()
+	}
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	f.Nodes = p.nodes
+	f.check()
+	return f, f.err()
+}
