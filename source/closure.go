@@ -368,17 +368,19 @@ func (w *walker) callsAnything() {
 // declared reports whether one of the names is declared to be pure, by the
 // function or by the package that names it.
 func (w *walker) declared(d *decl, names ...string) bool {
-	for _, list := range [][]string{w.root.pure, d.file.pkg.options.Pure} {
-		for _, pattern := range list {
-			for _, name := range names {
-				if below, ok := strings.CutSuffix(pattern, "/..."); name == pattern ||
-					ok && (name == below || strings.HasPrefix(name, below+"/") || strings.HasPrefix(name, below+".")) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool {
+		return covers(w.root.pure, name) || d.file.pkg.options.pure(name)
+	})
+}
+
+func (o Options) pure(name string) bool { return covers(o.Pure, name) }
+
+// covers reports whether a name is listed, or in a package that is.
+func covers(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		below, ok := strings.CutSuffix(pattern, "/...")
+		return name == pattern || ok && (name == below || strings.HasPrefix(name, below+"/") || strings.HasPrefix(name, below+"."))
+	})
 }
 
 // refuse notes a problem: a reason to refuse the function, or to know it by the

@@ -49,6 +49,8 @@ type converter struct {
 	p    *parsedProgram
 	info *types.Info
 	held map[types.Type]bool
+
+	unknown *[]types.Type // of what values of types that are not known become; nil if nobody asks
 }
 
 // hold notes that values of a type may be behind interfaces.
@@ -96,6 +98,9 @@ func (c converter) to(t types.Type, e ast.Expr) {
 		return
 	}
 	from := c.info.TypeOf(e)
+	if isUnknown(from) && t != nil && c.unknown != nil {
+		*c.unknown = append(*c.unknown, t)
+	}
 	if t == nil || t == types.Typ[types.Invalid] || types.IsInterface(t) { // what has no known type may be one
 		c.hold(from)
 	}

@@ -297,7 +297,7 @@ func (t *tracer) look(w *way) (ok bool) {
 
 // carries reports whether copies of values of a type may refer to the memory.
 func (t *tracer) carries(of types.Type) bool {
-	return (!flat(of, 0) || t.memo && hasFunctions(of, 0)) && t.refers(of)
+	return isUnknown(of) || (!flat(of, 0) || t.memo && hasFunctions(of, 0)) && t.refers(of)
 }
 
 // through takes a value to the expression around it, and reports whether that
@@ -695,11 +695,17 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	case std.Has(f.Pkg().Path()):
 		return t.libraryCall(d, call, n, f, of)
 	case isEngine(f.Pkg().Path()):
+		if _, isFunc := core(of).(*types.Signature); !isFunc && isLent(of, nil) {
+			t.lost(d, call, f.Name()+", to which values with functions in them are lent,")
+		}
 		return false
 	}
 	if f.Signature().Recv() != nil && types.IsInterface(f.Signature().Recv().Type()) {
 		if t.p.ofLibrary(f) {
 			t.lost(d, call, "the method "+f.Name()+" of whatever is behind an interface")
+		}
+		if t.p.comesInUnseen(methodsOf(f.Signature().Recv().Type())) {
+			t.lost(d, call, "the method "+f.Name()+" of a type whose sources are not registered")
 		}
 		for _, m := range t.p.implementations(f) {
 			t.parameter(m, n)
@@ -740,11 +746,18 @@ func (t *tracer) parameter(d *decl, n int) {
 // dynamic follows an argument into a function that is a value.
 func (t *tracer) dynamic(d *decl, call *ast.CallExpr, n int) bool {
 	info := d.info()
-	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && d.unknownPackage(s) != "" {
-		return true // of a module: it is refused, unless it is declared to be pure
+	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		if path := d.unknownPackage(s); path != "" {
+			if !d.file.pkg.options.pure(path + "." + s.Sel.Name) {
+				t.lost(d, call, path+"."+s.Sel.Name+", whose sources are not registered,")
+				return false
+			}
+			return true
+		}
 	}
-	if info.TypeOf(call.Fun) == nil || info.TypeOf(call.Fun) == types.Typ[types.Invalid] {
-		return true
+	if isUnknown(info.TypeOf(call.Fun)) {
+		t.lost(d, call, "code whose sources are not registered")
+		return false
 	}
 	if list, all := t.p.callees(d, call.Fun); all {
 		for _, c := range list {

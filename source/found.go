@@ -15,6 +15,7 @@ type found struct {
 	makesFunctions memo[bool]
 	setsFlags      memo[bool]
 	foreign        memo[bool]
+	unseen         memo[unseen]       // where values of types that are not known may be
 	cut            memo[[]types.Type] // elements of lists and arrays of which parts are made
 	locks          sync.Map           // types.Type to whether it has one
 }

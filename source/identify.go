@@ -223,6 +223,9 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 		if !slices.Contains(by.Captured, v.Name()) {
 			return root{}, fmt.Errorf("captures %s, which no key covers: pass it as an argument, or declare its value as Captured", v.Name())
 		}
+		if around.changesLater(v, found[0]) {
+			return root{}, fmt.Errorf("captures %s, which is assigned after that, so that what is declared as Captured is not what it finds: capture a variable that keeps its value", v.Name())
+		}
 		r.captured = append(r.captured, v.Type())
 	}
 	lit.resolved()
@@ -240,6 +243,28 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 	}
 	return r, nil
 }
+
+// changesLater reports whether a variable may be assigned after a literal captured it:
+// behind it, in a literal, or in a loop that is around both.
+func (d *decl) changesLater(v *types.Var, lit *ast.FuncLit) (later bool) {
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || d.info().Uses[id] != v || !assigned(stack) {
+			return true
+		}
+		later = later || id.Pos() > lit.Pos()
+		for _, n := range stack[:len(stack)-1] {
+			switch n.(type) {
+			case *ast.FuncLit, *ast.ForStmt, *ast.RangeStmt:
+				later = later || v.Pos() < n.Pos() && (n.Pos() < lit.Pos() && lit.End() <= n.End() || isLit(n))
+			}
+		}
+		return true
+	})
+	return later
+}
+
+func isLit(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok }
 
 // fits reports whether a literal has as many parameters and results as a
 // function.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"slices"
 
 	"github.com/larder-data/larder/key"
 )
@@ -98,4 +99,92 @@ func (in Input) Digest() (key.Digest, error) {
 		return d, fmt.Errorf("source: the value of package variable %s: %w", in.Name, err)
 	}
 	return d, nil
+}
+
+// madeOfInput refuses a variable that gets its value, by a declaration that runs once,
+// from what an input was then: the value that the input has later tells nothing of it.
+func (w *walker) madeOfInput(d *decl, v *types.Var, by *decl) {
+	in := w.program.readsInput(by, by.onceDone(), map[*decl]bool{by: true})
+	if in == nil || in == v {
+		return
+	}
+	w.refuse(d, problem{
+		what: fmt.Sprintf("package variable %s.%s, which is made of what the input %s.%s was at some time before", v.Pkg().Path(), v.Name(), in.Pkg().Path(), in.Name()),
+		at:   d.at(d.node.Pos()), name: v.Pkg().Path() + "." + v.Name(), refuse: true, state: true,
+	})
+}
+
+// readsInput returns an input that a declaration reads, or a function that it names
+// does. Where a sync.Once calls parts of it, these count alone.
+func (p *parsedProgram) readsInput(d *decl, parts []ast.Node, seen map[*decl]bool) *types.Var {
+	for _, t := range d.resolved().targets {
+		if parts != nil && !slices.ContainsFunc(parts, func(n ast.Node) bool { return d.namesIn(n, t) }) {
+			continue
+		}
+		if t.kind == "var" {
+			for _, v := range t.variables() {
+				if _, is := p.inputs[v]; is && (parts == nil && !d.onlyPoints(v) || slices.ContainsFunc(parts, func(n ast.Node) bool { return d.uses(n, v) })) {
+					return v
+				}
+			}
+			continue
+		}
+		if seen[t] || t.kind == "type" {
+			continue
+		}
+		seen[t] = true
+		if v := p.readsInput(t, nil, seen); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// onlyPoints reports whether a declaration names a variable nowhere but in the call
+// that declares it as an input.
+func (d *decl) onlyPoints(v *types.Var) bool {
+	only := true
+	walk(d.node, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		if !ok || d.info().Uses[id] != v {
+			return true
+		}
+		only = only && slices.ContainsFunc(stack, func(n ast.Node) bool {
+			kv, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return false
+			}
+			id, ok := kv.Key.(*ast.Ident)
+			return ok && id.Name == "Inputs"
+		})
+		return true
+	})
+	return only
+}
+
+// namesIn reports whether a part of d names what another declaration declares.
+func (d *decl) namesIn(part ast.Node, t *decl) (found bool) {
+	ast.Inspect(part, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if ok && d.info().Uses[id] != nil {
+			found = found || d.file.pkg.program.declOf(origin(d.info().Uses[id])) == t
+		}
+		return !found
+	})
+	return found
+}
+
+// onceDone lists the literals in a function that a sync.Once calls; nil if there are
+// none, or d is no function.
+func (d *decl) onceDone() (parts []ast.Node) {
+	if d.function() == nil {
+		return nil
+	}
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && d.guardOf(call) != nil {
+			parts = append(parts, call.Args[0])
+		}
+		return true
+	})
+	return parts
 }

@@ -1,12 +1,14 @@
 package source
 
 import (
+	"fmt"
 	"go/types"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // signature takes in a type of what the function is given, or gives. Where what
@@ -27,6 +29,12 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 				methods = append(methods, m.Name)
 			}
 			w.opens(methods)
+			if len(methods) > 0 && w.program.comesInUnseen(methods) {
+				w.refuse(w.root.decl, problem{
+					what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", t), at: w.root.decl.at(w.root.decl.node.Pos()),
+					name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
+				})
+			}
 		}
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
 		w.signature(t.Elem(), given, seen)
@@ -44,9 +52,15 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 func (w *walker) named(t reflect.Type) {
 	path, name := w.program.pathOf(t.PkgPath()), t.Name()
 	for _, part := range typeNames(path, name) {
-		if k := w.program.packages[w.program.pathOf(part[0])]; k != nil && k.scope[part[1]] != nil {
+		at := w.program.pathOf(part[0])
+		if k := w.program.packages[at]; k != nil && k.scope[part[1]] != nil {
 			w.reach(k.scope[part[1]], w.root.decl)
 			w.holdDecl(k.scope[part[1]]) // Larder encodes it
+		} else if k == nil && at != "" && !std.Has(at) && !isEngine(at) {
+			w.refuse(w.root.decl, problem{
+				what: fmt.Sprintf("the type %s.%s, whose package does not register its sources", at, part[1]), at: w.root.decl.at(w.root.decl.node.Pos()),
+				name: at + "." + part[1], cure: "that package registered",
+			})
 		}
 	}
 }

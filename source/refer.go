@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -22,9 +23,10 @@ type refs struct {
 	leaves      []leaf              // names of packages whose sources are not here
 	stands      []string            // what each name stands for, in order
 	converts    map[types.Type]bool // types of which it makes interfaces, and what these are made of
+	letsIn      []types.Type        // interfaces of which it makes values of types that are not known
 	careful     []use               // of what must be used with care
 	careNamed   []*ast.Ident        // where it is named
-	lockCopies  []problem           // where the state of locks is copied or compared
+	telltales   []problem           // where the state of locks or values of a context can be seen
 	twinned     [][2]*types.Struct  // structs whose pointers are converted into each other
 	unnamed     []*types.Struct     // structs that have no name
 	hidden      []hiddenCall        // of methods that types of the library have that tell of their state
@@ -114,7 +116,7 @@ func (d *decl) find() {
 	if t := d.trouble(); t != nil {
 		doubt(*t)
 	}
-	d.problems = append(append(d.problems, d.careless()...), d.lockCopies...)
+	d.problems = append(append(d.problems, d.careless()...), d.telltales...)
 	if d.kind == "var" && k.program.build.trimmed && d.settable() {
 		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), cure: "build without -trimpath, or make it a constant"})
 	}
@@ -165,7 +167,7 @@ type resolver struct {
 }
 
 func newResolver(d *decl) *resolver {
-	return &resolver{decl: d, converter: converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}}}
+	return &resolver{decl: d, converter: converter{p: d.file.pkg.program, info: d.info(), held: map[types.Type]bool{}, unknown: &d.letsIn}}
 }
 
 // parsesText reports whether a call of parser.ParseFile is given the text to
@@ -198,8 +200,8 @@ func (r *resolver) walk(n ast.Node) {
 
 // node notes what the last of the nodes refers to.
 func (r *resolver) node(stack []ast.Node) {
-	if what := r.lockCopy(stack); what != "" {
-		r.decl.lockCopies = append(r.decl.lockCopies, problem{what: what, at: r.decl.at(stack[len(stack)-1].Pos()), name: r.decl.name(), refuse: true, state: true})
+	if what := cmp.Or(r.lockCopy(stack), r.contextShown(stack)); what != "" {
+		r.decl.telltales = append(r.decl.telltales, problem{what: what, at: r.decl.at(stack[len(stack)-1].Pos()), name: r.decl.name(), refuse: true, state: true})
 	}
 	switch n := stack[len(stack)-1].(type) {
 	case *ast.CallExpr:

@@ -37,7 +37,7 @@ func (t *tracer) returns(f *types.Func, i int) {
 			switch {
 			case ok && isCalled(stack):
 				t.result(d, stack[:at+1], i, f.Signature().Results().Len())
-			case !dispatched && ok && d.toEngine(call):
+			case !dispatched && ok && d.toEngine(call) && !isLent(f.Signature().Results().At(i).Type(), nil):
 			default:
 				t.lost(d, id, "whatever calls "+f.Name()+", which is passed on as a value and returns it,")
 			}
@@ -105,11 +105,42 @@ func (t *tracer) result(d *decl, stack []ast.Node, i, of int) {
 	}
 }
 
-// toEngine reports whether a call is one of Larder's own functions, which keep
-// results apart from each other.
+// toEngine reports whether a call is one of Larder's own functions, which copy what
+// they are given and hand out, but for what has functions in it.
 func (d *decl) toEngine(call *ast.CallExpr) bool {
 	f := staticCallee(d.info(), call)
 	return f != nil && f.Pkg() != nil && isEngine(f.Pkg().Path())
+}
+
+// isLent reports whether Larder does not copy values of a type: there are functions
+// or channels in them.
+func isLent(of types.Type, seen map[types.Type]bool) bool {
+	if seen == nil {
+		seen = map[types.Type]bool{}
+	}
+	if of == nil || seen[of] {
+		return false
+	}
+	seen[of] = true
+	switch u := of.Underlying().(type) {
+	case *types.Signature, *types.Chan:
+		return true
+	case *types.Pointer:
+		return isLent(u.Elem(), seen)
+	case *types.Slice:
+		return isLent(u.Elem(), seen)
+	case *types.Array:
+		return isLent(u.Elem(), seen)
+	case *types.Map:
+		return isLent(u.Key(), seen) || isLent(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if isLent(f.Type(), seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // returnedBy follows what the function around returns.
@@ -150,7 +181,7 @@ func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n i
 			t.result(d, stack[:len(stack)-1], n, results)
 			return
 		}
-		if d.toEngine(p) || t.memo && d == t.decl { // a function that remembers what it gives is the variable
+		if d.toEngine(p) && !isLent(d.info().TypeOf(lit).(*types.Signature).Results().At(n).Type(), nil) || t.memo && d == t.decl { // a function that remembers what it gives is the variable
 			return
 		}
 	case *ast.AssignStmt:

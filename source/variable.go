@@ -60,7 +60,9 @@ func (w *walker) variable(d *decl) {
 			continue
 		}
 		var order []key.Digest
+		w.madeOfInput(d, v, d)
 		for _, by := range ver.writers {
+			w.madeOfInput(d, v, by)
 			if by != d {
 				w.reach(by, d)
 				order = append(order, by.examined().digest)

@@ -1,0 +1,92 @@
+package source
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is handed to code that does not register may be written by it, and what comes
+// in from there may do anything: each case is a package with a function Area, in a
+// program with such a package, "x/u", or such a module, "dep.org/known".
+func TestCodeThatIsNotSeen(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		refused    string // what the refusal says; "" for none
+	}{
+		{"handed over", `IMPORT "x/u"; var v = new(int); func Tune() { u.W(v) }; func Area() int { return *v }`, "x/u.W"},
+		{"handed to a module", `IMPORT "dep.org/known"; var v = new(int); func Tune() { known.W(v) }; func Area() int { return *v }`, "dep.org/known.W"},
+		{"handed over by address", `IMPORT "x/u"; var v int; func Tune() { u.W(&v) }; func Area() int { return v }`, "x/u.W"},
+		{"handed to a method", `IMPORT "x/u"; var v = new(int); func Tune(x u.T) { x.W(v) }; func Area() int { return *v }`, "not registered"},
+		{"handed to a function in a map", `IMPORT "x/u"; var v = []int{1}; func Tune() { u.Fs["w"](v) }; func Area() int { return v[0] }`, "not registered"},
+		{"handed over later", `IMPORT "x/u"; var v = []int{1}; func Tune() { defer u.W(v) }; func Area() int { return v[0] }`, "x/u.W"},
+		{"handed over as elements", `IMPORT "x/u"; var v = []*int{new(int)}; func Tune() { u.W(v...) }; func Area() int { return *v[0] }`, "x/u.W"},
+		{"handed over in a value of another type", `IMPORT "x/u"; var v = []int{1}; func Tune() { u.W(u.S{v}) }; func Area() int { return v[0] }`, "x/u.W"},
+		{"handed over by a function that is passed", `IMPORT "x/u"; var v = new(int); func Tune() { u.Do(func() *int { return v }) }; func Area() int { return *v }`, "x/calc.v"},
+		{"put there", `IMPORT "x/u"; var v = []int{1}; func Tune() { u.G = v }; func Area() int { return v[0] }`, "x/calc.v"},
+		{"to a type behind an interface", `IMPORT "dep.org/known"; type i interface{ Visit([]int) }; var v = []int{1}; func Tune() { var x i = known.X{}; x.Visit(v) }; func Area() int { return v[0] }`, "Visit"},
+		{"to a type behind an interface, taken from another", `IMPORT "dep.org/known"; type i interface{ Visit([]int) }; var v = []int{1}; func Tune() { var x any = known.X{}; x.(i).Visit(v) }; func Area() int { return v[0] }`, "Visit"},
+		{"to a type that is embedded", `IMPORT "dep.org/known"; type i interface{ Visit([]int) }; type s struct{ known.X }; var v = []int{1}; func Tune() { var x i = s{}; x.Visit(v) }; func Area() int { return v[0] }`, "Visit"},
+		{"to a type argument", `IMPORT "dep.org/known"; func do[T interface{ Visit([]int) }](x T) { x.Visit(v) }; var v = []int{1}; func Tune() { do(known.X{}) }; func Area() int { return v[0] }`, "Visit"},
+		{"to a type that only a package may bring", `IMPORT "x/u"; type I interface{ Visit([]int) }; var v = []int{1}; func Tune(x I) { x.Visit(v) }; func Area() int { return u.N + v[0] }`, "Visit"},
+		{"not handed over", `IMPORT "dep.org/known"; var v = []int{1}; func Tune() { known.W(len(v), v[0]) }; func Area() int { return v[0] }`, ""},
+		{"an interface that modules know nothing of", `IMPORT "dep.org/known"; type i interface{ visit([]int) int }; type s struct{}; func (s) visit(l []int) int { return l[0] }; var v = []int{1}; func Tune() error { return known.W() }; func Area() int { var x i = s{}; return x.visit(v) }`, ""},
+		{"lent to a lazy value", `IMPORT "context"; IMPORT "github.com/larder-data/larder/lazy"; type row struct { n []int; f func() }; var v = &row{n: []int{1}}; func get(context.Context, int) (*row, error) { return v, nil }; var got = lazy.Func1("get", get, lazy.Options{Keep: lazy.KeepNot}); func Area() int { return v.n[0] }`, "x/calc.v"},
+		{"a context that is printed", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return fmt.Sprint(ctx) }`, "context"},
+		{"a context that is asked for its text", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return ctx.(fmt.Stringer).String() }`, "context"},
+		{"a context in a list", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { l := []any{ctx}; return fmt.Sprint(l...) }`, "context"},
+		{"a context that is passed on", `IMPORT "context"; func sub(ctx context.Context) error { return ctx.Err() }; func Area(ctx context.Context) error { c, cancel := context.WithCancel(ctx); defer cancel(); return sub(c) }`, ""},
+		{"where what is logged goes", `IMPORT "log"; IMPORT "os"; func Area() bool { return log.Writer() == os.Stderr }`, "log.Writer"},
+	} {
+		t.Run(c.name, func(t *testing.T) { testVariable(t, c.text, c.refused) })
+	}
+}
+
+// What is made of an input when the program starts, or once, is not known by the value
+// that the input has later.
+func TestMadeOfInputs(t *testing.T) {
+	const head = `package calc
+
+import (
+	"embed"
+	"sync"
+
+	"github.com/larder-data/larder/source"
+)
+
+//go:embed *.go
+var files embed.FS
+
+var _ = source.Register(files, source.Options{Inputs: []any{&Rate}})
+
+var Rate = 3
+var once sync.Once
+`
+	rate := 3
+	for _, c := range []struct{ name, text, refused string }{
+		{"read", "func Area() int { return Rate }", ""},
+		{"read by what is called", "func twice() int { return 2 * Rate }\nfunc Area() int { return twice() }", ""},
+		{"another's start", "var w = Rate + 1\nfunc Area() int { return w }", "x/calc.w"},
+		{"another's start, by a function", "var w = twice()\nfunc twice() int { return 2 * Rate }\nfunc Area() int { return w }", "x/calc.w"},
+		{"another's start, by init", "var w int\nfunc init() { w = Rate }\nfunc Area() int { return w }", "x/calc.w"},
+		{"what is done once", "var w int\nfunc get() int { once.Do(func() { w = Rate })\nreturn w }\nfunc Area() int { return get() }", "x/calc.w"},
+		{"what a function does once", "var w int\nfunc fill() { w = Rate }\nfunc get() int { once.Do(fill)\nreturn w }\nfunc Area() int { return get() }", "x/calc.w"},
+		{"read beside what is done once", "var w int\nfunc get() int { once.Do(func() { w = 7 })\nreturn w * Rate }\nfunc Area() int { return get() }", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := parsedText(t, map[string]string{
+				"x/calc":           head + c.text + "\n",
+				engine + "/source": "package source\n\ntype Options struct{ Inputs []any }\n\nfunc Register(any, ...Options) int { return 0 }\n",
+			})
+			if err := p.declareInputs([]*Package{{path: "x/calc", options: Options{Inputs: []any{&rate}}}}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := p.identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+			switch {
+			case c.refused == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused+", which is made of what the input x/calc.Rate was")):
+				t.Errorf("not refused for that: %v", err)
+			}
+		})
+	}
+}
