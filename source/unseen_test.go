@@ -30,7 +30,6 @@ func TestCodeThatIsNotSeen(t *testing.T) {
 		{"to a type that only a package may bring", `IMPORT "x/u"; type I interface{ Visit([]int) }; var v = []int{1}; func Tune(x I) { x.Visit(v) }; func Area() int { return u.N + v[0] }`, "Visit"},
 		{"not handed over", `IMPORT "dep.org/known"; var v = []int{1}; func Tune() { known.W(len(v), v[0]) }; func Area() int { return v[0] }`, ""},
 		{"an interface that modules know nothing of", `IMPORT "dep.org/known"; type i interface{ visit([]int) int }; type s struct{}; func (s) visit(l []int) int { return l[0] }; var v = []int{1}; func Tune() error { return known.W() }; func Area() int { var x i = s{}; return x.visit(v) }`, ""},
-		{"lent to a lazy value", `IMPORT "context"; IMPORT "github.com/larder-data/larder/lazy"; type row struct { n []int; f func() }; var v = &row{n: []int{1}}; func get(context.Context, int) (*row, error) { return v, nil }; var got = lazy.Func1("get", get, lazy.Options{Keep: lazy.KeepNot}); func Area() int { return v.n[0] }`, "x/calc.v"},
 		{"a context that is printed", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return fmt.Sprint(ctx) }`, "context"},
 		{"a context that is asked for its text", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return ctx.(fmt.Stringer).String() }`, "context"},
 		{"a context in a list", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { l := []any{ctx}; return fmt.Sprint(l...) }`, "context"},
@@ -86,6 +85,50 @@ var once sync.Once
 				t.Errorf("refused: %v", err)
 			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused+", which is made of what the input x/calc.Rate was")):
 				t.Errorf("not refused for that: %v", err)
+			}
+		})
+	}
+}
+
+// Larder copies what it is given and hands out, but for what has functions in it.
+func TestWhatIsLent(t *testing.T) {
+	const head = `package calc
+
+import (
+	"embed"
+
+	"github.com/larder-data/larder/lazy"
+)
+
+//go:embed *.go
+var files embed.FS
+
+type list struct{ n []int }
+type row struct {
+	n []int
+	f func()
+}
+
+var l, r = &list{}, &row{}
+
+func lists(int) *list { return l }
+func rows(int) *row { return r }
+`
+	for _, c := range []struct{ name, text, refused string }{
+		{"given, and copied", "var x = lazy.Of(l)\nfunc Area() int { return len(l.n) }", ""},
+		{"handed out, and copied", "var x = lazy.Func(lists)\nfunc Area() int { return len(l.n) }", ""},
+		{"given", "func Give() { lazy.Of(r) }\nfunc Area() int { return len(r.n) }", "x/calc.r"},
+		{"handed out", "var x = lazy.Func(rows)\nfunc Area() int { return len(r.n) }", "x/calc.r"},
+		{"handed out by a literal", "var x = lazy.Func(func(int) *row { return r })\nfunc Area() int { return len(r.n) }", "x/calc.r"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := parsedText(t, map[string]string{
+				"x/calc":         head + c.text + "\n",
+				engine + "/lazy": "package lazy\n\nfunc Of[T any](T) int { return 0 }\n\nfunc Func[R any](func(int) R) int { return 0 }\n",
+			})
+			_, err := p.identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
+			if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("wanted to be refused for %q: %v", c.refused, err)
 			}
 		})
 	}
