@@ -233,7 +233,7 @@ func (c *compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Point
 			return nil
 		}
 		if slices.Contains(e.maps, id) {
-			return &UnkeyableError{Type: t, Reason: "map contains itself in a key", Cure: cureKeyer}
+			return &UnkeyableError{Type: t, Reason: "map contains itself", Cure: cureKeyer}
 		}
 		if err := e.enter(t); err != nil {
 			return err

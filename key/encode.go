@@ -59,8 +59,17 @@ type Keyer interface {
 // The encoding is little-endian: two bytes of format, then the type (one byte,
 // or 33 with the SHA-256 of the type's description), then the value, lengths
 // first.
-func Encode(dst []byte, v any) ([]byte, error) {
+func Encode(dst []byte, v any) ([]byte, error) { return encode(dst, v, false) }
+
+// EncodeContents is [Encode] without sharing: values of equal contents have equal
+// encodings, whichever of their pointers, slices and maps are the same. It names
+// what is compared by content, and not what a function is given. Where nothing is
+// shared, both give the same; a value that contains itself is refused.
+func EncodeContents(dst []byte, v any) ([]byte, error) { return encode(dst, v, true) }
+
+func encode(dst []byte, v any, apart bool) ([]byte, error) {
 	e := newEncoder(layerValue)
+	e.apart = apart
 	own, n := e.buf, len(dst)
 	e.streams, e.buf = false, append(dst, e.buf...)
 	err := e.root(v)

@@ -284,7 +284,7 @@ func TestUnkeyable(t *testing.T) {
 		{struct{ pair }{}, "struct { key.pair }.pair", "unexported field"},
 		{errors.New("x"), "errorString.s", "unexported field"},
 		{chain, "list.Next.Next.Next", "deeper than"},
-		{self, "map[interface {}]int[key *map[interface {}]int].(map[interface {}]int)", "contains itself in a key"},
+		{self, "map[interface {}]int[key *map[interface {}]int].(map[interface {}]int)", "contains itself"},
 		{map[float64]int{math.NaN(): 1, math.NaN(): 2}, "map[float64]int", "two keys of equal content"},
 		{map[*pair]int{{1, 2}: 1, {1, 2}: 2}, "map[*key.pair]int", "two keys of equal content"},
 		{map[any]int{[1]any{&model{}}: 1}, "map[interface {}]int[key ", "func value"},

@@ -33,7 +33,7 @@ type encoder struct {
 	hash    hash.Hash
 	streams bool
 	spilled bool // a part is in hash already
-	apart   bool // memory is made for the encoding: what refers to it is not compared
+	apart   bool // which memory is the same does not count, as where it is made for the encoding
 
 	depth int              // pointers, slices, maps and interfaces around the value at hand
 	steps int              // how many were entered so far

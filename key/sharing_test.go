@@ -147,6 +147,22 @@ func TestPixelsOutside(t *testing.T) {
 	}
 }
 
+// TestContents: without sharing, what shares is encoded as what does not.
+func TestContents(t *testing.T) {
+	x, y := new(int), new(int)
+	apart := encoded(t, twoPointers{x, y})
+	for _, v := range []any{twoPointers{x, y}, twoPointers{x, x}} {
+		if b, err := EncodeContents(nil, v); err != nil || !bytes.Equal(b, apart) {
+			t.Errorf("%x, %v; want %x", b, err, apart)
+		}
+	}
+	ring := &linked{}
+	ring.P = ring
+	if _, err := EncodeContents(nil, ring); err == nil {
+		t.Error("what contains itself is encoded without end")
+	}
+}
+
 // TestSharingOverArguments: arguments of one call, and parameters of one
 // operation, can share; what was encoded before by the same memory does not count.
 func TestSharingOverArguments(t *testing.T) {
