@@ -57,6 +57,7 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 	}
 	if slices.ContainsFunc(params, func(p Param) bool { return changeable(p.Value) }) {
 		op.values = params
+		op.params = append(op.params, sharingPart(ParamPart, func(e *encoder) error { return e.params(params) })...)
 	}
 	return op, nil
 }
@@ -69,14 +70,21 @@ func (o *Op) hash(params []Param) (sum [sha256.Size]byte, err error) {
 	e.string(o.code.Kind)
 	e.string(o.code.ID)
 	e.string(o.code.Package)
+	if err := e.params(params); err != nil {
+		return sum, fmt.Errorf("key: operation %s, %w", o.name, err)
+	}
+	return e.sum(), nil
+}
+
+func (e *encoder) params(params []Param) error {
 	e.length(len(params))
 	for _, p := range params {
 		e.string(p.Name)
 		if err := e.root(p.Value); err != nil {
-			return sum, fmt.Errorf("key: operation %s, parameter %s: %w", o.name, p.Name, err)
+			return fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
 	}
-	return e.sum(), nil
+	return nil
 }
 
 // changeable reports whether whoever holds a value could change it for others.
@@ -180,6 +188,7 @@ type Action struct {
 	argsSum [sha256.Size]byte
 	inputs  []Input
 	key     Key
+	shares  bool   // some pointers, slices or maps of args are the same
 	only    [1]any // room for args: most calls have one
 }
 
@@ -208,7 +217,7 @@ func (o *Op) Call(args ...any) (*Action, error) {
 	if err := e.arguments(args); err != nil {
 		return nil, fmt.Errorf("key: operation %s, %w", o.name, err)
 	}
-	a.argsSum = e.sum()
+	a.argsSum, a.shares = e.sum(), e.places.shared()
 	e.restart(layerAction)
 	a.sealWith(e)
 	return a, nil
@@ -305,7 +314,7 @@ func (a *Action) Resolved() bool {
 // WithInputs returns the same operation and arguments applied to other inputs:
 // those of a, as a rule, with results replaced by their contents.
 func (a *Action) WithInputs(inputs []Input) *Action {
-	b := &Action{op: a.op, args: a.args, argsSum: a.argsSum, inputs: slices.Clone(inputs)}
+	b := &Action{op: a.op, args: a.args, argsSum: a.argsSum, shares: a.shares, inputs: slices.Clone(inputs)}
 	b.seal()
 	return b
 }

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"strconv"
 	"testing"
 )
 
@@ -69,6 +70,25 @@ func BenchmarkMap100(b *testing.B) {
 		if _, err := Of(m); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkPointers is what a list of pointers takes, for each.
+func BenchmarkPointers(b *testing.B) {
+	for _, n := range []int{1, 8, 100, 100_000} {
+		list := make([]*benchOptions, n)
+		for i := range list {
+			list[i] = &benchOptions{Name: "letters", Times: i}
+		}
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Of(list); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/pointer")
+		})
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// Bounds on what is walked. A value beyond them is all but certainly a cycle,
-// or shares its parts so often that walking it would never end.
+// Bounds on what is walked. What contains itself, or shares its parts so often
+// that walking it would never end, is within them where this is told by pointers,
+// slices and maps, of which each is walked once.
 const (
 	maxDepth = 10_000
 	maxSteps = 1 << 28
@@ -24,7 +25,7 @@ func (e *encoder) enter(t reflect.Type) error {
 	if e.depth <= maxDepth && e.steps <= maxSteps {
 		return nil
 	}
-	reason := fmt.Sprintf("nested deeper than %d levels, or in a cycle", maxDepth)
+	reason := fmt.Sprintf("nested deeper than %d levels", maxDepth)
 	if e.depth <= maxDepth {
 		reason = fmt.Sprintf("more than %d pointers, slices, maps and interfaces, or some shared too often", maxSteps)
 	}
@@ -58,12 +59,19 @@ func (c *compiler) pointer(p *plan) *UnkeyableError {
 	if err != nil {
 		return err
 	}
-	t := p.typ
+	t, id, sized := p.typ, typeID(p.typ.Elem()), p.typ.Elem().Size() > 0
 	p.encode = func(e *encoder, p unsafe.Pointer) error {
 		to := *(*unsafe.Pointer)(p)
 		if to == nil {
 			e.buf = append(e.buf, 0)
 			return nil
+		}
+		if sized {
+			if n, before := e.meet(place{uintptr(to), byPointer, id}, wholly); before != never {
+				e.buf = append(e.buf, 2)
+				e.length(n)
+				return nil
+			}
 		}
 		e.buf = append(e.buf, 1)
 		if err := e.enter(t); err != nil {
@@ -87,12 +95,23 @@ func (c *compiler) slice(p *plan) *UnkeyableError {
 		err.Path = "[]" + err.Path
 		return err
 	}
-	t := p.typ
+	t, id, sized := p.typ, typeID(p.typ.Elem()), p.typ.Elem().Size() > 0
 	p.encode = func(e *encoder, p unsafe.Pointer) error {
 		s := (*sliceHeader)(p)
 		if s.data == nil {
 			e.length(0)
 			return nil
+		}
+		if sized && s.len > 0 {
+			switch n, before := e.meet(place{uintptr(s.data), s.len, id}, wholly); before {
+			case wholly:
+				e.uvarint(lengthAgain)
+				e.length(n)
+				return nil
+			case partly:
+				e.uvarint(lengthPart)
+				e.length(n)
+			}
 		}
 		e.length(s.len + 1)
 		if err := e.enter(t); err != nil {
@@ -208,6 +227,11 @@ func (c *compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Point
 			e.length(0)
 			return nil
 		}
+		if n, before := e.meet(place{uintptr(id), byMap, 0}, wholly); before != never {
+			e.uvarint(lengthAgain)
+			e.length(n)
+			return nil
+		}
 		if slices.Contains(e.maps, id) {
 			return &UnkeyableError{Type: t, Reason: "map contains itself", Cure: cureKeyer}
 		}
@@ -234,7 +258,7 @@ func (e *encoder) entries(m reflect.Value, k, v *plan) error {
 		keys.Index(i).SetIterKey(it)
 		values.Index(i).SetIterValue(it)
 	}
-	sorted, err := e.sortKeys(k, keys)
+	sorted, refer, err := e.sortKeys(k, keys)
 	if err != nil {
 		return err
 	}
@@ -242,7 +266,11 @@ func (e *encoder) entries(m reflect.Value, k, v *plan) error {
 		if i > 0 && bytes.Equal(s.encoded, sorted[i-1].encoded) {
 			return &UnkeyableError{Type: m.Type(), Reason: "map with two keys of equal content cannot be keyed", Cure: cureKeyer}
 		}
-		e.raw(s.encoded)
+		if !refer {
+			e.raw(s.encoded)
+		} else if err := k.encode(e, keys.Index(s.index).Addr().UnsafePointer()); err != nil {
+			return within(err, "[key "+keyText(keys.Index(s.index))+"]")
+		}
 		if err := v.encode(e, values.Index(s.index).Addr().UnsafePointer()); err != nil {
 			return within(err, "["+keyText(keys.Index(s.index))+"]")
 		}
@@ -256,22 +284,27 @@ type mapKey struct {
 	index   int
 }
 
-// sortKeys encodes the keys of a map and sorts them by that.
-func (e *encoder) sortKeys(k *plan, keys reflect.Value) ([]mapKey, error) {
+// sortKeys encodes the keys of a map and sorts them by that: each by itself, as
+// what was met before depends on their order. It reports whether any refers to
+// a place.
+func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer bool, err error) {
 	sub := encoder{depth: e.depth, steps: e.steps, maps: e.maps}
 	ends := make([]int, keys.Len())
 	for i := range ends {
 		if err := k.encode(&sub, keys.Index(i).Addr().UnsafePointer()); err != nil {
-			return nil, within(err, "[key "+keyText(keys.Index(i))+"]")
+			return nil, false, within(err, "[key "+keyText(keys.Index(i))+"]")
 		}
 		ends[i] = len(sub.buf)
+		refer = refer || sub.places.any()
+		sub.places.reset()
 	}
 	e.steps = sub.steps
-	sorted, start := make([]mapKey, len(ends)), 0
+	start := 0
+	sorted = make([]mapKey, len(ends))
 	for i, end := range ends {
 		sorted[i] = mapKey{sub.buf[start:end], i}
 		start = end
 	}
 	slices.SortFunc(sorted, func(a, b mapKey) int { return bytes.Compare(a.encoded, b.encoded) })
-	return sorted, nil
+	return sorted, refer, nil
 }

@@ -20,8 +20,8 @@ type Keyer interface {
 // Encode appends the canonical encoding of v to dst: equal values of equal
 // types have equal encodings, and all others different ones. Where there is no
 // such encoding, dst is returned as it was, with an [*UnkeyableError]: for
-// functions, channels, addresses, structs with unexported fields, cycles,
-// values nested deeper than 10 000 levels, and whatever contains one of them.
+// functions, channels, addresses, structs with unexported fields, maps that
+// their own keys refer to, values nested deeper than 10 000 levels, and whatever contains one of them.
 //
 // Equal means, beside the obvious:
 //
@@ -33,8 +33,13 @@ type Keyer interface {
 //   - Slices and maps: nil differs from empty; capacity and the order of
 //     a map's entries do not matter. A map with two keys of equal content
 //     (NaNs, pointers to equal values) is refused.
-//   - Pointers: nil, or what is pointed to; not where. Shared and repeated
-//     values are equal.
+//   - Pointers: nil, or what is pointed to; not where.
+//   - Sharing: which pointers, slices and maps within v are the same, as they are
+//     when they can be told apart or a write through one is seen through the
+//     other: pointers to one variable, maps, slices with one first element and
+//     length. So v may contain itself. Not told: slices that overlap in part,
+//     pointers into other values, and what is within values that have an encoding
+//     of their own, such as a Keyer. What takes no memory is not shared.
 //   - Interfaces: the type and value within.
 //   - [time.Time]: the instant, and the location: its name and all rules of its
 //     zone; not the monotonic clock.
@@ -54,8 +59,17 @@ type Keyer interface {
 // The encoding is little-endian: two bytes of format, then the type (one byte,
 // or 33 with the SHA-256 of the type's description), then the value, lengths
 // first.
-func Encode(dst []byte, v any) ([]byte, error) {
+func Encode(dst []byte, v any) ([]byte, error) { return encode(dst, v, false) }
+
+// EncodeContents is [Encode] without sharing: values of equal contents have equal
+// encodings, whichever of their pointers, slices and maps are the same. It names
+// what is compared by content, and not what a function is given. Where nothing is
+// shared, both give the same; a value that contains itself is refused.
+func EncodeContents(dst []byte, v any) ([]byte, error) { return encode(dst, v, true) }
+
+func encode(dst []byte, v any, apart bool) ([]byte, error) {
 	e := newEncoder(layerValue)
+	e.apart = apart
 	own, n := e.buf, len(dst)
 	e.streams, e.buf = false, append(dst, e.buf...)
 	err := e.root(v)

@@ -33,10 +33,13 @@ type encoder struct {
 	hash    hash.Hash
 	streams bool
 	spilled bool // a part is in hash already
+	apart   bool // which memory is the same does not count, as where it is made for the encoding
 
 	depth int              // pointers, slices, maps and interfaces around the value at hand
 	steps int              // how many were entered so far
 	maps  []unsafe.Pointer // maps around the value at hand
+
+	places *places // that the values so far refer to; nil before the first
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -58,6 +61,7 @@ func (e *encoder) restart(layer byte) {
 		e.hash.Reset()
 	}
 	e.buf, e.spilled, e.steps = append(e.buf[:0], layer, encodingVersion), false, 0
+	e.places.reset()
 }
 
 func (e *encoder) free() {
@@ -68,7 +72,8 @@ func (e *encoder) free() {
 		e.buf = nil
 	}
 	clear(e.maps[:cap(e.maps)])
-	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0]}
+	e.places.reset()
+	*e = encoder{buf: e.buf[:0], hash: e.hash, maps: e.maps[:0], places: e.places}
 	encoders.Put(e)
 }
 
@@ -116,7 +121,9 @@ func (e *encoder) uint32(u uint32) { e.buf = binary.LittleEndian.AppendUint32(e.
 
 func (e *encoder) uint64(u uint64) { e.buf = binary.LittleEndian.AppendUint64(e.buf, u) }
 
-func (e *encoder) length(n int) { e.buf = binary.AppendUvarint(e.buf, uint64(n)) }
+func (e *encoder) length(n int) { e.uvarint(uint64(n)) }
+
+func (e *encoder) uvarint(u uint64) { e.buf = binary.AppendUvarint(e.buf, u) }
 
 func (e *encoder) string(s string) {
 	e.length(len(s))

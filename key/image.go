@@ -3,6 +3,7 @@ package key
 import (
 	"fmt"
 	"image"
+	"math"
 	"reflect"
 	"unsafe"
 )
@@ -114,8 +115,8 @@ func chromaRect(m *image.YCbCr) image.Rectangle {
 
 // pixels encodes bounds, and the rows of n bytes a pixel within them.
 func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error {
-	e.rectangle(r)
 	if r.Empty() {
+		e.rectangle(r)
 		return nil
 	}
 	width, height := r.Dx()*n, r.Dy()
@@ -126,6 +127,12 @@ func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error
 			Reason: fmt.Sprintf("image with bounds %v, stride %d and %d bytes of pixels is not valid", r, stride, len(pix)),
 		}
 	}
+	at := place{uintptr(unsafe.Pointer(unsafe.SliceData(pix))), len(pix), typeID(reflect.TypeFor[byte]())}
+	if number, before := e.meet(at, partly); before != never {
+		e.rectangle(boundsAgain)
+		e.length(number)
+	}
+	e.rectangle(r)
 	if stride == width {
 		e.raw(pix[:width*height])
 		return nil
@@ -135,6 +142,10 @@ func (e *encoder) pixels(pix []byte, stride int, r image.Rectangle, n int) error
 	}
 	return nil
 }
+
+// boundsAgain come before the number of a place, and the bounds of an image whose
+// pixels lie there. No image has so many.
+var boundsAgain = image.Rect(0, 0, math.MaxInt, math.MaxInt)
 
 func (e *encoder) rectangle(r image.Rectangle) {
 	for _, n := range [...]int{r.Min.X, r.Min.Y, r.Max.X, r.Max.Y} {
@@ -157,6 +168,9 @@ func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 		if w, h := r.Dx(), r.Dy(); w <= 0 || h <= 0 || w > maxPixels/h {
 			return &UnkeyableError{Type: t, Reason: fmt.Sprintf("image with bounds %v is too large to be read pixel by pixel", r), Cure: cureKeyer}
 		}
+		outer := e.apart
+		e.apart = true // a color may be made for the call, where another was
+		defer func() { e.apart = outer }()
 		for y := r.Min.Y; y < r.Max.Y; y++ {
 			for x := r.Min.X; x < r.Max.X; x++ {
 				c := m.At(x, y)

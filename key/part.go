@@ -53,6 +53,9 @@ func (a *Action) ownParts(parts []Part) []Part {
 		}
 		parts = appendParts(parts, ArgPart, name, v)
 	}
+	if a.shares {
+		parts = append(parts, sharingPart(ArgPart, func(e *encoder) error { return e.arguments(a.args) })...)
+	}
 	for _, in := range a.inputs {
 		parts = append(parts, inputPart(in))
 	}
@@ -136,7 +139,7 @@ func takenApart(t reflect.Type) bool {
 }
 
 // appendParts appends the parts of a value that has been encoded before, so
-// that it is known to be neither cyclic nor unkeyable.
+// that it is known to be keyable.
 func appendParts(parts []Part, kind, name string, v any) []Part {
 	return appendValue(parts, Part{Kind: kind, Name: name}, reflect.ValueOf(v), maxPartDepth)
 }
@@ -146,8 +149,10 @@ func appendValue(parts []Part, p Part, v reflect.Value, depth int) []Part {
 		v = v.Elem()
 	}
 	at := v
-	for at.Kind() == reflect.Pointer && !at.IsNil() {
-		at = at.Elem()
+	for range maxPartDepth { // a pointer may point to itself
+		if at.Kind() == reflect.Pointer && !at.IsNil() {
+			at = at.Elem()
+		}
 	}
 	if depth > 0 && len(parts) < maxParts && at.Kind() == reflect.Struct && takenApart(at.Type()) {
 		name := p.Name

@@ -240,3 +240,36 @@ func TestFunctionsThatAskForThemselves(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestArgumentsThatShare: whether two parts of an argument, or of what a function
+// captures, are one is part of the key, as the function can tell.
+func TestArgumentsThatShare(t *testing.T) {
+	l, _ := watched(t)
+	type pointers struct{ A, B *int }
+	x, y := 1, 1
+	a, b := []int{1}, []int{1}
+	same := lazy.Func1("same", func(_ context.Context, p pointers) (bool, error) { return p.A == p.B, nil }, lazy.Options{Version: "1"})
+	sum := lazy.Func1("sum", func(_ context.Context, lists [][]int) (int, error) {
+		lists[0][0]++
+		return lists[0][0] + lists[1][0], nil
+	}, lazy.Options{Version: "1"})
+	captured := func(list ...*int) lazy.Value[bool] {
+		return lazy.Func0("captured", func(context.Context) (bool, error) { return list[0] == list[1], nil },
+			lazy.Options{Version: "1", Captured: map[string]any{"list": list}})()
+	}
+	for range 2 {
+		for _, c := range []struct {
+			got  lazy.Value[bool]
+			want bool
+		}{{same(lazy.Of(pointers{&x, &y})), false}, {same(lazy.Of(pointers{&x, &x})), true}, {captured(&x, &y), false}, {captured(&y, &y), true}} {
+			if got, err := c.got.Get(t.Context(), l); err != nil || got != c.want {
+				t.Errorf("same: %v, %v; want %v", got, err, c.want)
+			}
+		}
+		for want, lists := range map[int][][]int{3: {a, b}, 4: {a, a}} {
+			if got, err := sum(lazy.Of(lists)).Get(t.Context(), l); err != nil || got != want {
+				t.Errorf("sum: %v, %v; want %d", got, err, want)
+			}
+		}
+	}
+}

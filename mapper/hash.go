@@ -61,7 +61,7 @@ func (m Hash) Maker() (dataset.Maker, error) {
 				}
 				values[k] = v
 			}
-			b, err := key.Encode(nil, values)
+			b, err := key.EncodeContents(nil, values)
 			if err != nil {
 				return dataset.Sample{}, fmt.Errorf("hash: %w", err)
 			}
