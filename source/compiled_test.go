@@ -30,6 +30,13 @@ func folders(t *testing.T, tested string, files map[string]map[string]string) *p
 	return p
 }
 
+// The Go command says which package a test binary tests.
+func TestPackageUnderTest(t *testing.T) {
+	if got := thisBuild().tested; got != engine+"/source" {
+		t.Errorf("this binary tests %q", got)
+	}
+}
+
 // What tests of x/calc do counts in the binary that tests it, and in no other.
 func TestTestFiles(t *testing.T) {
 	calc := "package calc" + embedAll + "var V = 1\n\nvar W = 2\n\nfunc Area() int { return V }\n"
