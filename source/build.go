@@ -28,13 +28,15 @@ type setting struct{ name, value string }
 
 // buildInfo is how the program was built.
 type buildInfo struct {
-	settings []setting
-	modules  []module // longest path first
-	context  build.Context
-	test     bool
-	trimmed  bool              // linker flags are not on record
-	linked   map[string]string // variables that the linker set
-	linking  string            // linker flags that say so
+	settings  []setting
+	modules   []module // longest path first
+	context   build.Context
+	test      bool
+	tested    string            // the package that a test binary tests
+	workspace bool              // it was built from several folders with a module each
+	trimmed   bool              // linker flags are not on record
+	linked    map[string]string // variables that the linker set
+	linking   string            // linker flags that say so
 }
 
 // thisBuild describes the running program.
@@ -48,6 +50,9 @@ func thisBuild() *buildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
+	}
+	if b.test { // the Go command calls the binary for a test of x/calc x/calc.test
+		b.tested = strings.TrimSuffix(info.Path, ".test")
 	}
 	b.context.BuildTags = nil
 	for _, s := range info.Settings {
@@ -73,6 +78,7 @@ func thisBuild() *buildInfo {
 		}
 	}
 	b.modules = append(b.modules, modules(info)...)
+	b.workspace = isWorkspace(info)
 	b.context.ToolTags = featureTags(b.context.ToolTags, info.Settings)
 	return b
 }
@@ -203,8 +209,24 @@ func modules(info *debug.BuildInfo) []module {
 	return list
 }
 
+// isWorkspace reports whether modules beside that of the main package were built
+// from where they lie, with nothing that puts them in the place of others. A main
+// package that is built from a list of files is of no module.
+func isWorkspace(info *debug.BuildInfo) bool {
+	lie := 0
+	for _, m := range info.Deps {
+		if m.Replace == nil && m.Version == "(devel)" {
+			lie++
+		}
+	}
+	return lie > 1 || lie == 1 && info.Main.Path != ""
+}
+
 // module returns the module that a package is of.
 func (b *buildInfo) module(pkg string) (module, bool) {
+	if pkg == b.tested+testOf {
+		pkg = b.tested
+	}
 	for _, m := range b.modules {
 		if pkg == m.path || strings.HasPrefix(pkg, m.path+"/") {
 			return m, true
@@ -216,7 +238,7 @@ func (b *buildInfo) module(pkg string) (module, bool) {
 // match reports whether a file is part of the build, by its name and its
 // constraints.
 func (b *buildInfo) match(p *Package, file string) (bool, error) {
-	if strings.HasSuffix(file, "_test.go") && !b.test {
+	if strings.HasSuffix(file, "_test.go") && (b.tested == "" || p.path != b.tested && p.path != b.tested+testOf) {
 		return false, nil
 	}
 	ctx := b.context

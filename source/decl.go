@@ -74,13 +74,14 @@ func (d *decl) signature() ast.Node {
 }
 
 // sum digests the declaration: its words without comments and layout, and what
-// each name in it stands for.
+// each name in it stands for. The name of the package, which need not be the end
+// of its path, is in the text of types and panics.
 func (d *decl) sum(words []string) key.Digest {
 	tokens := d.tokens(d.signature())
 	if d.inherit != nil {
 		tokens = append(tokens, d.tokens(d.inherit)...)
 	}
-	words = append(words, d.name(), d.kind, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion, strings.Join(d.embeds, " "))
+	words = append(words, d.file.pkg.name, d.name(), d.kind, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion, strings.Join(d.embeds, " "))
 	for _, name := range d.names {
 		words = append(words, d.file.pkg.program.build.linked[d.file.pkg.symbolPath()+"."+name])
 	}
@@ -89,10 +90,14 @@ func (d *decl) sum(words []string) key.Digest {
 }
 
 // face digests what others can see of a method that they do not call: its name
-// and its type.
+// and its type, which has the names of packages in it where it is printed.
 func (d *decl) face() key.Digest {
 	f := d.function()
-	digest, _ := key.Of([]any{"face", d.name(), d.tokens(f.Recv), d.tokens(f.Type)})
+	printed := ""
+	if o := d.object(); o != nil {
+		printed = types.TypeString(o.Type(), func(p *types.Package) string { return p.Path() + " " + p.Name() })
+	}
+	digest, _ := key.Of([]any{"face", d.name(), printed, d.tokens(f.Recv), d.tokens(f.Type)})
 	return digest
 }
 

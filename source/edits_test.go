@@ -35,11 +35,11 @@ type edit struct {
 
 // mayRefuse are functions that an identity by sources cannot follow. They are
 // refused or right.
-var mayRefuse = set("part smooth total left right each")
+var mayRefuse = set("smooth total left right each")
 
 // coarse are functions that use code whose sources are not registered. Any
 // edit may compute them again.
-var coarse = set("part smooth each")
+var coarse = set("smooth each")
 
 var edits = []edit{
 	// What reaches nothing.
@@ -323,7 +323,9 @@ var edits = []edit{
 	{name: "an edited folder replaces a module twice", from: both(module("github.com/VividCortex/ewma", "ewma"), in("go.mod", "replace example.com", "replace github.com/VividCortex/ewma => ./ewma\n\nreplace example.com")), change: in("ewma/ewma.go", "(value * DECAY)", "(value * DECAY * 2)"), reaches: "smooth", why: "ewma"},
 	{name: "a package that is not registered", from: withLegacy, change: in("legacy/legacy.go", "return 1 }", "return 2 }"), reaches: "score", why: "legacy", mayRefuse: true},
 	{name: "a package that is not registered is used", change: withLegacy, reaches: "*", why: "legacy|score", mayRefuse: true},
-	{name: "a file that is not registered", change: in("partial/hidden.go", "n + 7", "n + 8"), reaches: "part", why: "hidden"},
+	{name: "a helper beside sources that are embedded with all else", change: in("partial/hidden.go", "n + 7", "n + 8"), reaches: "part", why: "hidden"},
+	{name: "a file that is not registered", from: somePartial, change: in("partial/hidden.go", "n + 7", "n + 8"), reaches: "part", why: "executable"},
+	{name: "written from a file that is not registered", from: somePartial, change: both(in("partial/hidden.go", "func hidden", "func init() { tables.Version = \"partial\" }\n\nfunc hidden"), imports("partial/hidden.go", "suite/tables")), reaches: "banner part", why: "executable", mayRefuse: true},
 	{name: "a debug setting in a file", change: edited("main.go", func(s string) string {
 		return strings.Replace(s, "package main", "//go:debug panicnil=1\npackage main", 1)
 	}), reaches: "*", why: "panicnil|GODEBUG|debug"},
@@ -421,6 +423,9 @@ var setTax = added("tables/more.go", "package tables\n\n// SetTax is for any tim
 
 // withLegacy makes the program use a package that does not register its sources.
 var withLegacy = both(in("report.go", "\t\"suite/tables\"\n", "\t\"suite/legacy\"\n\t\"suite/tables\"\n"), in("report.go", "fmt.Sprint(len(s) * len(s))", "fmt.Sprint(legacy.Score(len(s)))"))
+
+// somePartial leaves a file of a package out of what it registers.
+var somePartial = in("partial/files.go", "//go:embed *\n", "//go:embed files.go partial.go\n")
 
 // pureLegacy says of that package that it is pure.
 var pureLegacy = both(withLegacy, in("report.go", "source.Register(files)", "source.Register(files, source.Options{Pure: []string{\"suite/legacy\"}})"))

@@ -116,17 +116,19 @@ func (p *parsedProgram) byWhole(f Function) (*Closure, error) {
 // "".
 func (p *parsedProgram) hidden() string {
 	switch {
-	case p.unknown != "":
+	case p.unknown != "" && p.packages[p.unknown] == nil:
 		return "package " + p.unknown + " does not register its sources"
 	case p.build.trimmed:
 		return "it is built with -trimpath, which leaves no trace of what the linker sets"
 	case p.build.linking != "":
 		return "the linker sets variables: " + p.build.linking
-	case !p.build.allVersioned():
-		for _, m := range p.build.modules {
-			if m.version == "" && !m.main && m.path != engine && !p.registeredBelow(m.path) {
-				return "module " + m.path + " lies in a folder and does not register its sources"
-			}
+	}
+	if p.build.workspace {
+		return "it is built in a workspace, and the version of the language of its modules is not on record"
+	}
+	for _, m := range p.build.modules {
+		if m.version == "" && !m.main && m.path != engine {
+			return "module " + m.path + " lies in a folder, and the version of the language that it is in is not on record"
 		}
 	}
 	for _, k := range p.order {
@@ -149,15 +151,4 @@ func (p *parsedProgram) hidden() string {
 		}
 	}
 	return ""
-}
-
-// registeredBelow reports whether a package of a module is registered. If one
-// that it needs is not, the program has an unknown package.
-func (p *parsedProgram) registeredBelow(module string) bool {
-	for path := range p.packages {
-		if path == module || strings.HasPrefix(path, module+"/") {
-			return true
-		}
-	}
-	return false
 }

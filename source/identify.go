@@ -47,7 +47,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 		}
 	}()
 	k := p.packages[f.Package]
-	if k == nil {
+	if k == nil || k.beside {
 		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
 	}
 	r, err := k.find(f, by)

@@ -1,10 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
@@ -27,7 +27,7 @@ type parsedProgram struct {
 	build    *buildInfo
 	packages map[string]*pkg       // by import path
 	order    []*pkg                // in which packages are initialized
-	unknown  string                // a package of the program's own that is not registered, or ""
+	unknown  string                // a package of the program's own of which not all sources are registered, or ""
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
@@ -45,6 +45,7 @@ type pkg struct {
 	program  *parsedProgram
 	path     string
 	main     bool   // it is a main package
+	beside   bool   // it is known by the registration of the package that it tests
 	name     string // of its package clause
 	engine   bool   // it is Larder's own: only its types count
 	files    fs.FS
@@ -83,12 +84,14 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 			p.fails(r)
 		}
 	}()
+	registered = b.withTests(registered)
 	parsed := make([]*pkg, len(registered))
 	errs := make([]error, len(registered))
 	each(len(registered), func(i int) { parsed[i], errs[i] = p.parse(registered[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	parsed = slices.DeleteFunc(parsed, func(k *pkg) bool { return len(k.syntax) == 0 })
 	for _, k := range parsed {
 		if p.packages[k.path] != nil {
 			return nil, fmt.Errorf("source: package %s is registered twice", k.path)
@@ -96,11 +99,15 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 		p.packages[k.path] = k
 	}
 	for _, k := range p.packages {
+		if k.beside {
+			k.sources = p.packages[b.tested].sources
+		}
 		k.linknames()
 	}
 	p.order = initOrder(p.packages)
 	defer fewerCollections(parsed)()
 	p.check()
+	p.startTests()
 	p.unknown = p.unregistered()
 	return p, p.declareInputs(registered)
 }
@@ -124,14 +131,17 @@ func fewerCollections(parsed []*pkg) (end func()) {
 	return func() { runtime.KeepAlive(held) }
 }
 
-// unregistered returns a package of the program's own that is not registered,
-// or "".
+// unregistered returns a package of the program's own of which not all sources
+// are registered, or "".
 func (p *parsedProgram) unregistered() string {
 	hasMain := false
-	for _, k := range p.packages {
+	for _, k := range p.order {
 		hasMain = hasMain || k.main
 		if k.engine {
 			continue
+		}
+		if len(k.sources) == 0 {
+			return k.path
 		}
 		for path := range k.imports {
 			if p.packages[path] == nil && p.build.local(path) && !isEngine(path) {
@@ -139,7 +149,10 @@ func (p *parsedProgram) unregistered() string {
 			}
 		}
 	}
-	if !hasMain && !p.build.test {
+	switch {
+	case p.build.test && p.packages[p.build.tested] == nil:
+		return cmp.Or(p.build.tested, "under test")
+	case !p.build.test && !hasMain:
 		return "main"
 	}
 	return ""
@@ -194,37 +207,13 @@ func (p *parsedProgram) declOf(o types.Object) *decl {
 
 func (p *parsedProgram) parse(r *Package) (*pkg, error) {
 	k := &pkg{
-		program: p, path: r.path, main: r.main, engine: isEngine(r.path), files: r.files, options: r.options,
+		program: p, path: r.path, main: r.main, beside: r.beside, engine: isEngine(r.path), files: r.files, options: r.options,
 		scope: map[string]*decl{}, declared: map[types.Object]*decl{}, imports: map[string]bool{},
 	}
-	names, err := fs.Glob(r.files, "*.go")
-	if err != nil {
-		return nil, fmt.Errorf("source: package %s: %w", r.path, err)
+	if err := k.read(r); err != nil {
+		return nil, err
 	}
-	fset := token.NewFileSet()
-	for _, name := range names {
-		if k.engine && strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		if ok, err := p.build.match(r, name); err != nil {
-			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
-		} else if !ok {
-			continue
-		}
-		content, err := fs.ReadFile(r.files, name)
-		if err != nil {
-			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
-		}
-		f := &file{pkg: k, name: name, fset: fset, content: content}
-		if f.syntax, err = parser.ParseFile(fset, name, content, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-			return nil, fmt.Errorf("source: package %s: %w", r.path, err)
-		}
-		if strings.HasSuffix(f.syntax.Name.Name, "_test") == strings.HasSuffix(r.path, "_test") {
-			k.syntax = append(k.syntax, f)
-			k.name = f.syntax.Name.Name
-		}
-	}
-	if len(k.syntax) == 0 {
+	if len(k.syntax) == 0 && !k.beside {
 		return nil, fmt.Errorf("source: package %s registers no .go files: embed them with //go:embed *.go", r.path)
 	}
 	for _, f := range k.syntax {
@@ -335,14 +324,60 @@ func (f *file) add(d *decl) {
 	}
 }
 
-// attach notes how the sources are embedded.
+// attach notes how the sources are embedded: by the variable that is registered,
+// if that can be told from others.
 func (k *pkg) attach() {
+	var all []*decl
 	for _, d := range k.decls {
-		if slices.ContainsFunc(d.embeds, func(e string) bool { return strings.Trim(e, "\"`") == "*.go" }) {
+		if len(d.embeds) > 0 {
+			all = append(all, d)
+		}
+	}
+	if given := k.given(); len(all) > 1 && len(given) > 0 {
+		all = slices.DeleteFunc(all, func(d *decl) bool {
+			return !slices.ContainsFunc(d.names, func(n string) bool { return given[n] })
+		})
+	}
+	for _, d := range all {
+		if slices.ContainsFunc(d.embeds, matchesSources) {
 			k.sources = append(k.sources, d.embeds...)
 		}
 	}
 }
+
+// given are the names that the package gives to functions called Register.
+func (k *pkg) given() map[string]bool {
+	given := map[string]bool{}
+	for _, d := range k.decls {
+		if d.kind != "var" && d.kind != "init" {
+			continue
+		}
+		ast.Inspect(d.node, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			name, _ := ast.Unparen(call.Fun).(*ast.Ident)
+			if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+				name = s.Sel
+			}
+			if of, ok := ast.Unparen(call.Args[0]).(*ast.Ident); ok && name != nil && name.Name == "Register" {
+				given[of.Name] = true
+			}
+			return true
+		})
+	}
+	return given
+}
+
+// matchesSources reports whether a pattern matches the names of all Go files.
+func matchesSources(pattern string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(pattern, wholly), "*")
+	return ok && (strings.HasSuffix(".go", rest) || rest == ".*")
+}
+
+// wholly precedes a pattern that matches hidden files of folders, too.
+const wholly = "all:"
 
 // directives notes imports and the comments that mean something.
 func (f *file) directives() {
@@ -391,11 +426,16 @@ func (k *pkg) linknames() {
 }
 
 // languageKnown reports whether the version of the language of a package is on
-// record: that of the program's own module shows in its default settings, and
-// that of a module with a version in the version.
+// record: that of the program's own module shows in its default settings, but for
+// a workspace, of which these are then, and that of a module with a version in the
+// version.
 func (k *pkg) languageKnown() bool {
-	m, ok := k.program.build.module(k.path)
-	return k.main || !ok || m.main || m.version != ""
+	b := k.program.build
+	m, ok := b.module(k.path)
+	if k.main || m.main {
+		return !b.workspace
+	}
+	return !ok || m.version != ""
 }
 
 // embeds returns the patterns of //go:embed lines by the variable that they
@@ -460,9 +500,11 @@ func boundary(doc *ast.CommentGroup) string {
 // registered ones: the pattern is one of the sources', or names a file that
 // one of those matches.
 func (k *pkg) registers(pattern string) bool {
+	name, hidden := strings.CutPrefix(pattern, wholly)
 	return slices.ContainsFunc(k.sources, func(p string) bool {
-		ok, err := path.Match(p, pattern)
-		return p == pattern || err == nil && ok && !strings.ContainsAny(pattern, `*?[\`)
+		of, all := strings.CutPrefix(p, wholly)
+		ok, err := path.Match(of, name)
+		return p == pattern || err == nil && ok && (all || !hidden) && !strings.ContainsAny(name, `*?[\`)
 	})
 }
 
@@ -479,7 +521,7 @@ func (k *pkg) embeddedFiles(patterns []string) (files []Part, err error) {
 		return err
 	}
 	for _, pattern := range patterns {
-		names, err := fs.Glob(k.files, strings.TrimPrefix(pattern, "all:"))
+		names, err := fs.Glob(k.files, strings.TrimPrefix(pattern, wholly))
 		if err != nil {
 			return nil, err
 		}

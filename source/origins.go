@@ -488,10 +488,12 @@ func (d *decl) outlives() bool {
 				found = found || d.info().Uses[id].Pos() < n.Pos()
 			case *ast.UnaryExpr:
 				found = found || n.Op == token.AND
-			case *ast.SelectorExpr: // a method by pointer
-				if sel := d.info().Selections[n]; sel != nil && sel.Kind() == types.MethodVal && n.X == ast.Expr(id) {
-					found = true
-				}
+			case *ast.SelectorExpr: // a method by pointer, of it or of a field
+				sel := d.info().Selections[n]
+				found = found || sel != nil && sel.Kind() == types.MethodVal && within(stack, n.X)
+			case *ast.SliceExpr: // of an array
+				_, isArray := core(d.info().TypeOf(n.X)).(*types.Array)
+				found = found || isArray && within(stack, n.X)
 			}
 		}
 		return true

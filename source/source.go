@@ -63,6 +63,7 @@ type Package struct {
 	main    bool
 	files   fs.FS
 	options Options
+	beside  bool // it is not registered: its files lie among those of the package that it tests
 }
 
 var registry struct {

@@ -1,4 +1,4 @@
-// Package partial registers one of its two files.
+// Package partial registers all that is in its folder.
 package partial
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/larder-data/larder/source"
 )
 
-//go:embed files.go partial.go
+//go:embed *
 var files embed.FS
 
 var _ = source.Register(files)

@@ -9,5 +9,5 @@ import (
 // LazyPart is Part.
 var LazyPart = lazy.Func1("part", Part)
 
-// Part calls a function of a file that is not registered.
+// Part calls a function of another file.
 func Part(_ context.Context, n int) (int, error) { return hidden(n), nil }
