@@ -3,6 +3,7 @@ module github.com/larder-data/larder
 go 1.26.0
 
 require (
+	github.com/ebitengine/purego v0.11.3
 	github.com/expr-lang/expr v1.17.8
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/fxamacker/cbor/v2 v2.9.6

@@ -31,17 +31,18 @@ type imageFormat struct {
 	lossless   bool // pixels and channels; the type of image may be another one
 	decode     func(b []byte) (any, error)
 	encode     func(io.Writer, any) error
+	header     func(b []byte) (image.Config, error) // of an image that may be read; nil where no library reads the format
 }
 
 // imageFormats are the formats of images. JPEG takes grey, colour and CMYK and
 // drops alpha, GIF takes a palette.
 var imageFormats = []imageFormat{
-	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG)},
-	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG)},
-	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF)},
-	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP)},
-	{"tiff", 2, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF},
-	{"webp", 2, []string{"webp"}, false, decodeWebP, nil},
+	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG), headerJPEG},
+	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG), nil},
+	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF), nil},
+	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP), nil},
+	{"tiff", 2, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF, nil},
+	{"webp", 2, []string{"webp"}, false, decodeWebP, nil, headerWebP},
 }
 
 // imageCodecs returns the codecs of all formats.
@@ -101,17 +102,18 @@ func imageOf(name string, v any) (image.Image, error) {
 	return nil, fmt.Errorf("a %T cannot be written as %s; it takes an image.Image, or an *array.Array of pixels", v, name)
 }
 
-// checked is an error for an image of more pixels than allowed, or than b can
-// hold if a byte stands for perByte of them (0 for any number).
-func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) error {
+// checked returns the header of an image. One of more pixels than allowed, or
+// than b can hold if a byte stands for perByte of them (0 for any number), is an
+// error.
+func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) (image.Config, error) {
 	c, err := config(bytes.NewReader(b))
 	if err != nil {
-		return err
+		return c, err
 	}
 	if err := checkSize(c.Width, c.Height); err != nil {
-		return err
+		return c, err
 	}
-	return checkClaim(int64(c.Width), int64(c.Height), perByte, len(b))
+	return c, checkClaim(int64(c.Width), int64(c.Height), perByte, len(b))
 }
 
 func checkClaim(width, height, perByte int64, size int) error {

@@ -17,7 +17,7 @@ import (
 // 16 bits (fewer become 8), and palettes. A transparent colour is alpha.
 func decodePNG(b []byte) (any, error) {
 	// Deflate stands for up to 1032 bytes a byte.
-	if err := checked(b, 8*1040, png.DecodeConfig); err != nil {
+	if _, err := checked(b, 8*1040, png.DecodeConfig); err != nil {
 		return nil, err
 	}
 	grey, animated := pngGrey(b)
