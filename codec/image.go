@@ -38,10 +38,10 @@ type imageFormat struct {
 // drops alpha, GIF takes a palette.
 var imageFormats = []imageFormat{
 	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG), headerJPEG},
-	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG), nil},
+	{"png", 3, []string{"png"}, true, decodePNG, plainImage("png", encodePNG), nil},
 	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF), nil},
 	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP), nil},
-	{"tiff", 2, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF, nil},
+	{"tiff", 3, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF, nil},
 	{"webp", 2, []string{"webp"}, false, decodeWebP, nil, headerWebP},
 }
 

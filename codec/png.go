@@ -82,16 +82,25 @@ func (p *pngBuffers) Get() *png.EncoderBuffer {
 func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
 
 // encodePNG writes the channels of the type of the image. The standard library
-// knows no grey with alpha, and leaves alpha out where all pixels are opaque.
+// knows no grey with alpha, leaves alpha out where all pixels are opaque, and
+// compresses nine times slower for three per cent of the bytes.
 func encodePNG(w io.Writer, img image.Image) error {
 	switch m := img.(type) {
-	case *image.Gray, *image.Gray16, *image.RGBA, *image.RGBA64, *image.Paletted:
+	case *image.Paletted:
 		return pngEncoder.Encode(w, m)
 	case *image.YCbCr, *image.CMYK: // would get 16 bits a channel
 		rgba := image.NewRGBA(m.Bounds())
 		draw.Draw(rgba, rgba.Rect, m, rgba.Rect.Min, draw.Src)
-		return pngEncoder.Encode(w, rgba)
-	case *array.GrayAlpha, *array.GrayAlpha16, *image.NRGBA64:
+		return writePNG(w, rgba, 3)
+	case *image.RGBA:
+		if m.Opaque() { // else somebody else made it, who has alpha in it
+			return writePNG(w, m, 3)
+		}
+	case *image.RGBA64:
+		if m.Opaque() {
+			return writePNG(w, m, 3)
+		}
+	case *image.Gray, *image.Gray16, *array.GrayAlpha, *array.GrayAlpha16, *image.NRGBA64:
 		return writePNG(w, m, 0)
 	}
 	return writePNG(w, img, 4)
