@@ -39,10 +39,10 @@ type ImageResize struct {
 
 // blends are the filters that blend.
 var blends = map[string]*draw.Kernel{
-	"box":         &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }}, // it leaves out what is at the end of its support
+	"box":         {Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }}, // it leaves out what is at the end of its support
 	"bilinear":    draw.BiLinear,
 	"catmull-rom": draw.CatmullRom,
-	"lanczos":     &draw.Kernel{Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
+	"lanczos":     {Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
 }
 
 func sinc(t float64) float64 {
