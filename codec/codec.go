@@ -41,6 +41,10 @@ type Codec struct {
 	// Decode makes a value of the bytes of a file. The value may refer to b,
 	// which must not be changed afterwards. Any b whatever is safe.
 	Decode func(b []byte) (any, error)
+	// Claims returns about how many bytes of memory Decode takes for b, as its
+	// header says, so that it can be known before they are taken. Nil means some
+	// times what b has.
+	Claims func(b []byte) int64
 	// Into decodes into what ptr points to, for formats that can fill typed
 	// structures. Nil for others. It is used by [DecodeInto].
 	Into func(b []byte, ptr any) error

@@ -4,8 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"sync/atomic"
+
+	"golang.org/x/image/webp"
 
 	"github.com/larder-data/larder/array"
 )
@@ -53,8 +59,36 @@ func imageCodecs() []Codec {
 		if f.encode != nil {
 			codecs[i].Encode = f.write
 		}
+		if config := configs[f.name]; config != nil {
+			codecs[i].Claims = func(b []byte) int64 { return claimed(b, config) }
+		}
 	}
 	return codecs
+}
+
+// configs read the headers of formats whose files may be much smaller than their
+// images.
+var configs = map[string]func(io.Reader) (image.Config, error){
+	"jpeg": jpeg.DecodeConfig, "png": png.DecodeConfig, "gif": gif.DecodeConfig, "webp": webp.DecodeConfig,
+}
+
+// claimed returns how many bytes an image takes while it is decoded; 0 for one
+// that is none.
+func claimed(b []byte, config func(io.Reader) (image.Config, error)) int64 {
+	c, err := guarded(func() (image.Config, error) { return config(bytes.NewReader(b)) })
+	if err != nil || checkSize(c.Width, c.Height) != nil {
+		return 0
+	}
+	pixel := int64(4)
+	switch c.ColorModel {
+	case color.GrayModel:
+		pixel = 1
+	case color.YCbCrModel, color.NYCbCrAModel:
+		pixel = 8 // with what the colours are made of
+	case color.RGBA64Model, color.NRGBA64Model:
+		pixel = 8
+	}
+	return pixel * int64(c.Width) * int64(c.Height)
 }
 
 func (f imageFormat) read(b []byte) (any, error) {

@@ -59,7 +59,12 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 // values take.
 func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 	for _, k := range s.Keys() {
-		v, err := s.Value(ctx, k)
+		it, err := s.Item(k)
+		if err != nil {
+			return 0, err
+		}
+		it.Hold()
+		v, err := it.Value(ctx)
 		if err != nil {
 			return 0, err
 		}
