@@ -28,19 +28,23 @@ func claims(c codec.Codec, b []byte) int64 {
 	return c.Claims(b)
 }
 
+// smallValue is below how many bytes a value does not count: it is not worth a lock.
+const smallValue = 64 << 10
+
 // A use is one execution of a maker, or one decoding outside of any: who uses what
 // was decoded.
 type use struct {
-	bytes  int64
-	asking int // waiting for others, or for what others may have to do
+	bytes   int64        // written with the lock held
+	counted atomic.Bool  // bytes is more than 0
+	asking  atomic.Int32 // waiting for others, or for what others may have to do
 }
 
 // decoding is what is in use.
 var decoding = struct {
 	sync.Mutex
 	uses    map[*use]bool // those with bytes
-	changed chan struct{} // closed when a waiting one may go on
-}{uses: map[*use]bool{}, changed: make(chan struct{})}
+	changed chan struct{} // closed when those that wait may go on; nil if nobody waits
+}{uses: map[*use]bool{}}
 
 type useKey struct{}
 
@@ -72,30 +76,33 @@ func ask(ctx context.Context) func() {
 	return func() { u.ask(-1) }
 }
 
-func (u *use) ask(n int) {
-	decoding.Lock()
-	defer decoding.Unlock()
-	u.asking += n
-	if n > 0 && u.bytes > 0 {
+func (u *use) ask(n int32) {
+	u.asking.Add(n)
+	if n > 0 && u.counted.Load() {
+		decoding.Lock()
+		defer decoding.Unlock()
 		wake()
 	}
 }
 
 // wake has those that wait look again. The lock is held.
 func wake() {
-	close(decoding.changed)
-	decoding.changed = make(chan struct{})
+	if decoding.changed != nil {
+		close(decoding.changed)
+		decoding.changed = nil
+	}
 }
 
 // end counts nothing any more, and returns what was counted.
 func (u *use) end() (bytes int64) {
+	if !u.counted.Swap(false) {
+		return 0
+	}
 	decoding.Lock()
 	defer decoding.Unlock()
 	bytes, u.bytes = u.bytes, 0
-	if bytes > 0 {
-		delete(decoding.uses, u)
-		wake()
-	}
+	delete(decoding.uses, u)
+	wake()
 	return bytes
 }
 
@@ -105,8 +112,11 @@ func (u *use) end() (bytes int64) {
 // It waits only for executions that work and wait for nothing, so two cannot wait
 // for each other.
 func takeIn(ctx context.Context, bytes int64) (done func(), err error) {
-	u, _ := ctx.Value(useKey{}).(*use)
 	done = func() {}
+	if bytes < smallValue {
+		return done, nil
+	}
+	u, _ := ctx.Value(useKey{}).(*use)
 	if u == nil {
 		u = &use{}
 		done = func() { u.end() }
@@ -139,16 +149,18 @@ func (u *use) fits(bytes int64) (wait <-chan struct{}, ok bool) {
 	for o := range decoding.uses {
 		if o != u {
 			others += o.bytes
-			working = working || o.asking == 0
+			working = working || o.asking.Load() == 0
 		}
 	}
 	if working && others+u.bytes+bytes > limit {
+		if decoding.changed == nil {
+			decoding.changed = make(chan struct{})
+		}
 		return decoding.changed, false
 	}
-	if bytes > 0 {
-		u.bytes += bytes
-		decoding.uses[u] = true
-	}
+	u.bytes += bytes
+	u.counted.Store(true)
+	decoding.uses[u] = true
 	return nil, true
 }
 

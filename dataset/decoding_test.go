@@ -143,24 +143,24 @@ func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
 	defer MaxDecoded.Store(0)
 	ctx, done := using(t.Context(), Sample{})
 	defer done()
-	if _, err := takeIn(ctx, 10); err != nil {
+	if _, err := takeIn(ctx, smallValue); err != nil {
 		t.Fatal(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // so that waiting is an error
 	answered := ask(ctx)
-	end, err := takeIn(ended, 10)
+	end, err := takeIn(ended, smallValue)
 	if err != nil {
 		t.Fatalf("it waited: %v", err)
 	}
 	end()
 	answered()
-	if _, err := takeIn(ended, 10); err == nil {
+	if _, err := takeIn(ended, smallValue); err == nil {
 		t.Error("it did not wait for who works")
 	}
 	came := make(chan error)
 	go func() {
-		end, err := takeIn(t.Context(), 10)
+		end, err := takeIn(t.Context(), smallValue)
 		if err == nil {
 			end()
 		}
@@ -177,16 +177,16 @@ func TestDecodingThatWaitsCanEnd(t *testing.T) {
 	MaxDecoded.Store(1)
 	defer MaxDecoded.Store(0)
 	ctx, done := using(t.Context(), Sample{})
-	if _, err := takeIn(ctx, 10); err != nil {
+	if _, err := takeIn(ctx, smallValue); err != nil {
 		t.Fatal(err)
 	}
 	other, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := takeIn(other, 10); !errors.Is(err, context.Canceled) {
+	if _, err := takeIn(other, smallValue); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	done()
-	end, err := takeIn(t.Context(), 10)
+	end, err := takeIn(t.Context(), smallValue)
 	if err != nil {
 		t.Fatal(err)
 	}

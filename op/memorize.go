@@ -64,7 +64,7 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 			return 0, err
 		}
 		it.Hold()
-		v, err := it.Value(ctx)
+		v, err := s.Value(ctx, k)
 		if err != nil {
 			return 0, err
 		}

@@ -71,7 +71,7 @@ var bounded = law{
 		{"the pages of a file count one by one", "codec/tiff.go", "if left -= int64(p.width) * int64(p.height); left < 0 {", "if left < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
 		{"the frames of a file count one by one", "codec/gif.go", "if each := int64(c.Width) * int64(c.Height); frames > 1 && frames > pixelLimit()/each {", "if each := int64(c.Width) * int64(c.Height); frames > 1 && each < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
 		{"what is decoded at once is not counted", "dataset/decoding.go", "if working && others+u.bytes+bytes > limit {", "if working && limit < 0 {", []string{"dataset.TestDecodedAtOnceIsBounded"}},
-		{"a decoding waits for those that wait", "dataset/decoding.go", "working = working || o.asking == 0", "working = working || o.asking >= 0", []string{"dataset.TestDecodingWaitsForNobodyWhoWaits"}},
+		{"a decoding waits for those that wait", "dataset/decoding.go", "working = working || o.asking.Load() == 0", "working = working || o.asking.Load() >= 0", []string{"dataset.TestDecodingWaitsForNobodyWhoWaits"}},
 		{"large values are remembered", "dataset/item.go", "if it.read && !it.held && ", "if it.read && it.held && ", []string{"dataset.TestLargeValuesAreLetGo"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
 	},
