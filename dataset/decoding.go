@@ -190,7 +190,7 @@ func makeRoom(bytes int64) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	const room = 256 << 20
+	const room = 128 << 20
 	debug.SetMemoryLimit(int64(m.Sys-m.HeapIdle) + bytes + room)
 	c.limited = true
 }

@@ -11,3 +11,5 @@ import (
 var errNone = errors.New("native: this program is built without libraries of the machine")
 
 func openTurbo() (codec.Library, error) { return codec.Library{}, errNone }
+
+func openWebP() (codec.Library, error) { return codec.Library{}, errNone }
