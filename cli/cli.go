@@ -37,6 +37,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/store"
@@ -71,6 +72,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		codec.StrictYAML.Store(how != "")
 	default:
 		fmt.Fprintf(stderr, "larder: LARDER_YAML is %q; it can be strict, or empty\n", how)
+		return exitRequest
+	}
+	dataset.TidyMemory.Store(true)
+	if err := native.Use(os.Getenv("LARDER_NATIVE")); err != nil {
+		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %v\n", os.Getenv("LARDER_NATIVE"), err)
 		return exitRequest
 	}
 	root := a.command()
@@ -134,7 +140,7 @@ share, and handed back only while it is still right.`,
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
-	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.schemaCommand(), a.simulateCommand())
+	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())

@@ -27,6 +27,9 @@ type Codec struct {
 	// Version counts changes that make equal bytes decode to other values
 	// or equal values encode to other bytes. It starts at 1.
 	Version int
+	// Library is the ID of the library that decodes in place of the codec; see
+	// [Use], which sets it.
+	Library string
 	// Extensions of files of the format, lower case, without dot. The first
 	// is the one written.
 	Extensions []string
@@ -38,6 +41,10 @@ type Codec struct {
 	// Decode makes a value of the bytes of a file. The value may refer to b,
 	// which must not be changed afterwards. Any b whatever is safe.
 	Decode func(b []byte) (any, error)
+	// Claims returns about how many bytes of memory Decode takes for b, as its
+	// header says, so that it can be known before they are taken. Nil means some
+	// times what b has.
+	Claims func(b []byte) int64
 	// Into decodes into what ptr points to, for formats that can fill typed
 	// structures. Nil for others. It is used by [DecodeInto].
 	Into func(b []byte, ptr any) error
@@ -65,10 +72,16 @@ type Doubt struct {
 
 func (d Doubt) String() string { return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings) }
 
-// ID names the format and the version of its codec ("jpeg/1"). Where decoded
-// values matter, it is a part of keys: two decoders of one format may give two
-// values.
-func (c Codec) ID() string { return c.Name + "/" + strconv.Itoa(c.Version) }
+// ID names the format, the version of its codec, and the library that decodes in
+// its place, if one does ("jpeg/1"). Where decoded values matter, it is a part of
+// keys: two decoders of one format may give two values.
+func (c Codec) ID() string {
+	id := c.Name + "/" + strconv.Itoa(c.Version)
+	if c.Library != "" {
+		id += " by " + c.Library
+	}
+	return id
+}
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {

@@ -16,7 +16,7 @@ import (
 // several to an array of what is seen after each: (frames, height, width, 3),
 // or 4 if something is seen through.
 func decodeGIF(b []byte) (any, error) {
-	if err := checked(b, 4096, gif.DecodeConfig); err != nil {
+	if _, err := checked(b, 4096, gif.DecodeConfig); err != nil {
 		return nil, err
 	}
 	if err := checkFrames(b); err != nil {

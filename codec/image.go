@@ -4,8 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"sync/atomic"
+
+	"golang.org/x/image/webp"
 
 	"github.com/larder-data/larder/array"
 )
@@ -31,17 +37,18 @@ type imageFormat struct {
 	lossless   bool // pixels and channels; the type of image may be another one
 	decode     func(b []byte) (any, error)
 	encode     func(io.Writer, any) error
+	header     func(b []byte) (image.Config, error) // of an image that may be read; nil where no library reads the format
 }
 
 // imageFormats are the formats of images. JPEG takes grey, colour and CMYK and
 // drops alpha, GIF takes a palette.
 var imageFormats = []imageFormat{
-	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG)},
-	{"png", 2, []string{"png"}, true, decodePNG, plainImage("png", encodePNG)},
-	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF)},
-	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP)},
-	{"tiff", 2, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF},
-	{"webp", 2, []string{"webp"}, false, decodeWebP, nil},
+	{"jpeg", 3, []string{"jpeg", "jpg", "jfif", "jpe"}, false, decodeJPEG, plainImage("jpeg", encodeJPEG), headerJPEG},
+	{"png", 3, []string{"png"}, true, decodePNG, plainImage("png", encodePNG), nil},
+	{"gif", 2, []string{"gif"}, false, decodeGIF, plainImage("gif", encodeGIF), nil},
+	{"bmp", 2, []string{"bmp"}, false, decodeBMP, plainImage("bmp", encodeBMP), nil},
+	{"tiff", 3, []string{"tiff", "tif"}, true, decodeTIFF, encodeTIFF, nil},
+	{"webp", 2, []string{"webp"}, false, decodeWebP, nil, headerWebP},
 }
 
 // imageCodecs returns the codecs of all formats.
@@ -52,8 +59,36 @@ func imageCodecs() []Codec {
 		if f.encode != nil {
 			codecs[i].Encode = f.write
 		}
+		if config := configs[f.name]; config != nil {
+			codecs[i].Claims = func(b []byte) int64 { return claimed(b, config) }
+		}
 	}
 	return codecs
+}
+
+// configs read the headers of formats whose files may be much smaller than their
+// images.
+var configs = map[string]func(io.Reader) (image.Config, error){
+	"jpeg": jpeg.DecodeConfig, "png": png.DecodeConfig, "gif": gif.DecodeConfig, "webp": webp.DecodeConfig,
+}
+
+// claimed returns how many bytes an image takes while it is decoded; 0 for one
+// that is none.
+func claimed(b []byte, config func(io.Reader) (image.Config, error)) int64 {
+	c, err := guarded(func() (image.Config, error) { return config(bytes.NewReader(b)) })
+	if err != nil || checkSize(c.Width, c.Height) != nil {
+		return 0
+	}
+	pixel := int64(4)
+	switch c.ColorModel {
+	case color.GrayModel:
+		pixel = 1
+	case color.YCbCrModel, color.NYCbCrAModel:
+		pixel = 8 // with what the colours are made of
+	case color.RGBA64Model, color.NRGBA64Model:
+		pixel = 8
+	}
+	return pixel * int64(c.Width) * int64(c.Height)
 }
 
 func (f imageFormat) read(b []byte) (any, error) {
@@ -101,17 +136,18 @@ func imageOf(name string, v any) (image.Image, error) {
 	return nil, fmt.Errorf("a %T cannot be written as %s; it takes an image.Image, or an *array.Array of pixels", v, name)
 }
 
-// checked is an error for an image of more pixels than allowed, or than b can
-// hold if a byte stands for perByte of them (0 for any number).
-func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) error {
+// checked returns the header of an image. One of more pixels than allowed, or
+// than b can hold if a byte stands for perByte of them (0 for any number), is an
+// error.
+func checked(b []byte, perByte int64, config func(io.Reader) (image.Config, error)) (image.Config, error) {
 	c, err := config(bytes.NewReader(b))
 	if err != nil {
-		return err
+		return c, err
 	}
 	if err := checkSize(c.Width, c.Height); err != nil {
-		return err
+		return c, err
 	}
-	return checkClaim(int64(c.Width), int64(c.Height), perByte, len(b))
+	return c, checkClaim(int64(c.Width), int64(c.Height), perByte, len(b))
 }
 
 func checkClaim(width, height, perByte int64, size int) error {

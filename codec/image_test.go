@@ -296,3 +296,28 @@ func TestChannelsComeBack(t *testing.T) {
 		}
 	})
 }
+
+// TestAlphaOfOthersIsWritten: an image.RGBA of a program that has alpha in it is
+// written with it.
+func TestAlphaOfOthersIsWritten(t *testing.T) {
+	deep := image.NewRGBA64(image.Rect(0, 0, 2, 1))
+	deep.SetRGBA64(0, 0, color.RGBA64{R: 7, G: 8, B: 9, A: 0xffff})
+	for _, img := range []image.Image{&image.RGBA{Pix: []byte{1, 2, 3, 255, 0, 0, 0, 0}, Stride: 8, Rect: deep.Rect}, deep} {
+		b, err := by(t, "png").Encode(img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := by(t, "png").Decode(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := v.(image.Image)
+		for x := range 2 {
+			r, g, b, a := got.At(x, 0).RGBA()
+			wr, wg, wb, wa := img.At(x, 0).RGBA()
+			if [4]uint32{r, g, b, a} != [4]uint32{wr, wg, wb, wa} {
+				t.Errorf("%T: pixel %d is %v", img, x, got.At(x, 0))
+			}
+		}
+	}
+}

@@ -19,7 +19,7 @@ const jpegQuality = 80
 // from theirs by one level at most, where the inverse cosine transform of
 // image/jpeg rounds another way, so that a colour differs by three at most.
 func decodeJPEG(b []byte) (any, error) {
-	if err := checked(b, 8192, jpeg.DecodeConfig); err != nil {
+	if _, err := headerJPEG(b); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(bytes.NewReader(b))
@@ -29,6 +29,8 @@ func decodeJPEG(b []byte) (any, error) {
 	}
 	return img, err
 }
+
+func headerJPEG(b []byte) (image.Config, error) { return checked(b, 8192, jpeg.DecodeConfig) }
 
 // coloured returns the colours of an image by the formula of JFIF, rounded to
 // the nearest level, which the standard library does not do.

@@ -17,7 +17,7 @@ import (
 // 16 bits (fewer become 8), and palettes. A transparent colour is alpha.
 func decodePNG(b []byte) (any, error) {
 	// Deflate stands for up to 1032 bytes a byte.
-	if err := checked(b, 8*1040, png.DecodeConfig); err != nil {
+	if _, err := checked(b, 8*1040, png.DecodeConfig); err != nil {
 		return nil, err
 	}
 	grey, animated := pngGrey(b)
@@ -82,16 +82,25 @@ func (p *pngBuffers) Get() *png.EncoderBuffer {
 func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
 
 // encodePNG writes the channels of the type of the image. The standard library
-// knows no grey with alpha, and leaves alpha out where all pixels are opaque.
+// knows no grey with alpha, leaves alpha out where all pixels are opaque, and
+// compresses nine times slower for three per cent of the bytes.
 func encodePNG(w io.Writer, img image.Image) error {
 	switch m := img.(type) {
-	case *image.Gray, *image.Gray16, *image.RGBA, *image.RGBA64, *image.Paletted:
+	case *image.Paletted:
 		return pngEncoder.Encode(w, m)
 	case *image.YCbCr, *image.CMYK: // would get 16 bits a channel
 		rgba := image.NewRGBA(m.Bounds())
 		draw.Draw(rgba, rgba.Rect, m, rgba.Rect.Min, draw.Src)
-		return pngEncoder.Encode(w, rgba)
-	case *array.GrayAlpha, *array.GrayAlpha16, *image.NRGBA64:
+		return writePNG(w, rgba, 3)
+	case *image.RGBA:
+		if m.Opaque() { // else somebody else made it, who has alpha in it
+			return writePNG(w, m, 3)
+		}
+	case *image.RGBA64:
+		if m.Opaque() {
+			return writePNG(w, m, 3)
+		}
+	case *image.Gray, *image.Gray16, *array.GrayAlpha, *array.GrayAlpha16, *image.NRGBA64:
 		return writePNG(w, m, 0)
 	}
 	return writePNG(w, img, 4)

@@ -2,12 +2,14 @@ package codec
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
 	"io"
+	"math"
 	"sync"
+
+	"github.com/klauspost/compress/zlib"
 
 	"github.com/larder-data/larder/array"
 )
@@ -91,45 +93,111 @@ func writeRows(w io.Writer, a *array.Array, pixel, row int) error {
 	return nil
 }
 
+// bestFilter returns the row as the filter makes it whose sum of absolute
+// differences is the least; of equal ones the first.
 func bestFilter(lines *[5][]byte, this, above []byte, pixel int) []byte {
-	var sums [5]int
-	n := len(this)
-	above = above[:n]
-	none, sub, up, mean, both := lines[0][1:n+1], lines[1][1:n+1], lines[2][1:n+1], lines[3][1:n+1], lines[4][1:n+1]
-	for i, v := range this {
-		var l, c byte
-		if i >= pixel {
-			l, c = this[i-pixel], above[i-pixel]
-		}
-		u := above[i]
-		none[i], sub[i], up[i] = v, v-l, v-u
-		mean[i], both[i] = v-byte((int(l)+int(u))/2), v-paeth(l, u, c)
-		sums[0] += abs(int(int8(none[i])))
-		sums[1] += abs(int(int8(sub[i])))
-		sums[2] += abs(int(int8(up[i])))
-		sums[3] += abs(int(int8(mean[i])))
-		sums[4] += abs(int(int8(both[i])))
-	}
-	best := 0
-	for f, sum := range sums {
-		if sum < sums[best] {
-			best = f
+	best, least := 0, math.MaxInt
+	for _, f := range [...]int{2, 4, 0, 1, 3} { // those first that mostly are the best, as each stops when it is not
+		if sum := filters[f](lines[f][1:], this, above, pixel, least); sum < least || sum == least && f < best {
+			best, least = f, sum
 		}
 	}
 	return lines[best]
 }
 
+// filters fill out, which is as long as this and above, and return the sum of
+// absolute differences, or any sum above most once it is.
+var filters = [5]func(out, this, above []byte, pixel, most int) int{filterNone, filterSub, filterUp, filterMean, filterPaeth}
+
+// filterStride is how many bytes are filtered between two looks at the sum.
+const filterStride = 256
+
+func filterNone(out, this, _ []byte, _, most int) (sum int) {
+	for len(this) > 0 && sum <= most {
+		n := min(filterStride, len(this))
+		for i, v := range this[:n] {
+			out[i] = v
+			sum += magnitude(v)
+		}
+		this, out = this[n:], out[n:]
+	}
+	return sum
+}
+
+func filterUp(out, this, above []byte, _, most int) (sum int) {
+	for len(this) > 0 && sum <= most {
+		n := min(filterStride, len(this))
+		up, to := above[:n], out[:n]
+		for i, v := range this[:n] {
+			d := v - up[i]
+			to[i] = d
+			sum += magnitude(d)
+		}
+		this, above, out = this[n:], above[n:], out[n:]
+	}
+	return sum
+}
+
+func filterSub(out, this, above []byte, pixel, most int) (sum int) {
+	for i, v := range this[:pixel] {
+		out[i] = v
+		sum += magnitude(v)
+	}
+	return sum + filterUp(out[pixel:], this[pixel:], this[:len(this)-pixel], pixel, most-sum)
+}
+
+func filterMean(out, this, above []byte, pixel, most int) (sum int) {
+	for i, v := range this[:pixel] {
+		out[i] = v - above[i]/2
+		sum += magnitude(out[i])
+	}
+	for at := pixel; at < len(this) && sum <= most; {
+		n := min(filterStride, len(this)-at)
+		left, up, to := this[at-pixel:][:n], above[at:][:n], out[at:][:n]
+		for i, v := range this[at:][:n] {
+			d := v - byte((int(left[i])+int(up[i]))/2)
+			to[i] = d
+			sum += magnitude(d)
+		}
+		at += n
+	}
+	return sum
+}
+
+func filterPaeth(out, this, above []byte, pixel, most int) (sum int) {
+	for i, v := range this[:pixel] {
+		out[i] = v - above[i]
+		sum += magnitude(out[i])
+	}
+	for at := pixel; at < len(this) && sum <= most; {
+		n := min(filterStride, len(this)-at)
+		left, up, corner, to := this[at-pixel:][:n], above[at:][:n], above[at-pixel:][:n], out[at:][:n]
+		for i, v := range this[at:][:n] {
+			d := v - paeth(left[i], up[i], corner[i])
+			to[i] = d
+			sum += magnitude(d)
+		}
+		at += n
+	}
+	return sum
+}
+
+// magnitude is how far a difference of bytes is from none.
+func magnitude(d byte) int { return abs(int(int8(d))) }
+
 // paeth returns the neighbour that is nearest to left + up - corner.
 func paeth(left, up, corner byte) byte {
 	l, u, c := int(left), int(up), int(corner)
-	dl, du, dc := abs(u-c), abs(l-c), abs(l+u-2*c)
-	switch {
-	case dl <= du && dl <= dc:
-		return left
-	case du <= dc:
-		return up
+	pl, pu := u-c, l-c
+	dl, du, dc := abs(pl), abs(pu), abs(pl+pu)
+	near, d := left, dl
+	if du < d {
+		near, d = up, du
 	}
-	return corner
+	if dc < d {
+		near = corner
+	}
+	return near
 }
 
 func abs(v int) int { return max(v, -v) }

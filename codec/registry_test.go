@@ -2,8 +2,11 @@ package codec
 
 import (
 	"errors"
+	"image"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -24,6 +27,60 @@ func init() {
 	try("no Decode", Codec{Name: "x", Version: 1, Extensions: []string{"x"}})
 	for _, ext := range []string{"", ".x", "X", "a/b", `a\b`} {
 		try("extension "+ext, Codec{Name: "x", Version: 1, Extensions: []string{ext}, Decode: decodeNothing})
+	}
+}
+
+// libraryReads has the library of this test read all images of WebP.
+var libraryReads atomic.Bool
+
+// used are the outcomes of calls of [Use].
+var used = map[string]error{}
+
+func init() {
+	try := func(what string, l Library) { used[what] = Use(l) }
+	read := func(_ []byte, c image.Config) (image.Image, bool) {
+		return image.NewGray(image.Rect(0, 0, c.Width, c.Height)), libraryReads.Load()
+	}
+	try("good", Library{Format: "webp", ID: "fast/1/abc", Decode: read})
+	try("again", Library{Format: "webp", ID: "fast/2/abc", Decode: read})
+	try("no ID", Library{Format: "jpeg", Decode: read})
+	try("no Decode", Library{Format: "jpeg", ID: "fast/1/abc"})
+	try("no image", Library{Format: "json", ID: "fast/1/abc", Decode: read})
+	try("unknown", Library{Format: "tga", ID: "fast/1/abc", Decode: read})
+}
+
+// TestLibrariesAreNamed: what a library may have decoded has another name than
+// what the codec decoded, and what it does not read the codec reads.
+func TestLibrariesAreNamed(t *testing.T) {
+	for what, err := range used {
+		if (err == nil) != (what == "good") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	c, _ := ByExtension("webp")
+	if c.ID() != "webp/2 by fast/1/abc" || c.Library != "fast/1/abc" {
+		t.Errorf("the codec is %s", c.ID())
+	}
+	file, err := os.ReadFile("testdata/images/lossy.webp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reads := range []bool{true, false} {
+		libraryReads.Store(reads)
+		v, err := c.Decode(file)
+		if _, gray := v.(*image.Gray); err != nil || gray != reads {
+			t.Errorf("it became a %T, %v; the library reads: %v", v, err, reads)
+		}
+	}
+	libraryReads.Store(true)
+	defer libraryReads.Store(false)
+	MaxPixels.Store(1)
+	defer MaxPixels.Store(0)
+	if v, err := c.Decode(file); err == nil {
+		t.Errorf("an image of more pixels than allowed became a %T", v)
+	}
+	if err := Use(Library{Format: "jpeg", ID: "late", Decode: func([]byte, image.Config) (image.Image, bool) { return nil, false }}); err == nil || !strings.Contains(err.Error(), "starts") {
+		t.Errorf("a library after the first use: %v", err)
 	}
 }
 

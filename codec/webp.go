@@ -12,11 +12,8 @@ import (
 // Chroma of lossy files is interpolated, and its colours are those of ITU-R 601
 // in the range of television (16 to 235), as the format defines.
 func decodeWebP(b []byte) (any, error) {
-	if err := checked(b, 0, webp.DecodeConfig); err != nil {
+	if _, err := headerWebP(b); err != nil {
 		return nil, err
-	}
-	if len(b) > 20 && string(b[12:16]) == "VP8X" && b[20]&2 != 0 {
-		return nil, errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
 	}
 	img, err := webp.Decode(bytes.NewReader(b))
 	if err != nil {
@@ -33,6 +30,14 @@ func decodeWebP(b []byte) (any, error) {
 		}
 	}
 	return img, nil
+}
+
+func headerWebP(b []byte) (image.Config, error) {
+	c, err := checked(b, 0, webp.DecodeConfig)
+	if err == nil && len(b) > 20 && string(b[12:16]) == "VP8X" && b[20]&2 != 0 {
+		err = errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
+	}
+	return c, err
 }
 
 // webpAlpha reports whether a lossless file says that it has alpha.

@@ -225,7 +225,7 @@ func (r *recipe) identity() (*key.Op, error) {
 		return op.(*key.Op), nil
 	}
 	// Steps read each other's items by codecs, of which nothing else tells.
-	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: anyCodec()}}
+	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: Codecs()}}
 	for i, m := range r.makings { // the recipe has all of it; this is for those who read explanations
 		for _, p := range m.maker.Op().Action().Parts() {
 			name := strings.TrimSpace(fmt.Sprintf("step %d %s %s", i, p.Kind, p.Name))

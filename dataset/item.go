@@ -16,7 +16,8 @@ import (
 // read from a file, kept in a store, or has just been computed.
 //
 // The value is read once and remembered as long as the item lives, which is as
-// long as a sample that has it; goroutines that ask at the same time wait for
+// long as a sample that has it (one of 128 MiB and more only until the maker that
+// read it is done); goroutines that ask at the same time wait for
 // one read. An error is not remembered. Values must not be changed. An Item may
 // be used by many goroutines.
 type Item struct {
@@ -25,6 +26,7 @@ type Item struct {
 	mu       sync.Mutex
 	read     bool
 	value    any
+	held     bool          // the value stays, however large
 	reading  chan struct{} // closed when the read under way has ended; nil without one
 	watchers []*watcher    // told once, when the value is remembered
 }
@@ -86,11 +88,20 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 		}
 		other := it.reading
 		it.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := waitFor(ctx, other); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// waitFor waits for the end of what another goroutine does.
+func waitFor(ctx context.Context, other <-chan struct{}) error {
+	defer ask(ctx)()
+	select {
+	case <-other:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
@@ -119,6 +130,23 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 	return v, err
 }
 
+// Hold has the value remembered as long as the item lives, however large it is.
+func (it *Item) Hold() {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	it.held = true
+}
+
+// forget lets go of a large value that nobody holds; who asks for it again reads it
+// again.
+func (it *Item) forget() {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.read && !it.held && BytesHeld(it.value) >= largeValue {
+		it.value, it.read = nil, false
+	}
+}
+
 // valuer is an origin that may have the value at hand, equal to what its bytes
 // would decode to.
 type valuer interface {
@@ -140,7 +168,13 @@ func read(ctx context.Context, o Origin) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := noting(ctx, codecFor(ext), b, o)
+	c := codecFor(ext)
+	done, err := takeIn(ctx, claims(c, b))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	v, err := noting(ctx, c, b, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Describe(o), err)
 	}
@@ -152,6 +186,7 @@ func read(ctx context.Context, o Origin) (any, error) {
 func (it *Item) watch(w *watcher) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
+	it.held = true // by a cache, which has its own bound
 	if it.read {
 		w.told(BytesHeld(it.value))
 		return

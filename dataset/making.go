@@ -301,6 +301,8 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 			return Sample{}, err
 		}
 	}
+	ctx, done := using(ctx, m.in)
+	defer done()
 	return m.maker.Map(withRand(ctx, source), m.in)
 }
 
@@ -351,6 +353,7 @@ func (p *product) Ref(ctx context.Context) (key.Ref, error) {
 }
 
 func (p *product) item(ctx context.Context) (*Item, error) {
+	defer ask(ctx)()
 	out, err := p.making.sample(ctx)
 	if err != nil {
 		return nil, err

@@ -200,14 +200,16 @@ func inputOf(ctx context.Context, f Field, resolved bool) (in key.Input, err err
 	case in.Ref.IsContent():
 		in.Kind, err = kind(ctx, f.Item)
 	default:
-		in.Kind = anyCodec()
+		in.Kind = Codecs()
 	}
 	return in, err
 }
 
-// anyCodec stands for the codec of an item that is not known yet: a change of
-// any codec changes it.
-var anyCodec = sync.OnceValue(func() string {
+// Codecs stands for all codecs and the libraries that decode for them, as where
+// the codec of an item is not known yet: a change of any changes it.
+func Codecs() string { return codecs() }
+
+var codecs = sync.OnceValue(func() string {
 	var ids []string
 	for _, c := range codec.All() {
 		ids = append(ids, c.ID())

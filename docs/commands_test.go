@@ -165,7 +165,7 @@ func (s *sandbox) command(command, want string) {
 func (s *sandbox) sh(script string) (string, error) {
 	c := exec.CommandContext(s.Context(), "sh", "-c", script)
 	c.Dir = s.home
-	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "LC_ALL=C"}
+	c.Env = []string{"HOME=" + s.home, "PATH=" + s.path, "LC_ALL=C", "LARDER_NATIVE=none"} // so that pages show one thing on every machine
 	out, err := c.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		s.Fatal(err)

@@ -63,7 +63,7 @@ type writing struct {
 	output *stamp.Stamp // of what the run wrote; nil until then
 
 	build  key.Code
-	does   []key.Param // what each node does: see [run.does]
+	does   []key.Param // the codecs, and what each node does: see [run.does]
 	alone  bool        // each sample that is written is made of the one in its place, by mappers that read no files
 	rows   *key.Action // how the sink writes in pieces, if it does
 	pieces *component.Pieces
@@ -129,6 +129,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	}
 	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
 	w.alone = true
+	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
 	for _, n := range w.nodes {
 		does, ok := r.does(n)
 		if !ok {

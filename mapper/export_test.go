@@ -22,3 +22,14 @@ func Pad(img image.Image, left, top, right, bottom int, fill color.NRGBA) image.
 func Jitter(img image.Image, order []int, factors [4]float64) image.Image {
 	return jitter(img, order, factors)
 }
+
+// Resample scales an image by a filter, in whole numbers.
+func Resample(img image.Image, w, h int, filter string) (image.Image, bool) {
+	return resampled(img, w, h, blends[filter])
+}
+
+// Support is how many pixels a filter takes in to one side, and At what one at that
+// distance weighs.
+func Support(filter string) (support float64, at func(float64) float64) {
+	return blends[filter].Support, blends[filter].At
+}

@@ -38,11 +38,11 @@ type ImageResize struct {
 }
 
 // blends are the filters that blend.
-var blends = map[string]draw.Scaler{
-	"box":         &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }}, // it leaves out what is at the end of its support
+var blends = map[string]*draw.Kernel{
+	"box":         {Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }}, // it leaves out what is at the end of its support
 	"bilinear":    draw.BiLinear,
 	"catmull-rom": draw.CatmullRom,
-	"lanczos":     &draw.Kernel{Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
+	"lanczos":     {Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
 }
 
 func sinc(t float64) float64 {
@@ -74,7 +74,7 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, append(slices.Collect(maps.Keys(blends)), "nearest")))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-resize", Code: key.Version("3"),
+		Name: "image-resize", Code: key.Version("4"),
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
 			{Name: "filter", Value: m.Filter}, {Name: "format", Value: m.Format},
@@ -111,6 +111,9 @@ func (m ImageResize) scale(img image.Image) (image.Image, error) {
 	}
 	if m.Filter == "nearest" {
 		return rasterOf(img).nearest(w, h), nil
+	}
+	if out, ok := resampled(img, w, h, blends[m.Filter]); ok {
+		return out, nil
 	}
 	r := image.Rect(0, 0, w, h)
 	dst := canvas(img, r)

@@ -59,6 +59,11 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 // values take.
 func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 	for _, k := range s.Keys() {
+		it, err := s.Item(k)
+		if err != nil {
+			return 0, err
+		}
+		it.Hold()
 		v, err := s.Value(ctx, k)
 		if err != nil {
 			return 0, err

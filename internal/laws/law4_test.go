@@ -37,6 +37,10 @@ var bounded = law{
 		"codec.TestImagesThatClaimTooMuchAreRefused": "a small file cannot claim all memory",
 		"key.TestMemoIsBounded":                      "digests that are remembered are bounded",
 		"cache.TestShadowsFitTheCache":               "what `auto` remembers of keys is bounded",
+		"dataset.TestDecodedAtOnceIsBounded":         "what workers have decoded and work on has a bound in bytes",
+		"dataset.TestDecodingNeverWaitsForItself":    "which nobody waits for who is waited for",
+		"dataset.TestDecodingWaitsForNobodyWhoWaits": "nor for who may be waiting for it",
+		"dataset.TestLargeValuesAreLetGo":            "a large value goes when the maker that read it is done",
 	},
 	mutations: []mutation{
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
@@ -68,6 +72,9 @@ var bounded = law{
 		{"values that were read before do not count", "dataset/cached.go", "	return w, bytes.Load() //", "	return w, sampleBytes(s) //", []string{"dataset.TestCachedCountsWhatWasReadBefore"}},
 		{"the pages of a file count one by one", "codec/tiff.go", "if left -= int64(p.width) * int64(p.height); left < 0 {", "if left < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
 		{"the frames of a file count one by one", "codec/gif.go", "if each := int64(c.Width) * int64(c.Height); frames > 1 && frames > pixelLimit()/each {", "if each := int64(c.Width) * int64(c.Height); frames > 1 && each < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
+		{"what is decoded at once is not counted", "dataset/decoding.go", "if working && others+u.bytes+bytes > limit {", "if working && limit < 0 {", []string{"dataset.TestDecodedAtOnceIsBounded"}},
+		{"a decoding waits for those that wait", "dataset/decoding.go", "working = working || o.asking.Load() == 0", "working = working || o.asking.Load() >= 0", []string{"dataset.TestDecodingWaitsForNobodyWhoWaits"}},
+		{"large values are remembered", "dataset/item.go", "if it.read && !it.held && ", "if it.read && it.held && ", []string{"dataset.TestLargeValuesAreLetGo"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
 	},
 }

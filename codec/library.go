@@ -1,0 +1,70 @@
+package codec
+
+import (
+	"fmt"
+	"image"
+)
+
+// A Library is one of the machine that reads the images of a format in place of
+// the decoder that this package brings. It may be faster, and may round
+// otherwise.
+type Library struct {
+	// Format is the name of the codec.
+	Format string
+	// ID names the library and its very bytes. It is a part of the codec's ID,
+	// and so of keys.
+	ID string
+	// Decode reads an image whose header is config, and is of no more pixels
+	// than allowed. ok is false for what the library does not read in the same
+	// way, and for anything that it finds wrong: then the codec's own decoder
+	// reads it, or says what is wrong. It changes nothing in b.
+	Decode func(b []byte, config image.Config) (img image.Image, ok bool)
+}
+
+// Use has a library read a format. Like [Register] it is called before the registry is first read, and once for
+// a format.
+func Use(l Library) error {
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.frozen {
+		return fmt.Errorf("codec: %s: library %s comes after the first use of the registry; do it when the program starts", l.Format, l.ID)
+	}
+	if l.ID == "" || l.Decode == nil {
+		return fmt.Errorf("codec: %s: a library needs an ID and Decode", l.Format)
+	}
+	for i, c := range registry.codecs {
+		if c.Name != l.Format {
+			continue
+		}
+		format, ok := formatNamed(c.Name)
+		if !ok || format.header == nil {
+			break
+		}
+		if c.Library != "" {
+			return fmt.Errorf("codec: %s: library %s is in use", c.Name, c.Library)
+		}
+		registry.codecs[i].Library = l.ID
+		registry.codecs[i].Decode = func(b []byte) (any, error) { return format.by(l, b) }
+		return nil
+	}
+	return fmt.Errorf("codec: there is no format %q that a library can read", l.Format)
+}
+
+func formatNamed(name string) (imageFormat, bool) {
+	for _, f := range imageFormats {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return imageFormat{}, false
+}
+
+// by reads an image by a library, or else itself.
+func (f imageFormat) by(l Library, b []byte) (any, error) {
+	if config, err := guarded(func() (image.Config, error) { return f.header(b) }); err == nil {
+		if img, ok := l.Decode(b, config); ok {
+			return img, nil
+		}
+	}
+	return f.read(b)
+}

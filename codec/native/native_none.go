@@ -1,0 +1,15 @@
+//go:build !linux || !(amd64 || arm64) || larder_static
+
+package native
+
+import (
+	"errors"
+
+	"github.com/larder-data/larder/codec"
+)
+
+var errNone = errors.New("native: this program is built without libraries of the machine")
+
+func openTurbo() (codec.Library, error) { return codec.Library{}, errNone }
+
+func openWebP() (codec.Library, error) { return codec.Library{}, errNone }

@@ -1,0 +1,263 @@
+package native
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/jpeg"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "golang.org/x/image/webp" // its header
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+)
+
+// most is by how many levels a colour may differ between decoders: see
+// docs/formats.md.
+const most = 3
+
+// library returns what reads a format, or skips the test. Codecs stay without it.
+func library(t testing.TB, format string) codec.Library {
+	t.Helper()
+	for _, f := range formats {
+		if f.name == format {
+			l, err := f.open()
+			if err != nil {
+				t.Skipf("the library for %s is not on this machine: %v", format, err)
+			}
+			return l
+		}
+	}
+	t.Fatalf("no library reads %s", format)
+	return codec.Library{}
+}
+
+// own decodes by package codec.
+func own(t testing.TB, ext string, b []byte) (image.Image, error) {
+	t.Helper()
+	c, ok := codec.ByExtension(ext)
+	if !ok || c.Library != "" {
+		t.Fatalf("the codec of %s is %s", ext, c.ID())
+	}
+	v, err := c.Decode(b)
+	img, _ := v.(image.Image)
+	return img, err
+}
+
+func corpus(t testing.TB, ext string) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob("../testdata/images/*." + ext)
+	if err != nil || files == nil {
+		t.Fatalf("no files of %s, %v", ext, err)
+	}
+	all := map[string][]byte{}
+	for _, f := range files {
+		if all[filepath.Base(f)], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func configOf(t testing.TB, b []byte) (image.Config, bool) {
+	t.Helper()
+	c, _, err := image.DecodeConfig(bytes.NewReader(b))
+	return c, err == nil
+}
+
+func farthest(t testing.TB, a, b image.Image) int {
+	t.Helper()
+	x, err := array.FromImage(a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := array.FromImage(b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x.Shape, y.Shape) || x.DType != y.DType {
+		t.Fatalf("%v %v and %v %v", x.DType, x.Shape, y.DType, y.Shape)
+	}
+	d := 0
+	for i := range x.Data {
+		d = max(d, int(x.Data[i])-int(y.Data[i]), int(y.Data[i])-int(x.Data[i]))
+	}
+	return d
+}
+
+// TestLibrariesSeeTheSame: what both decoders read has one type, size and number
+// of channels, and pixels that differ by little.
+func TestLibrariesSeeTheSame(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			l := library(t, f.name)
+			read := 0
+			for name, b := range corpus(t, extensionOf(f.name)) {
+				want, err := own(t, f.name, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				config, _ := configOf(t, b)
+				got, ok := l.Decode(b, config)
+				if !ok {
+					t.Logf("%s is left to package codec", name)
+					continue
+				}
+				read++
+				if reflect.TypeOf(got) != reflect.TypeOf(want) || got.Bounds() != want.Bounds() {
+					t.Fatalf("%s is a %T of %v, and a %T of %v by the library", name, want, want.Bounds(), got, got.Bounds())
+				}
+				if d := farthest(t, got, want); d > most {
+					t.Errorf("%s differs by %d levels", name, d)
+				}
+			}
+			if read < 4 {
+				t.Errorf("the library read %d files", read)
+			}
+		})
+	}
+}
+
+func extensionOf(format string) string {
+	if format == "jpeg" {
+		return "jpg"
+	}
+	return format
+}
+
+// TestInksAreLeftToTheCodec: libraries have no such images.
+func TestInksAreLeftToTheCodec(t *testing.T) {
+	l := library(t, "jpeg")
+	c, _ := codec.ByExtension("jpeg")
+	b, err := c.Encode(image.NewCMYK(image.Rect(0, 0, 9, 7)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, _ := configOf(t, b)
+	if img, ok := l.Decode(b, config); ok {
+		t.Errorf("it is a %T", img)
+	}
+}
+
+// TestDamageIsLeftToTheCodec cuts files off and changes bytes: what the library
+// reads then is of the size that the header says, and of what was cut off it reads
+// nothing.
+func TestDamageIsLeftToTheCodec(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			l, random := library(t, f.name), rand.New(rand.NewPCG(1, 2))
+			for name, b := range corpus(t, extensionOf(f.name)) {
+				for range 40 {
+					cut := bytes.Clone(b[:random.IntN(len(b)*9/10)])
+					if config, ok := configOf(t, cut); ok {
+						if _, err := own(t, f.name, cut); err == nil {
+							continue // what was cut off was no pixels
+						}
+						if _, ok := l.Decode(cut, config); ok {
+							t.Fatalf("%s is read from %d of %d bytes", name, len(cut), len(b))
+						}
+					}
+				}
+				for range 40 {
+					other := bytes.Clone(b)
+					for range 1 + random.IntN(3) {
+						other[random.IntN(len(b))] ^= byte(1 << random.IntN(8))
+					}
+					checkSizes(t, l, other)
+				}
+			}
+		})
+	}
+}
+
+// checkSizes has a library decode anything.
+func checkSizes(t testing.TB, l codec.Library, b []byte) {
+	t.Helper()
+	config, ok := configOf(t, b)
+	if !ok || config.Width*config.Height > 1<<20 {
+		return
+	}
+	before := bytes.Clone(b)
+	img, ok := l.Decode(b, config)
+	if ok && img.Bounds() != image.Rect(0, 0, config.Width, config.Height) {
+		t.Fatalf("an image of %d x %d became one of %v", config.Width, config.Height, img.Bounds())
+	}
+	if !bytes.Equal(before, b) {
+		t.Fatal("the bytes were changed")
+	}
+}
+
+// TestManyScans: a small file cannot keep a library busy for ever.
+func TestManyScans(t *testing.T) {
+	l := library(t, "jpeg")
+	for name, b := range corpus(t, "jpg") {
+		config, _ := configOf(t, b)
+		at := bytes.LastIndex(b, []byte{0xff, 0xda})
+		if !strings.Contains(name, "progressive") || at < 0 {
+			continue
+		}
+		many := bytes.Clone(b[:len(b)-2])
+		for range 2000 {
+			many = append(many, b[at:len(b)-2]...)
+		}
+		if _, ok := l.Decode(append(many, 0xff, 0xd9), config); ok {
+			t.Errorf("%s is read with 2000 more scans", name)
+		}
+		return
+	}
+	t.Error("the corpus has no progressive file")
+}
+
+// FuzzWebP decodes anything.
+func FuzzWebP(f *testing.F) {
+	l := library(f, "webp")
+	for _, b := range corpus(f, "webp") {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { checkSizes(t, l, b) })
+}
+
+// FuzzJPEG decodes anything.
+func FuzzJPEG(f *testing.F) {
+	l := library(f, "jpeg")
+	for _, b := range corpus(f, "jpg") {
+		f.Add(b)
+	}
+	var plain bytes.Buffer
+	if err := jpeg.Encode(&plain, image.NewRGBA(image.Rect(0, 0, 3, 2)), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(plain.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) { checkSizes(t, l, b) })
+}
+
+// TestWithoutLibraries: a machine that lacks one reads its format all the same,
+// unless it was asked for.
+func TestWithoutLibraries(t *testing.T) {
+	all := formats
+	defer func() { formats = all }()
+	errAbsent := errors.New("absent")
+	formats = slices.Clone(all)
+	for i := range formats {
+		formats[i].open = func() (codec.Library, error) { return codec.Library{}, errAbsent }
+	}
+	for which, want := range map[string]error{"": nil, "none": nil, "jpeg": errAbsent, "webp": errAbsent} {
+		if err := use(which); !errors.Is(err, want) {
+			t.Errorf("%q gives %v, want %v", which, err, want)
+		}
+	}
+	if err := use("jpeg,tga"); err == nil || !strings.Contains(err.Error(), `"tga"`) {
+		t.Errorf("an unknown format gives %v", err)
+	}
+	c, _ := codec.ByExtension("jpeg")
+	if c.ID() != "jpeg/3" {
+		t.Errorf("the codec is %s", c.ID())
+	}
+}

@@ -1,0 +1,91 @@
+//go:build (amd64 || arm64) && !larder_static
+
+package native
+
+import (
+	"image"
+	"image/color"
+	"regexp"
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/larder-data/larder/codec"
+)
+
+// turboVersion counts changes here that give other pixels.
+const turboVersion = "1"
+
+var turboText = regexp.MustCompile(`libjpeg-turbo version ([0-9][0-9.a-z]*)`)
+
+// Of turbojpeg.h, as versions 2 and 3 have it.
+const (
+	turboGray      = 6 // TJPF: bytes of a pixel
+	turboRGBA      = 7
+	turboIsRGB     = 0 // TJCS: what is in the file
+	turboIsYCC     = 1
+	turboIsGray    = 2
+	turboExact     = 4096  // TJFLAG_ACCURATEDCT
+	turboStop      = 8192  // TJFLAG_STOPONWARNING: damage is an error
+	turboFewScans  = 32768 // TJFLAG_LIMITSCANS: a small file cannot take for ever
+	turboMaxOutput = 1 << 31
+)
+
+// turbo are the functions of libturbojpeg.
+type turbo struct{ begin, header, decode, end uintptr }
+
+// openTurbo finds libjpeg-turbo by its own interface, TurboJPEG, which is the
+// same in versions 2 and 3.
+func openTurbo() (codec.Library, error) {
+	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy", "tjGetErrorCode")
+	if err != nil {
+		return codec.Library{}, err
+	}
+	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3]}
+	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read}, nil
+}
+
+// read reads grey and colour, in samples of chroma that TurboJPEG knows, as
+// package codec does.
+func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
+	var want int32
+	switch config.ColorModel {
+	case color.GrayModel:
+		want = turboIsGray
+	case color.YCbCrModel:
+		want = turboIsYCC
+	case color.RGBAModel:
+		want = turboIsRGB
+	default: // inks
+		return nil, false
+	}
+	if 4*config.Width*config.Height >= turboMaxOutput {
+		return nil, false
+	}
+	handle, _, _ := purego.SyscallN(t.begin)
+	if handle == 0 {
+		return nil, false
+	}
+	defer purego.SyscallN(t.end, handle)
+	var got struct{ width, height, chroma, colour int32 }
+	r, _, _ := purego.SyscallN(t.header, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)),
+		uintptr(unsafe.Pointer(&got.width)), uintptr(unsafe.Pointer(&got.height)), uintptr(unsafe.Pointer(&got.chroma)), uintptr(unsafe.Pointer(&got.colour)))
+	if int32(r) != 0 || int(got.width) != config.Width || int(got.height) != config.Height || got.colour != want {
+		return nil, false
+	}
+	var img image.Image
+	var pix []byte
+	var stride, pixel int
+	if bounds := image.Rect(0, 0, config.Width, config.Height); want == turboIsGray {
+		gray := image.NewGray(bounds)
+		img, pix, stride, pixel = gray, gray.Pix, gray.Stride, turboGray
+	} else {
+		rgba := image.NewRGBA(bounds)
+		img, pix, stride, pixel = rgba, rgba.Pix, rgba.Stride, turboRGBA
+	}
+	r, _, _ = purego.SyscallN(t.decode, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pix[0])),
+		uintptr(config.Width), uintptr(stride), uintptr(config.Height), uintptr(pixel), turboExact|turboStop|turboFewScans)
+	runtime.KeepAlive(b)
+	return img, int32(r) == 0
+}

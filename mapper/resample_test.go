@@ -1,0 +1,132 @@
+package mapper_test
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/larder-data/larder/mapper"
+)
+
+// blendedExactly returns a channel of what an image is scaled to, by the definition
+// and in floating point.
+func blendedExactly(at func(x, y int) float64, size image.Point, w, h int, filter string) []float64 {
+	support, kernel := mapper.Support(filter)
+	weights := func(i, n, size int) (all []float64) {
+		scale := float64(size) / float64(n)
+		center, wide, sum := (float64(i)+0.5)*scale-0.5, max(scale, 1), 0.0
+		for j := range size {
+			weight := 0.0
+			if t := math.Abs(center-float64(j)) / wide; t < support {
+				weight = kernel(t)
+			}
+			all = append(all, weight)
+			sum += weight
+		}
+		for j := range all {
+			all[j] /= sum
+		}
+		return all
+	}
+	between := make([]float64, size.Y*w)
+	for x := range w {
+		along := weights(x, w, size.X)
+		for y := range size.Y {
+			for j, weight := range along {
+				between[y*w+x] += weight * at(j, y)
+			}
+		}
+	}
+	out := make([]float64, h*w)
+	for y := range h {
+		down := weights(y, h, size.Y)
+		for x := range w {
+			for j, weight := range down {
+				out[y*w+x] += weight * between[j*w+x]
+			}
+		}
+	}
+	return out
+}
+
+// TestResampledIsExact: what is scaled in whole numbers is what the definition says,
+// to the nearest level, or to its neighbour where that is nearly as near.
+func TestResampledIsExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	patterns := map[string]func(x, y int) byte{
+		"noise":   func(int, int) byte { return byte(random.Uint32()) },
+		"extreme": func(x, y int) byte { return byte(255 * ((x/2 + y/3) % 2)) },
+		"black":   func(int, int) byte { return 0 },
+		"white":   func(int, int) byte { return 255 },
+	}
+	sizes := []struct{ from, to image.Point }{
+		{image.Pt(64, 48), image.Pt(7, 5)}, {image.Pt(5, 7), image.Pt(31, 19)}, {image.Pt(1, 1), image.Pt(3, 3)},
+		{image.Pt(40, 40), image.Pt(40, 40)}, {image.Pt(900, 3), image.Pt(1, 4)}, {image.Pt(3, 700), image.Pt(9, 2)}, {image.Pt(33, 17), image.Pt(32, 16)},
+	}
+	for name, pattern := range patterns {
+		for _, filter := range []string{"box", "bilinear", "catmull-rom", "lanczos"} {
+			for _, s := range sizes {
+				gray := image.NewGray(image.Rectangle{Max: s.from})
+				rgba := image.NewRGBA(gray.Rect)
+				palette := image.NewPaletted(gray.Rect, nil)
+				for i := range 256 {
+					palette.Palette = append(palette.Palette, color.RGBA{byte(i), byte(7 * i), 255 - byte(i), 255})
+				}
+				for i := range gray.Pix {
+					x, y := i%s.from.X, i/s.from.X
+					gray.Pix[i], palette.Pix[i] = pattern(x, y), pattern(x, y)
+					copy(rgba.Pix[4*i:], []byte{pattern(x, y), pattern(x+1, y), pattern(x, y+1), 255})
+				}
+				for _, img := range []image.Image{gray, rgba, palette} {
+					checkResampled(t, name, img, s.to, filter)
+				}
+			}
+		}
+	}
+}
+
+func checkResampled(t *testing.T, name string, img image.Image, to image.Point, filter string) {
+	t.Helper()
+	got, ok := mapper.Resample(img, to.X, to.Y, filter)
+	if !ok || got.Bounds() != (image.Rectangle{Max: to}) {
+		t.Fatalf("a %T becomes %v, %v", img, got, ok)
+	}
+	channel := func(c color.Color, n int) float64 {
+		r, g, b, a := c.RGBA()
+		return float64([]uint32{r, g, b, a}[n] >> 8)
+	}
+	for n := range 4 {
+		want := blendedExactly(func(x, y int) float64 { return channel(img.At(x, y), n) }, img.Bounds().Size(), to.X, to.Y, filter)
+		for i, w := range want {
+			v := channel(got.At(i%to.X, i/to.X), n)
+			w = min(255, max(0, w))
+			if math.Abs(v-w) > 0.53 {
+				t.Fatalf("%s, %T of %v to %v by %s: channel %d of pixel %d is %v, want %v", name, img, img.Bounds().Size(), to, filter, n, i, v, w)
+			}
+		}
+	}
+}
+
+// TestResampledLeavesAlpha: what has alpha, or more than 8 bits, is scaled otherwise.
+func TestResampledLeavesAlpha(t *testing.T) {
+	r := image.Rect(0, 0, 4, 4)
+	for _, img := range []image.Image{image.NewNRGBA(r), image.NewRGBA64(r), image.NewGray16(r), image.NewCMYK(r), image.NewPaletted(r, color.Palette{color.Transparent})} {
+		if _, ok := mapper.Resample(img, 2, 2, "box"); ok {
+			t.Errorf("a %T was taken for one without alpha", img)
+		}
+	}
+}
+
+// BenchmarkResize makes a photograph small.
+func BenchmarkResize(b *testing.B) {
+	img := image.NewRGBA(image.Rect(0, 0, 1472, 1104))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * 7)
+	}
+	b.SetBytes(1472 * 1104)
+	for b.Loop() {
+		mapper.Resample(img, 256, 256, "bilinear")
+	}
+}
