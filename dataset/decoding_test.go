@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // counted is an item of an image of a megapixel, that counts how often it is read.
@@ -70,7 +71,7 @@ func reader(t *testing.T, names []string, within func()) Maker {
 
 func makeAll(t *testing.T, ds Dataset[Sample], workers int) {
 	t.Helper()
-	err := Parallel(t.Context(), ds.Len(), workers, func(ctx context.Context, i int) error {
+	err := pool.New(workers).Each(t.Context(), ds.Len(), func(ctx context.Context, i int) error {
 		s, err := ds.At(ctx, i)
 		if err != nil {
 			return err
@@ -198,14 +199,21 @@ func TestDecodingThatWaitsCanEnd(t *testing.T) {
 func TestLargeValuesAreLetGo(t *testing.T) {
 	largeValue = megapixel
 	defer func() { largeValue = 128 << 20 }()
+	defer TidyMemory.Store(false)
 	for _, held := range []bool{false, true} {
+		TidyMemory.Store(held) // the memory of a program that does not ask for it has no limit
+		within := func() {
+			if limited := debug.SetMemoryLimit(-1) != math.MaxInt64; limited && !held {
+				t.Error("the memory of the program is limited")
+			}
+		}
 		item, c := countedItem(t)
 		if held {
 			item.Hold()
 		}
 		ds := List(NewSample(Field{Key: "image", Item: item}))
 		for range 2 {
-			makeAll(t, Map(ds, reader(t, []string{"image"}, func() {}), MapOptions{}), 1)
+			makeAll(t, Map(ds, reader(t, []string{"image"}, within), MapOptions{}), 1)
 		}
 		want := int64(2)
 		if held {
