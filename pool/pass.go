@@ -32,12 +32,12 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 		defer mu.Unlock()
 		return left.take(left.n)
 	}
+	inner, slots := p.within(ctx)
 	work := func(t span) error {
-		inner, release, err := p.enter(ctx)
-		if err != nil {
+		if err := slots.take(ctx); err != nil {
 			return err
 		}
-		defer release()
+		defer slots.give()
 		start := time.Now()
 		done, err := do(inner, t.from, t.to)
 		mu.Lock()

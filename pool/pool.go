@@ -44,29 +44,46 @@ func (p *Pool) Workers() int {
 
 // Do calls do when there is a slot. If ctx ends before, it returns its cause.
 func (p *Pool) Do(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, release, err := p.enter(ctx)
-	if err != nil {
+	inner, slots := p.within(ctx)
+	if err := slots.take(ctx); err != nil {
 		return err
 	}
-	defer release()
-	return do(ctx)
+	defer slots.give()
+	return do(inner)
 }
 
 // within marks the context of what has a slot.
 type within struct{}
 
-// enter waits for a slot, unless ctx is of something that has one, and returns the
-// context of what is done in it.
-func (p *Pool) enter(ctx context.Context) (inner context.Context, release func(), err error) {
+// within returns the context of what is done in slots of the pool, and the slots: none
+// where ctx is of something that has one.
+func (p *Pool) within(ctx context.Context) (inner context.Context, s slots) {
 	if ctx.Value(within{}) != nil {
-		return ctx, func() {}, context.Cause(ctx)
+		return ctx, s
 	}
-	inner = context.WithValue(ctx, within{}, true)
-	if p == nil {
-		return inner, func() {}, context.Cause(ctx)
+	if p != nil {
+		s.of = p.slots
 	}
-	if p.slots.Acquire(ctx, 1) != nil {
-		return nil, nil, context.Cause(ctx)
+	return context.WithValue(ctx, within{}, true), s
+}
+
+// slots are those of a pool, or of none.
+type slots struct{ of *semaphore.Weighted }
+
+// take waits for a slot, or for the end of ctx.
+func (s slots) take(ctx context.Context) error {
+	if s.of != nil && s.of.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
 	}
-	return inner, func() { p.slots.Release(1) }, nil
+	if err := context.Cause(ctx); err != nil {
+		s.give()
+		return err
+	}
+	return nil
+}
+
+func (s slots) give() {
+	if s.of != nil {
+		s.of.Release(1)
+	}
 }

@@ -107,20 +107,17 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 }
 
 func (s *stream[T]) work(ctx context.Context) {
+	inner, slots := s.pool.within(ctx)
 	for {
 		t, ok := s.claim(ctx)
-		if !ok {
-			return
-		}
-		inner, release, err := s.pool.enter(ctx)
-		if err != nil {
+		if !ok || slots.take(ctx) != nil {
 			return
 		}
 		start := time.Now()
 		var made stretch[T]
 		made.values, made.err = s.make(inner, t.from, t.to)
 		took := time.Since(start)
-		release()
+		slots.give()
 		s.settle(t, made, took)
 	}
 }

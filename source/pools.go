@@ -62,14 +62,14 @@ func (d *decl) resetHere(pool *types.Var, get use) bool {
 // that names the variable.
 func (d *decl) resetFirst(list []ast.Stmt, v, pool *types.Var) bool {
 	for i, s := range list {
-		if !d.has(s, v) || d.putsBack(s, v) {
+		if !d.uses(s, v) || d.putsBack(s, v) {
 			continue
 		}
 		if d.resets(s, v, pool, false) {
 			return true
 		}
 		body := bodyOf(s)
-		if body == nil || slices.ContainsFunc(list[i+1:], func(s ast.Stmt) bool { return d.has(s, v) && !d.putsBack(s, v) }) {
+		if body == nil || slices.ContainsFunc(list[i+1:], func(s ast.Stmt) bool { return d.uses(s, v) && !d.putsBack(s, v) }) {
 			return false
 		}
 		elsewhere := false
@@ -138,16 +138,6 @@ func statements(n ast.Node) []ast.Stmt {
 	return nil
 }
 
-// has reports whether a variable is named somewhere.
-func (d *decl) has(in ast.Node, v *types.Var) (found bool) {
-	ast.Inspect(in, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && d.info().Uses[id] == v
-		return !found
-	})
-	return found
-}
-
 // putsBack reports whether a statement puts a variable back, or defers that, and
 // does nothing else with it.
 func (d *decl) putsBack(s ast.Stmt, v *types.Var) bool {
@@ -184,7 +174,7 @@ func (d *decl) resets(s ast.Stmt, v, pool *types.Var, empty bool) bool {
 		return ok && d.isNamed(star.X, v) && d.fromNothing(s.Rhs[0], v, empty)
 	case *ast.ExprStmt:
 		call, ok := s.X.(*ast.CallExpr)
-		if !ok || slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return d.has(a, v) }) && !isBuiltin(d.info(), call, "clear") {
+		if !ok || slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return d.uses(a, v) }) && !isBuiltin(d.info(), call, "clear") {
 			return false
 		}
 		if isBuiltin(d.info(), call, "clear") {
@@ -302,7 +292,7 @@ func (d *decl) fromNothing(e ast.Expr, v *types.Var, empty bool) bool {
 	if s, ok := ast.Unparen(e).(*ast.SliceExpr); ok {
 		return d.isEmptied(s)
 	}
-	if v != nil && d.has(e, v) {
+	if v != nil && d.uses(e, v) {
 		return false
 	}
 	switch e := ast.Unparen(e).(type) {
