@@ -2,13 +2,13 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"golang.org/x/image/webp"
@@ -59,6 +59,12 @@ func imageCodecs() []Codec {
 		if f.encode != nil {
 			codecs[i].Encode = f.write
 		}
+		switch f.name {
+		case "png":
+			codecs[i].Claims = claimedPNG
+		case "jpeg":
+			codecs[i].Claims = claimedJPEG
+		}
 		if config := configs[f.name]; config != nil {
 			codecs[i].Claims = func(b []byte) int64 { return claimed(b, config) }
 		}
@@ -69,7 +75,7 @@ func imageCodecs() []Codec {
 // configs read the headers of formats whose files may be much smaller than their
 // images.
 var configs = map[string]func(io.Reader) (image.Config, error){
-	"jpeg": jpeg.DecodeConfig, "png": png.DecodeConfig, "gif": gif.DecodeConfig, "webp": webp.DecodeConfig,
+	"gif": gif.DecodeConfig, "webp": webp.DecodeConfig,
 }
 
 // claimed returns how many bytes an image takes while it is decoded; 0 for one
@@ -89,6 +95,57 @@ func claimed(b []byte, config func(io.Reader) (image.Config, error)) int64 {
 		pixel = 8
 	}
 	return pixel * int64(c.Width) * int64(c.Height)
+}
+
+// claimedPNG is claimed for PNG, whose header tells in the same place always: to read
+// it as an image takes more memory than a small image.
+func claimedPNG(b []byte) int64 {
+	const widthAt, heightAt, depthAt, end = 16, 20, 24, 26
+	if len(b) < end {
+		return 0
+	}
+	width, height := int64(binary.BigEndian.Uint32(b[widthAt:])), int64(binary.BigEndian.Uint32(b[heightAt:]))
+	if width > math.MaxInt32 || height > math.MaxInt32 || checkSize(int(width), int(height)) != nil {
+		return 0
+	}
+	switch depth, gray := b[depthAt], b[depthAt+1] == 0; {
+	case depth == 16 && !gray:
+		return 8 * width * height
+	case depth <= 8 && gray:
+		return width * height
+	}
+	return 4 * width * height
+}
+
+// claimedJPEG is claimed for JPEG, as claimedPNG is: the size stands in the first
+// frame, after segments of which each says how long it is.
+func claimedJPEG(b []byte) int64 {
+	const startOfFrame, startOfScan = 0xc0, 0xda
+	for at := 2; at+10 <= len(b) && b[at] == 0xff; {
+		marker := b[at+1]
+		if marker == 0xff { // filling
+			at++
+			continue
+		}
+		if marker >= startOfFrame && marker <= startOfFrame+2 {
+			height, width := int64(binary.BigEndian.Uint16(b[at+5:])), int64(binary.BigEndian.Uint16(b[at+7:]))
+			if checkSize(int(width), int(height)) != nil {
+				return 0
+			}
+			switch b[at+9] { // channels
+			case 1:
+				return width * height
+			case 3:
+				return 8 * width * height // with what the colours are made of
+			}
+			return 4 * width * height
+		}
+		if marker == startOfScan {
+			return 0
+		}
+		at += 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+	}
+	return 0
 }
 
 func (f imageFormat) read(b []byte) (any, error) {
