@@ -15,11 +15,11 @@ func (w *cborWriter) mixed(t reflect.Type) error {
 	for p := range w.seen {
 		switch p.typ.Kind() {
 		case reflect.Pointer:
-			w.opaque.Outside(p.at, p.typ.Elem().Size())
+			w.opaque.Outside(uintptr(p.at), p.typ.Elem().Size())
 		case reflect.Slice:
-			w.opaque.Outside(p.at, uintptr(p.len)*p.typ.Elem().Size())
+			w.opaque.Outside(uintptr(p.at), uintptr(p.len)*p.typ.Elem().Size())
 		case reflect.Map:
-			w.opaque.Outside(p.at, 1)
+			w.opaque.Outside(uintptr(p.at), 1)
 		}
 	}
 	if w.opaque.Lost() {

@@ -37,23 +37,31 @@ const (
 	RunError     EventKind = "error"   // of a node; the run ends with it
 )
 
-// events tells observers what happens, one event at a time.
+// events tells observers what happens.
 type events struct {
 	mu        sync.Mutex
-	observers []func(Event)
+	observers []*observer
+	during    func(Event)
 	states    []*state // started, in order
 	last      map[*state]int64
 	over      map[*state]bool // what the node does itself has ended
 	done      map[*state]bool // and so has all that reads it
 }
 
-func newEvents(observers []func(Event)) *events {
-	return &events{observers: observers, last: map[*state]int64{}, over: map[*state]bool{}, done: map[*state]bool{}}
+func newEvents(o RunOptions) *events {
+	e := &events{during: o.during, last: map[*state]int64{}, over: map[*state]bool{}, done: map[*state]bool{}}
+	for _, tell := range o.Observers {
+		e.observers = append(e.observers, &observer{tell: tell})
+	}
+	return e
 }
 
 func (e *events) observe(ev Event) {
-	for _, observe := range e.observers {
-		observe(ev)
+	if e.during != nil {
+		e.during(ev)
+	}
+	for _, o := range e.observers {
+		o.take(ev)
 	}
 }
 
@@ -164,5 +172,6 @@ func (r *run) watch() (stop func()) {
 		close(quit)
 		<-done
 		r.events.rest()
+		tellAll(r.events.observers)
 	}
 }

@@ -210,11 +210,11 @@ func TestRunWithoutALarder(t *testing.T) {
 func TestInterruptedRun(t *testing.T) {
 	f := letters(t, "  stats: {map: image-stats, from: letters, checkpoint: true}\n")
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := f.Run(ctx, flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Observers: []func(flow.Event){func(e flow.Event) {
+	r, err := f.Run(ctx, flow.During(flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))}, func(e flow.Event) {
 		if e.Node == "stats" {
 			cancel()
 		}
-	}}})
+	}))
 	if !errors.Is(err, context.Canceled) || r.Status != flow.Interrupted {
 		t.Errorf("status %v, error %v", r.Status, err)
 	}

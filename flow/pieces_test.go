@@ -383,7 +383,7 @@ func TestPiecesWhileSomebodyWrites(t *testing.T) {
 			e.rows[250] = e.quote("another")
 			e.save()
 			o := e.options()
-			o.Observers = []func(flow.Event){observe(e)}
+			o = flow.During(o, observe(e))
 			f, err := flow.Parse(e.path(e.file), []byte("version: 1\nnodes:\n"+e.nodes), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -451,11 +451,11 @@ func TestPiecesOfCommandsThatChange(t *testing.T) {
 	l.write("script", one)
 	l.run()
 	l.write("in.jsonl", l.read("in.jsonl")+"{\"text\": \"more\"}\n")
-	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+	l.runIn(flow.During(flow.RunOptions{Larder: newLarder(t, l.store)}, func(e flow.Event) {
 		if e.Event == flow.NodeStarted && e.Node == "in" {
 			l.write("script", two)
 		}
-	}}})
+	}))
 	if got := l.read("out.jsonl"); strings.Count(got, "two") != 31 || strings.Contains(got, "one") {
 		t.Errorf("the script was changed before it ran, and this was made: %s", got)
 	}

@@ -34,10 +34,13 @@ type RunOptions struct {
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
-	// Observers are told of events, one at a time, at most ten of progress a
-	// second and node, in the order in which they stand here. They must not
-	// call back into the run.
+	// Observers are told of events, each by a goroutine of its own and one at a
+	// time, in their order. They never hold the run up: of progress, at most ten
+	// a second and node, one that is slow gets the latest alone; all else it gets.
+	// A run that has ended waits five seconds at most for them.
 	Observers []func(Event)
+
+	during func(Event) // in tests: holds the run up
 }
 
 // ErrRequest marks errors of a request that cannot be carried out as it is,
@@ -144,7 +147,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	if o.Pool == nil {
 		o.Pool = pool.New(0)
 	}
-	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o.Observers)}
+	r := &run{Flow: f, RunOptions: o, targets: targets, events: newEvents(o)}
 	pinned := r.reachCheckpoint()
 	for _, n := range f.needed(targets) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Auto || n.Options.Checkpoint && o.Checkpoints == nil) {

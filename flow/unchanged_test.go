@@ -252,11 +252,11 @@ func (l *lines) plan() *flow.Plan {
 // What somebody does to an output while the run goes on is seen by the next run.
 func TestOutputsTouchedBeforeTheEndAreWritten(t *testing.T) {
 	l := newLines(t, keptHashes, 10)
-	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+	l.runIn(flow.During(flow.RunOptions{Larder: newLarder(t, l.store)}, func(e flow.Event) {
 		if e.Event == flow.NodeDone && e.Node == "out" {
 			l.edit("out.jsonl")
 		}
-	}}})
+	}))
 	if r := l.run(); node(t, r, "out").Unchanged {
 		t.Error("the output was left as it is")
 	}
@@ -288,11 +288,11 @@ func TestCodeOfCommandsCounts(t *testing.T) {
 
 	l = newLines(t, commands, 2)
 	l.write("script", one)
-	l.runIn(flow.RunOptions{Larder: newLarder(t, l.store), Observers: []func(flow.Event){func(e flow.Event) {
+	l.runIn(flow.During(flow.RunOptions{Larder: newLarder(t, l.store)}, func(e flow.Event) {
 		if e.Event == flow.NodeStarted && e.Node == "in" {
 			l.write("script", two)
 		}
-	}}})
+	}))
 	if !strings.Contains(l.read("out.jsonl"), "LINE") {
 		t.Fatal("the script was read before the test changed it; change it earlier")
 	}

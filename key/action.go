@@ -84,7 +84,7 @@ func (e *encoder) params(params []Param) error {
 			return fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
 	}
-	return nil
+	return e.unmixed()
 }
 
 // changeable reports whether whoever holds a value could change it for others.
@@ -300,7 +300,7 @@ func (e *encoder) arguments(args []any) error {
 			return fmt.Errorf("argument %d: %w", i, err)
 		}
 	}
-	return nil
+	return e.unmixed()
 }
 
 // Inputs returns the inputs, which must not be written to.

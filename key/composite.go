@@ -295,8 +295,9 @@ func (e *encoder) sortKeys(k *plan, keys reflect.Value) (sorted []mapKey, refer 
 			return nil, false, within(err, "[key "+keyText(keys.Index(i))+"]")
 		}
 		ends[i] = len(sub.buf)
-		refer = refer || sub.places.any()
+		refer = refer || sub.places.any() || sub.opaque != nil
 		sub.places.reset()
+		sub.opaque = nil // they are encoded again
 	}
 	e.steps = sub.steps
 	start := 0

@@ -73,6 +73,9 @@ func encode(dst []byte, v any, apart bool) ([]byte, error) {
 	own, n := e.buf, len(dst)
 	e.streams, e.buf = false, append(dst, e.buf...)
 	err := e.root(v)
+	if err == nil {
+		err = e.unmixed()
+	}
 	dst, e.buf = e.buf, own
 	e.free() // not deferred: after a panic of a Keyer, e still holds dst
 	if err != nil {
@@ -86,7 +89,11 @@ func encode(dst []byte, v any, apart bool) ([]byte, error) {
 func Of(v any) (Digest, error) {
 	e := newEncoder(layerValue)
 	defer e.free()
-	if err := e.root(v); err != nil {
+	err := e.root(v)
+	if err == nil {
+		err = e.unmixed()
+	}
+	if err != nil {
 		return Digest{}, err
 	}
 	return e.digest(), nil

@@ -6,6 +6,8 @@ import (
 	"hash"
 	"sync"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/identical"
 )
 
 // encodingVersion is the second byte of everything encoded. It changes with
@@ -39,7 +41,8 @@ type encoder struct {
 	steps int              // how many were entered so far
 	maps  []unsafe.Pointer // maps around the value at hand
 
-	places *places // that the values so far refer to; nil before the first
+	places *places            // that the values so far refer to; nil before the first
+	opaque *identical.Sharing // memory of values that made bytes of themselves; nil before the first
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -62,6 +65,7 @@ func (e *encoder) restart(layer byte) {
 	}
 	e.buf, e.spilled, e.steps = append(e.buf[:0], layer, encodingVersion), false, 0
 	e.places.reset()
+	e.opaque = nil
 }
 
 func (e *encoder) free() {

@@ -67,7 +67,7 @@ func encodeMarshaler(m marshal.Method, t reflect.Type) func(*encoder, unsafe.Poi
 	var checked atomic.Bool
 	return func(e *encoder, p unsafe.Pointer) error {
 		at := reflect.NewAt(t, p)
-		b, err := m.Bytes(at)
+		b, err := e.bytesOf(m, at)
 		if err != nil {
 			return &UnkeyableError{Type: t, Reason: "its " + m.Name + " does not tell it from every other value", Err: err, Cure: cureKeyer}
 		}

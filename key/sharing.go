@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strconv"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/identical"
+	"github.com/larder-data/larder/internal/marshal"
 )
 
 // A place is memory that pointers, slices or maps of a value refer to, seen as
@@ -164,3 +167,34 @@ const (
 	lengthAgain = math.MaxUint64     // the number of a place follows, and nothing else
 	lengthPart  = math.MaxUint64 - 1 // the number of a place follows, and then the slice
 )
+
+// bytesOf returns the bytes that a value makes of itself, and notes what memory it
+// has: the bytes do not tell which of it is that of other parts, too.
+func (e *encoder) bytesOf(m marshal.Method, at reflect.Value) ([]byte, error) {
+	if e.apart {
+		return m.Bytes(at)
+	}
+	if e.opaque == nil {
+		e.opaque = &identical.Sharing{}
+	}
+	return m.BytesShared(at, e.opaque)
+}
+
+// unmixed returns an error if memory of values that made bytes of themselves is that
+// of other parts, too.
+func (e *encoder) unmixed() error {
+	if e.opaque == nil || !e.opaque.Any() {
+		return nil
+	}
+	if s := e.places; s != nil {
+		for _, at := range s.slots {
+			if at.round == s.round {
+				e.opaque.Outside(at.at, uintptr(max(at.len, 1)))
+			}
+		}
+	}
+	if e.opaque.Lost() {
+		return &UnkeyableError{Path: "the value", Reason: "memory that parts share, of which one makes bytes of itself, cannot be told from memory of their own", Cure: "let each have its own, or give the type a Keyer"}
+	}
+	return nil
+}

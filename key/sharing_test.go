@@ -2,6 +2,7 @@ package key
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"math/big"
@@ -420,5 +421,68 @@ func TestSharingLaw(t *testing.T) {
 	t.Logf("%d alike, %d not", equal, different)
 	if equal == 0 || different == 0 {
 		t.Error("one of the two was never drawn")
+	}
+}
+
+// opaqueList is a list that makes bytes of itself.
+type opaqueList struct{ n []int }
+
+func (o opaqueList) MarshalBinary() ([]byte, error) {
+	b := []byte{}
+	for _, n := range o.n {
+		b = append(b, byte(n))
+	}
+	return b, nil
+}
+
+func (o *opaqueList) UnmarshalBinary(b []byte) error {
+	o.n = nil
+	for _, n := range b {
+		o.n = append(o.n, int(n))
+	}
+	return nil
+}
+
+// Values that make bytes of themselves have no keys where their memory is that of
+// other parts, as the bytes do not tell.
+func TestOpaqueSharing(t *testing.T) {
+	list := []int{1, 2}
+	own, shared := opaqueList{[]int{1, 2}}, opaqueList{list}
+	for _, c := range []struct {
+		name string
+		v    any
+		ok   bool
+	}{
+		{"one", shared, true},
+		{"two with memory of their own", []opaqueList{own, shared}, true},
+		{"two of one memory", []opaqueList{shared, shared}, false},
+		{"two of memory that overlaps", []opaqueList{{list}, {list[1:]}}, false},
+		{"one whose memory is a list's", struct {
+			O opaqueList
+			L []int
+		}{shared, list}, false},
+		{"one whose memory is not a list's", struct {
+			O opaqueList
+			L []int
+		}{own, list}, true},
+		{"in a map", map[string]opaqueList{"a": shared, "b": shared}, false},
+		{"by one pointer", []*opaqueList{&shared, &shared}, true},
+		{"two empty ones", []opaqueList{{}, {}}, true},
+	} {
+		_, err := Of(c.v)
+		var unkeyable *UnkeyableError
+		if c.ok && err != nil || !c.ok && !errors.As(err, &unkeyable) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	op, err := NewOp("op", Version("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := op.Call(shared, shared); err == nil {
+		t.Error("two arguments of one memory have a key")
+	}
+	if _, err := op.Call(own, shared); err != nil {
+		t.Error(err)
 	}
 }

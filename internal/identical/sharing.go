@@ -12,8 +12,11 @@ import (
 // themselves in the same way. Its zero value is ready.
 type Sharing struct {
 	pairs   []shared
-	outside []shared // of which there is no other
+	outside []span   // of which there is no other
 }
+
+// span is memory.
+type span struct{ at, size uintptr }
 
 type shared struct {
 	a, b unsafe.Pointer
@@ -40,9 +43,7 @@ func (s *Sharing) Note(a, b unsafe.Pointer, size uintptr) {
 }
 
 // Outside notes memory that will not be shared with any other.
-func (s *Sharing) Outside(at unsafe.Pointer, size uintptr) {
-	s.outside = append(s.outside, shared{a: at, size: size})
-}
+func (s *Sharing) Outside(at, size uintptr) { s.outside = append(s.outside, span{at, size}) }
 
 // Add notes all that another has noted.
 func (s *Sharing) Add(other *Sharing) { s.pairs = append(s.pairs, other.pairs...) }
@@ -84,10 +85,9 @@ func (s *Sharing) meets() bool {
 		}
 		ends = append(ends, end)
 	}
-	return slices.ContainsFunc(s.outside, func(o shared) bool {
-		at := uintptr(o.a)
+	return slices.ContainsFunc(s.outside, func(o span) bool {
 		// the last that begins before the end of o
-		i, _ := slices.BinarySearchFunc(s.pairs, at+o.size, func(p shared, end uintptr) int { return cmp.Compare(uintptr(p.a), end) })
-		return i > 0 && ends[i-1] > at
+		i, _ := slices.BinarySearchFunc(s.pairs, o.at+o.size, func(p shared, end uintptr) int { return cmp.Compare(uintptr(p.a), end) })
+		return i > 0 && ends[i-1] > o.at
 	})
 }

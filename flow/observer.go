@@ -1,0 +1,77 @@
+package flow
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// An observer is told of events by a goroutine of its own, so that it holds up nobody
+// but itself.
+type observer struct {
+	tell func(Event)
+
+	mu      sync.Mutex
+	queue   []Event       // not told yet: of progress one of each node at most, so it is bounded
+	telling chan struct{} // closed when all of that is told; nil if nothing is being told
+}
+
+// take queues an event. Progress that was not told yet is replaced.
+func (o *observer) take(ev Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ev.Event == NodeProgress {
+		o.queue = slices.DeleteFunc(o.queue, func(q Event) bool { return q.Event == NodeProgress && q.Node == ev.Node })
+	}
+	o.queue = append(o.queue, ev)
+	if o.telling == nil {
+		o.telling = make(chan struct{})
+		go o.tellAll()
+	}
+}
+
+func (o *observer) tellAll() {
+	for ev, ok := o.next(); ok; ev, ok = o.next() {
+		o.tell(ev)
+	}
+}
+
+func (o *observer) next() (ev Event, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		close(o.telling)
+		o.telling = nil
+		return ev, false
+	}
+	ev = o.queue[0]
+	o.queue = o.queue[1:]
+	return ev, true
+}
+
+// told returns a channel that is closed when all is told, or nil if it is.
+func (o *observer) told() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.telling
+}
+
+// observersPatience is how long a run that has ended waits for its observers.
+const observersPatience = 5 * time.Second
+
+// tellAll waits until observers were told all that happened, or patience ends.
+func tellAll(observers []*observer) {
+	late := time.NewTimer(observersPatience)
+	defer late.Stop()
+	for _, o := range observers {
+		told := o.told()
+		if told == nil {
+			continue
+		}
+		select {
+		case <-told:
+		case <-late.C:
+			return
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package flow_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+)
+
+// TestObserversHoldNobodyUp: one that hangs delays neither the run nor another, and
+// gets all that happened later, of progress the latest.
+func TestObserversHoldNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := flow.NewBuilder("slow", t.TempDir())
+		in := b.Add("in", dataset.Func(20, func(context.Context, int) (dataset.Sample, error) {
+			time.Sleep(time.Second)
+			return dataset.Sample{}, nil
+		}))
+		b.Add("out", func(ctx context.Context, d component.Data) error {
+			for i := range d.Parts[0].Len() {
+				if _, err := d.Parts[0].At(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, in)
+		f, err := b.Flow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := make(chan struct{})
+		var slow, quick []flow.EventKind
+		hangs := func(e flow.Event) {
+			<-release
+			slow = append(slow, e.Event)
+		}
+		start := time.Now()
+		if _, err := f.Run(t.Context(), flow.RunOptions{Observers: []func(flow.Event){hangs, func(e flow.Event) { quick = append(quick, e.Event) }}}); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took != 25*time.Second {
+			t.Errorf("20 seconds of work, and an observer that hangs, took %v", took)
+		}
+		if n := len(quick); n < 4 || quick[0] != flow.NodeStarted || quick[n-1] != flow.NodeDone {
+			t.Errorf("the other observer was told %v", quick)
+		}
+		close(release)
+		synctest.Wait()
+		told := slices.DeleteFunc(slices.Clone(slow), func(k flow.EventKind) bool { return k == flow.NodeProgress })
+		if want := []flow.EventKind{flow.NodeStarted, flow.NodeStarted, flow.NodeDone, flow.NodeDone}; !slices.Equal(told, want) || len(slow) > len(want)+2 {
+			t.Errorf("the one that hung was told %v", slow)
+		}
+	})
+}
