@@ -24,8 +24,10 @@ var ErrReadOnly = errors.New("codec: format can be read but not written")
 type Codec struct {
 	// Name of the format, lower case; unique.
 	Name string
-	// Version counts changes that make equal bytes decode to other values
-	// or equal values encode to other bytes. It starts at 1.
+	// Version, from 1 on, says by which code equal bytes decode to equal values
+	// and equal values encode to equal bytes. With 0 the code itself says so: the
+	// functions are known by their source, if the package registers that (package
+	// source), and otherwise by the build.
 	Version int
 	// Extensions of files of the format, lower case, without dot. The first
 	// is the one written.
@@ -65,10 +67,27 @@ type Doubt struct {
 
 func (d Doubt) String() string { return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings) }
 
-// ID names the format and the version of its codec ("jpeg/1"). Where decoded
-// values matter, it is a part of keys: two decoders of one format may give two
-// values.
+// ID names the format and the version of its codec ("jpeg/1").
 func (c Codec) ID() string { return c.Name + "/" + strconv.Itoa(c.Version) }
+
+// Functions lists the functions that the codec has: what equal bytes and values
+// become depends on their code.
+func (c Codec) Functions() []any {
+	list := []any{c.Decode}
+	if !c.ReadOnly {
+		list = append(list, c.Encode)
+	}
+	if c.Into != nil {
+		list = append(list, c.Into)
+	}
+	if c.Update != nil {
+		list = append(list, c.Update)
+	}
+	if c.Noting != nil {
+		list = append(list, c.Noting)
+	}
+	return list
+}
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {

@@ -275,7 +275,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
 	}
 	if ok {
-		s.applies(maker.Op())
+		r.applies(s, maker)
 		mf := newManifest(r, s, place)
 		s.manifest = append(s.manifest, mf)
 		o.Kept = mf.note

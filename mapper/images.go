@@ -40,7 +40,7 @@ func (m images) maker() (dataset.Maker, error) {
 		return nil, fmt.Errorf("format: %w", err)
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: m.name, Code: key.Version("2"), Random: m.random,
+		Name: m.name, Random: m.random, Formats: []string{format}, Given: m.change,
 		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
 		In:     items, Out: items, Apart: true,
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {

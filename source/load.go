@@ -28,6 +28,7 @@ type parsedProgram struct {
 	packages map[string]*pkg       // by import path
 	order    []*pkg                // in which packages are initialized
 	unknown  string                // a package of the program's own that is not registered, or ""
+	unseen   string                // one of Larder's, which writes no variable of another package
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
@@ -58,6 +59,9 @@ type pkg struct {
 	checked  *types.Package
 	info     *types.Info
 	trouble  []trouble // what does not type-check
+
+	codeOnce sync.Once
+	codeSum  key.Digest
 }
 
 // file is a parsed file.
@@ -73,9 +77,10 @@ type file struct {
 	loops   bool     // it is not known what its loop variables are
 }
 
-// load parses and type-checks the registered packages. If that panics, nothing
+// load parses and type-checks the registered packages, as far as functions of the
+// wanted one can have to do with them. If that panics, nothing
 // of the program is known but that it runs.
-func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
+func load(registered []*Package, b *buildInfo, wanted string) (p *parsedProgram, err error) {
 	p = &parsedProgram{build: b, packages: map[string]*pkg{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
 	defer func() {
 		if r := recover(); r != nil {
@@ -88,6 +93,7 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	parsed = needed(parsed, wanted)
 	for _, k := range parsed {
 		if p.packages[k.path] != nil {
 			return nil, fmt.Errorf("source: package %s is registered twice", k.path)
@@ -100,7 +106,7 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 	p.order = initOrder(p.packages)
 	defer fewerCollections(parsed)()
 	p.check()
-	p.unknown = p.unregistered()
+	p.unregistered()
 	return p, p.declareInputs(registered)
 }
 
@@ -123,9 +129,8 @@ func fewerCollections(parsed []*pkg) (end func()) {
 	return func() { runtime.KeepAlive(held) }
 }
 
-// unregistered returns a package of the program's own that is not registered,
-// or "".
-func (p *parsedProgram) unregistered() string {
+// unregistered finds a package of the program's own that is not registered.
+func (p *parsedProgram) unregistered() {
 	hasMain := false
 	for _, k := range p.packages {
 		hasMain = hasMain || k.main
@@ -133,15 +138,50 @@ func (p *parsedProgram) unregistered() string {
 			continue
 		}
 		for path := range k.imports {
-			if p.packages[path] == nil && p.build.local(path) && !isEngine(path) {
-				return path
+			switch {
+			case p.packages[path] != nil || !p.build.local(path) || isEngine(path):
+			case ofLarder(path):
+				p.unseen = max(p.unseen, path)
+			default:
+				p.unknown = max(p.unknown, path)
 			}
 		}
 	}
 	if !hasMain && !p.build.test {
-		return "main"
+		p.unknown = "main"
 	}
-	return ""
+}
+
+// needed returns the packages that say something of functions of one package: all
+// that are not Larder's own, that one, and what these import. Larder's own are
+// known by what they promise, as far as nothing else is made of them.
+func needed(all []*pkg, wanted string) []*pkg {
+	if ofLarder(wanted) {
+		return all
+	}
+	byPath, need := map[string]*pkg{}, map[*pkg]bool{}
+	for _, k := range all {
+		byPath[k.path] = k
+	}
+	var take func(k *pkg)
+	take = func(k *pkg) {
+		if k == nil || need[k] {
+			return
+		}
+		need[k] = true
+		if k.engine {
+			return
+		}
+		for path := range k.imports {
+			take(byPath[path])
+		}
+	}
+	for _, k := range all {
+		if k.engine || !ofLarder(k.path) {
+			take(k)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k *pkg) bool { return !need[k] })
 }
 
 // initOrder is the order in which packages are initialized (Go specification,

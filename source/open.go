@@ -16,6 +16,9 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 		return
 	}
 	seen[t] = true
+	if handsIn(t.PkgPath()) {
+		return
+	}
 	if t.PkgPath() != "" {
 		w.named(t)
 	}
@@ -69,6 +72,9 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 		return
 	}
 	seen[t] = true
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && handsIn(n.Obj().Pkg().Path()) {
+		return
+	}
 	w.typed(t, w.root.decl)
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
@@ -95,6 +101,9 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 
 // opens lets values in of any type that has the methods.
 func (w *walker) opens(methods []string) {
+	if w.root.values {
+		return
+	}
 	slices.Sort(methods)
 	w.open = append(w.open, methods)
 }
