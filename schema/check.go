@@ -15,7 +15,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 )
 
@@ -125,7 +124,7 @@ func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
 
 // kindOf returns the kind of a value that was read under an extension.
 func kindOf(ext string, v any) Kind {
-	c, known := codec.ByExtension(ext)
+	format := dataset.FormatOf(ext)
 	switch v.(type) {
 	case image.Image:
 		return Image
@@ -133,11 +132,11 @@ func kindOf(ext string, v any) Kind {
 		return Array
 	}
 	switch {
-	case !known, c.Name == codec.Raw.Name:
+	case format == "", format == "raw":
 		return Bytes
-	case c.Name == "json", c.Name == "yaml":
+	case format == "json", format == "yaml":
 		return Document
-	case c.Name == "txt":
+	case format == "txt":
 		return Text
 	}
 	return Other

@@ -32,7 +32,7 @@ var engineImpure = map[string]map[string]string{
 // look at files, at stores, or at what is still to be computed.
 var engineCallable = map[string]map[string]bool{
 	engine + "/dataset": setOf(
-		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "ParsePath", "Recode", "Rand", "Compose",
+		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
 		"Item.Value", "Item.Bytes", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
 		"Sample.Len", "Sample.Fields", "Sample.Keys", "Sample.Field", "Sample.Item", "Sample.Value", "Sample.With", "Sample.WithItem", "Sample.Without", "Sample.Only",
 		"Sample.Rename", "Sample.Remap", "Sample.Share", "Sample.Get", "Sample.Set"),
