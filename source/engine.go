@@ -176,7 +176,7 @@ func (p *parsedProgram) hidden() string {
 	switch {
 	case p.unknown != "":
 		return "package " + p.unknown + " does not register its sources"
-	case p.unseen != "":
+	case p.unseen != "" && p.build.local(p.unseen):
 		return "package " + p.unseen + " does not register its sources"
 	case p.build.trimmed:
 		return "it is built with -trimpath, which leaves no trace of what the linker sets"

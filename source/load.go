@@ -28,7 +28,7 @@ type parsedProgram struct {
 	packages map[string]*pkg       // by import path
 	order    []*pkg                // in which packages are initialized
 	unknown  string                // a package of the program's own that is not registered, or ""
-	unseen   string                // one of Larder's, which writes no variable of another package
+	unseen   string                // one of Larder's: it writes no variable of another package, but may call any function of Larder
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
@@ -139,10 +139,10 @@ func (p *parsedProgram) unregistered() {
 		}
 		for path := range k.imports {
 			switch {
-			case p.packages[path] != nil || !p.build.local(path) || isEngine(path):
+			case p.packages[path] != nil || isEngine(path):
 			case ofLarder(path):
 				p.unseen = max(p.unseen, path)
-			default:
+			case p.build.local(path):
 				p.unknown = max(p.unknown, path)
 			}
 		}
@@ -150,6 +150,15 @@ func (p *parsedProgram) unregistered() {
 	if !hasMain && !p.build.test {
 		p.unknown = "main"
 	}
+}
+
+// callersUnseen returns a package that is not registered and may call what another
+// one exports, or "".
+func (p *parsedProgram) callersUnseen(k *pkg) string {
+	if p.unknown == "" && ofLarder(k.path) {
+		return p.unseen
+	}
+	return p.unknown
 }
 
 // needed returns the packages that say something of functions of one package: all
