@@ -62,9 +62,10 @@ type MakerFunc struct {
 	Params []key.Param // whatever else the result depends on
 	In     []string    // items read; nil means all
 	Out    []string    // items made; nil means that only running it tells
-	// Formats lists the extensions under which items are made, as the code that
-	// encodes them is part of the identity. Nil means any. Passing on an item, or
-	// changing it inside, is not making it under an extension.
+	// Formats lists the extensions under which items are made, and those of bytes
+	// that are decoded beside the items in In: the code of their codecs is part of
+	// the identity. Nil means any. Passing on an item, or changing it inside, is not
+	// making it under an extension.
 	Formats []string
 	// Names, if it is not nil, says for samples that have certain keys which
 	// items are read and made, in place of In and Out. Where none is made, Func

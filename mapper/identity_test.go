@@ -40,6 +40,16 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wants(t, l, m, "mapper.captured", "mapper.doubled", "mapper.oneItem", "build go", "larder/dataset")
+	if m, err = (ImageStats{}).Maker(); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, l, m, "mapper.ImageStats.Maker", "mapper.channel.mean", "larder/array")
+}
+
+// wants has a maker be known by what it reaches, with these among that.
+func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
+	t.Helper()
 	op, err := m.Op(t.Context(), l)
 	if err != nil || op.Code().Kind != "source" {
 		t.Fatalf("it is known by %v: %v", op, err)
@@ -52,7 +62,7 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	for _, p := range larder.ClosureParts(t.Context(), l, id) {
 		names = append(names, p.Name)
 	}
-	for _, want := range []string{"mapper.captured", "mapper.doubled", "mapper.oneItem", "build go", "larder/dataset"} {
+	for _, want := range parts {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, want) }) {
 			t.Errorf("%s is not among what counts: %q", want, names)
 		}
@@ -76,7 +86,9 @@ func TestMakersThatLookFurtherAreRefused(t *testing.T) {
 // TestEncodersCount: the code that encodes what is made is part of the key, and a
 // maker makes nothing that it does not say.
 func TestEncodersCount(t *testing.T) {
-	do := func(context.Context, dataset.Sample) (dataset.Sample, error) { return oneItem("made", "json", "a"), nil }
+	do := func(context.Context, dataset.Sample) (dataset.Sample, error) {
+		return oneItem("made", "json", "a"), nil
+	}
 	keys := map[key.Key][]string{}
 	for _, formats := range [][]string{{"json"}, {"yaml"}, {"json", "yaml"}, {}, nil} {
 		m, err := dataset.NewMaker(making(dataset.MakerFunc{Formats: formats}, do))

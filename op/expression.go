@@ -129,7 +129,7 @@ func (n *identifiers) items() []string {
 // op returns the identity of an operator that evaluates the expression and passes
 // what comes of it to a function.
 func (e *expression) op(ctx context.Context, l *larder.Larder, name string, convert any) (*key.Op, error) {
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{compile, (*expression).eval, convert}, Declared: source.Declared{Values: true}})
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{compile, (*expression).eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

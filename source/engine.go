@@ -27,9 +27,9 @@ var engineImpure = map[string]map[string]string{
 }
 
 // engineCallable lists, of Larder's own packages that hand samples to components,
-// the functions that results may come from: they give what is in the samples, whose
-// content and decoders have parts of the key of their own, or compute. All others
-// look at files, at stores, or at what is still to be computed.
+// the functions that results of components may come from: they give what is in the
+// samples, whose content and codecs have parts of the key of their own, or compute.
+// All others look at files, at stores, or at what is still to be computed.
 var engineCallable = map[string]map[string]bool{
 	engine + "/dataset": setOf(
 		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
@@ -66,14 +66,18 @@ func (w *walker) engine(d *decl, l leaf) {
 		return
 	}
 	what := engineImpure[l.path][l.name]
-	if _, isFunc := l.object.(*types.Func); isFunc && engineCallable[l.path] != nil && !engineCallable[l.path][l.name] {
+	_, calls := l.object.(*types.Func)
+	switch callable := engineCallable[l.path]; {
+	case callable == nil || !calls:
+	case len(w.root.through) == 0:
+		what = "codecs that its key says nothing of, as it is no component"
+	case !callable[l.name]:
 		what = "more than the samples that a component is given"
 	}
 	if what != "" {
 		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", l.full(), what), at: d.at(l.at), name: l.full(), refuse: true})
 	}
 	own := ofLarder(d.file.pkg.path)
-	_, calls := l.object.(*types.Func)
 	computes := own && calls && (l.path == engine+"/array" || l.path == engine+"/key")
 	if k := w.program.packages[l.path]; k != nil && (computes || engineCallable[l.path] != nil) {
 		w.modules[l.path] = k.code().String()

@@ -32,8 +32,8 @@ type Declared struct {
 	// Given says that functions which come in as values are identified by
 	// themselves.
 	Given bool
-	// Through lists packages of Larder by which the function is called, whose code
-	// counts as well.
+	// Through lists the packages of Larder that hand samples to the function, which
+	// makes it a component: their code counts as well.
 	Through []string
 }
 
