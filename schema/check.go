@@ -131,12 +131,12 @@ func kindOf(ext string, v any) Kind {
 	case *array.Array:
 		return Array
 	}
-	switch {
-	case format == "", format == "raw":
+	switch format {
+	case "", "raw":
 		return Bytes
-	case format == "json", format == "yaml":
+	case "json", "yaml":
 		return Document
-	case format == "txt":
+	case "txt":
 		return Text
 	}
 	return Other
