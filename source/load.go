@@ -443,7 +443,7 @@ func (k *pkg) linknames() {
 // that of a module with a version in the version.
 func (k *pkg) languageKnown() bool {
 	m, ok := k.program.build.module(k.path)
-	return k.main || !ok || m.main || m.version != ""
+	return k.main || !ok || m.main || m.version != "" || ofLarder(k.path)
 }
 
 // embeds returns the patterns of //go:embed lines by the variable that they
