@@ -98,7 +98,7 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 		all = append(all, fn)
 	}
 	for _, fn := range all {
-		if err := fn.CheckState(); err != nil && registered && !c.Declared.Maker {
+		if err := fn.CheckState(); err != nil && registered {
 			return nil, false, err
 		}
 	}

@@ -83,6 +83,24 @@ func TestMakersThatLookFurtherAreRefused(t *testing.T) {
 	}
 }
 
+// factor is a value with a method that makes items.
+type factor int
+
+func (f factor) do(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return oneItem("made", "json", int64(f)), nil
+}
+
+// TestBoundMethodsAreRefused: what a method is bound to is in no key.
+func TestBoundMethodsAreRefused(t *testing.T) {
+	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, factor(2).do))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.Op(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "is a method bound to a value that no key covers") {
+		t.Errorf("a bound method: %v", err)
+	}
+}
+
 // TestEncodersCount: the code that encodes what is made is part of the key, and a
 // maker makes nothing that it does not say.
 func TestEncodersCount(t *testing.T) {
