@@ -98,9 +98,16 @@ func partsOf(id key.Digest) *key.Action {
 	return a
 }
 
+// foundDry are the parts of closures that were found out while nothing was to be
+// kept, by their identity.
+var foundDry sync.Map // of []source.Part
+
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil
 // if they are no longer kept.
 func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []source.Part {
+	if parts, ok := foundDry.Load(id); ok {
+		return parts.([]source.Part)
+	}
 	parts, err := Do(Dry(ctx), l, partsOf(id), func(context.Context) ([]source.Part, error) { return nil, ErrDry })
 	if err != nil {
 		return nil

@@ -138,23 +138,31 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	refused, ok := errors.AsType[*source.RefusalError](err)
 	switch {
 	case ok && refused.Hidden:
-		l.sayCoarse("hidden code", fmt.Sprintf("results of components are computed again with each build of this program: %v", err))
+		l.sayCoarse(ctx, "components", fmt.Sprintf("results of components are computed again with each build of this program: %v", err))
 		return identity{Build: true}
 	case err != nil:
 		return identity{Error: err.Error()}
 	case c.Kind == source.Program:
 		name := q.functions[0].Name()
-		l.sayCoarse(name, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
+		what := name
+		if !parts { // one of many, of which most are not used
+			what = "components"
+		}
+		l.sayCoarse(ctx, what, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
 	}
-	if parts && l != nil && !IsDry(ctx) { // without them explanations say less
+	switch { // without its parts explanations say less
+	case !parts || l == nil:
+	case IsDry(ctx):
+		foundDry.Store(c.ID, c.Parts)
+	default:
 		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
 	}
 	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred}
 }
 
 // sayCoarse says once why something is known by more than it reaches.
-func (l *Larder) sayCoarse(what, text string) {
-	if l == nil {
+func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
+	if l == nil || IsDry(ctx) {
 		return
 	}
 	if _, before := l.warned.LoadOrStore("coarse "+what, true); !before {
