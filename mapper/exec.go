@@ -69,8 +69,9 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "exec", Code: key.Version("1"), Params: params,
-		In: m.Items, Out: m.Into, Func: run.run,
+		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
+		// Of the outside the command gets a folder, and what is in Params.
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile"},
 	})
 }
 
@@ -109,6 +110,11 @@ type execution struct {
 	argv []string
 	memo key.Memo
 	code map[string]key.Digest // of the files in the identity, by path
+}
+
+// each returns what is done with each sample. It is known by this function.
+func (e *execution) each() func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) { return e.run(ctx, s) }
 }
 
 // run runs the command on a sample.
