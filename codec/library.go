@@ -11,8 +11,8 @@ import (
 type Library struct {
 	// Format is the name of the codec.
 	Format string
-	// ID names the library and its very bytes. It is a part of the codec's ID,
-	// and so of keys.
+	// ID names the library, its very bytes, and the version of Decode. It is a part
+	// of the codec's ID, and so of keys.
 	ID string
 	// Decode reads an image whose header is config, and is of no more pixels
 	// than allowed. ok is false for what the library does not read in the same
@@ -21,8 +21,8 @@ type Library struct {
 	Decode func(b []byte, config image.Config) (img image.Image, ok bool)
 }
 
-// Use has a library read a format. Like [Register] it is called before the registry is first read, and once for
-// a format.
+// Use has a library read a format. Like [Register] it is called before the registry
+// is first read, and once for a format.
 func Use(l Library) error {
 	registry.Lock()
 	defer registry.Unlock()
