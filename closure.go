@@ -20,6 +20,9 @@ type identity struct {
 	Barred map[string]string
 	// Refused is why it is refused, if it is: that is kept as well.
 	Refused *source.RefusalError
+	// Of a component: that it is known by the build, and any error.
+	Build bool
+	Error string
 }
 
 // Closure identifies a function's code by its source, as [source.Identify]
@@ -36,7 +39,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	if err != nil {
 		return nil, err
 	}
-	id, err := Do(ctx, l, a, func(ctx context.Context) (identity, error) {
+	r, err := Call[identity]{Action: a, ofBuild: true, Compute: func(ctx context.Context) (identity, error) {
 		c, err := source.Identify(f, by)
 		if refusal, ok := errors.AsType[*source.RefusalError](err); ok {
 			return identity{Refused: refusal}, nil
@@ -49,7 +52,8 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 		}
 		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
 		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred}, err
-	})
+	}}.Do(ctx, l)
+	id := r.Value
 	switch {
 	case err != nil:
 		return nil, err
@@ -94,9 +98,16 @@ func partsOf(id key.Digest) *key.Action {
 	return a
 }
 
+// foundDry are the parts of closures that were found out while nothing was to be
+// kept, by their identity.
+var foundDry sync.Map // of []source.Part
+
 // ClosureParts returns the parts of a closure that [Closure] identified, or nil
 // if they are no longer kept.
 func ClosureParts(ctx context.Context, l *Larder, id key.Digest) []source.Part {
+	if parts, ok := foundDry.Load(id); ok {
+		return parts.([]source.Part)
+	}
 	parts, err := Do(Dry(ctx), l, partsOf(id), func(context.Context) ([]source.Part, error) { return nil, ErrDry })
 	if err != nil {
 		return nil

@@ -62,6 +62,8 @@ type Call[T any] struct {
 	// Bytes estimates the memory held by a shared value; nil means the
 	// length of its encoding.
 	Bytes func(T) int64
+
+	ofBuild bool // it depends on the program alone, so that nothing is learnt by computing it again
 }
 
 // A Result is a value with where it came from.

@@ -20,12 +20,12 @@ func TestPNGClaimsWhatItsHeaderSays(t *testing.T) {
 		if err := png.Encode(&b, img); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := claimedPNG(b.Bytes()), claimed(b.Bytes(), png.DecodeConfig); got != want || got == 0 {
+		if got, want := claimsPNG(b.Bytes()), claims(png.DecodeConfig)(b.Bytes()); got != want || got == 0 {
 			t.Errorf("%T: %d bytes, want %d", img, got, want)
 		}
 		huge := bytes.Clone(b.Bytes())
 		huge[16], huge[20] = 0xff, 0xff
-		if got := claimedPNG(huge); got != 0 || claimedPNG(huge[:20]) != 0 {
+		if got := claimsPNG(huge); got != 0 || claimsPNG(huge[:20]) != 0 {
 			t.Errorf("%T: an image that is refused claims %d bytes", img, got)
 		}
 	}
@@ -39,15 +39,15 @@ func TestJPEGClaimsWhatItsHeaderSays(t *testing.T) {
 		if err := jpeg.Encode(&b, img, nil); err != nil {
 			t.Fatal(err)
 		}
-		want := claimed(b.Bytes(), jpeg.DecodeConfig)
+		want := claims(jpeg.DecodeConfig)(b.Bytes())
 		filled := append([]byte{0xff, 0xd8, 0xff}, b.Bytes()[2:]...)
 		for _, b := range [][]byte{b.Bytes(), filled} {
-			if got := claimedJPEG(b); got != want || got == 0 {
+			if got := claimsJPEG(b); got != want || got == 0 {
 				t.Errorf("%T: %d bytes, want %d", img, got, want)
 			}
 		}
 		for end := range b.Bytes() { // no part of one is more than it, or panics
-			if got := claimedJPEG(b.Bytes()[:end]); got != 0 && got != want {
+			if got := claimsJPEG(b.Bytes()[:end]); got != 0 && got != want {
 				t.Errorf("%T: the first %d bytes claim %d", img, end, got)
 			}
 		}

@@ -13,6 +13,7 @@ package codec
 import (
 	"errors"
 	"fmt"
+	"image"
 	"strconv"
 )
 
@@ -24,8 +25,10 @@ var ErrReadOnly = errors.New("codec: format can be read but not written")
 type Codec struct {
 	// Name of the format, lower case; unique.
 	Name string
-	// Version counts changes that make equal bytes decode to other values
-	// or equal values encode to other bytes. It starts at 1.
+	// Version, from 1 on, says by which code equal bytes decode to equal values
+	// and equal values encode to equal bytes. With 0 the code itself says so: the
+	// functions are known by their source, if the package registers that (package
+	// source), and otherwise by the build.
 	Version int
 	// Library is the ID of the library that decodes in place of the codec; see
 	// [Use], which sets it.
@@ -60,6 +63,9 @@ type Codec struct {
 	// Noting is Decode, and calls note for each value that is read by a rule
 	// where others read something else. Nil for formats without doubts.
 	Noting func(b []byte, note func(Doubt)) (any, error)
+
+	header func(b []byte) (image.Config, error) // of an image that may be read; nil where no library reads the format
+	own    func(b []byte) (any, error)          // Decode, where a library decodes in its place
 }
 
 // A Doubt is a value of a file that is read by a rule, and that other software
@@ -72,15 +78,41 @@ type Doubt struct {
 
 func (d Doubt) String() string { return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings) }
 
-// ID names the format, the version of its codec, and the library that decodes in
-// its place, if one does ("jpeg/1"). Where decoded values matter, it is a part of
-// keys: two decoders of one format may give two values.
+// ID names the format, the version of its codec if it has one, and the library that
+// decodes in its place, if one does ("jpeg/1", "jpeg by turbo/1/2.1.5"). Where decoded
+// values matter it is a part of keys, with what a codec without a version is known by:
+// two decoders of one format may give two values.
 func (c Codec) ID() string {
-	id := c.Name + "/" + strconv.Itoa(c.Version)
+	id := c.Name
+	if c.Version > 0 {
+		id += "/" + strconv.Itoa(c.Version)
+	}
 	if c.Library != "" {
 		id += " by " + c.Library
 	}
 	return id
+}
+
+// Functions lists the functions that the codec has: what equal bytes and values
+// become depends on their code, and on the library where one decodes.
+func (c Codec) Functions() []any {
+	list := []any{c.Decode}
+	if c.own != nil {
+		list = append(list, c.own, c.header)
+	}
+	if !c.ReadOnly {
+		list = append(list, c.Encode)
+	}
+	if c.Into != nil {
+		list = append(list, c.Into)
+	}
+	if c.Update != nil {
+		list = append(list, c.Update)
+	}
+	if c.Noting != nil {
+		list = append(list, c.Noting)
+	}
+	return list
 }
 
 // unsupported is the error of an Encode that cannot write a v.

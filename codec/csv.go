@@ -50,7 +50,6 @@ func (t Table) check() error {
 // carriage return by itself outside of quotes is an error.
 var csvCodec = Codec{
 	Name:       "csv",
-	Version:    2,
 	Extensions: []string{"csv"},
 	Lossless:   true,
 	Decode:     decodeCSV,

@@ -13,8 +13,8 @@ func ExampleByExtension() {
 		panic("there is no codec for yaml")
 	}
 	v, err := c.Decode([]byte("color: red\nsize: 7\n"))
-	fmt.Println(c.ID(), v, err)
-	// Output: yaml/2 map[color:red size:7] <nil>
+	fmt.Println(c.Name, v, err)
+	// Output: yaml map[color:red size:7] <nil>
 }
 
 // Results of functions are kept by a codec of their type. A type that could not

@@ -23,7 +23,6 @@ import (
 // written as encoding/json sees them.
 var jsonCodec = Codec{
 	Name:       "json",
-	Version:    2,
 	Extensions: []string{"json"},
 	Lossless:   true,
 	Decode:     decodeJSON,

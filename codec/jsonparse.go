@@ -96,13 +96,11 @@ func (p *jsonParser) value(depth int) (v any, span jsonSpan, err error) {
 	return v, span, err
 }
 
-var jsonWords = []struct {
-	text  string
-	value any
-}{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)}}
-
 func (p *jsonParser) word() (any, error) {
-	for _, w := range jsonWords {
+	for _, w := range [...]struct {
+		text  string
+		value any
+	}{{"null", nil}, {"true", true}, {"false", false}, {"NaN", math.NaN()}, {"Infinity", math.Inf(1)}} {
 		if bytes.HasPrefix(p.b[p.at:], []byte(w.text)) {
 			p.at += len(w.text)
 			return w.value, nil

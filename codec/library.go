@@ -11,8 +11,8 @@ import (
 type Library struct {
 	// Format is the name of the codec.
 	Format string
-	// ID names the library and its very bytes. It is a part of the codec's ID,
-	// and so of keys.
+	// ID names the library, its very bytes, and the version of Decode. It is a part
+	// of the codec's ID, and so of keys.
 	ID string
 	// Decode reads an image whose header is config, and is of no more pixels
 	// than allowed. ok is false for what the library does not read in the same
@@ -21,8 +21,8 @@ type Library struct {
 	Decode func(b []byte, config image.Config) (img image.Image, ok bool)
 }
 
-// Use has a library read a format. Like [Register] it is called before the registry is first read, and once for
-// a format.
+// Use has a library read a format. Like [Register] it is called before the registry
+// is first read, and once for a format.
 func Use(l Library) error {
 	registry.Lock()
 	defer registry.Unlock()
@@ -36,35 +36,27 @@ func Use(l Library) error {
 		if c.Name != l.Format {
 			continue
 		}
-		format, ok := formatNamed(c.Name)
-		if !ok || format.header == nil {
+		if c.header == nil {
 			break
 		}
 		if c.Library != "" {
 			return fmt.Errorf("codec: %s: library %s is in use", c.Name, c.Library)
 		}
-		registry.codecs[i].Library = l.ID
-		registry.codecs[i].Decode = func(b []byte) (any, error) { return format.by(l, b) }
+		c.Library, c.own, c.Decode = l.ID, c.Decode, decodeBy(l, c.header, c.Decode)
+		registry.codecs[i] = c
 		return nil
 	}
 	return fmt.Errorf("codec: there is no format %q that a library can read", l.Format)
 }
 
-func formatNamed(name string) (imageFormat, bool) {
-	for _, f := range imageFormats {
-		if f.name == name {
-			return f, true
+// decodeBy returns what decodes by a library, or else by the codec's own decoder.
+func decodeBy(l Library, header func([]byte) (image.Config, error), own func([]byte) (any, error)) func([]byte) (any, error) {
+	return func(b []byte) (any, error) {
+		if config, err := guarded(func() (image.Config, error) { return header(b) }); err == nil {
+			if img, ok := l.Decode(b, config); ok {
+				return img, nil
+			}
 		}
+		return own(b)
 	}
-	return imageFormat{}, false
-}
-
-// by reads an image by a library, or else itself.
-func (f imageFormat) by(l Library, b []byte) (any, error) {
-	if config, err := guarded(func() (image.Config, error) { return f.header(b) }); err == nil {
-		if img, ok := l.Decode(b, config); ok {
-			return img, nil
-		}
-	}
-	return f.read(b)
 }

@@ -17,7 +17,6 @@ import (
 // doubles and Python objects are errors that say how to save them.
 var npyCodec = Codec{
 	Name:       "npy",
-	Version:    1,
 	Extensions: []string{"npy"},
 	Lossless:   true,
 	Decode: func(b []byte) (any, error) {
@@ -27,17 +26,19 @@ var npyCodec = Codec{
 		}
 		return a, nil
 	},
-	Encode: func(v any) ([]byte, error) {
-		switch v := v.(type) {
-		case *array.Array:
-			if v != nil {
-				return encodeNPY(*v)
-			}
-		case array.Array:
-			return encodeNPY(v)
+	Encode: encodeAnyNPY,
+}
+
+func encodeAnyNPY(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case *array.Array:
+		if v != nil {
+			return encodeNPY(*v)
 		}
-		return nil, unsupported("npy", v, "an *array.Array")
-	},
+	case array.Array:
+		return encodeNPY(v)
+	}
+	return nil, unsupported("npy", v, "an *array.Array")
 }
 
 const (

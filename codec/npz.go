@@ -27,7 +27,6 @@ const defaultMaxUnpacked = 4 << 30
 // the bytes of the file. It writes without compression.
 var npzCodec = Codec{
 	Name:       "npz",
-	Version:    1,
 	Extensions: []string{"npz"},
 	Lossless:   true,
 	Decode: func(b []byte) (any, error) {
@@ -104,7 +103,7 @@ func encodeNPZ(arrays map[string]*array.Array) ([]byte, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
 	for _, name := range slices.Sorted(maps.Keys(arrays)) {
-		data, err := npyCodec.Encode(arrays[name])
+		data, err := encodeAnyNPY(arrays[name])
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", name, err)
 		}

@@ -69,22 +69,29 @@ func pngGrey(b []byte) (grey, animated bool) {
 	return grey, animated
 }
 
-// pngEncoder uses its buffers again: they take more than most images.
-var pngEncoder = png.Encoder{BufferPool: &pngBuffers{}}
+// pngBuffers has encoders use buffers again: they take more than most images.
+type pngBuffers struct{}
 
-type pngBuffers struct{ pool sync.Pool }
+var usedPNGBuffers sync.Pool
 
-func (p *pngBuffers) Get() *png.EncoderBuffer {
-	b, _ := p.pool.Get().(*png.EncoderBuffer)
+// Get returns buffers that the encoder writes before it reads them.
+//
+//larder:version 1
+func (pngBuffers) Get() *png.EncoderBuffer {
+	b, _ := usedPNGBuffers.Get().(*png.EncoderBuffer)
 	return b
 }
 
-func (p *pngBuffers) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
+// Put takes buffers that are no longer used.
+//
+//larder:version 1
+func (pngBuffers) Put(b *png.EncoderBuffer) { usedPNGBuffers.Put(b) }
 
 // encodePNG writes the channels of the type of the image. The standard library
 // knows no grey with alpha, leaves alpha out where all pixels are opaque, and
 // compresses nine times slower for three per cent of the bytes.
 func encodePNG(w io.Writer, img image.Image) error {
+	pngEncoder := png.Encoder{BufferPool: pngBuffers{}}
 	switch m := img.(type) {
 	case *image.Paletted:
 		return pngEncoder.Encode(w, m)

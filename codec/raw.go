@@ -4,7 +4,6 @@ package codec
 // decoded from. It stands in for unknown formats.
 var Raw = Codec{
 	Name:       "raw",
-	Version:    1,
 	Extensions: []string{"bin", "raw"},
 	Lossless:   true,
 	Decode:     func(b []byte) (any, error) { return b, nil },

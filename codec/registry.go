@@ -32,8 +32,8 @@ func Register(c Codec) error {
 	if registry.frozen {
 		return fmt.Errorf("codec: %s: registered after the first use of the registry; do it from an init function", c.Name)
 	}
-	if c.Name == "" || c.Version < 1 || c.Decode == nil || len(c.Extensions) == 0 {
-		return fmt.Errorf("codec: %q: a codec needs a name, a version from 1, an extension and Decode", c.Name)
+	if c.Name == "" || c.Version < 0 || c.Decode == nil || len(c.Extensions) == 0 {
+		return fmt.Errorf("codec: %q: a codec needs a name, an extension and Decode", c.Name)
 	}
 	for _, ext := range c.Extensions {
 		if ext == "" || ext[0] == '.' || ext != strings.ToLower(ext) || strings.ContainsAny(ext, `/\`) {

@@ -22,7 +22,7 @@ func init() {
 	try("name taken", Codec{Name: "test", Version: 1, Extensions: []string{"other"}, Decode: decodeNothing})
 	try("extension taken", Codec{Name: "other", Version: 1, Extensions: []string{"x", "tst"}, Decode: decodeNothing})
 	try("no name", Codec{Version: 1, Extensions: []string{"x"}, Decode: decodeNothing})
-	try("no version", Codec{Name: "x", Extensions: []string{"x"}, Decode: decodeNothing})
+	try("a version below 0", Codec{Name: "x", Version: -1, Extensions: []string{"x"}, Decode: decodeNothing})
 	try("no extension", Codec{Name: "x", Version: 1, Decode: decodeNothing})
 	try("no Decode", Codec{Name: "x", Version: 1, Extensions: []string{"x"}})
 	for _, ext := range []string{"", ".x", "X", "a/b", `a\b`} {
@@ -58,7 +58,7 @@ func TestLibrariesAreNamed(t *testing.T) {
 		}
 	}
 	c, _ := ByExtension("webp")
-	if c.ID() != "webp/2 by fast/1/abc" || c.Library != "fast/1/abc" {
+	if c.ID() != "webp by fast/1/abc" || c.Library != "fast/1/abc" {
 		t.Errorf("the codec is %s", c.ID())
 	}
 	file, err := os.ReadFile("testdata/images/lossy.webp")

@@ -10,7 +10,6 @@ import (
 // is, and can register a codec that says so.
 var textCodec = Codec{
 	Name:       "txt",
-	Version:    1,
 	Extensions: []string{"txt", "text"},
 	Lossless:   true,
 	Decode: func(b []byte) (any, error) {

@@ -30,7 +30,6 @@ var StrictYAML atomic.Bool
 // them.
 var yamlCodec = Codec{
 	Name:       "yaml",
-	Version:    2,
 	Extensions: []string{"yaml", "yml"},
 	Lossless:   true,
 	Decode:     func(b []byte) (any, error) { return notingYAML(b, nil) },

@@ -50,18 +50,30 @@ var (
 	yaml11Date  = regexp.MustCompile(`^[0-9]{4}-(?:[0-9]{2}-[0-9]{2}|[0-9][0-9]?-[0-9][0-9]?(?:[Tt]|[ \t]+)[0-9][0-9]?:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9]{2})?))?)$`)
 )
 
-var yaml11Words = map[string]any{
-	"<<": yamlSign("<<"), "=": yamlSign("="),
-	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
-	"yes": true, "Yes": true, "YES": true, "true": true, "True": true, "TRUE": true, "on": true, "On": true, "ON": true,
-	"no": false, "No": false, "NO": false, "false": false, "False": false, "FALSE": false, "off": false, "Off": false, "OFF": false,
-	".inf": math.Inf(1), ".Inf": math.Inf(1), ".INF": math.Inf(1), "+.inf": math.Inf(1), "+.Inf": math.Inf(1), "+.INF": math.Inf(1),
-	"-.inf": math.Inf(-1), "-.Inf": math.Inf(-1), "-.INF": math.Inf(-1), ".nan": math.NaN(), ".NaN": math.NaN(), ".NAN": math.NaN(),
+// yaml11Word resolves what version 1.1 has a word for.
+func yaml11Word(s string) (v any, ok bool) {
+	switch s {
+	case "<<", "=":
+		return yamlSign(s), true
+	case "", "~", "null", "Null", "NULL":
+		return nil, true
+	case "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON":
+		return true, true
+	case "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF":
+		return false, true
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+		return math.Inf(1), true
+	case "-.inf", "-.Inf", "-.INF":
+		return math.Inf(-1), true
+	case ".nan", ".NaN", ".NAN":
+		return math.NaN(), true
+	}
+	return nil, false
 }
 
 // yaml11 resolves a scalar that is neither quoted nor tagged.
 func yaml11(s string) any {
-	if v, ok := yaml11Words[s]; ok {
+	if v, ok := yaml11Word(s); ok {
 		return v
 	}
 	if !strings.ContainsAny(s[:1], "+-.0123456789") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
 )
 
@@ -39,15 +40,7 @@ func Compose(steps ...Mapper) (Mapper, error) {
 			return s, nil
 		}), nil
 	}
-	var params []key.Param
-	for i, s := range c.steps {
-		if m, ok := s.(Maker); ok {
-			params = append(params, key.Param{Name: fmt.Sprint("step ", i), Value: m.Op().Key().String()})
-		}
-	}
-	op, err := key.NewOp("compose", chainCode, params...)
-	c.op = op
-	return c, err
+	return c, nil
 }
 
 // chainCode is the identity of the code that runs steps, beside their own.
@@ -56,12 +49,26 @@ var chainCode = key.Version("1")
 // chain is a sequence of mappers of which one is a maker.
 type chain struct {
 	steps []Mapper
-	op    *key.Op
 }
 
 // Op identifies the makers among the steps; what identifies an execution is
 // made for each sample.
-func (c *chain) Op() *key.Op { return c.op }
+func (c *chain) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	var params []key.Param
+	for i, s := range c.steps {
+		if m, ok := s.(Maker); ok {
+			op, err := m.Op(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			params = append(params, key.Param{Name: fmt.Sprint("step ", i), Value: op.Key().String()})
+		}
+	}
+	return key.NewOp(c.Name(), chainCode, params...)
+}
+
+// Name implements Maker.
+func (c *chain) Name() string { return "compose" }
 
 // Reads is nil: it depends on the sample.
 func (c *chain) Reads() []string { return nil }
@@ -102,12 +109,12 @@ func (c *chain) Map(ctx context.Context, in Sample) (Sample, error) {
 type composed struct {
 	mapped
 	steps Dataset[Sample]
-	own   map[*mapped]string // of the steps that are makers: what identifies them
-	ops   sync.Map           // recipe -> *key.Op
+	own   map[*mapped]bool // the steps that are makers
+	ops   sync.Map         // recipe -> *key.Op
 }
 
 func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
-	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds, own: map[*mapped]string{}}
+	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds, own: map[*mapped]bool{}}
 	for _, s := range c.steps {
 		inner := MapOptions{Node: o.Node}
 		if m, ok := s.(Maker); ok && m.Makes() == nil {
@@ -115,7 +122,7 @@ func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
 		}
 		d.steps = Map(d.steps, s, inner)
 		if m, ok := d.steps.(*mapped); ok {
-			d.own[m] = m.maker.Op().Key().String()
+			d.own[m] = true
 		}
 	}
 	return d
@@ -131,14 +138,18 @@ func (d *composed) At(ctx context.Context, i int) (Sample, error) {
 	for _, f := range out.fields {
 		if p, ok := r.made(f.Item); ok {
 			left = append(left, f.Key)
-			r.lines = append(r.lines, fmt.Sprintf("%q = %s", f.Key, r.product(p)))
+			name, err := r.product(ctx, p)
+			if err != nil {
+				return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
+			}
+			r.lines = append(r.lines, fmt.Sprintf("%q = %s", f.Key, name))
 		}
 	}
 	if left == nil {
 		return out, nil
 	}
 	r.out = out.Only(left...)
-	if r.op, err = r.identity(); err != nil {
+	if r.op, err = r.identity(ctx); err != nil {
 		return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 	}
 	m := newMaking(&d.mapped, i, r.in)
@@ -169,22 +180,24 @@ type recipe struct {
 // made returns the product that an item is, if a step makes it.
 func (r *recipe) made(it *Item) (*product, bool) {
 	p, ok := it.origin.(*product)
-	if ok {
-		_, ok = r.node.own[p.making.node]
-	}
-	return p, ok
+	return p, ok && r.node.own[p.making.node]
 }
 
 // product notes how something is made, and returns its name.
-func (r *recipe) product(p *product) string {
-	return fmt.Sprintf("%d.%q", r.execution(p.making), p.name)
+func (r *recipe) product(ctx context.Context, p *product) (string, error) {
+	i, err := r.execution(ctx, p.making)
+	return fmt.Sprintf("%d.%q", i, p.name), err
 }
 
-func (r *recipe) execution(m *Making) int {
+func (r *recipe) execution(ctx context.Context, m *Making) (int, error) {
 	if i := slices.Index(r.makings, m); i >= 0 {
-		return i
+		return i, nil
 	}
-	line := r.node.own[m.node]
+	op, err := m.maker.Op(ctx, r.node.Larder)
+	if err != nil {
+		return 0, err
+	}
+	line := op.Key().String()
 	if random := m.maker.Random(); random != nil && random.perPosition() {
 		r.positional = true
 		line += " by position"
@@ -192,14 +205,18 @@ func (r *recipe) execution(m *Making) int {
 	for _, f := range slices.SortedFunc(m.in.Fields(), func(a, b Field) int { return strings.Compare(a.Key, b.Key) }) {
 		line += fmt.Sprintf(" %q=", f.Key)
 		if p, ok := r.made(f.Item); ok {
-			line += r.product(p)
+			name, err := r.product(ctx, p)
+			if err != nil {
+				return 0, err
+			}
+			line += name
 		} else {
 			line += r.input(f)
 		}
 	}
 	r.makings = append(r.makings, m)
 	r.lines = append(r.lines, line)
-	return len(r.makings) - 1
+	return len(r.makings) - 1, nil
 }
 
 // input notes an item that is read, and returns its name: the key under which
@@ -219,15 +236,22 @@ func (r *recipe) input(f Field) string {
 }
 
 // identity returns the operation that the recipe stands for.
-func (r *recipe) identity() (*key.Op, error) {
+func (r *recipe) identity(ctx context.Context) (*key.Op, error) {
 	text := strings.Join(r.lines, "\n")
 	if op, ok := r.node.ops.Load(text); ok {
 		return op.(*key.Op), nil
 	}
-	// Steps read each other's items by codecs, of which nothing else tells.
-	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: Codecs()}}
+	codecs, err := anyCodec(ctx, r.node.Larder) // steps read each other's items by codecs, of which nothing else tells
+	if err != nil {
+		return nil, err
+	}
+	params := []key.Param{{Name: "recipe", Value: text}, {Name: "codecs", Value: codecs}}
 	for i, m := range r.makings { // the recipe has all of it; this is for those who read explanations
-		for _, p := range m.maker.Op().Action().Parts() {
+		step, err := m.maker.Op(ctx, r.node.Larder)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range step.Action().Parts() {
 			name := strings.TrimSpace(fmt.Sprintf("step %d %s %s", i, p.Kind, p.Name))
 			if !slices.ContainsFunc(params, func(have key.Param) bool { return have.Name == name }) {
 				params = append(params, key.Param{Name: name, Value: p.Value})
@@ -241,9 +265,12 @@ func (r *recipe) identity() (*key.Op, error) {
 	return op, err
 }
 
-func (r *recipe) Op() *key.Op     { return r.op }
+func (r *recipe) Name() string    { return "compose" }
 func (r *recipe) Reads() []string { return r.in.Keys() }
 func (r *recipe) Makes() []string { return r.out.Keys() }
+
+// Op implements Maker.
+func (r *recipe) Op(context.Context, *larder.Larder) (*key.Op, error) { return r.op, nil }
 
 // Random says whether the position is part of the identity; the steps draw by
 // themselves.

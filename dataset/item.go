@@ -299,6 +299,15 @@ func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, 
 func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.sum(), nil }
 func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.sum()), nil }
 
+// FormatOf returns the name of the format of files with that extension: "jpeg" for
+// jpg. It is "" for extensions that are not known.
+func FormatOf(ext string) string {
+	if c, ok := codec.ByExtension(ext); ok {
+		return c.Name
+	}
+	return ""
+}
+
 // IsKnown reports whether items of files with that extension can be decoded.
 func IsKnown(ext string) bool {
 	_, ok := codec.ByExtension(ext)

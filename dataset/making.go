@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
 )
@@ -67,7 +66,7 @@ func (m *Making) Resolved(ctx context.Context) (*key.Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.actionOf(inputs)
+	return m.actionOf(ctx, inputs)
 }
 
 // Kept reports whether the result is or will be kept across runs.
@@ -94,21 +93,25 @@ func (m *Making) describe(ctx context.Context) (*key.Action, error) {
 	if m.action != nil {
 		return m.action, nil
 	}
-	inputs, err := inputsOf(ctx, m.in, false)
+	inputs, err := inputsOf(ctx, m.node.Larder, m.in, false)
 	if err != nil {
 		return nil, m.fail(err)
 	}
-	m.action, err = m.actionOf(inputs)
+	m.action, err = m.actionOf(ctx, inputs)
 	return m.action, err
 }
 
 // actionOf describes the execution on inputs.
-func (m *Making) actionOf(inputs []key.Input) (*key.Action, error) {
+func (m *Making) actionOf(ctx context.Context, inputs []key.Input) (*key.Action, error) {
+	op, err := m.maker.Op(ctx, m.node.Larder)
+	if err != nil {
+		return nil, m.fail(err)
+	}
 	r := m.maker.Random()
 	if r == nil || !r.perPosition() {
-		return m.maker.Op().Action(inputs...), nil
+		return op.Action(inputs...), nil
 	}
-	a, err := m.maker.Op().Call(draws{m.index})
+	a, err := op.Call(draws{m.index})
 	if err != nil {
 		return nil, m.fail(err)
 	}
@@ -126,28 +129,10 @@ func (m *Making) same(name string) bool {
 	return (r == nil || !r.perPosition()) && !slices.ContainsFunc(m.in.fields, func(f Field) bool { return !f.Shared })
 }
 
-// kind says how an item's bytes are read: two decoders of one format may give
-// two values.
-func kind(ctx context.Context, it *Item) (string, error) {
-	ext, err := it.Ext(ctx)
-	if err != nil {
-		return "", err
-	}
-	c, ok := codec.ByExtension(ext)
-	switch {
-	case !ok:
-		return ext, nil
-	case ext == c.Extensions[0]:
-		return c.ID(), nil
-	default: // commands see the extension
-		return ext + " " + c.ID(), nil
-	}
-}
-
 // resolve names every input by its content, computing those that are not
 // known.
 func (m *Making) resolve(ctx context.Context) ([]key.Input, error) {
-	inputs, err := inputsOf(ctx, m.in, true)
+	inputs, err := inputsOf(ctx, m.node.Larder, m.in, true)
 	if err != nil {
 		return nil, m.fail(err)
 	}
@@ -280,7 +265,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 	out, err := flight.Protect(func() (Sample, error) { return m.execute(ctx) })
 	d.Tally.nanos.Add(int64(time.Since(start)))
 	if err == nil {
-		err = m.check(out)
+		err = m.check(ctx, out)
 	}
 	if err != nil {
 		if ctx.Err() == nil { // one that was told to stop did not fail
@@ -297,7 +282,7 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 	var source *rand.Rand
 	if r := m.maker.Random(); r != nil {
 		var err error
-		if source, err = r.source(ctx, m.maker.Op().Name(), m.index, m.in); err != nil {
+		if source, err = r.source(ctx, m.maker.Name(), m.index, m.in); err != nil {
 			return Sample{}, err
 		}
 	}
@@ -307,20 +292,45 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 }
 
 // check holds a maker to what it said it makes.
-func (m *Making) check(out Sample) error {
+func (m *Making) check(ctx context.Context, out Sample) error {
+	if err := m.checkFormats(ctx, out); err != nil {
+		return err
+	}
 	if m.makes == nil {
 		return nil
 	}
 	for _, k := range m.makes {
 		if _, ok := out.Field(k); !ok {
-			return fmt.Errorf("%s did not make item %s", m.maker.Op().Name(), k)
+			return fmt.Errorf("%s did not make item %s", m.maker.Name(), k)
 		}
 	}
 	for f := range out.Fields() {
 		passed, _ := m.in.Field(f.Key)
 		if passed.Item != f.Item && !slices.Contains(m.makes, f.Key) {
-			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Op().Name(), f.Key)
+			return fmt.Errorf("%s made item %s, which it does not declare", m.maker.Name(), f.Key)
 		}
+	}
+	return nil
+}
+
+// checkFormats holds a maker to the extensions under which it said that it makes
+// items. What it made of bytes nobody encodes.
+func (m *Making) checkFormats(ctx context.Context, out Sample) error {
+	by, ok := m.maker.(*maker)
+	if !ok || by.f.Formats == nil {
+		return nil
+	}
+	for f := range out.Fields() {
+		given, ok := f.Item.origin.(*memory)
+		if !ok || slices.Contains(by.f.Formats, given.ext) {
+			continue
+		}
+		if was, err := m.in.Item(f.Key); err == nil {
+			if ext, err := was.Ext(ctx); err == nil && ext == given.ext {
+				continue // it was changed inside
+			}
+		}
+		return fmt.Errorf("%s made item %s as %s, and its Formats are %v", m.maker.Name(), f.Key, given.ext, by.f.Formats)
 	}
 	return nil
 }

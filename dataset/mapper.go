@@ -1,10 +1,15 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
 )
 
 // A Mapper makes one sample from another. Map must depend on nothing but the
@@ -20,8 +25,11 @@ type Mapper interface {
 // keeping. Its results depend on the items it reads, and only on them.
 type Maker interface {
 	Mapper
-	// Op identifies the computation: its name, code and parameters.
-	Op() *key.Op
+	// Name says what is done, for people; with Op it is the identity.
+	Name() string
+	// Op identifies the computation: its name, code and parameters. To find that
+	// out may take long, and l, which may be nil, keeps what was found out.
+	Op(ctx context.Context, l *larder.Larder) (*key.Op, error)
 	// Reads names the items Map is given; the sample is an error if it
 	// lacks one. Nil means every item of the sample.
 	Reads() []string
@@ -42,11 +50,23 @@ func (f MapperFunc) Map(ctx context.Context, in Sample) (Sample, error) { return
 
 // A MakerFunc is a maker given by its parts.
 type MakerFunc struct {
-	Name   string      // what is done, with Params and Code the identity
-	Code   key.Code    // identity of the code
+	Name string // what is done, with Params and Code the identity
+	// Code is the version of the code, if its author gives one. The zero value
+	// stands for the code itself: Func is known by its source, if its package
+	// registers that, and otherwise by the build. A literal that captures variables
+	// is known by the function that makes it; what that is given must be in Params.
+	Code key.Code
+	// Pure lists what the code may reach although it is impure or unknown: see
+	// [source.Options].
+	Pure   []string
 	Params []key.Param // whatever else the result depends on
 	In     []string    // items read; nil means all
 	Out    []string    // items made; nil means that only running it tells
+	// Formats lists the extensions under which items are made, and those of bytes
+	// that are decoded beside the items in In: the code of their codecs is part of
+	// the identity. Nil means any. Passing on an item, or changing it inside, is not
+	// making it under an extension.
+	Formats []string
 	// Names, if it is not nil, says for samples that have certain keys which
 	// items are read and made, in place of In and Out. Where none is made, Func
 	// is not run.
@@ -58,6 +78,9 @@ type MakerFunc struct {
 	// of the identity, as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
+	// Given, if it is not nil, is a function that Func gets as a value and calls: it
+	// is known beside Func, and as Func is.
+	Given any
 }
 
 // NewMaker returns the maker that f describes, or an error if its parameters
@@ -70,27 +93,95 @@ func NewMaker(f MakerFunc) (Maker, error) {
 		}
 		params = slices.Concat(params, f.Random.params())
 	}
-	op, err := key.NewOp(f.Name, f.Code, params...)
-	if err != nil {
-		return nil, err
-	}
 	if f.Names != nil {
 		f.In, f.Out = nil, []string{}
 	}
-	return &maker{f, op}, nil
+	m := &maker{f: f, params: params, code: []any{f.Func}}
+	if f.Given != nil {
+		m.code = append(m.code, f.Given)
+	}
+	if _, err := key.NewOp(f.Name, key.Version("0"), params...); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 type maker struct {
-	f  MakerFunc
-	op *key.Op
+	f      MakerFunc
+	params []key.Param
+	code   []any // the functions that say what is done
+
+	mu       sync.Mutex
+	op       *key.Op
+	identity larder.Identity
 }
 
-func (m *maker) Op() *key.Op     { return m.op }
+func (m *maker) Name() string { return m.f.Name }
+
+// Op finds out once what the maker is known by.
+func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.op != nil {
+		return m.op, nil
+	}
+	op, err := m.identify(ctx, l)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.f.Name, err)
+	}
+	m.op = op
+	return op, nil
+}
+
+func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
+	id := larder.Identity{Code: m.f.Code}
+	if id.Code.IsZero() {
+		var err error
+		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Declared: source.Declared{
+			Pure: m.f.Pure, Maker: true, Given: m.f.Given != nil, Through: []string{"github.com/larder-data/larder/dataset"},
+		}}); err != nil {
+			return nil, err
+		}
+		for _, p := range m.params {
+			if err := id.Check(p.Value); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+			}
+		}
+	}
+	params := slices.Clip(m.params)
+	if m.f.Formats == nil || len(m.f.Formats) > 0 {
+		encoders, err := encoders(ctx, l, m.f.Formats)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, encoders)
+	}
+	if id.Function != "" {
+		params = append(params, key.Param{Name: "function", Value: id.Function})
+	}
+	m.identity = id
+	return key.NewOp(m.f.Name, id.Code, params...)
+}
+
+// known returns what the maker is known by, as far as anybody asked.
+func (m *maker) known() larder.Identity {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.identity
+}
+
 func (m *maker) Reads() []string { return m.f.In }
 func (m *maker) Makes() []string { return m.f.Out }
 func (m *maker) Random() *Random { return m.f.Random }
 
-func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) { return m.f.Func(ctx, in) }
+func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
+	id := m.known()
+	if err := id.Steady(ctx); err != nil {
+		return Sample{}, err
+	}
+	out, err := m.f.Func(ctx, in)
+	return out, cmp.Or(err, id.Steady(ctx)) // to see that nothing has changed
+}
 
 // apart reports whether m makes each item of the one whose place it takes.
 func apart(m Maker) bool {

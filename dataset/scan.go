@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -129,7 +127,7 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key
 		if err != nil {
 			return err
 		}
-		inputs, err := inputsOf(ctx, in, values != nil)
+		inputs, err := inputsOf(ctx, s.Larder, in, values != nil)
 		if err != nil {
 			return &SampleError{Node: s.Node, Index: i, Err: err}
 		}
@@ -160,7 +158,7 @@ func (s Scan[T]) unchanged(ctx context.Context, in Sample, i int, names []byte) 
 	if names == nil {
 		return nil
 	}
-	inputs, err := inputsOf(ctx, in, true)
+	inputs, err := inputsOf(ctx, s.Larder, in, true)
 	if err == nil && s.Op.Action(inputs...).Key() != key.Key(names[i*key.Size:][:key.Size]) {
 		err = ErrChanged
 	}
@@ -173,10 +171,10 @@ func (s Scan[T]) unchanged(ctx context.Context, in Sample, i int, names []byte) 
 // inputsOf names the items of a sample as inputs of an action, in an order that
 // does not depend on the sample's: by content if resolved is set, computing
 // what is not known, and otherwise as far as is known.
-func inputsOf(ctx context.Context, s Sample, resolved bool) ([]key.Input, error) {
+func inputsOf(ctx context.Context, l *larder.Larder, s Sample, resolved bool) ([]key.Input, error) {
 	inputs := make([]key.Input, 0, s.Len())
 	for f := range s.Fields() {
-		in, err := inputOf(ctx, f, resolved)
+		in, err := inputOf(ctx, l, f, resolved)
 		if err != nil {
 			return nil, fmt.Errorf("item %s: %w", f.Key, err)
 		}
@@ -186,7 +184,7 @@ func inputsOf(ctx context.Context, s Sample, resolved bool) ([]key.Input, error)
 	return inputs, nil
 }
 
-func inputOf(ctx context.Context, f Field, resolved bool) (in key.Input, err error) {
+func inputOf(ctx context.Context, l *larder.Larder, f Field, resolved bool) (in key.Input, err error) {
 	in.Name = f.Key
 	if resolved {
 		var d key.Digest
@@ -198,22 +196,12 @@ func inputOf(ctx context.Context, f Field, resolved bool) (in key.Input, err err
 	switch {
 	case err != nil:
 	case in.Ref.IsContent():
-		in.Kind, err = kind(ctx, f.Item)
+		var ext string
+		if ext, err = f.Item.Ext(ctx); err == nil {
+			in.Kind, err = kind(ctx, l, ext)
+		}
 	default:
-		in.Kind = Codecs()
+		in.Kind, err = anyCodec(ctx, l)
 	}
 	return in, err
 }
-
-// Codecs stands for all codecs and the libraries that decode for them, as where
-// the codec of an item is not known yet: a change of any changes it.
-func Codecs() string { return codecs() }
-
-var codecs = sync.OnceValue(func() string {
-	var ids []string
-	for _, c := range codec.All() {
-		ids = append(ids, c.ID())
-	}
-	slices.Sort(ids)
-	return key.DigestOf([]byte(strings.Join(ids, " "))).String()
-})

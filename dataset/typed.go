@@ -114,7 +114,8 @@ func Typed[T any](ds Dataset[Sample]) Dataset[T] {
 
 // NewTyped returns a maker from a function between structs with the tags of
 // [Decode]: it reads the items that In names, those that are optional where
-// they are there, and makes those that Out names.
+// they are there, and makes those that Out names. Code and params are as in
+// [MakerFunc]: with the zero Code f is known by its source.
 func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Context, in In) (Out, error), params ...key.Param) (Maker, error) {
 	in, err := taggedFields(reflect.TypeFor[In]())
 	if err != nil {
@@ -129,8 +130,8 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 			return nil, fmt.Errorf("field %s of %s: what a maker makes cannot be optional", o.name, reflect.TypeFor[Out]())
 		}
 	}
-	return NewMaker(MakerFunc{
-		Name: name, Code: code, Params: params,
+	m, err := NewMaker(MakerFunc{
+		Name: name, Code: code, Params: params, Formats: out.formats(),
 		Names: func(have []string) (reads, makes []string) { return in.present(have), out.keys() },
 		Func: func(ctx context.Context, s Sample) (Sample, error) {
 			v, err := Decode[In](ctx, s)
@@ -144,6 +145,10 @@ func NewTyped[In, Out any](name string, code key.Code, f func(ctx context.Contex
 			return Encode(made)
 		},
 	})
+	if m, ok := m.(*maker); ok {
+		m.code = []any{f}
+	}
+	return m, err
 }
 
 type tagged []taggedField
@@ -152,6 +157,18 @@ type taggedField struct {
 	name, key, ext   string
 	optional, shared bool
 	index            []int
+}
+
+// formats lists the extensions under which fields are encoded, or returns nil if that
+// is not known of each.
+func (t tagged) formats() []string {
+	exts := make([]string, len(t))
+	for i, f := range t {
+		if exts[i] = f.ext; f.ext == "" {
+			return nil
+		}
+	}
+	return exts
 }
 
 func (t tagged) keys() []string {

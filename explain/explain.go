@@ -95,7 +95,7 @@ func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part,
 		}
 	}
 	for _, c := range changes {
-		best.Changes = append(best.Changes, describe(ctx, l, c)...)
+		best.Changes = append(best.Changes, Change(ctx, l, c)...)
 	}
 	return best, nil
 }
@@ -108,9 +108,9 @@ func comparable(parts []key.Part) []key.Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p key.Part) bool { return p.Kind == key.ReadPart })
 }
 
-// describe says what a change is, in one or more lines: a change of code
+// Change says what a change is, in one or more lines: a change of code
 // declaration by declaration, where both closures are known.
-func describe(ctx context.Context, l *larder.Larder, c key.Change) []string {
+func Change(ctx context.Context, l *larder.Larder, c key.Change) []string {
 	if c.New.Kind == key.CodePart && c.Old.Kind == key.CodePart {
 		before, after := closure(ctx, l, c.Old.Value), closure(ctx, l, c.New.Value)
 		if before != nil && after != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/explain"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -292,7 +293,7 @@ func (p *planner) difference(ctx context.Context, m *dataset.Making, now *key.Ac
 	}
 	var changes []string
 	for _, c := range key.Diff(before, now.Parts()) {
-		changes = append(changes, c.String())
+		changes = append(changes, explain.Change(ctx, p.Larder, c)...)
 	}
 	return strings.Join(changes, "; "), nil
 }

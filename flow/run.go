@@ -286,7 +286,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
 	}
 	if ok {
-		s.applies(maker.Op())
+		r.applies(s, maker)
 		if !r.ranges { // the next run that makes all knows what was used
 			mf := newManifest(r, s, place)
 			s.manifest = append(s.manifest, mf)

@@ -131,7 +131,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	w.alone = true
 	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
 	for _, n := range w.nodes {
-		does, ok := r.does(n)
+		does, ok := r.does(ctx, n)
 		if !ok {
 			return nil
 		}
@@ -180,7 +180,7 @@ func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
 // does says what a node does with what it reads: all that its output depends on
 // beside that and the program. ok is false if that is not known, or if the node
 // computes what is not kept.
-func (r *run) does(s *state) (does []any, ok bool) {
+func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	c := s.Component
 	if !c.IsRegistered() || (c.Kind == component.Source || c.Kind == component.Sink) && !c.IsListed(s.Params) {
 		return nil, false
@@ -201,7 +201,11 @@ func (r *run) does(s *state) (does []any, ok bool) {
 			if !kept {
 				return nil, false
 			}
-			k := maker.Op().Key()
+			op, err := maker.Op(ctx, r.Larder)
+			if err != nil {
+				return nil, false
+			}
+			k := op.Key()
 			does = append(does, k.String())
 			s.ops = append(s.ops, k)
 		}
@@ -296,10 +300,14 @@ func (r *run) writingOf(s *state) *writing {
 // applies is told of each maker that the node applies. One that is not what it
 // was when the run began, as a file that it is made of has changed since, makes
 // what nobody knows.
-func (s *state) applies(op *key.Op) {
-	if !slices.Contains(s.ops, op.Key()) {
-		s.tally.Loose.Store(true)
+func (r *run) applies(s *state, m dataset.Maker) {
+	if len(s.ops) > 0 {
+		op, err := m.Op(context.Background(), r.Larder) // which was found out when the run began
+		if err == nil && slices.Contains(s.ops, op.Key()) {
+			return
+		}
 	}
+	s.tally.Loose.Store(true)
 }
 
 // noteWritten notes of each sink what it wrote, after a run that ended well.

@@ -39,6 +39,9 @@ func Version(v string) Code { return Code{Kind: "version", ID: v, Package: progr
 // name their code.
 func VersionOf(pkg, v string) Code { return Code{Kind: "version", ID: v, Package: pkg} }
 
+// IsZero reports whether nothing is said: then the code is known by its source.
+func (c Code) IsZero() bool { return c == Code{} }
+
 // Build identifies code by the running executable: coarse, as any change of
 // the program gives another identity, but never stale. It is the build ID that
 // the Go command gave it, or the digest of the file where it has none, or one

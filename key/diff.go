@@ -74,17 +74,15 @@ func label(p Part) string {
 
 func digits(d Digest) string { return shorten(d.String()) }
 
-// shorten cuts the name in front of a text to its first digits.
+// shorten cuts the names of content in a text to their first digits.
 func shorten(text string) string {
-	name, rest, more := strings.Cut(text, " ")
-	if _, err := ParseDigest(name); err != nil {
-		if _, err := ParseKey(name); err != nil {
-			return text
+	words := strings.Split(text, " ")
+	for i, name := range words {
+		_, isDigest := ParseDigest(name)
+		_, isKey := ParseKey(name)
+		if _, hex, _ := strings.Cut(name, "-"); isDigest == nil || isKey == nil {
+			words[i] = hex[:4] + "..."
 		}
 	}
-	_, hex, _ := strings.Cut(name, "-")
-	if more {
-		rest = " " + rest
-	}
-	return hex[:4] + "..." + rest
+	return strings.Join(words, " ")
 }

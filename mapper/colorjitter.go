@@ -122,15 +122,20 @@ func (m ColorJitter) Maker() (dataset.Maker, error) {
 	return images{
 		name: "color-jitter", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
 		params: []key.Param{{Name: "brightness", Value: spans[brightness]}, {Name: "contrast", Value: spans[contrast]}, {Name: "saturation", Value: spans[saturation]}, {Name: "hue", Value: spans[hue]}},
-		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
-			order := random.Perm(len(spans))
-			var factors [4]float64
-			for i, s := range spans { // always all, so that one range does not change the draws of another
-				factors[i] = s.From + random.Float64()*(s.To-s.From)
-			}
-			return each(func(img image.Image) image.Image { return jitter(img, order, factors) })(all, nil)
-		},
+		change: jittered(spans),
 	}.maker()
+}
+
+// jittered returns the change that draws from spans.
+func jittered(spans [4]span) func([]image.Image, *rand.Rand) ([]image.Image, error) {
+	return func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+		order := random.Perm(len(spans))
+		var factors [4]float64
+		for i, s := range spans { // always all, so that one range does not change the draws of another
+			factors[i] = s.From + random.Float64()*(s.To-s.From)
+		}
+		return each(func(img image.Image) image.Image { return jitter(img, order, factors) })(all, nil)
+	}
 }
 
 // The qualities, as indices.

@@ -44,7 +44,7 @@ func (m Convert) Maker() (dataset.Maker, error) {
 	}
 	items := slices.Sorted(maps.Keys(m.To))
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "convert", Code: key.Version("1"),
+		Name: "convert", Formats: slices.Sorted(maps.Values(m.To)),
 		Params: []key.Param{{Name: "to", Value: m.To}}, Apart: true,
 		Names: func(have []string) (in, out []string) {
 			if m.Missing == "error" {

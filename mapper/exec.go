@@ -56,7 +56,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, fmt.Errorf("item %q cannot be the name of a file; give it a name without dots and slashes", k)
 		}
 	}
-	run := &execution{Exec: m, memo: env.Files, code: map[string]key.Digest{}}
+	run := &execution{Exec: m, env: env, code: map[string]key.Digest{}}
 	files, err := m.named(env)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,9 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "exec", Code: key.Version("1"), Params: params,
-		In: m.Items, Out: m.Into, Func: run.run,
+		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
+		// Of the outside the command gets a folder, and what is in Params.
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile"},
 	})
 }
 
@@ -107,8 +108,13 @@ func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param,
 type execution struct {
 	Exec
 	argv []string
-	memo key.Memo
+	env  *component.Env
 	code map[string]key.Digest // of the files in the identity, by path
+}
+
+// each returns what is done with each sample. It is known by this function.
+func (e *execution) each() func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) { return e.run(ctx, s) }
 }
 
 // run runs the command on a sample.
@@ -138,7 +144,7 @@ func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Samp
 // the command may have read others.
 func (e *execution) unchanged(ctx context.Context) error {
 	for path, was := range e.code {
-		now, _, err := key.DigestFile(ctx, path, e.memo)
+		now, _, err := key.DigestFile(ctx, path, e.env.Files)
 		if err != nil {
 			return fmt.Errorf("code file: %w", err)
 		}

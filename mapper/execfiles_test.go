@@ -47,7 +47,11 @@ func execKey(t *testing.T, e mapper.Exec, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Op().Action().Key().String()
+	op, err := m.Op(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op.Action().Key().String()
 }
 
 // TestExecFilesInWords: a file that part of a word or of a value names is part of
@@ -149,8 +153,21 @@ func TestExecKeyStays(t *testing.T) {
 	dir, _ := flowFolder(t)
 	e := execOf("sh", "./run.sh", "scripts/run.sh", "-c", "x=1; cat ./scripts/../run.sh 'my script.sh' | tr a-z A-Z > \"$LARDER_OUT/b.txt\"")
 	e.Code = []component.Path{"./my script.sh"}
-	if got := execKey(t, e, dir); got != "k1-5220e45e47061b7dd3c1a6137bd6673a1e02f8689851700047edf45771e38b8e" {
-		t.Errorf("the key of a command whose parts name nothing else became %s", got)
+	m, err := e.Maker(&component.Env{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := m.Op(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range op.Action().Parts() {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"", "", "code ./my script.sh", "code ./run.sh", "code scripts/run.sh", "command", "into"}; !slices.Equal(names, want) {
+		t.Errorf("the identity of a command whose parts name nothing else has %q, want %q", names, want)
 	}
 }
 

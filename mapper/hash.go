@@ -11,8 +11,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"maps"
-	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -36,20 +34,38 @@ type Hash struct {
 	Format    string   `param:"format" doc:"how the item is encoded" default:"json" enum:"json|yaml|txt"`
 }
 
-var algorithms = map[string]func() hash.Hash{
-	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
-	"sha3-256": func() hash.Hash { return sha3.New256() }, "sha3-512": func() hash.Hash { return sha3.New512() },
+// newHash returns the hash of that name, or nil.
+func newHash(algorithm string) hash.Hash {
+	switch algorithm {
+	case "md5":
+		return md5.New()
+	case "sha1":
+		return sha1.New()
+	case "sha224":
+		return sha256.New224()
+	case "sha256":
+		return sha256.New()
+	case "sha384":
+		return sha512.New384()
+	case "sha512":
+		return sha512.New()
+	case "sha3-256":
+		return sha3.New256()
+	case "sha3-512":
+		return sha3.New512()
+	}
+	return nil
 }
 
 // Maker returns the mapper.
 func (m Hash) Maker() (dataset.Maker, error) {
 	into, algorithm, format := cmp.Or(m.Into, "hash"), cmp.Or(m.Algorithm, "sha256"), cmp.Or(m.Format, "json")
-	newHash, ok := algorithms[algorithm]
-	if !ok {
-		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, slices.Collect(maps.Keys(algorithms))))
+	if newHash(algorithm) == nil {
+		valid := []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "sha3-512"}
+		return nil, fmt.Errorf("hash: there is no algorithm %q%s", algorithm, component.Suggest(algorithm, valid))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "hash", Code: key.Version("3"),
+		Name: "hash", Formats: []string{format},
 		Params: []key.Param{{Name: "into", Value: into}, {Name: "all", Value: m.Items == nil}, {Name: "algorithm", Value: algorithm}, {Name: "format", Value: format}},
 		In:     m.Items, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -65,7 +81,7 @@ func (m Hash) Maker() (dataset.Maker, error) {
 			if err != nil {
 				return dataset.Sample{}, fmt.Errorf("hash: %w", err)
 			}
-			h := newHash()
+			h := newHash(algorithm)
 			h.Write(b)
 			return oneItem(into, format, hex.EncodeToString(h.Sum(nil))), nil
 		},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"maps"
 	"math"
 	"slices"
 
@@ -37,12 +36,17 @@ type ImageResize struct {
 	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// blends are the filters that blend.
-var blends = map[string]*draw.Kernel{
-	"box":         {Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }}, // it leaves out what is at the end of its support
-	"bilinear":    draw.BiLinear,
-	"catmull-rom": draw.CatmullRom,
-	"lanczos":     {Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }},
+// blend returns the filter of that name, one that blends.
+func blend(name string) *draw.Kernel {
+	switch name {
+	case "box":
+		return &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }} // it leaves out what is at the end of its support
+	case "catmull-rom":
+		return draw.CatmullRom
+	case "lanczos":
+		return &draw.Kernel{Support: 3, At: func(t float64) float64 { return sinc(t) * sinc(t/3) }}
+	}
+	return draw.BiLinear
 }
 
 func sinc(t float64) float64 {
@@ -70,11 +74,11 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 	}
 	m.Item, m.Filter, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Filter, "bilinear"), cmp.Or(m.Format, "png")
 	into := cmp.Or(m.Into, m.Item)
-	if _, ok := blends[m.Filter]; !ok && m.Filter != "nearest" {
-		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, append(slices.Collect(maps.Keys(blends)), "nearest")))
+	if filters := []string{"box", "bilinear", "catmull-rom", "lanczos", "nearest"}; !slices.Contains(filters, m.Filter) {
+		return nil, fmt.Errorf("image-resize: there is no filter %q%s", m.Filter, component.Suggest(m.Filter, filters))
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-resize", Code: key.Version("4"),
+		Name: "image-resize", Formats: []string{m.Format},
 		Params: []key.Param{
 			{Name: "into", Value: into}, {Name: "width", Value: m.Width}, {Name: "height", Value: m.Height},
 			{Name: "filter", Value: m.Filter}, {Name: "format", Value: m.Format},
@@ -112,12 +116,13 @@ func (m ImageResize) scale(img image.Image) (image.Image, error) {
 	if m.Filter == "nearest" {
 		return rasterOf(img).nearest(w, h), nil
 	}
-	if out, ok := resampled(img, w, h, blends[m.Filter]); ok {
+	filter := blend(m.Filter)
+	if out, ok := resampled(img, w, h, filter); ok {
 		return out, nil
 	}
 	r := image.Rect(0, 0, w, h)
 	dst := canvas(img, r)
-	blends[m.Filter].Scale(dst, r, img, b, draw.Src, nil)
+	filter.Scale(dst, r, img, b, draw.Src, nil)
 	return sealed(dst), nil
 }
 

@@ -40,35 +40,41 @@ func (m images) maker() (dataset.Maker, error) {
 		return nil, fmt.Errorf("format: %w", err)
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: m.name, Code: key.Version("2"), Random: m.random,
+		Name: m.name, Random: m.random, Formats: []string{format}, Given: m.change,
 		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
 		In:     items, Out: items, Apart: true,
-		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
-			all := make([]image.Image, len(items))
-			for i, k := range items {
-				var err error
-				if all[i], err = imageItem(ctx, s, k); err != nil {
-					return dataset.Sample{}, err
-				}
-				if all[i].Bounds().Empty() {
-					return dataset.Sample{}, fmt.Errorf("item %s is an image without pixels", k)
-				}
-			}
-			var source *rand.Rand
-			if m.random != nil {
-				source = dataset.Rand(ctx)
-			}
-			out, err := m.change(all, source)
-			if err != nil {
+		Func: changing(items, format, m.random != nil, m.change),
+	})
+}
+
+// changing returns what a mapper does with each sample, by which it is known: it
+// changes images.
+func changing(items []string, format string, random bool, change func([]image.Image, *rand.Rand) ([]image.Image, error)) func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+		all := make([]image.Image, len(items))
+		for i, k := range items {
+			var err error
+			if all[i], err = imageItem(ctx, s, k); err != nil {
 				return dataset.Sample{}, err
 			}
-			var made dataset.Sample
-			for i, k := range items {
-				made = made.WithItem(k, dataset.NewItem(format, out[i]))
+			if all[i].Bounds().Empty() {
+				return dataset.Sample{}, fmt.Errorf("item %s is an image without pixels", k)
 			}
-			return made, nil
-		},
-	})
+		}
+		var source *rand.Rand
+		if random {
+			source = dataset.Rand(ctx)
+		}
+		out, err := change(all, source)
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		var made dataset.Sample
+		for i, k := range items {
+			made = made.WithItem(k, dataset.NewItem(format, out[i]))
+		}
+		return made, nil
+	}
 }
 
 // each is a change that is made to one image after another.

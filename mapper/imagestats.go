@@ -34,7 +34,7 @@ type ImageStats struct {
 func (m ImageStats) Maker() (dataset.Maker, error) {
 	m.Item, m.Into, m.Format = cmp.Or(m.Item, "image"), cmp.Or(m.Into, "stats"), cmp.Or(m.Format, "json")
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "image-stats", Code: key.Version("2"),
+		Name: "image-stats", Formats: []string{m.Format},
 		Params: []key.Param{{Name: "into", Value: m.Into}, {Name: "format", Value: m.Format}},
 		In:     []string{m.Item}, Out: []string{m.Into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {

@@ -288,7 +288,11 @@ func TestExecIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Op().Action().Key().String()
+		op, err := m.Op(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return op.Action().Key().String()
 	}
 	was := id(base, dir)
 	differs := func(what string, now string) {

@@ -3,6 +3,7 @@ package mapper
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/larder-data/larder/component"
@@ -41,10 +42,20 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, format := document(m.Value), cmp.Or(m.Format, "json")
+	format := cmp.Or(m.Format, "json")
+	return setter(path, m.Key, dataset.NewItem("json", document(m.Value)), format)
+}
+
+// setter returns the mapper that sets what lies at a path, whose text is given too,
+// to the value of an item.
+func setter(path dataset.Path, text string, of *dataset.Item, format string) (dataset.Maker, error) {
+	value, err := of.Value(context.Background())
+	if err != nil {
+		return nil, fmt.Errorf("value: %w", err)
+	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "set-value", Code: key.Version("2"),
-		Params: []key.Param{{Name: "key", Value: m.Key}, {Name: "value", Value: value}, {Name: "format", Value: format}},
+		Name: "set-value", Formats: []string{format},
+		Params: []key.Param{{Name: "key", Value: text}, {Name: "value", Value: value}, {Name: "format", Value: format}},
 		Names: func(have []string) (in, out []string) {
 			if path.Inside() && slices.Contains(have, path.Item) {
 				return []string{path.Item}, []string{path.Item}
@@ -53,9 +64,9 @@ func (m SetValue) Maker() (dataset.Maker, error) {
 		},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			if s.Len() > 0 {
-				return s.Set(ctx, m.Key, value)
+				return s.Set(ctx, text, value)
 			}
-			s, err := s.Set(ctx, m.Key, value)
+			s, err := s.Set(ctx, text, value)
 			if err != nil {
 				return s, err
 			}

@@ -11,8 +11,10 @@ import (
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
 )
 
 // expression is a formula over the items of a sample, in the language of
@@ -24,12 +26,8 @@ type expression struct {
 	program *vm.Program
 }
 
-// exprVersion is part of the identity of whatever an expression decides: a
-// release of the language that changes a meaning must change it.
-const exprVersion = "expr/1.17"
-
-func compile(source string) (*expression, error) {
-	tree, err := parser.Parse(source)
+func compile(text string) (*expression, error) {
+	tree, err := parser.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
@@ -38,16 +36,16 @@ func compile(source string) (*expression, error) {
 	if err := names.check(); err != nil {
 		return nil, err
 	}
-	program, err := expr.Compile(source, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{}))
+	program, err := expr.Compile(text, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{}))
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
-	return &expression{source: source, reads: names.items(), program: program}, nil
+	return &expression{source: text, reads: names.items(), program: program}, nil
 }
 
 // check returns what is wrong with an expression.
-func check(source string) error {
-	_, err := compile(source)
+func check(text string) error {
+	_, err := compile(text)
 	return err
 }
 
@@ -128,9 +126,14 @@ func (n *identifiers) items() []string {
 	return items
 }
 
-// op returns the identity of an operator that evaluates the expression.
-func (e *expression) op(name string) (*key.Op, error) {
-	return key.NewOp(name, key.Version("2 "+exprVersion), key.Param{Name: "expression", Value: e.source})
+// op returns the identity of an operator that evaluates the expression and passes
+// what comes of it to a function.
+func (e *expression) op(ctx context.Context, l *larder.Larder, name string, convert any) (*key.Op, error) {
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{compile, (*expression).eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return key.NewOp(name, id.Code, key.Param{Name: "expression", Value: e.source})
 }
 
 // eval evaluates the expression over a sample.

@@ -40,7 +40,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, source string, i
 	if err != nil {
 		return nil, err
 	}
-	op, err := e.op(name)
+	op, err := e.op(ctx, env.Larder, name, convert)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 )
 
@@ -125,19 +124,19 @@ func (c *checker) field(ctx context.Context, want *Item, f dataset.Field) {
 
 // kindOf returns the kind of a value that was read under an extension.
 func kindOf(ext string, v any) Kind {
-	c, known := codec.ByExtension(ext)
+	format := dataset.FormatOf(ext)
 	switch v.(type) {
 	case image.Image:
 		return Image
 	case *array.Array:
 		return Array
 	}
-	switch {
-	case !known, c.Name == codec.Raw.Name:
+	switch format {
+	case "", "raw":
 		return Bytes
-	case c.Name == "json", c.Name == "yaml":
+	case "json", "yaml":
 		return Document
-	case c.Name == "txt":
+	case "txt":
 		return Text
 	}
 	return Other

@@ -38,7 +38,7 @@ func newGuard(file string, content []byte) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "validate", Code: key.Version("1"), Params: []key.Param{{Name: "schema", Value: string(content)}},
+		Name: "validate", Formats: []string{}, Params: []key.Param{{Name: "schema", Value: string(content)}},
 		Func: func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			found, err := s.Check(ctx, 0, in)
 			if err != nil || len(found) == 0 {

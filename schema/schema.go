@@ -76,8 +76,6 @@ const (
 	Other    Kind = "other" // of any other format
 )
 
-var kinds = []Kind{Image, Array, Document, Text, Bytes, Other}
-
 // A Range is from Min to Max, both included; a Max of 0 is no bound.
 type Range struct {
 	Min int `yaml:"min,omitempty"`
@@ -130,11 +128,14 @@ func (d Dim) MarshalYAML() (any, error) {
 	return int(d), nil
 }
 
+// fields is a schema without its methods, none of which is called when it is read.
+type fields Schema
+
 // Parse reads a schema from the content of a YAML file, whose name is for
 // errors.
 func Parse(file string, content []byte) (*Schema, error) {
 	s := &Schema{}
-	if err := yaml.Load(content, s, yaml.WithKnownFields()); err != nil {
+	if err := yaml.Load(content, (*fields)(s), yaml.WithKnownFields()); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := s.compile(); err != nil {
@@ -164,6 +165,7 @@ func (s *Schema) compile() error {
 }
 
 func (it *Item) compile() (err error) {
+	kinds := []Kind{Image, Array, Document, Text, Bytes, Other}
 	if it.Kind != "" && !slices.Contains(kinds, it.Kind) {
 		return fmt.Errorf("kind cannot be %q; valid: %v", it.Kind, kinds)
 	}

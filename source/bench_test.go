@@ -42,7 +42,7 @@ func BenchmarkIdentify100kLines(b *testing.B) {
 	registered, lines := large()
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := load(registered, thisBuild())
+		p, err := load(registered, thisBuild(), "")
 		if err != nil {
 			b.Fatal(err)
 		}

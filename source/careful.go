@@ -37,7 +37,7 @@ func wantsCare(f *types.Func) bool {
 func (d *decl) careless() (list []problem) {
 	for _, u := range d.careful {
 		if what := d.carelessly(u); what != "" {
-			list = append(list, problem{what: what, at: d.at(u.call.Pos()), name: stdName(u.of), refuse: true, state: true})
+			list = append(list, problem{what: what, at: d.at(u.call.Pos()), name: stdName(u.of), of: d.placeOf(u.call).name(), refuse: true, state: true})
 		}
 	}
 	for _, id := range d.careNamed {

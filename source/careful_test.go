@@ -1,6 +1,9 @@
 package source
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What pools and sync.Onces do depends on what was done before, unless they are used
 // with care: each case is a package with a function Area that uses one.
@@ -79,5 +82,29 @@ func TestPoolsAndOnces(t *testing.T) {
 		{"put back within a loop", `IMPORT "sync"; type buf struct { n int }; var v = sync.Pool{New: func() any { return new(buf) }}; func Area(n int) (sum int) { p := v.Get().(*buf); sum = p.n; for range n { p.n++; *p = buf{}; v.Put(p) }; return sum }`, "sync.Pool"},
 	} {
 		t.Run(c.name, func(t *testing.T) { testVariable(t, c.text, c.refused) })
+	}
+}
+
+// TestDeclaredPools: a pool of what no source shows to be reset, which its package
+// answers for by its name, and another that it does not.
+func TestDeclaredPools(t *testing.T) {
+	const text = `package calc
+
+import "sync"
+
+type buf struct{ n int }
+
+var pool, other = sync.Pool{New: func() any { return new(buf) }}, sync.Pool{New: func() any { return new(buf) }}
+
+func Area() int { p := pool.Get().(*buf); defer pool.Put(p); return p.n }
+
+func Other() int { p := other.Get().(*buf); defer other.Put(p); return p.n }
+`
+	for symbol, refused := range map[string]string{"Area": "", "Other": "a sync.Pool, which is not reset"} {
+		p := parsedText(t, map[string]string{"x/calc": text}, "x/calc.pool")
+		_, err := p.identify(Function{Package: "x/calc", Symbol: symbol}, Declared{})
+		if (err == nil) != (refused == "") || err != nil && !strings.Contains(err.Error(), refused) {
+			t.Errorf("%s: %v, want %q", symbol, err, refused)
+		}
 	}
 }

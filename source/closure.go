@@ -52,6 +52,7 @@ type RefusalError struct {
 	Reasons  []string // at most a few, the nearest first
 	Opaque   bool     // code cannot be seen; the others are impure
 	State    bool     // variables that may change
+	Hidden   bool     // nothing but code that cannot be seen stands in the way
 }
 
 func (e *RefusalError) Error() string {
@@ -72,6 +73,19 @@ type root struct {
 	results  []reflect.Type // of what it gives, which Larder encodes
 	captured []types.Type   // of variables that it captures
 	pure     []string
+	made     ast.Node  // the literal that the function makes, if the closure is that of its maker
+	unseen   []problem // of what it is given
+	values   bool      // see Declared
+	through  []string
+}
+
+// label is how the function is known: one that another makes by that one and its own
+// words, as it may make several.
+func (r root) label() string {
+	if r.made == nil {
+		return r.decl.label()
+	}
+	return r.decl.label() + " " + key.DigestOf(r.decl.tokens(r.made)).String()
 }
 
 // walker finds a closure.
@@ -95,6 +109,7 @@ type walker struct {
 	reasons    []string
 	doubts     []string
 	opaque     bool
+	seen       bool
 	state      bool
 }
 
@@ -114,7 +129,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 		case len(barred) > known:
 			continue // without the types that no function may be given
 		case len(w.reasons) > 0:
-			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state}
+			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen}
 		}
 		return w.closure()
 	}
@@ -135,6 +150,17 @@ func (w *walker) walk() {
 	for _, t := range w.root.captured {
 		w.captures(t, map[types.Type]bool{})
 	}
+	for _, p := range w.root.unseen {
+		w.refuse(w.root.decl, p)
+	}
+	if w.root.values {
+		w.callsAnything()
+	}
+	for _, path := range w.root.through {
+		if k := w.program.packages[path]; k != nil {
+			w.modules[path] = k.code().String()
+		}
+	}
 	w.drain()
 	w.admit()
 }
@@ -146,6 +172,9 @@ func knownRelease(version string) bool {
 }
 
 func (w *walker) reach(d, from *decl) {
+	if d.file.pkg.engine && handsIn(d.file.pkg.path) {
+		return // of its types nothing is made but by Larder
+	}
 	if _, ok := w.from[d]; !ok {
 		w.from[d] = from
 		w.queue = append(w.queue, d)
@@ -386,7 +415,7 @@ func covers(patterns []string, name string) bool {
 // refuse notes a problem: a reason to refuse the function, or to know it by the
 // whole program.
 func (w *walker) refuse(d *decl, p problem) {
-	if p.name != "" && w.declared(d, p.name) {
+	if p.name != "" && w.declared(d, p.name) || p.of != "" && w.declared(d, p.of) {
 		return
 	}
 	list := &w.doubts
@@ -396,6 +425,11 @@ func (w *walker) refuse(d *decl, p problem) {
 			w.barred[t.name()] = p.what + " at " + p.at
 			return
 		}
+	}
+	if p.refuse {
+		w.opaque = w.opaque || p.opaque
+		w.seen = w.seen || !p.opaque
+		w.state = w.state || p.state
 	}
 	if len(*list) >= maxReasons {
 		return
@@ -409,10 +443,6 @@ func (w *walker) refuse(d *decl, p problem) {
 	}
 	if !slices.Contains(*list, reason) {
 		*list = append(*list, reason)
-	}
-	if p.refuse {
-		w.opaque = w.opaque || p.opaque
-		w.state = w.state || p.state
 	}
 }
 
@@ -450,7 +480,7 @@ func (w *walker) closure() (*Closure, error) {
 	for i, p := range c.Parts {
 		named[i] = Part{Name: p.Name, Digest: p.Digest}
 	}
-	c.ID, err = key.Of([]any{"source closure 2", string(c.Kind), w.root.decl.label(), named, c.Inputs})
+	c.ID, err = key.Of([]any{"source closure 2", string(c.Kind), w.root.label(), named, c.Inputs})
 	return c, err
 }
 

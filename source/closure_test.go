@@ -442,7 +442,7 @@ func TestKnownReleases(t *testing.T) {
 // A failure of Larder itself, in whatever it does at once, makes functions known
 // by the executable and nothing less.
 func TestFailuresAreContained(t *testing.T) {
-	p, err := load([]*Package{{path: "own/good", files: fstest.MapFS{"a.go": {Data: []byte("package good\n\nfunc F() int { return 1 }\n")}}}, {path: "own/bad", files: failing{}}}, thisBuild())
+	p, err := load([]*Package{{path: "own/good", files: fstest.MapFS{"a.go": {Data: []byte("package good\n\nfunc F() int { return 1 }\n")}}}, {path: "own/bad", files: failing{}}}, thisBuild(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

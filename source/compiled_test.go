@@ -23,7 +23,7 @@ func folders(t *testing.T, tested string, files map[string]map[string]string) *p
 	}
 	b := thisBuild()
 	b.modules, b.tested = []module{{path: "x", main: true}}, tested
-	p, err := load(registered, b)
+	p, err := load(registered, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -25,17 +26,65 @@ var engineImpure = map[string]map[string]string{
 	engine + "/array":  {},
 }
 
+// engineCallable lists, of Larder's own packages that hand samples to components,
+// the functions that results of components may come from: they give what is in the
+// samples, whose content and codecs have parts of the key of their own, or compute.
+// All others look at files, at stores, or at what is still to be computed.
+var engineCallable = map[string]map[string]bool{
+	engine + "/dataset": setOf(
+		"NewSample", "NewItem", "NewBytes", "NewMaker", "NewTyped", "Decode", "Encode", "CheckExt", "IsKnown", "FormatOf", "ParsePath", "Recode", "Rand", "Compose",
+		"Item.Value", "Item.Bytes", "Item.Ext", "Item.Digest", "Path.String", "Path.Inside", "Random.Check", "NoItemError.Error", "NoValueError.Error",
+		"Sample.Len", "Sample.Fields", "Sample.Keys", "Sample.Field", "Sample.Item", "Sample.Value", "Sample.With", "Sample.WithItem", "Sample.Without", "Sample.Only",
+		"Sample.Rename", "Sample.Remap", "Sample.Share", "Sample.Get", "Sample.Set"),
+	engine + "/component": setOf("Env.Path", "Suggest"),
+}
+
+func setOf(names ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
 // isEngine reports whether a package is one of Larder's own that functions may
 // call.
-func isEngine(path string) bool { return engineImpure[path] != nil }
+func isEngine(path string) bool { return engineImpure[path] != nil || engineCallable[path] != nil }
+
+// ofLarder reports whether a package is one of Larder's own.
+func ofLarder(path string) bool {
+	return path == engine || strings.HasPrefix(path, engine+"/") && !strings.HasPrefix(path, engine+"/examples/")
+}
+
+// handsIn reports whether values of a package's types come in by Larder alone, and
+// so are known by other parts of the key.
+func handsIn(path string) bool { return path == engine || engineCallable[path] != nil }
 
 // engine takes in a name of one of Larder's own packages.
 func (w *walker) engine(d *decl, l leaf) {
 	if w.declared(d, l.path, l.full()) {
 		return
 	}
-	if what := engineImpure[l.path][l.name]; what != "" {
+	what := engineImpure[l.path][l.name]
+	_, calls := l.object.(*types.Func)
+	switch callable := engineCallable[l.path]; {
+	case callable == nil || !calls:
+	case len(w.root.through) == 0:
+		what = "codecs that its key says nothing of, as it is no component"
+	case !callable[l.name]:
+		what = "more than the samples that a component is given"
+	}
+	if what != "" {
 		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", l.full(), what), at: d.at(l.at), name: l.full(), refuse: true})
+	}
+	own := ofLarder(d.file.pkg.path)
+	computes := own && calls && (l.path == engine+"/array" || l.path == engine+"/key")
+	if k := w.program.packages[l.path]; k != nil && (computes || engineCallable[l.path] != nil) {
+		w.modules[l.path] = k.code().String()
+		return
+	}
+	if own {
+		return // it names what is computed, and carries it
 	}
 	if m, ok := w.program.build.module(engine); ok && m.version != "" {
 		w.modules[m.path] = m.version
@@ -49,12 +98,25 @@ func (w *walker) engine(d *decl, l leaf) {
 func (p *parsedProgram) engineDigest() string {
 	var list []string
 	for path, k := range p.packages {
-		if k.engine {
+		if k.engine && engineCallable[path] == nil {
 			list = append(list, path+" "+k.content())
 		}
 	}
 	slices.Sort(list)
 	return key.DigestOf([]byte(strings.Join(list, "\n"))).String()
+}
+
+// code is the digest of all that a package declares, without comments and layout.
+func (k *pkg) code() key.Digest {
+	k.codeOnce.Do(func() {
+		list := make([]string, len(k.decls))
+		for i, d := range k.decls {
+			list[i] = d.label() + " " + d.sum(nil).String()
+		}
+		slices.Sort(list)
+		k.codeSum = key.DigestOf([]byte(strings.Join(list, "\n")))
+	})
+	return k.codeSum
 }
 
 // content is the digest of the sources of a package, as they are.
@@ -118,6 +180,8 @@ func (p *parsedProgram) hidden() string {
 	switch {
 	case p.unknown != "" && p.packages[p.unknown] == nil:
 		return "package " + p.unknown + " does not register its sources"
+	case p.unseen != "" && p.build.local(p.unseen):
+		return "package " + p.unseen + " does not register its sources"
 	case p.build.trimmed:
 		return "it is built with -trimpath, which leaves no trace of what the linker sets"
 	case p.build.linking != "":

@@ -22,13 +22,26 @@ type Declared struct {
 	// Captured names the variables that a function literal captures and whose
 	// values are part of the key by other means.
 	Captured []string
+	// Maker says that the function is a literal that computes by what the function
+	// around it makes of what that is given: it is known by that one, and what it
+	// captures is part of the key by other means.
+	Maker bool
+	// Values says that what comes in by interfaces is known by other means, and that
+	// results are taken for interfaces.
+	Values bool
+	// Given says that functions which come in as values are identified by
+	// themselves.
+	Given bool
+	// Through lists the packages of Larder that hand samples to the function, which
+	// makes it a component: their code counts as well.
+	Through []string
 }
 
 // Identify returns the closure of a function. It fails with ErrNotRegistered,
 // or with a *RefusalError that says what the function reaches and on which
 // way.
 func Identify(f Function, by Declared) (*Closure, error) {
-	p, err := loaded()
+	p, err := loaded(f.Package)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +67,12 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	if err != nil {
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
-	r.types, r.pure = parametersOf(f.typ), by.Pure
-	if f.typ != nil {
+	r.pure, r.values, r.through = by.Pure, by.Values, by.Through
+	if by.Given {
+		r.unseen = nil
+	}
+	if f.typ != nil && r.made == nil {
+		r.types = parametersOf(f.typ)
 		r.results = slices.Collect(f.typ.Outs())
 	}
 	p.starts(r.decl)
@@ -216,6 +233,9 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 		return root{}, errNotThere
 	case len(found) > 1:
 		return root{}, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
+	}
+	if by.Maker && len(around.captures(found[0])) > 0 {
+		return around.maker(found[0])
 	}
 	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found[0]}
 	r := root{decl: lit}

@@ -18,6 +18,9 @@ func (p *parsedProgram) declareInputs(registered []*Package) error {
 			continue
 		}
 		k := p.packages[r.path]
+		if k == nil {
+			continue // nothing has to do with it
+		}
 		names := k.inputNames()
 		if len(names) != len(r.options.Inputs) {
 			return fmt.Errorf("source: package %s: the Inputs of source.Register must be written there, as []any{&variable, ...}", r.path)

@@ -32,7 +32,7 @@ func TestVersionsOfTheLanguage(t *testing.T) {
 		p, err := load([]*Package{
 			{path: "x/calc", files: fstest.MapFS{"calc.go": {Data: []byte("package calc\n\nimport \"embed\"\n\n" + c.text + "\n//go:embed *.go\nvar files embed.FS\n")}}},
 			{path: "dep", files: fstest.MapFS{"dep.go": {Data: []byte("package dep" + embedAll + "func F() int { return 1 }\n")}}},
-		}, b)
+		}, b, "")
 		if err != nil {
 			t.Fatal(err)
 		}

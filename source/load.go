@@ -28,6 +28,7 @@ type parsedProgram struct {
 	packages map[string]*pkg       // by import path
 	order    []*pkg                // in which packages are initialized
 	unknown  string                // a package of the program's own of which not all sources are registered, or ""
+	unseen   string                // one of Larder's: it writes no variable of another package, but may call any function of Larder
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // that are called though nothing names them
 
@@ -60,6 +61,9 @@ type pkg struct {
 	checked  *types.Package
 	info     *types.Info
 	trouble  []trouble // what does not type-check
+
+	codeOnce sync.Once
+	codeSum  key.Digest
 }
 
 // file is a parsed file.
@@ -75,9 +79,10 @@ type file struct {
 	loops   bool     // it is not known what its loop variables are
 }
 
-// load parses and type-checks the registered packages. If that panics, nothing
+// load parses and type-checks the registered packages, as far as functions of the
+// wanted one can have to do with them. If that panics, nothing
 // of the program is known but that it runs.
-func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
+func load(registered []*Package, b *buildInfo, wanted string) (p *parsedProgram, err error) {
 	p = &parsedProgram{build: b, packages: map[string]*pkg{}, inputs: map[*types.Var]Input{}, roots: map[types.Object]bool{}}
 	defer func() {
 		if r := recover(); r != nil {
@@ -92,6 +97,7 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 		return nil, err
 	}
 	parsed = slices.DeleteFunc(parsed, func(k *pkg) bool { return len(k.syntax) == 0 })
+	parsed = needed(parsed, wanted)
 	for _, k := range parsed {
 		if p.packages[k.path] != nil {
 			return nil, fmt.Errorf("source: package %s is registered twice", k.path)
@@ -108,7 +114,7 @@ func load(registered []*Package, b *buildInfo) (p *parsedProgram, err error) {
 	defer fewerCollections(parsed)()
 	p.check()
 	p.startTests()
-	p.unknown = p.unregistered()
+	p.unregistered()
 	return p, p.declareInputs(registered)
 }
 
@@ -131,9 +137,9 @@ func fewerCollections(parsed []*pkg) (end func()) {
 	return func() { runtime.KeepAlive(held) }
 }
 
-// unregistered returns a package of the program's own of which not all sources
-// are registered, or "".
-func (p *parsedProgram) unregistered() string {
+// unregistered finds a package of the program's own of which not all sources are
+// registered.
+func (p *parsedProgram) unregistered() {
 	hasMain := false
 	for _, k := range p.order {
 		hasMain = hasMain || k.main
@@ -141,21 +147,67 @@ func (p *parsedProgram) unregistered() string {
 			continue
 		}
 		if len(k.sources) == 0 {
-			return k.path
+			p.unknown = max(p.unknown, k.path)
 		}
 		for path := range k.imports {
-			if p.packages[path] == nil && p.build.local(path) && !isEngine(path) {
-				return path
+			switch {
+			case p.packages[path] != nil || isEngine(path):
+			case ofLarder(path):
+				p.unseen = max(p.unseen, path)
+			case p.build.local(path):
+				p.unknown = max(p.unknown, path)
 			}
 		}
 	}
-	switch {
-	case p.build.test && p.packages[p.build.tested] == nil:
-		return cmp.Or(p.build.tested, "under test")
+	switch tested := p.build.tested; {
+	case p.build.test && p.packages[tested] == nil && ofLarder(tested):
+		p.unseen = tested
+	case p.build.test && p.packages[tested] == nil:
+		p.unknown = cmp.Or(tested, "under test")
 	case !p.build.test && !hasMain:
-		return "main"
+		p.unknown = "main"
 	}
-	return ""
+}
+
+// callersUnseen returns a package that is not registered and may call what another
+// one exports, or "".
+func (p *parsedProgram) callersUnseen(k *pkg) string {
+	if p.unknown == "" && ofLarder(k.path) {
+		return p.unseen
+	}
+	return p.unknown
+}
+
+// needed returns the packages that say something of functions of one package: all
+// that are not Larder's own, that one, and what these import. Larder's own are
+// known by what they promise, as far as nothing else is made of them.
+func needed(all []*pkg, wanted string) []*pkg {
+	if ofLarder(wanted) {
+		return all
+	}
+	byPath, need := map[string]*pkg{}, map[*pkg]bool{}
+	for _, k := range all {
+		byPath[k.path] = k
+	}
+	var take func(k *pkg)
+	take = func(k *pkg) {
+		if k == nil || need[k] {
+			return
+		}
+		need[k] = true
+		if k.engine {
+			return
+		}
+		for path := range k.imports {
+			take(byPath[path])
+		}
+	}
+	for _, k := range all {
+		if k.engine || !ofLarder(k.path) {
+			take(k)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k *pkg) bool { return !need[k] })
 }
 
 // initOrder is the order in which packages are initialized (Go specification,
@@ -432,7 +484,10 @@ func (k *pkg) linknames() {
 func (k *pkg) languageKnown() bool {
 	b := k.program.build
 	m, ok := b.module(k.path)
-	if k.main || m.main {
+	switch {
+	case ofLarder(k.path):
+		return true
+	case k.main || m.main:
 		return !b.workspace
 	}
 	return !ok || m.version != ""

@@ -18,6 +18,9 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 		return
 	}
 	seen[t] = true
+	if handsIn(t.PkgPath()) {
+		return
+	}
 	if t.PkgPath() != "" {
 		w.named(t)
 	}
@@ -28,13 +31,7 @@ func (w *walker) signature(t reflect.Type, given bool, seen map[reflect.Type]boo
 			for m := range t.Methods() {
 				methods = append(methods, m.Name)
 			}
-			w.opens(methods)
-			if len(methods) > 0 && w.program.comesInUnseen(methods) {
-				w.refuse(w.root.decl, problem{
-					what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", t), at: w.root.decl.at(w.root.decl.node.Pos()),
-					name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
-				})
-			}
+			w.opens(t.String(), methods)
 		}
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
 		w.signature(t.Elem(), given, seen)
@@ -83,6 +80,9 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 		return
 	}
 	seen[t] = true
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && handsIn(n.Obj().Pkg().Path()) {
+		return
+	}
 	w.typed(t, w.root.decl)
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
@@ -90,7 +90,7 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 		for m := range u.Methods() {
 			methods = append(methods, m.Name())
 		}
-		w.opens(methods)
+		w.opens(t.String(), methods)
 	case *types.Pointer:
 		w.captures(u.Elem(), seen)
 	case *types.Slice:
@@ -107,10 +107,19 @@ func (w *walker) captures(t types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// opens lets values in of any type that has the methods.
-func (w *walker) opens(methods []string) {
+// opens lets values in of any type that has the methods, as those of an interface.
+func (w *walker) opens(of string, methods []string) {
+	if w.root.values {
+		return
+	}
 	slices.Sort(methods)
 	w.open = append(w.open, methods)
+	if len(methods) > 0 && w.program.comesInUnseen(methods) {
+		w.refuse(w.root.decl, problem{
+			what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", of), at: w.root.decl.at(w.root.decl.node.Pos()),
+			name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
+		})
+	}
 }
 
 // admit takes in the types of the program whose values may come in by

@@ -14,6 +14,14 @@ type place struct {
 	base  types.Object // the variable that it is a field of, if that is named
 }
 
+// name is that of a package variable, or "".
+func (at place) name() string {
+	if at.v == nil || !isPackageVariable(at.v) {
+		return ""
+	}
+	return at.v.Pkg().Path() + "." + at.v.Name()
+}
+
 // placeOf returns where that is of which a method is called; none if it may be one of
 // several, or is what a pointer points to that comes from elsewhere.
 func (d *decl) placeOf(call *ast.CallExpr) (at place) {

@@ -55,6 +55,7 @@ type problem struct {
 	what   string
 	at     string
 	name   string // by which Options.Pure can declare it
+	of     string // the package variable that it is about, by which it can be declared as well
 	refuse bool   // no code identity covers it; otherwise that of the whole program does
 	opaque bool   // it is code that cannot be seen
 	state  bool   // it is a variable that may change

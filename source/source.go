@@ -69,7 +69,7 @@ type Package struct {
 var registry struct {
 	sync.Mutex
 	packages []*Package
-	program  *parsedProgram // made at first use, of what was registered until then
+	programs map[bool]*parsedProgram // as functions of Larder's own packages see it, and others; made at first use, of what was registered until then
 }
 
 // Register makes the sources of the calling package known. It is called once
@@ -89,7 +89,7 @@ func Register(files fs.FS, o ...Options) *Package {
 	registry.Lock()
 	defer registry.Unlock()
 	registry.packages = append(registry.packages, p)
-	registry.program = nil
+	registry.programs = nil
 	return p
 }
 
@@ -105,22 +105,27 @@ func known(path string) *Package {
 	return nil
 }
 
-// loaded returns the program as registered, parsed on first use.
-func loaded() (*parsedProgram, error) {
+// loaded returns the program as registered, parsed on first use, as far as functions
+// of one package can have to do with it.
+func loaded(wanted string) (*parsedProgram, error) {
 	registry.Lock()
 	defer registry.Unlock()
-	if registry.program == nil {
+	own := ofLarder(wanted)
+	if registry.programs[own] == nil {
 		list := slices.Clone(registry.packages)
 		if !slices.ContainsFunc(list, func(p *Package) bool { return p.path == engine+"/key" }) {
 			list = append(list, ownPackages()...)
 		}
-		p, err := load(list, thisBuild())
+		p, err := load(list, thisBuild(), wanted)
 		if err != nil {
 			return nil, err
 		}
-		registry.program = p
+		if registry.programs == nil {
+			registry.programs = map[bool]*parsedProgram{}
+		}
+		registry.programs[own] = p
 	}
-	return registry.program, nil
+	return registry.programs[own], nil
 }
 
 // Surroundings lists what identities depend on beside the build itself: what is

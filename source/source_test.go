@@ -37,7 +37,7 @@ func parsedText(t *testing.T, packages map[string]string, pure ...string) *parse
 	b := thisBuild()
 	b.modules = []module{{path: "x", main: true}, {path: "dep.org/known", version: "dep.org/known@v1.2.3 h1:sum"}}
 	b.tested = slices.Min(slices.Collect(maps.Keys(packages)))
-	p, err := load(registered, b)
+	p, err := load(registered, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}

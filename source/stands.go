@@ -107,7 +107,7 @@ func (p *parsedProgram) inSight(d *decl) bool {
 	case d.kind == "method" && p.mayBeHeld(d):
 		return false
 	}
-	return p.unknown == "" || d.file.pkg.main || !p.callable(d, map[*decl]bool{})
+	return p.callersUnseen(d.file.pkg) == "" || d.file.pkg.main || !p.callable(d, map[*decl]bool{})
 }
 
 // A callee is a function that a value stands for: a literal in a declaration, or

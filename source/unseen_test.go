@@ -133,3 +133,45 @@ func rows(int) *row { return r }
 		})
 	}
 }
+
+// TestCapturedCodeThatIsNotSeen: behind what a literal captures, or what makes it is
+// given, may be a type of a module whose sources nobody sees, as behind a parameter.
+func TestCapturedCodeThatIsNotSeen(t *testing.T) {
+	const text = `package calc
+
+import (
+	"dep.org/known"
+	"embed"
+)
+
+//go:embed *.go
+var files embed.FS
+
+type Shape interface{ Area() int }
+
+type Sized interface{ size() int }
+
+func Of(s Shape, z Sized) func() int {
+	return func() int {
+		return s.Area()
+	}
+}
+
+func Sizes(z Sized) func() int {
+	return func() int {
+		return z.size()
+	}
+}
+
+var Any Shape = known.X{}
+`
+	for line, want := range map[int]Kind{16: Program, 22: Precise} {
+		for _, by := range []Declared{{Captured: []string{"s", "z"}}, {Maker: true}} {
+			p := parsedText(t, map[string]string{"x/calc": text})
+			c, err := p.identify(Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: line}, by)
+			if err != nil || c.Kind != want {
+				t.Errorf("line %d, %+v: %v, want %s: %v", line, by, c, want, err)
+			}
+		}
+	}
+}

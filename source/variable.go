@@ -160,15 +160,16 @@ func (t *tracer) inOrder() []*decl {
 // unseen refuses what code that is not registered may write: a variable that is
 // exported, or is handed out or written by what is.
 func (t *tracer) unseen() {
-	if t.p.unknown == "" || t.decl.file.pkg.main || t.problem != nil {
+	by := t.p.callersUnseen(t.decl.file.pkg)
+	if by == "" || t.decl.file.pkg.main || t.problem != nil {
 		return
 	}
-	open := t.leaked || t.root.Exported() && !t.sentinel()
+	open := t.leaked || t.p.unknown != "" && t.root.Exported() && !t.sentinel()
 	for d := range t.writers {
 		open = open || t.p.callable(d, map[*decl]bool{})
 	}
 	if open {
-		t.fail(problem{what: fmt.Sprintf("package variable %s, which package %s may write, whose sources are not registered", t.name(), t.p.unknown),
+		t.fail(problem{what: fmt.Sprintf("package variable %s, which package %s may write, whose sources are not registered", t.name(), by),
 			at: t.decl.at(t.decl.node.Pos()), opaque: true})
 	}
 }

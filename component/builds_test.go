@@ -1,0 +1,199 @@
+package component
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// needsBuilds skips a test that builds programs where that is of no use.
+func needsBuilds(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs, which takes half a minute")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("needs the go command: ", err)
+	}
+}
+
+// An edit of one file: old becomes new.
+type edit struct{ file, old, new string }
+
+// A line is what the program says of a component.
+type line struct{ kind, id string }
+
+const program = "testdata/components"
+
+// TestBuildsOfComponents builds a program, then with edits, and then with another
+// version of a module. What a component is known by changes if something that it
+// reaches does, and else stays as it is, whatever else is built anew.
+func TestBuildsOfComponents(t *testing.T) {
+	needsBuilds(t)
+	first := build(t, nil)
+	was := say(t, first)
+	for name, l := range was {
+		want := "source"
+		switch name {
+		case "own functions": // given as values
+			want = "program"
+		case "own version":
+			want = "version"
+		case "own clock":
+			if want = "error"; !strings.Contains(l.id, "time.Now (the clock)") {
+				t.Errorf("%s: %s", name, l.id)
+			}
+		case "stats of jpeg", "stats of png", "own plain of twice", "own constant of twice":
+			want = "result"
+		}
+		if l.kind != want {
+			t.Errorf("%s is known by %s, want %s: %s", name, l.kind, want, l.id)
+		}
+	}
+	if len(was) < 20 {
+		t.Errorf("only %d components are known: %v", len(was), was)
+	}
+	t.Run("edits", func(t *testing.T) {
+		changes(t, was, say(t, build(t, []edit{
+			{"../do.go", "", "\nfunc _() {} // what no component reaches\n"},
+			{"../store/disk/disk.go", "", "\nfunc _() {}\n"},
+			{"../mapper/imagestats.go", "float64(c.sum) / float64(c.n)", "float64(c.sum)/float64(c.n) + 1"},
+			{"../codec/jpeg.go", "const narrow = 2", "const narrow = 3"},
+			{"../op/select.go", "it must be true or false", "it must be one of true and false"},
+			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by what makes a maker
+			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a function that is given
+			{program + "/own/own.go", "n * n", "n * n * n"},             // by one between structs
+			{program + "/own/own.go", "times = 2", "times = 3"},         // by a codec
+			{program + "/own/own.go", "made(2)", "made(3)"},             // by one that has a version
+		})), "image-stats", "stats of jpeg", "stats of png", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own functions")
+	})
+	t.Run("another version of a module", func(t *testing.T) {
+		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, by which the rest of the program is known
+			"image-resize", "filter", "validate",
+			"color-jitter", "image-crop", "image-flip", "image-pad", "random-crop", "stats of png") // whose codec compresses by another module
+	})
+	t.Run("without the sources of main", func(t *testing.T) {
+		now := say(t, build(t, []edit{{program + "/main.go", "source.Register(files)", "source.Package{}"}}))
+		for name, want := range map[string]string{"image-stats": "source", "own plain": "source", "own black": "build", "own clock": "error"} {
+			if now[name].kind != want {
+				t.Errorf("%s is known by %s, want %s: %s", name, now[name].kind, want, now[name].id)
+			}
+		}
+	})
+}
+
+// changes compares what components are known by.
+func changes(t *testing.T, was, now map[string]line, want ...string) {
+	t.Helper()
+	var changed []string
+	for name, l := range now {
+		if l != was[name] {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	slices.Sort(want)
+	if len(now) != len(was) || !slices.Equal(changed, want) {
+		t.Errorf("what changed of %d components (%d before) is %q, want %q", len(now), len(was), changed, want)
+	}
+}
+
+// build builds the program with edits.
+func build(t *testing.T, edits []edit) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "components")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", overlay(t, edits), "-o", binary, "./"+program)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return binary
+}
+
+// otherVersion returns the program as if it were built with another version of a
+// module, which shows in nothing but what the linker notes.
+func otherVersion(t *testing.T, binary, module string) string {
+	t.Helper()
+	b := []byte(read(t, binary))
+	at := bytes.Index(b, []byte("dep\t"+module+"\tv"))
+	if at < 0 {
+		t.Fatalf("%s is not among the modules of the program", module)
+	}
+	b[at+len("dep\t"+module+"\tv")]++ // v0 becomes v1
+	other := filepath.Join(t.TempDir(), "components")
+	if err := os.WriteFile(other, b, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
+// say runs the program with a cache of its own.
+func say(t *testing.T, binary string) map[string]line {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), binary, t.TempDir()).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lines := map[string]line{}
+	for text := range strings.Lines(string(out)) {
+		words := strings.SplitN(strings.TrimSpace(text), "\t", 3)
+		if len(words) != 3 {
+			t.Fatalf("the program said %q", text)
+		}
+		lines[words[0]] = line{words[1], words[2]}
+	}
+	return lines
+}
+
+// overlay writes what go build -overlay takes.
+func overlay(t *testing.T, edits []edit) string {
+	t.Helper()
+	dir := t.TempDir()
+	replace, edited := map[string]string{}, map[string]string{}
+	for _, e := range edits {
+		path, err := filepath.Abs(e.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edited[path] == "" {
+			edited[path] = read(t, path)
+			replace[path] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
+		}
+		if e.old == "" { // at the end
+			e.old = edited[path]
+			e.new = e.old + e.new
+		}
+		if strings.Count(edited[path], e.old) != 1 {
+			t.Fatalf("%s has %q %d times", e.file, e.old, strings.Count(edited[path], e.old))
+		}
+		edited[path] = strings.Replace(edited[path], e.old, e.new, 1)
+		write(t, replace[path], edited[path])
+	}
+	b, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "overlay.json")
+	write(t, list, string(b))
+	return list
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,144 @@
+// Package own has makers and a codec as users write them.
+package own
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"image/color"
+	"strconv"
+	"time"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/source"
+)
+
+//go:embed *.go
+var files embed.FS
+
+var _ = source.Register(files)
+
+// Makers are makers by name, that are given a number.
+var Makers = map[string]func(by int) (dataset.Maker, error){
+	"plain":     plain,
+	"version":   version,
+	"black":     black,
+	"clock":     clock,
+	"functions": func(by int) (dataset.Maker, error) { return functions(func(n int) int { return n * by }) },
+	"typed":     typed,
+	"given":     given,
+	"constant":  func(int) (dataset.Maker, error) { return constant() },
+}
+
+func plain(by int) (dataset.Maker, error) {
+	table := tableOf(by)
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "plain", Params: []key.Param{{Name: "by", Value: by}}, In: []string{"n"}, Out: []string{"made"}, Formats: []string{"json"},
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			v, err := s.Value(ctx, "n")
+			n, _ := v.(int64)
+			return made(table[n%4]), err
+		},
+	})
+}
+
+// tableOf is called by what makes a maker, and not by the maker.
+func tableOf(by int) [4]int64 {
+	return [4]int64{0, int64(by), 2 * int64(by), 3 * int64(by)}
+}
+
+func made(n int64) dataset.Sample {
+	return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.NewItem("json", scaled(n))})
+}
+
+func scaled(n int64) int64 { return 10 * n }
+
+func version(int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "version", Code: key.Version("1"), Out: []string{"made"}, Formats: []string{},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(2), nil },
+	})
+}
+
+// black reads a variable of the standard library.
+func black(int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "black", Out: []string{"made"}, Formats: []string{"json"},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			grey, _, _, _ := color.Black.RGBA()
+			return made(int64(grey)), nil
+		},
+	})
+}
+
+func clock(int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "clock", Out: []string{"made"},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(time.Now().Unix()), nil },
+	})
+}
+
+// functions is given a function, of which nobody knows here what it does.
+func functions(f func(int) int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "functions", Out: []string{"made"}, Formats: []string{"json"},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(int64(f(2))), nil },
+	})
+}
+
+// given is given one, too, and says which.
+func given(by int) (dataset.Maker, error) {
+	return passing(func(n int) int { return n * halves(by) })
+}
+
+func halves(n int) int { return n / 2 }
+
+func passing(f func(int) int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "given", Out: []string{"made"}, Formats: []string{"json"}, Given: f,
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(int64(f(2))), nil },
+	})
+}
+
+type in struct {
+	N int `item:"n"`
+}
+
+type out struct {
+	Made int `item:"made" ext:"json"`
+}
+
+func typed(by int) (dataset.Maker, error) {
+	return dataset.NewTyped("typed", key.Code{}, func(_ context.Context, v in) (out, error) {
+		return out{v.N * squared(by)}, nil
+	}, key.Param{Name: "by", Value: by})
+}
+
+func squared(n int) int { return n * n }
+
+func constant() (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "constant", Out: []string{"made"}, Formats: []string{},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			return dataset.Sample{}, fmt.Errorf("never")
+		},
+	})
+}
+
+func init() {
+	err := codec.Register(codec.Codec{
+		Name: "twice", Extensions: []string{"twice"}, Lossless: true,
+		Decode: func(b []byte) (any, error) {
+			n, err := strconv.ParseInt(string(b), 10, 64)
+			return n * times, err
+		},
+		Encode: func(v any) ([]byte, error) { return fmt.Appendf(nil, "%d", v.(int64)/times), nil },
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+const times = 2
