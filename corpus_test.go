@@ -51,11 +51,10 @@ type (
 )
 
 func init() {
-	for _, err := range []error{codec.RegisterType[point](), codec.RegisterType[labels](), codec.RegisterType[level](), codec.RegisterType[tree]()} {
-		if err != nil {
-			panic(err)
-		}
-	}
+	codec.RegisterType[point]()
+	codec.RegisterType[labels]()
+	codec.RegisterType[level]()
+	codec.RegisterType[tree]()
 }
 
 // corpus collects values, each of which is tried on its own, and their names.

@@ -79,18 +79,19 @@ func init() {
 // values that are kept. It is called when the program starts, in an init
 // function, by every program that reads or writes such values. T must have a
 // name; of two types with the same package and name (declared in functions)
-// neither is kept. A T that cannot be kept, or an unnamed one, is an error.
-func RegisterType[T any]() error {
+// neither is kept. A T that cannot be kept, or an unnamed one, panics.
+func RegisterType[T any]() {
 	t := reflect.TypeFor[T]()
 	if t.Name() == "" || t.Kind() == reflect.Interface {
-		return fmt.Errorf("codec: %v: give it a name: only types that are declared can be found again", t)
+		panic(fmt.Errorf("codec: %v: give it a name: only types that are declared can be found again", t))
 	}
 	if t.PkgPath() == "" {
-		return nil // predeclared
+		return // predeclared
 	}
 	register(t)
-	_, err := planBehind(t)
-	return err
+	if _, err := planBehind(t); err != nil {
+		panic(err)
+	}
 }
 
 func register(t reflect.Type) {

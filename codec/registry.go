@@ -16,17 +16,21 @@ var registry struct {
 func init() {
 	codecs := append(imageCodecs(), Raw, textCodec, jsonCodec, yamlCodec, npyCodec, npzCodec, csvCodec)
 	for _, c := range codecs {
-		if err := Register(c); err != nil {
-			panic(err)
-		}
+		Register(c)
 	}
 }
 
 // Register adds a codec. It is called from init functions: the registry is
 // frozen when it is first read, so that an extension means one thing for the
-// life of a process. A name or an extension that is taken is an error, and so
-// is any registration after the first read.
-func Register(c Codec) error {
+// life of a process. A name or an extension that is taken panics, and so does
+// any registration after the first read.
+func Register(c Codec) {
+	if err := add(c); err != nil {
+		panic(err)
+	}
+}
+
+func add(c Codec) error {
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.frozen {

@@ -42,7 +42,7 @@ type Celsius float64
 func (c Celsius) String() string { return fmt.Sprintf("%v C", float64(c)) }
 
 func init() {
-	err := codec.Register(codec.Codec{
+	codec.Register(codec.Codec{
 		Name: "celsius", Extensions: []string{"celsius"}, Lossless: true,
 		Decode: func(b []byte) (any, error) {
 			digits, ok := strings.CutSuffix(strings.TrimSpace(string(b)), " C")
@@ -60,9 +60,6 @@ func init() {
 			return []byte(degrees.String()), nil
 		},
 	})
-	if err != nil {
-		panic(err)
-	}
 }
 
 // A source: each line of a file, a day and a temperature, is a sample.
