@@ -16,34 +16,64 @@ func ReadOrder(ds, source Dataset[Sample]) (o order.Order, ok bool) {
 	return readOrder(ds, source, order.Identity(ds.Len()))
 }
 
+// Ordered is a dataset that knows in which order it reads what it is made of.
+type Ordered interface {
+	// ReadOrder returns the order in which source is read when the dataset is read
+	// in the order o, as the function of that name does.
+	ReadOrder(source Dataset[Sample], o order.Order) (reads order.Order, ok bool)
+}
+
 // readOrder is the order in which source is read when ds is read in the order o.
 func readOrder(ds, source Dataset[Sample], o order.Order) (order.Order, bool) {
 	if ds == source {
 		return o, true
 	}
-	switch d := ds.(type) {
-	case *reordered[Sample]:
-		return readOrder(d.ds, source, order.Then(o, d.order))
-	case *mapped:
-		return readOrder(d.ds, source, o)
-	case *composed:
-		return readOrder(d.ds, source, o)
-	case *arranged:
-		return readOrder(d.ds, source, o)
-	case *each:
-		return readOrder(d.ds, source, o)
-	case *keeping:
-		return readOrder(d.ds, source, o)
-	case *traced:
-		return readOrder(d.ds, source, o)
-	case *cat[Sample]:
-		parts, ok := readOrders(d.parts, source, nil)
-		return order.Then(o, order.Concat(parts...)), ok
-	case *zipped:
-		parts, ok := readOrders(d.parts, source, o)
-		return order.Interleave(parts...), ok
+	if d, ok := ds.(Ordered); ok {
+		return d.ReadOrder(source, o)
 	}
 	return nil, false
+}
+
+func (d *mapped) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	return readOrder(d.ds, source, o)
+}
+
+func (a *arranged) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	return readOrder(a.ds, source, o)
+}
+
+func (e *each) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	return readOrder(e.ds, source, o)
+}
+
+func (k *keeping) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	return readOrder(k.ds, source, o)
+}
+
+func (t *traced) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	return readOrder(t.ds, source, o)
+}
+
+func (r *reordered[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	ds, ok := any(r.ds).(Dataset[Sample])
+	if !ok {
+		return nil, false
+	}
+	return readOrder(ds, source, order.Then(o, r.order))
+}
+
+func (c *cat[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	samples, ok := any(c).(*cat[Sample])
+	if !ok {
+		return nil, false
+	}
+	parts, ok := readOrders(samples.parts, source, nil)
+	return order.Then(o, order.Concat(parts...)), ok
+}
+
+func (z *zipped) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
+	parts, ok := readOrders(z.parts, source, o)
+	return order.Interleave(parts...), ok
 }
 
 // readOrders are the orders in which source is read by each of several parts,

@@ -18,7 +18,8 @@ type Stretch struct {
 type Stretched interface {
 	// Stretches lists what all samples are made of, in their order. Where a
 	// stretch ends depends on what is in it, so that what is inserted leaves
-	// those before and after what they were.
+	// those before and after what they were. Nil means that it is not known after
+	// all.
 	Stretches(ctx context.Context) ([]Stretch, error)
 }
 
@@ -27,20 +28,22 @@ type Stretched interface {
 // the same place and depends on nothing else but the mappers in between. What
 // these are the digests do not tell. Nil means that it is not known.
 func Stretches(ctx context.Context, ds Dataset[Sample]) ([]Stretch, error) {
-	switch d := ds.(type) {
-	case Stretched:
+	if d, ok := ds.(Stretched); ok {
 		return d.Stretches(ctx)
-	case *mapped:
-		if r := d.maker.Random(); r != nil && r.perPosition() {
-			return nil, nil
-		}
-		return Stretches(ctx, d.ds)
-	case *composed:
-		return Stretches(ctx, d.steps) // which go on to what these are applied to
-	case *arranged:
-		return Stretches(ctx, d.ds)
-	case *keeping:
-		return Stretches(ctx, d.ds)
 	}
 	return nil, nil
 }
+
+func (d *mapped) Stretches(ctx context.Context) ([]Stretch, error) {
+	if r := d.maker.Random(); r != nil && r.perPosition() {
+		return nil, nil
+	}
+	return Stretches(ctx, d.ds)
+}
+
+// Stretches asks the steps, which go on to what these are applied to.
+func (d *composed) Stretches(ctx context.Context) ([]Stretch, error) { return Stretches(ctx, d.steps) }
+
+func (a *arranged) Stretches(ctx context.Context) ([]Stretch, error) { return Stretches(ctx, a.ds) }
+
+func (k *keeping) Stretches(ctx context.Context) ([]Stretch, error) { return Stretches(ctx, k.ds) }

@@ -33,6 +33,9 @@ func (s Shuffles) epoch(e int) Shuffled { return newShuffled(s.N, s.Seed, uint64
 // Len implements Order.
 func (s Shuffles) Len() int { return s.N * s.Epochs }
 
+// OncePerPass implements Passes.
+func (Shuffles) OncePerPass() bool { return true }
+
 // At implements Order.
 func (s Shuffles) At(pos int) int {
 	checkPos(pos, s.Len())

@@ -72,6 +72,8 @@ type without struct {
 
 func (w *without) Len() int { return w.n - len(w.dropped) }
 
+func (w *without) OncePerPass() bool { return true }
+
 func (w *without) At(pos int) int {
 	checkPos(pos, w.Len())
 	// dropped[k]-k elements that stay come before the k-th that is dropped.

@@ -59,6 +59,9 @@ type Affine struct{ Start, Step, N int }
 // Len implements Order.
 func (a Affine) Len() int { return a.N }
 
+// OncePerPass implements Passes.
+func (Affine) OncePerPass() bool { return true }
+
 // At implements Order.
 func (a Affine) At(pos int) int {
 	checkPos(pos, a.N)
@@ -156,6 +159,9 @@ type Cycled struct{ N, Total int }
 // Len implements Order.
 func (c Cycled) Len() int { return c.Total }
 
+// OncePerPass implements Passes.
+func (Cycled) OncePerPass() bool { return true }
+
 // At implements Order.
 func (c Cycled) At(pos int) int {
 	checkPos(pos, c.Total)
@@ -210,15 +216,19 @@ func (e Each) Next(index, after int) (int, bool) {
 	return pos, pos < start(index+1)
 }
 
-// OncePerPass reports whether an order is known to read its elements in passes
-// that have each of them once (the last pass may end early, if all passes are
-// in the same order).
+// Passes is an Order that may read its elements in passes.
+type Passes interface {
+	Order
+	// OncePerPass reports whether each pass has each element once (the last one may
+	// end early, if all passes are in the same order).
+	OncePerPass() bool
+}
+
+// OncePerPass reports whether an order is known to read each of its elements once
+// per pass: whether it is one of [Passes] that says so.
 func OncePerPass(o Order) bool {
-	switch o.(type) {
-	case Affine, Cycled, Shuffled, Shuffles, *without:
-		return true
-	}
-	return false
+	p, ok := o.(Passes)
+	return ok && p.OncePerPass()
 }
 
 // maxPositions is more than any order can have.

@@ -53,6 +53,9 @@ func mix(x uint64) uint64 {
 // Len implements Order.
 func (s Shuffled) Len() int { return s.N }
 
+// OncePerPass implements Passes.
+func (Shuffled) OncePerPass() bool { return true }
+
 // At implements Order.
 func (s Shuffled) At(pos int) int {
 	checkPos(pos, s.N)
