@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/larder-data/larder/codec"
@@ -57,10 +60,11 @@ type Call[T any] struct {
 	// Share hands the same decoded value to all callers, who promise not to
 	// change what it refers to. Otherwise each caller gets its own.
 	Share bool
-	// MemoryOnly keeps the value in memory and not in the store.
+	// MemoryOnly keeps the value in memory and not in the store. With Share a T
+	// may be anything then, such as a model, a function or a connection.
 	MemoryOnly bool
 	// Bytes estimates the memory held by a shared value; nil means the
-	// length of its encoding.
+	// length of its encoding, if it has one.
 	Bytes func(T) int64
 
 	ofBuild bool // it depends on the program alone, so that nothing is learnt by computing it again
@@ -129,6 +133,9 @@ func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
+	if c.complete() != nil {
+		return Result[T]{}, false // nothing of the kind is kept
+	}
 	k := c.Action.Key()
 	r, ok := c.remembered(ctx, l, k)
 	if !ok && context.Cause(ctx) == nil {
@@ -154,11 +161,27 @@ func (c *Call[T]) complete() (err error) {
 	if c.Value == nil {
 		c.Value, err = codec.For[T]()
 	}
+	if err != nil && c.MemoryOnly && c.Share {
+		c.Value, err = unencoded[T](), nil
+	}
 	if err != nil {
 		err = fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
 	}
 	return err
 }
+
+// unencoded is how values are kept that only memory can keep.
+func unencoded[T any]() *codec.Value[T] {
+	typ, _ := typeNumbers.LoadOrStore(reflect.TypeFor[T](), rand.Uint64())
+	return &codec.Value[T]{
+		ID: "memory", Type: typ.(uint64),
+		Encode: func(dst []byte, _ T) ([]byte, error) { return dst, nil },
+		Decode: func([]byte) (v T, err error) { return v, errors.New("larder: it is kept in memory only") },
+	}
+}
+
+// typeNumbers tell types apart that have no fingerprint.
+var typeNumbers sync.Map // of reflect.Type to uint64
 
 // told hands what a result was made from on to what is computed around it.
 func (c Call[T]) told(ctx context.Context, r Result[T], err error) error {
@@ -574,7 +597,10 @@ type settled[T any] struct {
 func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]) (s settled[T], err error) {
 	e := &entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
 	s = settled[T]{outcome: outcome{entry: e, from: Computed, reads: v.reads}, value: v.value}
-	payload, err := c.Value.Encode([]byte{}, v.value)
+	var payload []byte
+	if !c.MemoryOnly || !c.Share || c.Bytes == nil {
+		payload, err = c.Value.Encode([]byte{}, v.value)
+	}
 	if err == nil && !c.shareable() {
 		e.value = encoding(payload)
 		s.own, err = c.Value.Decode(c.own(payload, false))

@@ -320,3 +320,58 @@ func TestDoHandsOutArraysOfOnesOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatOnlyMemoryKeeps: a value that nobody could write is kept in memory where
+// that is asked for, by calls and batches, and handed to all.
+func TestWhatOnlyMemoryKeeps(t *testing.T) {
+	type model struct {
+		predict func(int) int
+		jobs    chan int
+	}
+	s := memory.New(memory.Options{})
+	l := open(t, s)
+	var runs atomic.Int64
+	call := larder.Call[*model]{
+		Action: action(t, "model"), MemoryOnly: true, Share: true,
+		Compute: func(context.Context) (*model, error) {
+			runs.Add(1)
+			return &model{predict: func(i int) int { return 2 * i }, jobs: make(chan int)}, nil
+		},
+	}
+	if r, ok := call.Find(t.Context(), l); ok {
+		t.Errorf("before it is made there is %v", r.Value)
+	}
+	first, err := call.Do(t.Context(), l)
+	if err != nil || first.From != larder.Computed || first.Value.predict(4) != 8 || first.Unkept != nil {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	found, ok := call.Find(t.Context(), l)
+	if !ok || found.Value != first.Value {
+		t.Errorf("%+v, %v is found", found, ok)
+	}
+	other := call
+	other.Action = action(t, "model", "other")
+	results, errs := larder.Batch[*model]{Calls: []larder.Call[*model]{call, other}}.Do(t.Context(), l)
+	if errs != nil || results[0].Value != first.Value || results[0].From != larder.FromMemory || results[1].From != larder.Computed {
+		t.Errorf("a batch gives %+v, %v", results, errs)
+	}
+	if runs.Load() != 2 {
+		t.Errorf("%d executions of two computations", runs.Load())
+	}
+	for _, err := range s.Records(t.Context()) {
+		t.Errorf("something is in the store (%v)", err)
+	}
+	// Another type under the key is another value.
+	type wrong struct{ c chan int }
+	r, err := larder.Call[*wrong]{Action: call.Action, MemoryOnly: true, Share: true, Compute: func(context.Context) (*wrong, error) {
+		return &wrong{}, nil
+	}}.Do(t.Context(), l)
+	if err != nil || r.From != larder.Computed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// What is not shared would have to be copied.
+	call.Share = false
+	if _, err := call.Do(t.Context(), l); err == nil {
+		t.Error("a value that cannot be copied is kept for callers who may change it")
+	}
+}
