@@ -362,7 +362,7 @@ func TestWhatOnlyMemoryKeeps(t *testing.T) {
 		t.Errorf("something is in the store (%v)", err)
 	}
 	// Another type under the key is another value.
-	type wrong struct{ c chan int }
+	type wrong struct{ C chan int }
 	r, err := larder.Call[*wrong]{Action: call.Action, MemoryOnly: true, Share: true, Compute: func(context.Context) (*wrong, error) {
 		return &wrong{}, nil
 	}}.Do(t.Context(), l)

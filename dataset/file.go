@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -88,10 +87,18 @@ func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Check(); err != nil {
+	if err := f.take(stat, stat.Settled(time.Now()), func() key.Digest { return key.DigestOf(b) }); err != nil {
 		return nil, err
 	}
-	settled := stat.Settled(time.Now()) // else its times may not show a change
+	return b, nil
+}
+
+// take takes in that the file was read as a whole, in one state, of which sum is the
+// digest; settled says whether its times would show that there was another one.
+func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -99,11 +106,11 @@ func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
 	case f.digest.IsZero() && !f.read && settled:
 		f.stat, f.read = stat, true
 	case f.digest.IsZero() && !f.read:
-		f.digest, f.stat = key.DigestOf(b), stat
-	case key.DigestOf(b) != f.digest:
-		return nil, fmt.Errorf("%s: %w", f.path, ErrChanged)
+		f.digest, f.stat = sum(), stat
+	case sum() != f.digest:
+		return fmt.Errorf("%s: %w", f.path, ErrChanged)
 	}
-	return b, nil
+	return nil
 }
 
 // Check reports whether the file is still what its [Listing] found, as is to be
@@ -113,18 +120,11 @@ func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 // readFile returns a file's content with the status that it had before and
 // after it was read.
 func readFile(path string) (b []byte, stat key.FileStat, err error) {
-	file, err := os.Open(path)
+	file, info, err := openRegular(path)
 	if err != nil {
 		return nil, stat, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, stat, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, stat, fmt.Errorf("%s: not a regular file", path)
-	}
 	b = make([]byte, info.Size())
 	if _, err := io.ReadFull(file, b); err != nil {
 		return nil, stat, fmt.Errorf("read %s: %w", path, err)

@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,6 +70,30 @@ func (it *Item) Ext(ctx context.Context) (string, error) { return it.origin.Ext(
 
 // Bytes returns the encoded item, which must not be changed.
 func (it *Item) Bytes(ctx context.Context) ([]byte, error) { return it.origin.Bytes(ctx) }
+
+// Open is Bytes for who takes them one part after another, and how many they are.
+// What lies in a file is not read into memory. If it changes meanwhile, a Read fails
+// with [ErrChanged], at the end at the latest: before that, nothing may come of what
+// was read.
+func (it *Item) Open(ctx context.Context) (r io.ReadCloser, size int64, err error) {
+	if o, ok := it.origin.(opener); ok {
+		return o.Open(ctx)
+	}
+	b, err := it.Bytes(ctx)
+	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+}
+
+// opener is an origin that need not have all bytes at hand.
+type opener interface {
+	Open(ctx context.Context) (io.ReadCloser, int64, error)
+}
+
+// IsRaw reports whether the item's value is its bytes as they are, so that [Item.Open]
+// hands out all that there is.
+func (it *Item) IsRaw(ctx context.Context) (bool, error) {
+	ext, err := it.Ext(ctx)
+	return err == nil && codecFor(ext).Name == codec.Raw.Name, err
+}
 
 // Digest returns the digest of the item's bytes.
 func (it *Item) Digest(ctx context.Context) (key.Digest, error) { return it.origin.Digest(ctx) }

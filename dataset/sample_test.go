@@ -3,6 +3,7 @@ package dataset_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,14 @@ func TestFileThatChangesInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	parts := func(it *dataset.Item) ([]byte, error) {
+		r, _, err := it.Open(t.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		return io.ReadAll(r)
+	}
 	write("one")
 	it := dataset.File(path, nil)
 	before, err := it.Digest(t.Context())
@@ -121,6 +130,19 @@ func TestFileThatChangesInUse(t *testing.T) {
 	write("two") // of the same length, at about the same time
 	if _, err := it.Bytes(t.Context()); !errors.Is(err, dataset.ErrChanged) {
 		t.Errorf("bytes that the digest does not name came with the error %v", err)
+	}
+	if _, err := parts(it); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("parts that the digest does not name came with the error %v", err)
+	}
+	other := dataset.File(path, nil) // which is named by what was read of it
+	if b, err := parts(other); string(b) != "two" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	write("six")
+	if _, err := other.Digest(t.Context()); err == nil {
+		if d, _ := other.Digest(t.Context()); d != key.DigestOf([]byte("two")) {
+			t.Error("what was read in parts goes by the name of what came after")
+		}
 	}
 	write("one")
 	if _, err := it.Bytes(t.Context()); err != nil {

@@ -2,7 +2,6 @@ package key
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -157,20 +156,18 @@ var chunks = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
 func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)
-	h := sha256.New()
+	var sum Digester
 	for {
 		if err := ctx.Err(); err != nil {
 			return Digest{}, n, err
 		}
 		m, err := io.ReadFull(r, chunk[:])
-		h.Write(chunk[:m])
+		_, _ = sum.Write(chunk[:m])
 		n += int64(m)
 		switch err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
-			d[0] = tagDigest
-			h.Sum(d[:1])
-			return d, n, nil
+			return sum.Digest(), n, nil
 		default:
 			return Digest{}, n, err
 		}

@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"strings"
 )
 
@@ -43,6 +44,25 @@ func DigestOf(b []byte) Digest {
 	sum := sha256.Sum256(b)
 	copy(d[1:], sum[:])
 	return d
+}
+
+// A Digester names bytes that come piece by piece, by Write. Its zero value has
+// had none. One is used by one goroutine.
+type Digester struct{ h hash.Hash }
+
+func (d *Digester) Write(p []byte) (int, error) {
+	if d.h == nil {
+		d.h = sha256.New()
+	}
+	return d.h.Write(p)
+}
+
+// Digest is [DigestOf] of all that was written.
+func (d *Digester) Digest() (sum Digest) {
+	_, _ = d.Write(nil)
+	sum[0] = tagDigest
+	d.h.Sum(sum[:1])
+	return sum
 }
 
 // IsZero reports whether d names nothing.

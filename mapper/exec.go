@@ -161,19 +161,30 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 		return err
 	}
 	for f := range s.Fields() {
-		b, err := f.Item.Bytes(ctx)
-		if err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
-		}
 		ext, err := f.Item.Ext(ctx)
+		if err == nil {
+			err = write(ctx, filepath.Join(dir, f.Key+"."+ext), f.Item)
+		}
 		if err != nil {
 			return fmt.Errorf("item %s: %w", f.Key, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.Key+"."+ext), b, 0o600); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// write makes a file of an item, which may be larger than memory.
+func write(ctx context.Context, path string, it *dataset.Item) error {
+	from, _, err := it.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
 }
 
 // start runs the command to its end.

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"io"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -71,19 +72,36 @@ func (m Hash) Maker() (dataset.Maker, error) {
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
 			values := make(map[string]any, s.Len())
 			for _, k := range s.Keys() {
-				v, err := s.Value(ctx, k)
+				v, err := hashed(ctx, s, k)
 				if err != nil {
 					return dataset.Sample{}, err
 				}
 				values[k] = v
 			}
-			b, err := key.EncodeContents(nil, values)
-			if err != nil {
+			h := newHash(algorithm)
+			if err := key.HashContents(h, values); err != nil {
 				return dataset.Sample{}, fmt.Errorf("hash: %w", err)
 			}
-			h := newHash(algorithm)
-			h.Write(b)
 			return oneItem(into, format, hex.EncodeToString(h.Sum(nil))), nil
 		},
 	})
+}
+
+// hashed returns the value of an item, or what it is read from if that is bytes.
+func hashed(ctx context.Context, s dataset.Sample, k string) (any, error) {
+	it, err := s.Item(k)
+	if err != nil {
+		return nil, err
+	}
+	if raw, err := it.IsRaw(ctx); !raw || err != nil {
+		return s.Value(ctx, k)
+	}
+	r, size, err := it.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return key.Stream{Size: size, Open: func() (io.ReadCloser, error) {
+		r, _, err := it.Open(ctx)
+		return r, err
+	}}, r.Close()
 }
