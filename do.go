@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -73,7 +74,7 @@ type Call[T any] struct {
 // A Result is a value with where it came from.
 type Result[T any] struct {
 	Value T
-	From  Source
+	From  From
 	Key   key.Key       // under which the value itself is kept
 	Cost  time.Duration // of the computation, whenever it was
 	Bytes int64         // of the encoding
@@ -84,12 +85,12 @@ type Result[T any] struct {
 	Unkept error
 }
 
-// A Source says where a value came from.
-type Source int
+// From says where a value came from.
+type From int
 
-// The sources.
+// Where values come from.
 const (
-	Computed Source = iota
+	Computed From = iota
 	FromMemory
 	FromStore
 )
@@ -115,7 +116,7 @@ type unwritten struct{ value any }
 // outcome is an entry on its way to those who wait for it.
 type outcome struct {
 	*entry
-	from  Source
+	from  From
 	reads []Read
 	own   any // a value decoded for the first of them, or nil
 }
@@ -241,8 +242,8 @@ func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T
 		return Result[T]{}, false
 	}
 	e, ok := l.memory.Get(k)
-	if ok && e.typ == traceType {
-		return c.traced(ctx, l, k, e.value.(trace), func(k key.Key) (Result[T], bool) { return c.remembered(ctx, l, k) })
+	if ok && e.typ == notes.Recorded {
+		return c.asRecorded(ctx, l, k, e.value.(recorded), func(k key.Key) (Result[T], bool) { return c.remembered(ctx, l, k) })
 	}
 	if !ok || e.typ != c.Value.Type {
 		return Result[T]{}, false
@@ -256,15 +257,15 @@ func (c Call[T]) remembered(ctx context.Context, l *Larder, k key.Key) (Result[T
 	return r, true
 }
 
-// traced looks for a value among those that were made under k with other
+// asRecorded looks for a value among those that were made under k with other
 // things read: one for which all is as it was.
-func (c Call[T]) traced(ctx context.Context, l *Larder, k key.Key, t trace, find func(key.Key) (Result[T], bool)) (Result[T], bool) {
+func (c Call[T]) asRecorded(ctx context.Context, l *Larder, k key.Key, t recorded, find func(key.Key) (Result[T], bool)) (Result[T], bool) {
 	for _, list := range t {
 		reads, err := present(ctx, l, list)
 		if err != nil {
 			continue // what cannot be read now is not what it was
 		}
-		under, err := tracedKey(k, reads)
+		under, err := recordedKey(k, reads)
 		if err != nil {
 			continue
 		}
@@ -287,11 +288,11 @@ func (c Call[T]) kept(ctx context.Context, l *Larder, k key.Key, get getter) (Re
 	return c.follow(ctx, l, k, get, maxHops)
 }
 
-// maxHops bounds the way from a key to a value: a trace, a link, a trace and a
-// value.
+// maxHops bounds the way from a key to a value: recorded inputs, a link, recorded
+// inputs and a value.
 const maxHops = 4
 
-// follow looks in the store, going where links and traces lead.
+// follow looks in the store, going where links and recorded inputs lead.
 func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, hops int) (Result[T], bool) {
 	if hops == 0 {
 		return Result[T]{}, false
@@ -321,15 +322,15 @@ func (c Call[T]) open(ctx context.Context, l *Larder, k key.Key, rec store.Recor
 			c.rememberAs(l, k, rec.Link)
 		}
 		return r, ok
-	case rec.Type == traceType:
-		t, err := decodeTrace(rec.Payload)
+	case rec.Type == notes.Recorded:
+		t, err := decodeRecorded(rec.Payload)
 		if err != nil {
 			return Result[T]{}, false
 		}
 		if l.memory != nil {
-			l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(rec.Payload))+entryOverhead, 0)
+			l.memory.Put(k, &entry{value: t, typ: notes.Recorded, key: k}, int64(len(rec.Payload))+entryOverhead, 0)
 		}
-		return c.traced(ctx, l, k, t, func(k key.Key) (Result[T], bool) { return c.follow(ctx, l, k, get, hops-1) })
+		return c.asRecorded(ctx, l, k, t, func(k key.Key) (Result[T], bool) { return c.follow(ctx, l, k, get, hops-1) })
 	case rec.Type != c.Value.Type:
 		return Result[T]{}, false // another type under this key is not our value
 	}
@@ -398,7 +399,7 @@ const smallPayload = 1 << 10
 
 // result turns an entry into a value of the caller's own, unless values are
 // shared.
-func (c Call[T]) result(e *entry, from Source) (Result[T], error) {
+func (c Call[T]) result(e *entry, from From) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Unkept: e.unkept}
 	if u, ok := e.value.(unwritten); ok {
 		r.Value, _ = u.value.(T)
@@ -519,13 +520,13 @@ func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, reso
 func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Result[T], reads []Read) (*store.Record, error) {
 	if len(reads) > 0 {
 		var err error
-		if k, err = l.putTrace(ctx, c.Action, k, reads, true, r.Cost); err != nil {
+		if k, err = l.putRecorded(ctx, c.Action, k, reads, true, r.Cost); err != nil {
 			return nil, err
 		}
 	}
 	target := r.Key
 	if len(r.Reads) > 0 {
-		target = resolved // which has a trace, to be checked on the way
+		target = resolved // which has recorded inputs, to be checked on the way
 	}
 	return &store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)}, nil
 }
@@ -618,7 +619,7 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 		return s, nil
 	}
 	if len(v.reads) > 0 {
-		if e.key, err = l.putTrace(ctx, c.Action, k, v.reads, !c.MemoryOnly, v.cost); err != nil {
+		if e.key, err = l.putRecorded(ctx, c.Action, k, v.reads, !c.MemoryOnly, v.cost); err != nil {
 			return s, err
 		}
 	}

@@ -126,9 +126,9 @@ func TestMaxBytesIsTheStores(t *testing.T) {
 	}
 }
 
-// TestTracesAreBounded: of a computation that has read something else each time
+// TestRecordedInputsAreBounded: of a computation that has read something else each time
 // the latest ways are known, and no more.
-func TestTracesAreBounded(t *testing.T) {
+func TestRecordedInputsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	s := memory.New(memory.Options{})
 	mode := filepath.Join(dir, "mode")

@@ -3,6 +3,7 @@ package larder
 import (
 	"context"
 
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -12,9 +13,6 @@ import (
 func (l *Larder) Files() key.Memo { return fileMemo{l} }
 
 type fileMemo struct{ l *Larder }
-
-// fileType marks records that hold the digest of a file.
-const fileType = 0x66696c6564696765 // "filedige"
 
 var fileOp = func() *key.Op {
 	op, err := key.NewOp("file digest", key.Version("1"))
@@ -39,12 +37,12 @@ func (m fileMemo) Load(s key.FileStat) (d key.Digest, ok bool) {
 		return d, false
 	}
 	if m.l.memory != nil {
-		if e, ok := m.l.memory.Get(k); ok && e.typ == fileType {
+		if e, ok := m.l.memory.Get(k); ok && e.typ == notes.FileDigest {
 			return e.value.(key.Digest), true
 		}
 	}
 	r, err := m.l.store.Get(context.Background(), k)
-	if err != nil || r.Type != fileType || len(r.Payload) != key.Size {
+	if err != nil || r.Type != notes.FileDigest || len(r.Payload) != key.Size {
 		return d, false
 	}
 	d = key.Digest(r.Payload)
@@ -59,11 +57,11 @@ func (m fileMemo) Store(s key.FileStat, d key.Digest) {
 		return
 	}
 	m.remember(k, d)
-	m.l.put(context.Background(), store.Record{Key: k, Type: fileType, Payload: d[:]})
+	m.l.put(context.Background(), store.Record{Key: k, Type: notes.FileDigest, Payload: d[:]})
 }
 
 func (m fileMemo) remember(k key.Key, d key.Digest) {
 	if m.l.memory != nil {
-		m.l.memory.Put(k, &entry{value: d, typ: fileType}, key.Size+entryOverhead, 0)
+		m.l.memory.Put(k, &entry{value: d, typ: notes.FileDigest}, key.Size+entryOverhead, 0)
 	}
 }

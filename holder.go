@@ -13,6 +13,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -23,9 +24,6 @@ import (
 
 // noteAfter is how long a computation runs before it is noted.
 const noteAfter = 10 * time.Second
-
-// holderType marks records that say who computes something.
-const holderType = 0x636f6d707574696e // "computin"
 
 var holderOp = func() *key.Op {
 	op, err := key.NewOp("being computed", key.Version("1"))
@@ -55,7 +53,7 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 		defer mu.Unlock()
 		payload, err := cbor.Marshal(holder{os.Getpid(), machine(), begun})
 		if !ended && err == nil {
-			noted = l.store.Put(context.Background(), notes(keys, payload)...) == nil
+			noted = l.store.Put(context.Background(), holders(keys, payload)...) == nil
 		}
 	})
 	return func() {
@@ -71,11 +69,11 @@ func (l *Larder) hold(keys []key.Key, release func()) func() {
 	}
 }
 
-// notes are the records that say who computes keys.
-func notes(keys []key.Key, payload []byte) []store.Record {
+// holders are the records that say who computes keys.
+func holders(keys []key.Key, payload []byte) []store.Record {
 	records := make([]store.Record, len(keys))
 	for i, k := range keys {
-		records[i] = store.Record{Key: holderKey(k), Type: holderType, Payload: payload}
+		records[i] = store.Record{Key: holderKey(k), Type: notes.Holder, Payload: payload}
 	}
 	return records
 }
@@ -98,7 +96,7 @@ func (l *Larder) waitsLong(c flight.Call) {
 // holderOf returns who else computes k, and what to think of it.
 func (l *Larder) holderOf(k key.Key) (by holder, hint string) {
 	rec, err := l.store.Get(context.Background(), holderKey(k))
-	if err == nil && rec.Type == holderType {
+	if err == nil && rec.Type == notes.Holder {
 		err = decodeStrict.Unmarshal(rec.Payload, &by)
 	}
 	switch {

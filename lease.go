@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -23,9 +24,6 @@ import (
 // leasePatience is how long a lease is waited for in silence, and then the time
 // between two notes.
 const leasePatience = 2 * time.Second
-
-// waitType marks records that say what a computation waits for.
-const waitType = 0x77616974696e6720 // "waiting "
 
 var waitOp = func() *key.Op {
 	op, err := key.NewOp("waiting for a lease", key.Version("1"))
@@ -146,7 +144,7 @@ func (w *waiter) note(ctx context.Context, around map[key.Key]string) {
 	payload := binary.BigEndian.AppendUint64(w.key[:], uint64(time.Now().UnixNano()))
 	for k := range around {
 		at := waitKey(k)
-		if w.larder.store.Put(ctx, store.Record{Key: at, Type: waitType, Payload: payload}) == nil && !slices.Contains(w.noted, at) {
+		if w.larder.store.Put(ctx, store.Record{Key: at, Type: notes.Waiting, Payload: payload}) == nil && !slices.Contains(w.noted, at) {
 			w.noted = append(w.noted, at)
 		}
 	}
@@ -160,7 +158,7 @@ func (w *waiter) cycle(ctx context.Context, around map[key.Key]string) (back key
 	for at := w.key; !seen[at]; {
 		seen[at] = true
 		rec, err := w.larder.store.Get(ctx, waitKey(at))
-		if err != nil || rec.Type != waitType || len(rec.Payload) != key.Size+8 {
+		if err != nil || rec.Type != notes.Waiting || len(rec.Payload) != key.Size+8 {
 			return key.Key{}, false
 		}
 		beat := int64(binary.BigEndian.Uint64(rec.Payload[key.Size:]))

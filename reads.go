@@ -228,11 +228,11 @@ func (b *notebook) pages() ([]Read, error) {
 	return b.reads, b.changed
 }
 
-// Record runs f and returns, with its result, what it read through this
+// WithReads runs f and returns, with its result, what it read through this
 // package: for computations that are not kept themselves, but whose results
 // others depend on. If the error is [ErrUnsteady] there is a result, which
 // nothing that is made of it may be kept with: see [Unkeep].
-func Record[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
+func WithReads[T any](ctx context.Context, f func(context.Context) (T, error)) (v T, reads []Read, err error) {
 	var b notebook
 	if v, err = f(withNotebook(ctx, &b)); err != nil {
 		return v, nil, err

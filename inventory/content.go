@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/internal/parcel"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -72,7 +73,7 @@ type reader struct {
 // readers are those of the types that are known by their fingerprints.
 var readers = sync.OnceValue(func() map[uint64]reader {
 	all := map[uint64]reader{
-		fileType:         {"file digest", readFileDigest},
+		notes.FileDigest: {"file digest", readFileDigest},
 		arrayType:        {"array", readArray},
 		arrayPointerType: {"array", readArray},
 	}

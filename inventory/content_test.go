@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/internal/parcel"
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
@@ -115,7 +116,7 @@ func TestDamagedContent(t *testing.T) {
 		record[image.Image](t, "f", 0, image.NewGray(image.Rect(0, 0, 7, 1))),
 		record(t, "f", 0, &array.Array{DType: array.Float32, Shape: []int{1}, Data: make([]byte, 4)}),
 		{Key: key.Key{1, 1}, Type: parcel.Type},
-		{Key: key.Key{1, 1}, Type: fileType},
+		{Key: key.Key{1, 1}, Type: notes.FileDigest},
 	} {
 		r.Payload = []byte{9, 9}
 		if c := describe(t, r).Content; c.Problem == "" {

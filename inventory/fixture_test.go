@@ -5,15 +5,13 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
 	"github.com/larder-data/larder/store/memory"
 )
-
-// fileType marks digests of files, as the root package keeps them.
-const fileType = 0x66696c6564696765
 
 // onStores runs a test on a store in memory and on one on disk.
 func onStores(t *testing.T, test func(*testing.T, store.Store)) {
@@ -90,7 +88,7 @@ func filled(t testing.TB, s store.Store) (first, linked store.Record) {
 	linked = link(t, "add", 100, first.Key)
 	put(t, s, first, record(t, "add", 1, "one"), record(t, "add", 2, "two"), linked, record(t, "mul", 0, 3.5))
 	file := record(t, "file", 0, "")
-	file.Type, file.Provenance, file.Cost = fileType, nil, 0
+	file.Type, file.Provenance, file.Cost = notes.FileDigest, nil, 0
 	d := key.DigestOf([]byte("content"))
 	file.Payload = d[:]
 	plain := record(t, "plain", 0, "unexplained")

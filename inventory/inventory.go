@@ -46,6 +46,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -60,9 +61,9 @@ const (
 	// Link says under which key a result is kept that was asked for by
 	// another. It takes next to no room.
 	Link Kind = "link"
-	// Trace says what a computation read while it ran, and so under which key
+	// RecordedInputs says what a computation read while it ran, and so under which key
 	// its result is kept now.
-	Trace Kind = "recorded inputs"
+	RecordedInputs Kind = "recorded inputs"
 	// FileDigest notes the content of a file, so that a file that did not
 	// change is not read again. It is true on one machine only.
 	FileDigest Kind = "file digest"
@@ -75,14 +76,6 @@ const (
 	FileDigestNode  = "(file digests)"
 	UnexplainedNode = "(unexplained)"
 )
-
-// fileType is the type of records that hold digests of files, as the root
-// package writes them.
-const fileType = 0x66696c6564696765
-
-// traceType is the type of records that list what was read, as the root package
-// writes them.
-const traceType = 0x7472616365206f66
 
 // A Record is a kept record and what it belongs to.
 type Record struct {
@@ -97,9 +90,9 @@ func kindOf(i store.Info) Kind {
 	switch {
 	case !i.Link.IsZero():
 		return Link
-	case i.Type == traceType:
-		return Trace
-	case i.Type == fileType:
+	case i.Type == notes.Recorded:
+		return RecordedInputs
+	case i.Type == notes.FileDigest:
 		return FileDigest
 	}
 	return Value

@@ -27,7 +27,7 @@ type Node struct {
 func (n Node) IsBookkeeping() bool { return n.Name == FileDigestNode || n.Name == UnexplainedNode }
 
 func (n *Node) add(r Record) {
-	if r.Kind == Link || r.Kind == Trace {
+	if r.Kind == Link || r.Kind == RecordedInputs {
 		n.Links++
 	} else {
 		n.Records++

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -74,7 +75,7 @@ func TestExportImport(t *testing.T) {
 		put(t, s, large)
 		want := contents(t, s)
 		for k, r := range want {
-			if r.Type == fileType {
+			if r.Type == notes.FileDigest {
 				delete(want, k)
 			}
 		}
@@ -252,7 +253,7 @@ func TestExportImportLaw(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(rt, "records") {
 			r := store.Record{
 				Key:        key.Key{1, byte(i), 1},
-				Type:       rapid.Uint64().Filter(func(n uint64) bool { return n != fileType }).Draw(rt, "type"),
+				Type:       rapid.Uint64().Filter(func(n uint64) bool { return n != notes.FileDigest }).Draw(rt, "type"),
 				Cost:       time.Duration(rapid.Int64Min(0).Draw(rt, "cost")),
 				Created:    time.Unix(0, rapid.Int64().Draw(rt, "created")),
 				Provenance: rapid.SliceOf(rapid.Byte()).Draw(rt, "provenance"),

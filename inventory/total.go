@@ -35,7 +35,7 @@ func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 		k := kinds[r.Kind]
 		k.Records++
 		k.Bytes += r.Size
-		if r.Kind != Link && r.Kind != Trace {
+		if r.Kind != Link && r.Kind != RecordedInputs {
 			k.Cost += r.Cost
 			t.Cost += r.Cost
 		}
@@ -44,7 +44,7 @@ func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 			t.Pinned++
 		}
 	}
-	for _, kind := range []Kind{Value, Link, Trace, FileDigest, Unexplained} {
+	for _, kind := range []Kind{Value, Link, RecordedInputs, FileDigest, Unexplained} {
 		if k, ok := kinds[kind]; ok {
 			k.Kind = kind
 			t.Kinds = append(t.Kinds, k)

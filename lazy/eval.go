@@ -25,7 +25,7 @@ type Evaluation struct {
 // Progress tells how far an evaluation is.
 type Progress struct {
 	Node     string // the function that is done now
-	From     larder.Source
+	From     larder.From
 	Computed int // nodes computed
 	Loaded   int // nodes found in memory or in the store
 	Waiting  int // nodes known to be needed and not done
@@ -110,7 +110,7 @@ type task struct {
 	unkept error // why it is not kept, if it is not
 	reads  []larder.Read
 	digest key.Digest // of the value, once needed
-	from   larder.Source
+	from   larder.From
 	once   sync.Once
 	failed error
 }
@@ -363,7 +363,7 @@ func (t *task) fail(err error) error {
 // invokeOnly computes a value that is not kept. It depends on all that its
 // arguments depend on.
 func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
-	value, reads, err := larder.Record(ctx, func(ctx context.Context) (any, error) {
+	value, reads, err := larder.WithReads(ctx, func(ctx context.Context) (any, error) {
 		for _, a := range t.args {
 			if a != nil {
 				a.note(ctx)

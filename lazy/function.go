@@ -92,7 +92,7 @@ type call struct {
 // outcome is a result on its way to those who need it.
 type outcome struct {
 	value  any
-	from   larder.Source
+	from   larder.From
 	key    key.Key
 	reads  []larder.Read
 	unkept error // why it is not kept, if it is not

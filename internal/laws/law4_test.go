@@ -8,7 +8,7 @@ var bounded = law{
 		"pool.TestEachIsBounded":                             "no more elements are worked on at once than was said",
 		"pool.TestUnsharedPoolIsBounded":                     "nor where nobody shares the pool",
 		"pool.TestPoolIsShared":                              "passes that run side by side share one pool",
-		".TestTracesAreBounded":                              "of a computation that reads something else each time the latest ways are known, and no more",
+		".TestRecordedInputsAreBounded":                              "of a computation that reads something else each time the latest ways are known, and no more",
 		".TestMemoryIsBounded":                               "what is beyond MemoryBytes is read from the store",
 		"store/disk.TestCloseMakesRoom":                      "a run that ends with a write too many leaves no more than the cap",
 		"cache.TestBoundsHold":                               "whatever is done, a cache holds no more entries and bytes than it may",
@@ -44,7 +44,7 @@ var bounded = law{
 	},
 	mutations: []mutation{
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
-		{"a trace grows without end", "trace.go", "	return t[:min(len(t), maxTrace)]\n", "	return t\n", []string{".TestTracesAreBounded"}},
+		{"recorded inputs grow without end", "recorded.go", "	return t[:min(len(t), maxRecorded)]\n", "	return t\n", []string{".TestRecordedInputsAreBounded"}},
 		{"a cache ignores its bound in bytes", "cache/cache.go", "o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes", "o.Bytes < 0", []string{"cache.TestBoundsHold"}},
 		{"a cache ignores its bound in entries", "cache/cache.go", "o.Size > 0 && c.entries.size() >= o.Size", "o.Size < 0", []string{"cache.TestBoundsHold"}},
 		{"a value that grows is not counted", "cache/cache.go", "		c.resize(e, bytes)\n		c.shrink(e)\n", "		c.resize(e, bytes)\n", []string{"cache.TestBoundsHold"}},

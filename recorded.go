@@ -9,25 +9,23 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/larder-data/larder/internal/notes"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
 
 // What a computation reads is known when it has run. So its key leads to a
-// trace: lists of what was read, one for each way the computation went. Its
+// lists of what was read, one for each way the computation went. Its
 // value is kept under a second key, made of the first one and of what the
 // things on one list were. (The Go command keeps results of tests like this.)
 
-// traceType marks records that hold traces.
-const traceType = 0x7472616365206f66 // "trace of"
+// maxRecorded is how many lists are kept under one key.
+const maxRecorded = 16
 
-// maxTrace is how many lists are kept under one key.
-const maxTrace = 16
+// recorded is the lists, the latest first; their digests are empty.
+type recorded [][]Read
 
-// trace is the lists, the latest first; their digests are empty.
-type trace [][]Read
-
-var tracedOp = func() *key.Op {
+var recordedOp = func() *key.Op {
 	op, err := key.NewOp("recorded inputs", key.Version("1"))
 	if err != nil {
 		panic(err) // it has no parameters that could be wrong
@@ -35,12 +33,12 @@ var tracedOp = func() *key.Op {
 	return op
 }()
 
-// tracedKey is the key of the value that was made under k with such reads.
-func tracedKey(k key.Key, reads []Read) (key.Key, error) {
+// recordedKey is the key of the value that was made under k with such reads.
+func recordedKey(k key.Key, reads []Read) (key.Key, error) {
 	reads = slices.SortedFunc(slices.Values(reads), func(a, b Read) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
-	a, err := tracedOp.Call(k, reads)
+	a, err := recordedOp.Call(k, reads)
 	if err != nil {
 		return key.Key{}, err
 	}
@@ -59,44 +57,44 @@ func present(ctx context.Context, l *Larder, list []Read) ([]Read, error) {
 	return reads, nil
 }
 
-// add returns the trace with one more list in front.
-func (t trace) add(reads []Read) trace {
+// add returns the lists with one more in front.
+func (t recorded) add(reads []Read) recorded {
 	list := slices.Clone(reads)
 	for i := range list {
 		list[i].Digest = key.Digest{}
 	}
 	t = slices.DeleteFunc(slices.Clone(t), func(other []Read) bool { return slices.Equal(other, list) })
 	t = slices.Insert(t, 0, list)
-	return t[:min(len(t), maxTrace)]
+	return t[:min(len(t), maxRecorded)]
 }
 
-// readTrace returns the trace under k, or nil.
-func (l *Larder) readTrace(ctx context.Context, k key.Key) trace {
+// readRecorded returns the lists under k, or nil.
+func (l *Larder) readRecorded(ctx context.Context, k key.Key) recorded {
 	rec, err := l.store.Get(ctx, k)
-	if err != nil || rec.Type != traceType {
+	if err != nil || rec.Type != notes.Recorded {
 		return nil
 	}
-	t, _ := decodeTrace(rec.Payload)
+	t, _ := decodeRecorded(rec.Payload)
 	return t
 }
 
-// putTrace notes under k what was read, in the store if so asked, and returns
+// putRecorded notes under k what was read, in the store if so asked, and returns
 // the key for the value, which had a cost.
-func (l *Larder) putTrace(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool, cost time.Duration) (key.Key, error) {
-	under, err := tracedKey(k, reads)
+func (l *Larder) putRecorded(ctx context.Context, a *key.Action, k key.Key, reads []Read, inStore bool, cost time.Duration) (key.Key, error) {
+	under, err := recordedKey(k, reads)
 	if err != nil {
 		return key.Key{}, err
 	}
-	t := l.readTrace(ctx, k).add(reads)
+	t := l.readRecorded(ctx, k).add(reads)
 	payload, err := cbor.Marshal(t)
 	if err != nil {
 		return key.Key{}, err
 	}
 	if inStore {
-		l.put(ctx, store.Record{Key: k, Type: traceType, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
+		l.put(ctx, store.Record{Key: k, Type: notes.Recorded, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
 	}
 	if l.memory != nil {
-		l.memory.Put(k, &entry{value: t, typ: traceType, key: k}, int64(len(payload))+entryOverhead, 0)
+		l.memory.Put(k, &entry{value: t, typ: notes.Recorded, key: k}, int64(len(payload))+entryOverhead, 0)
 	}
 	return under, nil
 }
@@ -112,9 +110,9 @@ var decodeStrict = func() cbor.DecMode {
 	return m
 }()
 
-func decodeTrace(b []byte) (t trace, err error) {
-	if err = decodeStrict.Unmarshal(b, &t); err == nil && len(t) > maxTrace {
-		err = errors.New("larder: a trace is too long")
+func decodeRecorded(b []byte) (t recorded, err error) {
+	if err = decodeStrict.Unmarshal(b, &t); err == nil && len(t) > maxRecorded {
+		err = errors.New("larder: too many recorded inputs")
 	}
 	return t, err
 }

@@ -37,7 +37,7 @@ func TestRecordedInputsAreNoResults(t *testing.T) {
 		}
 		kinds[r.Kind]++
 	}
-	if kinds[inventory.Value] != 1 || kinds[inventory.Trace] != 1 || len(kinds) != 2 {
+	if kinds[inventory.Value] != 1 || kinds[inventory.RecordedInputs] != 1 || len(kinds) != 2 {
 		t.Errorf("kinds: %v", kinds)
 	}
 	nodes, err := inventory.Nodes(t.Context(), l.Store(), inventory.Selection{})
