@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/store"
 )
 

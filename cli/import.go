@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/internal/inventory"
 )
 
 func (a *app) importCommand() *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/explain"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/explain"
 )
 
 func (a *app) treeCommand() *cobra.Command {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/explain"
 	"github.com/larder-data/larder/flow"
-	"github.com/larder-data/larder/inventory"
+	"github.com/larder-data/larder/internal/explain"
+	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/key"
 )
 

@@ -24,7 +24,7 @@ var neverHalf = law{
 		"format/underfolder.TestInterruptedReplaceIsRecovered":   "a folder that was moved aside by a killed writer comes back",
 		"format/output.TestWriteFile":                            "a file appears when it is complete or not at all",
 		"dataset.TestParcelComesBack":                            "what is kept of a sample comes back exactly, or is an error if it was cut",
-		"inventory.TestDamagedStream":                            "a stream of exported records that is damaged anywhere is told at the first damage",
+		"internal/inventory.TestDamagedStream":                   "a stream of exported records that is damaged anywhere is told at the first damage",
 	},
 	mutations: []mutation{
 		{"the checksum of a payload is skipped on read", "store/disk/get.go", "		if err := h.verify(r.Payload); err != nil {\n", "		if err := h.verify(r.Payload); err != nil && r.Payload == nil {\n", []string{"store/disk.TestDamageIsAMiss"}},

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/internal/notes"
-	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"

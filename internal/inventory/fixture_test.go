@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/internal/notes"
-	"github.com/larder-data/larder/inventory"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
