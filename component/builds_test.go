@@ -48,7 +48,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			if want = "error"; !strings.Contains(l.id, "time.Now (the clock)") {
 				t.Errorf("%s: %s", name, l.id)
 			}
-		case "stats of jpeg", "stats of png", "own plain of twice", "own constant of twice":
+		case "stats of jpeg", "stats of png", "own plain of twice", "own constant of twice", "own area of square":
 			want = "result"
 		}
 		if l.kind != want {
@@ -70,7 +70,9 @@ func TestBuildsOfComponents(t *testing.T) {
 			{program + "/own/own.go", "n * n", "n * n * n"},             // by one between structs
 			{program + "/own/own.go", "times = 2", "times = 3"},         // by a codec
 			{program + "/own/own.go", "made(2)", "made(3)"},             // by one that has a version
-		})), "image-stats", "stats of jpeg", "stats of png", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own functions")
+			{program + "/own/own.go", "s.side * s.side", "2 * s.side"},  // by a method of what a codec returns
+			{program + "/own/own.go", `"number "`, `"no. "`},            // by one of what is made, which the codec calls
+		})), "image-stats", "stats of jpeg", "stats of png", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own functions", "own area of square", "own label")
 	})
 	t.Run("another version of a module", func(t *testing.T) {
 		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, by which the rest of the program is known

@@ -65,7 +65,13 @@ type Component struct {
 	op     func(ctx context.Context, env *Env, params any, in []Samples) (Data, error)
 	sink   func(ctx context.Context, env *Env, params any, in Data) error
 	order  func(params any, n int) (order.Order, error)
+
+	function any // that was registered
 }
+
+// Function returns the Go function that was registered, by which the component's
+// code is known; nil for one that was made by [Of].
+func (c *Component) Function() any { return c.function }
 
 // Order returns the order in which an operator that only changes the order reads
 // n samples. ok is false for every other component, and for parameters that fit

@@ -29,7 +29,7 @@ func TestParamsAreDescribed(t *testing.T) {
 		Mode  *string            `param:"mode" default:"a" enum:"a|b"`
 		Paths []Path             `param:"paths"`
 	}
-	c := describe[params](Op, "x", "doc")
+	c := describe[params](Op, "x", "doc", nil)
 	for i, want := range []string{"map of number", "string", "list of path"} {
 		if got := c.Params[i].TypeName(); got != want {
 			t.Errorf("parameter %d is a %q, want %q", i, got, want)

@@ -15,21 +15,21 @@ import (
 // RegisterSource registers a source. What it reads are its parameters of type
 // [Path], or what these say as a [Reader].
 func RegisterSource[P any](name, doc string, open func(ctx context.Context, env *Env, p P) (Samples, error)) *Component {
-	c := describe[P](Source, name, doc)
+	c := describe[P](Source, name, doc, open)
 	c.source = func(ctx context.Context, env *Env, params any) (Samples, error) { return open(ctx, env, params.(P)) }
 	return register(c)
 }
 
 // RegisterMapper registers a mapper.
 func RegisterMapper[P any](name, doc string, build func(env *Env, p P) (dataset.Mapper, error)) *Component {
-	c := describe[P](Map, name, doc)
+	c := describe[P](Map, name, doc, build)
 	c.mapper = func(env *Env, params any) (dataset.Mapper, error) { return build(env, params.(P)) }
 	return register(c)
 }
 
 // RegisterOp registers an operator on one dataset with one output.
 func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Samples, error)) *Component {
-	c := describe[P](Op, name, doc)
+	c := describe[P](Op, name, doc, apply)
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		out, err := apply(ctx, env, params.(P), in[0])
 		return One(out), err
@@ -40,7 +40,7 @@ func RegisterOp[P any](name, doc string, apply func(ctx context.Context, env *En
 // RegisterOrder registers an operator that only changes the order in which
 // samples are read, given as an order over n samples.
 func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order, error)) *Component {
-	c := describe[P](Op, name, doc)
+	c := describe[P](Op, name, doc, build)
 	c.order = func(params any, n int) (order.Order, error) { return build(params.(P), n) }
 	c.op = func(_ context.Context, _ *Env, params any, in []Samples) (Data, error) {
 		o, err := c.order(params, in[0].Len())
@@ -54,7 +54,7 @@ func RegisterOrder[P any](name, doc string, build func(p P, n int) (order.Order,
 
 // RegisterParts registers an operator on one dataset with several outputs.
 func RegisterParts[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Samples) (Data, error)) *Component {
-	c := describe[P](Op, name, doc)
+	c := describe[P](Op, name, doc, apply)
 	c.Outs = true
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		return apply(ctx, env, params.(P), in[0])
@@ -64,7 +64,7 @@ func RegisterParts[P any](name, doc string, apply func(ctx context.Context, env 
 
 // RegisterJoin registers an operator on several datasets with one output.
 func RegisterJoin[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in []Samples) (Samples, error)) *Component {
-	c := describe[P](Op, name, doc)
+	c := describe[P](Op, name, doc, apply)
 	c.Many = true
 	c.op = func(ctx context.Context, env *Env, params any, in []Samples) (Data, error) {
 		out, err := apply(ctx, env, params.(P), in)
@@ -81,7 +81,7 @@ func RegisterSink[P any](name, doc string, write func(ctx context.Context, env *
 
 // NewSink returns a sink that is not registered, for graphs built in Go.
 func NewSink[P any](name, doc string, write func(ctx context.Context, env *Env, p P, in Data) error) *Component {
-	c := describe[P](Sink, name, doc)
+	c := describe[P](Sink, name, doc, write)
 	c.sink = func(ctx context.Context, env *Env, params any, in Data) error { return write(ctx, env, params.(P), in) }
 	return c
 }
@@ -95,9 +95,9 @@ var (
 
 // describe makes a component that does nothing yet, its parameters taken from
 // the fields of P.
-func describe[P any](kind Kind, name, doc string) *Component {
+func describe[P any](kind Kind, name, doc string, function any) *Component {
 	t := reflect.TypeFor[P]()
-	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t)}
+	return &Component{Kind: kind, Name: name, Doc: doc, Type: t, Params: paramsOf(t), function: function}
 }
 
 // register adds a component.

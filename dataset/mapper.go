@@ -122,15 +122,17 @@ func (m *maker) Name() string { return m.f.Name }
 func (m *maker) Op(ctx context.Context, l *larder.Larder) (*key.Op, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.op != nil {
+	if m.op == nil {
+		op, err := m.identify(ctx, l)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.f.Name, err)
+		}
+		m.op = op
+	}
+	if m.identity.Closure == nil {
 		return m.op, nil
 	}
-	op, err := m.identify(ctx, l)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.f.Name, err)
-	}
-	m.op = op
-	return op, nil
+	return m.op, source.Steady()
 }
 
 func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {
@@ -179,7 +181,7 @@ func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
 	if err := id.Steady(ctx); err != nil {
 		return Sample{}, err
 	}
-	out, err := m.f.Func(ctx, in)
+	out, err := m.f.Func(ctx, in.inOrder())
 	return out, cmp.Or(err, id.Steady(ctx)) // to see that nothing has changed
 }
 

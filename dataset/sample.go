@@ -102,6 +102,31 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 	return v, nil
 }
 
+// inOrder returns s as makers see it: in the order of the keys, with no item said to
+// be shared and none there twice, as nothing of that is a part of what results are
+// known by.
+func (s Sample) inOrder() Sample {
+	plain := true
+	for i, f := range s.fields {
+		plain = plain && !f.Shared && (i == 0 || s.fields[i-1].Key < f.Key) && !holds(s.fields[:i], f.Item)
+	}
+	if plain {
+		return s
+	}
+	fields := slices.SortedFunc(slices.Values(s.fields), func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	for i, f := range fields {
+		fields[i].Shared = false
+		if holds(fields[:i], f.Item) {
+			fields[i].Item = ItemFrom(f.Item.origin)
+		}
+	}
+	return Sample{fields}
+}
+
+func holds(fields []Field, it *Item) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool { return f.Item == it })
+}
+
 // With returns s with the given fields added, each in the place of the field
 // of the same key if there is one; but a shared one does not replace the
 // sample's own. [Sample.Share] makes an item shared.

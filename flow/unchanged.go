@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
@@ -129,7 +130,10 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	}
 	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
 	w.alone = true
-	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
+	w.does = []key.Param{
+		{Name: "codecs", Value: dataset.Codecs()}, // the program may have others on another day
+		{Name: "settings", Value: []any{codec.StrictYAML.Load(), codec.MaxPixels.Load(), codec.MaxUnpacked.Load()}},
+	}
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
 		if !ok {
@@ -192,39 +196,57 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	for _, in := range s.From {
 		does = append(does, in.String())
 	}
-	mappers, err := r.mappers(s, env)
-	if err != nil {
+	ok = true
+	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
+		var parts []any
+		switch {
+		case !ok || c.Kind == component.Source || c.Kind == component.Sink: // which say what they read
+			return
+		case c.Kind == component.Map:
+			var maker dataset.Maker
+			if maker, ok = makerOf(c, env, params); !ok {
+				return
+			}
+			if maker != nil {
+				parts, ok = r.makes(ctx, s, maker)
+				ok = ok && kept
+				break
+			}
+			fallthrough
+		default:
+			var code string
+			code, ok = steady(ctx, r.Larder, c)
+			parts = []any{code}
+		}
+		does = append(does, parts...)
+	})
+	if !ok {
 		return nil, false
 	}
-	for _, m := range mappers {
-		if maker, ok := m.(dataset.Maker); ok {
-			if !kept {
-				return nil, false
-			}
-			op, err := maker.Op(ctx, r.Larder)
-			if err != nil {
-				return nil, false
-			}
-			k := op.Key()
-			does = append(does, k.String())
-			s.ops = append(s.ops, k)
-		}
-	}
-	_, err = key.Of(does)
+	_, err := key.Of(does)
 	return does, err == nil
 }
 
-// mappers makes the mappers that a node applies.
-func (r *run) mappers(s *state, env *component.Env) (all []dataset.Mapper, err error) {
-	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
-		if c.Kind != component.Map || err != nil {
-			return
-		}
-		var m dataset.Mapper
-		m, err = c.Mapper(env, params)
-		all = append(all, m)
-	})
-	return all, err
+// makerOf returns the maker that a mapper is, or nil if it only moves items about. ok
+// is false if there is no mapper.
+func makerOf(c *component.Component, env *component.Env, params any) (maker dataset.Maker, ok bool) {
+	m, err := c.Mapper(env, params)
+	if err != nil {
+		return nil, false
+	}
+	maker, _ = m.(dataset.Maker)
+	return maker, true
+}
+
+// makes says what a maker of a node does.
+func (r *run) makes(ctx context.Context, s *state, maker dataset.Maker) (parts []any, ok bool) {
+	op, err := maker.Op(ctx, r.Larder)
+	if err != nil {
+		return nil, false
+	}
+	k := op.Key()
+	s.ops = append(s.ops, k)
+	return []any{k.String(), maker.Reads(), maker.Makes()}, true
 }
 
 // findWritten returns what the sink wrote, if it would write the same again and

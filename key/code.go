@@ -47,9 +47,9 @@ func (c Code) IsZero() bool { return c == Code{} }
 // the Go command gave it, or the digest of the file where it has none, or one
 // that somebody set.
 //
-// On Linux the file is the running one even if another has taken its place.
-// Elsewhere it is found by its path. Shared libraries that the program loads
-// are not covered.
+// On Linux the file is the running one even if another has taken its place, and that
+// of the library where this code is in one. Elsewhere it is found by its path. Shared
+// libraries that the program loads are not covered.
 func Build() (Code, error) { return build() }
 
 var build = sync.OnceValues(func() (Code, error) {
@@ -103,7 +103,11 @@ func ofGo(id string) bool {
 	})
 }
 
+// openExecutable opens the file that the running code is in.
 func openExecutable() (*os.File, error) {
+	if path := program.File(); path != "" {
+		return os.Open(path) // of which nothing is there if it was replaced: it is called "... (deleted)"
+	}
 	f, err := os.Open("/proc/self/exe")
 	if !errors.Is(err, os.ErrNotExist) {
 		return f, err

@@ -2,6 +2,7 @@ package mapper
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,67 @@ func TestBoundMethodsAreRefused(t *testing.T) {
 	}
 	if _, err = m.Op(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "is a method bound to a value that no key covers") {
 		t.Errorf("a bound method: %v", err)
+	}
+}
+
+// TestMakersSeeWhatIsInTheirKeys: makers are given items in the order of their names,
+// and are not told which are shared or the same, as no key says so; and they read no
+// setting of Larder.
+func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
+	one := dataset.NewItem("txt", "x")
+	other := dataset.NewItem("txt", "x")
+	for _, s := range []dataset.Sample{
+		dataset.NewSample(dataset.Field{Key: "a", Item: one}, dataset.Field{Key: "b", Item: other}),
+		dataset.NewSample(dataset.Field{Key: "b", Item: one}, dataset.Field{Key: "a", Item: other}),
+		dataset.NewSample(dataset.Field{Key: "a", Item: one, Shared: true}, dataset.Field{Key: "b", Item: other}),
+		dataset.NewSample(dataset.Field{Key: "a", Item: one}, dataset.Field{Key: "b", Item: one}),
+	} {
+		m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
+			a, _ := in.Field("a")
+			b, _ := in.Field("b")
+			return oneItem("made", "json", fmt.Sprint(in.Keys(), a.Shared, b.Shared, a.Item == b.Item)), nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := dataset.Map(dataset.List(s), m, dataset.MapOptions{}).At(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := out.Value(t.Context(), "made"); v != "[a b] false false false" || err != nil {
+			t.Errorf("a maker sees %v (%v)", v, err)
+		}
+	}
+	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+		return oneItem("made", "json", dataset.MaxDecoded.Load()), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Op(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "a setting of Larder") {
+		t.Errorf("a maker that reads a setting: %v", err)
+	}
+}
+
+// TestMakersWhileSettingsChange: nothing is handed out of what a maker made before
+// GODEBUG was set.
+func TestMakersWhileSettingsChange(t *testing.T) {
+	making := func() error {
+		m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			return oneItem("made", "json", "a"), nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Op(t.Context(), nil)
+		return err
+	}
+	if err := making(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GODEBUG", "urlstrictcolons=0")
+	if err := making(); err == nil || !strings.Contains(err.Error(), "GODEBUG") {
+		t.Errorf("with another GODEBUG: %v", err)
 	}
 }
 

@@ -99,7 +99,8 @@ type walker struct {
 	// Methods that may be called by name on whatever has them, and whether all
 	// exported ones may be.
 	dispatched map[string]bool
-	anything   bool
+	anything   bool // every exported method may be called
+	everything bool // every method
 	open       [][]string     // methods of interfaces by which values of other types may come in
 	admitted   map[*decl]bool // types that were taken in because of that
 	modules    map[string]string
@@ -153,7 +154,8 @@ func (w *walker) walk() {
 	for _, p := range w.root.unseen {
 		w.refuse(w.root.decl, p)
 	}
-	if w.root.values {
+	if w.root.values || len(w.root.through) > 0 {
+		w.everything = true // values go to other components, which know their methods
 		w.callsAnything()
 	}
 	for _, path := range w.root.through {
@@ -371,8 +373,11 @@ func (w *walker) mayHold(m *decl) bool {
 // though nothing names it.
 func (w *walker) callable(m *decl) bool {
 	name := m.names[0]
-	return (w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)) && w.mayHold(m)
+	return (w.dispatched[name] || calledByLibrary[name] || w.any(name)) && w.mayHold(m)
 }
+
+// any reports whether methods of a name may be called by who does not name them.
+func (w *walker) any(name string) bool { return w.everything || w.anything && isExported(name) }
 
 func isExported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
@@ -387,7 +392,7 @@ func (w *walker) callsAnything() {
 	}
 	for _, t := range w.types {
 		for _, m := range t.methods {
-			if isExported(m.names[0]) && w.mayHold(m) {
+			if w.any(m.names[0]) && w.mayHold(m) {
 				w.reach(m, t)
 			}
 		}

@@ -39,6 +39,16 @@ var engineCallable = map[string]map[string]bool{
 	engine + "/component": setOf("Env.Path", "Suggest"),
 }
 
+// perProgram lists those of them that depend on what else the program has; the
+// components that come with Larder have all of that in their keys.
+var perProgram = setOf(engine+"/dataset.IsKnown", engine+"/dataset.FormatOf")
+
+// isSetting reports whether a name is that of a variable that is no error.
+func isSetting(o types.Object) bool {
+	v, ok := o.(*types.Var)
+	return ok && isPackageVariable(v) && !types.Identical(v.Type(), types.Universe.Lookup("error").Type())
+}
+
 func setOf(names ...string) map[string]bool {
 	set := map[string]bool{}
 	for _, n := range names {
@@ -68,6 +78,10 @@ func (w *walker) engine(d *decl, l leaf) {
 	what := engineImpure[l.path][l.name]
 	_, calls := l.object.(*types.Func)
 	switch callable := engineCallable[l.path]; {
+	case callable != nil && isSetting(l.object):
+		what = "a setting of Larder, which may change"
+	case callable != nil && perProgram[l.full()] && !ofLarder(d.file.pkg.path):
+		what = "what the program registers"
 	case callable == nil || !calls:
 	case len(w.root.through) == 0:
 		what = "codecs that its key says nothing of, as it is no component"

@@ -26,6 +26,9 @@ type Function struct {
 // errNoFunction is returned for what is not a function.
 var errNoFunction = errors.New("source: not a function")
 
+// errElsewhere is returned for a function that was loaded while the program ran.
+var errElsewhere = errors.New("source: the function is of a plugin, which the build of the program does not cover: give it a Version")
+
 // FunctionOf finds the function value f.
 func FunctionOf(f any) (Function, error) {
 	v := reflect.ValueOf(f)
@@ -35,6 +38,9 @@ func FunctionOf(f any) (Function, error) {
 	code := runtime.FuncForPC(v.Pointer())
 	if code == nil {
 		return Function{}, errNoFunction
+	}
+	if program.Elsewhere(v.Pointer()) {
+		return Function{}, errElsewhere
 	}
 	file, line := begin(code)
 	pkg, symbol := program.Package(code.Name(), file)

@@ -149,7 +149,7 @@ func (w *walker) admits(t *decl) bool {
 			}
 		}
 		return len(want) > 0 || slices.ContainsFunc(methods, func(name string) bool {
-			return w.dispatched[name] || calledByLibrary[name] || w.anything && isExported(name)
+			return w.dispatched[name] || calledByLibrary[name] || w.any(name)
 		})
 	})
 }

@@ -18,10 +18,11 @@ type program struct {
 	dir string
 }
 
-func build(t *testing.T) program {
+func build(t *testing.T, flags ...string) program {
 	t.Helper()
 	p := program{t, t.TempDir()}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(p.dir, "weather"), ".").CombinedOutput(); err != nil {
+	args := append([]string{"build", "-o", filepath.Join(p.dir, "weather")}, append(flags, ".")...)
+	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"flow.yaml", "july.txt"} {
@@ -127,5 +128,88 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 	p.write("july.txt", "2024-07-01 20 C\n")
 	if _, stderr := p.weather(2, "op", "every", "--n", "1", "-i", "station:july.txt", "-o", "table:july.txt,overwrite=replace"); !strings.Contains(stderr, "what is read is never written") {
 		t.Errorf("the sink onto the source: %s", stderr)
+	}
+}
+
+// moving has an operator and a mapper that do what the environment says, and an
+// operator that does the same each time.
+const moving = `package main
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+type none struct{}
+
+func init() {
+	component.RegisterOp("some", "Passes on as many samples as $N says.", some)
+	component.RegisterMapper("name", "Names an item as $NAME says.", name)
+	component.RegisterOp("first", "Passes on a sample.", first)
+}
+
+func some(_ context.Context, _ *component.Env, _ none, in component.Samples) (component.Samples, error) {
+	n, _ := strconv.Atoi(os.Getenv("N"))
+	return dataset.Func(n, in.At), nil
+}
+
+func name(*component.Env, none) (dataset.Mapper, error) {
+	return dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
+		return s.Rename(map[string]string{"day": os.Getenv("NAME")})
+	}), nil
+}
+
+func first(_ context.Context, _ *component.Env, _ none, in component.Samples) (component.Samples, error) {
+	return dataset.Func(1, in.At), nil
+}
+`
+
+// TestOperatorsOfOthers: a sink is left as it is where all that was done for it is
+// known, also by operators of others, and is written again where something of that may
+// depend on more.
+func TestOperatorsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	here, err := filepath.Abs("moving.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := filepath.Join(dir, "moving.go")
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: added}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{added: moving, filepath.Join(dir, "overlay.json"): string(overlay)} {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := build(t, "-overlay", filepath.Join(dir, "overlay.json"))
+	p.write("rows.jsonl", "{\"day\": 1}\n{\"day\": 2}\n")
+	run := func(flow, n, name string) (out string, left bool) {
+		t.Setenv("N", n)
+		t.Setenv("NAME", name)
+		p.write("moving.yaml", "version: 1\nnodes:\n  days: {source: jsonl, with: {path: rows.jsonl}}\n"+flow+
+			"  out: {sink: jsonl, from: moved, with: {path: out.jsonl, overwrite: replace}}\n")
+		_, stderr := p.weather(0, "run", "moving.yaml")
+		return p.read("out.jsonl"), strings.Contains(stderr, "unchanged")
+	}
+	for op, flow := range map[string]string{
+		"some": "  moved: {op: some, from: days}\n", "name": "  moved: {map: name, from: days}\n",
+		"within": "  moved: {op: map-if, from: days, with: {where: 'true', step: {map: name}}}\n",
+	} {
+		before, _ := run(flow, "1", "day")
+		now, left := run(flow, "2", "when")
+		if left || now == before {
+			t.Errorf("%s: the sink has what another environment made:\n%s", op, now)
+		}
+	}
+	before, _ := run("  moved: {op: first, from: days}\n", "", "")
+	now, left := run("  moved: {op: first, from: days}\n", "", "")
+	if !left || now != before || strings.Count(now, "\n") != 1 {
+		t.Errorf("a sink whose operator is known by its code was written again (%v):\n%s", left, now)
 	}
 }

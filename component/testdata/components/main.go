@@ -58,6 +58,8 @@ func main() {
 	}
 	m, err := own.Makers["plain"](3)
 	sayResult("own plain of twice", l, m, err, "n", dataset.NewBytes("twice", []byte("4")), "made")
+	m, err = own.Makers["area"](3)
+	sayResult("own area of square", l, m, err, "n", dataset.NewBytes("square", []byte("four")), "made")
 	m, err = own.Makers["constant"](3)
 	sayResult("own constant of twice", l, m, err, "n", dataset.NewBytes("twice", []byte("4")), "made")
 	filter(env)

@@ -28,6 +28,8 @@ var Makers = map[string]func(by int) (dataset.Maker, error){
 	"clock":     clock,
 	"functions": func(by int) (dataset.Maker, error) { return functions(func(n int) int { return n * by }) },
 	"typed":     typed,
+	"area":      area,
+	"label":     label,
 	"given":     given,
 	"constant":  func(int) (dataset.Maker, error) { return constant() },
 }
@@ -135,6 +137,53 @@ func init() {
 			return n * times, err
 		},
 		Encode: func(v any) ([]byte, error) { return fmt.Appendf(nil, "%d", v.(int64)/times), nil },
+	})
+}
+
+// A shape is measured by a method that no other package can name.
+type shape interface{ area() int64 }
+
+type square struct{ side int64 }
+
+func (s square) area() int64 { return s.side * s.side }
+
+// area reads what a codec returns, by a method.
+func area(int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "area", In: []string{"n"}, Out: []string{"made"}, Formats: []string{"json"},
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			v, err := s.Value(ctx, "n")
+			if err != nil {
+				return dataset.Sample{}, err
+			}
+			return made(v.(shape).area()), nil
+		},
+	})
+}
+
+type named struct{ n int }
+
+func (n named) text() string { return fmt.Sprint("number ", n.n) }
+
+// label makes what a codec writes, by a method.
+func label(by int) (dataset.Maker, error) {
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "label", Out: []string{"made"}, Formats: []string{"label"},
+		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) {
+			return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.NewItem("label", named{2})}), nil
+		},
+	})
+}
+
+func init() {
+	codec.Register(codec.Codec{
+		Name: "square", Extensions: []string{"square"},
+		Decode: func(b []byte) (any, error) { return square{int64(len(b))}, nil },
+	})
+	codec.Register(codec.Codec{
+		Name: "label", Extensions: []string{"label"},
+		Decode: func(b []byte) (any, error) { return string(b), nil },
+		Encode: func(v any) ([]byte, error) { return []byte(v.(interface{ text() string }).text()), nil },
 	})
 }
 

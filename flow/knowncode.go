@@ -1,0 +1,43 @@
+package flow
+
+import (
+	"context"
+	"strings"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/source"
+)
+
+const larderPath = "github.com/larder-data/larder"
+
+// arranges lists what operators use of Larder to make datasets of others: what they
+// put out depends on these, and on nothing else.
+var arranges = []string{
+	larderPath + "/dataset.Func", larderPath + "/dataset.List", larderPath + "/dataset.Reorder", larderPath + "/dataset.Cat",
+	larderPath + "/dataset.Zip", larderPath + "/dataset.Map", larderPath + "/dataset.Each", larderPath + "/dataset.MapperFunc",
+	larderPath + "/component.One", larderPath + "/component.Data", larderPath + "/order/...",
+}
+
+// steady reports whether what a component of others does is known by its code, which
+// code then names: whether nothing else that may change has a part in it. The
+// components that come with Larder depend on their parameters alone.
+func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code string, ok bool) {
+	f, err := source.FunctionOf(c.Function())
+	switch {
+	case err != nil:
+		return "", false
+	case ownCode(f.Package):
+		return "", true
+	}
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{c.Function()}, Declared: source.Declared{Values: true, Pure: arranges}})
+	if err != nil || id.Closure == nil || len(id.Closure.Inputs) > 0 {
+		return "", false
+	}
+	return id.Code.ID, true
+}
+
+// ownCode reports whether a package comes with Larder.
+func ownCode(path string) bool {
+	return strings.HasPrefix(path, larderPath+"/") && !strings.HasPrefix(path, larderPath+"/examples/") && !strings.HasSuffix(path, "_test")
+}
