@@ -170,6 +170,7 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 		return Sample{}, err
 	}
 	defer m.unlock()
+	m.foresee(ctx)
 	if m.done && (m.kept || !m.keep) {
 		return m.out, nil
 	}
