@@ -7,7 +7,8 @@
 // people and go to stderr.
 //
 // The exit status is 0 if all is well, 1 if the work failed, 2 if the request
-// was wrong, and 130 if the program was told to stop by Ctrl-C or SIGTERM:
+// was wrong, and 130 if the program was told to stop by Ctrl-C, SIGTERM or, if that
+// is not ignored as under nohup, SIGHUP (the terminal was closed):
 // samples under way are given up, and what was computed is kept. A second signal
 // ends it at once. In the code a usageError is a wrong request and a failure is
 // work that failed.
@@ -40,6 +41,7 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/store"
 
 	// The components that come with Larder.
@@ -47,7 +49,6 @@ import (
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/underfolder"
-	_ "github.com/larder-data/larder/mapper"
 	_ "github.com/larder-data/larder/op"
 )
 
@@ -62,7 +63,11 @@ const (
 // Main runs the command line and returns its exit status. Everything for
 // machines goes to stdout, everything for people to stderr.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	a := &app{stdout: stdout, stderr: stderr}
@@ -167,6 +172,9 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	size, err := a.maxBytes()
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if err := mapper.Sweep(); err != nil {
+		a.logger().Warn("what commands of a run that was killed left cannot be removed", "err", err)
 	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := larder.Open(o)

@@ -68,6 +68,7 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	r.leaveUnchanged(ctx)
 	stop := r.watch()
 	err = r.all(ctx)
+	r.ending.Wait()
 	if err == nil && o.Discard {
 		err = r.discard(ctx)
 	}
@@ -109,7 +110,8 @@ type run struct {
 	states   []*state   // of the nodes needed, in order
 	writings []*writing // of the sinks of which it can be known that they need not be written
 	events   *events
-	ranges   bool // samples are made in ranges, of which each process may make others
+	ending   component.Ending // of what goes on outside of the process
+	ranges   bool             // samples are made in ranges, of which each process may make others
 }
 
 // state is what a run knows of a node.
@@ -177,6 +179,7 @@ func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
 		Pool: r.pool(n), Log: r.Log.With("node", n.Name),
+		Ending: &r.ending,
 	}
 	if r.Larder != nil {
 		env.Files = r.Larder.Files()
