@@ -21,6 +21,7 @@ type Scan[T any] struct {
 	Node   string         // for errors
 	Op     *key.Op        // identity of what is done
 	Reads  []string       // items that Each is given, each of which must be there; nil means all
+	May    []string       // those of Reads that need not be there
 	Pool   *pool.Pool     // bounds the samples looked at at once
 	Larder *larder.Larder // nil: nothing is kept
 	Tally  *Tally         // may be nil
@@ -132,7 +133,14 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 	if err != nil || s.Reads == nil {
 		return in, err
 	}
-	if in, err = in.pick(s.Reads); err != nil {
+	reads := s.Reads
+	if s.May != nil {
+		reads = slices.DeleteFunc(slices.Clone(reads), func(name string) bool {
+			_, there := in.Field(name)
+			return !there && slices.Contains(s.May, name)
+		})
+	}
+	if in, err = in.pick(reads); err != nil {
 		return Sample{}, &SampleError{Node: s.Node, Index: i, Err: err}
 	}
 	return in, nil

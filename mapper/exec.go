@@ -75,7 +75,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
 		// Of the outside the command gets a folder, and what is in Params.
-		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "golang.org/x/sys/unix", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin"},
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin"},
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // groupAttributes has a command end with this process, however that ends. Its
@@ -19,10 +17,11 @@ func groupAttributes() *syscall.SysProcAttr {
 
 // awaitExit waits until a child has ended, and leaves it to be waited for.
 func awaitExit(pid int) bool {
+	const byPID = 1
 	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return err == nil
+		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, byPID, uintptr(pid), 0, syscall.WEXITED|syscall.WNOWAIT, 0, 0)
+		if err != syscall.EINTR {
+			return err == 0
 		}
 	}
 }

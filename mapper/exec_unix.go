@@ -9,8 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // pipeDelay is how long the end of stderr is waited for when a command and its group
@@ -51,21 +49,21 @@ func runGroup(cmd *exec.Cmd) error {
 // lockFolder locks a folder of the user's own until the file is closed, or the
 // process ends in whatever way.
 func lockFolder(dir string) (*os.File, error) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, errLocked // gone, or not ours
 	}
 	f := os.NewFile(uintptr(fd), dir)
-	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil {
-		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	var st syscall.Stat_t
+	if err = syscall.Fstat(fd, &st); err == nil {
+		err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	named, nerr := os.Lstat(dir)
 	locked, lerr := f.Stat()
 	switch {
 	case err == nil && nerr == nil && lerr == nil && int(st.Uid) == os.Getuid() && os.SameFile(named, locked):
 		return f, nil
-	case err == nil || err == unix.EWOULDBLOCK:
+	case err == nil || err == syscall.EWOULDBLOCK:
 		err = errLocked
 	}
 	_ = f.Close() // nothing was written
