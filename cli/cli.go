@@ -43,6 +43,7 @@ import (
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
 
 	// The components that come with Larder.
 	_ "github.com/larder-data/larder/format/csv"
@@ -70,7 +71,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	a := &app{stdout: stdout, stderr: stderr}
+	out := &checked{Writer: stdout}
+	a := &app{stdout: out, stderr: stderr}
 	ctx = dataset.WithLog(ctx, a.logger())
 	switch how := os.Getenv("LARDER_YAML"); how {
 	case "", "strict":
@@ -87,6 +89,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root := a.command()
 	root.SetArgs(withNames(root, args))
 	err := root.ExecuteContext(ctx)
+	switch {
+	case out.err == nil:
+	case err == nil:
+		err = failure{fmt.Errorf("standard output: %w", out.err)}
+	default:
+		err = failure{err} // the request was right, whatever failed by it
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -98,6 +107,18 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "larder:", err)
 	}
 	return status(err)
+}
+
+// checked remembers that what was asked for could not be written.
+type checked struct {
+	io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.err = cmp.Or(c.err, err)
+	return n, err
 }
 
 // errReported marks an error that the user has been shown.
@@ -129,6 +150,7 @@ type app struct {
 	cache          string           // --cache
 	cacheSize      string           // --cache-size
 	warned         func(flow.Event) // told of warnings, if not nil
+	passes         bool             // results may pass through, if there is no place to keep them in
 }
 
 func (a *app) command() *cobra.Command {
@@ -178,6 +200,11 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := larder.Open(o)
+	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
+		a.logger().Warn("there is no cache folder, so nothing is kept beyond this run; name one by --cache or LARDER_CACHE", "err", err)
+		o.Store = memory.New(memory.Options{})
+		l, err = larder.Open(o)
+	}
 	switch {
 	case errors.Is(err, store.ErrForeign):
 		return nil, usageError{err}
@@ -185,6 +212,12 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		return nil, failure{err}
 	}
 	return l, nil
+}
+
+// hasFolder reports whether the user's cache folder is there, or can be made.
+func (a *app) hasFolder() bool {
+	dir, err := a.folder()
+	return err == nil && os.MkdirAll(dir, 0o700) == nil
 }
 
 // folder is the cache folder.

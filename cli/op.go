@@ -79,7 +79,7 @@ func (a *app) componentCommand(one *component.Component) *cobra.Command {
 	r := &componentRun{
 		component: one,
 		in:        places{kind: component.Source, flag: "-i"},
-		out:       places{kind: component.Sink, flag: "-o"},
+		out:       places{kind: component.Sink, flag: "-o", to: a.stdout},
 	}
 	summary, _, _ := strings.Cut(one.Doc, ". ")
 	c := &cobra.Command{

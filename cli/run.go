@@ -87,7 +87,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	}
 	defer func() { err = errors.Join(err, events.close()) }()
 	shown := *a
-	shown.stderr, shown.warned = d.log(), events.observe
+	shown.stderr, shown.warned, shown.passes = d.log(), events.observe, true
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
 		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, Log: shown.logger(),
 			Observers: []func(flow.Event){d.observe, events.observe}}
