@@ -39,7 +39,9 @@ func (p *places) sink() (*component.Component, any) {
 			for i, o := range p.list {
 				write := o.component.Write
 				if o.stdout {
-					write = func(ctx context.Context, env *component.Env, _ any, in component.Data) error { return o.print(ctx, env, in, p.to) }
+					write = func(ctx context.Context, env *component.Env, _ any, in component.Data) error {
+						return o.print(ctx, env, in, p.to)
+					}
 				}
 				if err := write(ctx, env, o.params, parts[i]); err != nil {
 					return fmt.Errorf("%s: %w", o.flag, err)

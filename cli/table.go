@@ -33,7 +33,21 @@ func writeTable(w io.Writer, r *flow.Report) {
 			fmt.Fprintf(w, "%s: cache %s knew the order of %d of %d passes\n", n.Name, c.Policy, c.KnownOrders, c.KnownOrders+c.UnknownOrders)
 		}
 	}
+	writeSkips(w, r.Skips)
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
+}
+
+// mostSkips is how many skipped samples are named.
+const mostSkips = 10
+
+// writeSkips names samples that were skipped.
+func writeSkips(w io.Writer, skips []flow.Skip) {
+	for _, s := range skips[:min(len(skips), mostSkips)] {
+		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
+	}
+	if more := len(skips) - mostSkips; more > 0 {
+		fmt.Fprintf(w, "%d more samples were skipped; the report and --skips have all\n", more)
+	}
 }
 
 // writePlan writes what a run would do.

@@ -132,7 +132,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
 	}
 	np.Samples = count(data)
-	if !s.pinned && !s.target {
+	if !s.pinned && !s.target && !p.skips(s).Skip {
 		return nil
 	}
 	var copied []component.Copy

@@ -31,6 +31,9 @@ type RunOptions struct {
 	Checkpoints Checkpoints
 	// Discard lets go of the checkpoints when the run has ended well.
 	Discard bool
+	// OnError says what becomes of samples that a source or a mapper cannot
+	// make, where the node does not say it.
+	OnError OnError
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -128,6 +131,7 @@ type state struct {
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
 	passes   passes
+	skipped  []Skip
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	pool     *pool.Pool          // of the node, if it has one of its own
 	ended    chan struct{}       // closed once what the node does in a run is done
@@ -233,6 +237,9 @@ func (r *run) build(ctx context.Context, s *state) error {
 		return err
 	}
 	s.samples = count(s.data)
+	if err := r.sift(ctx, s); err != nil {
+		return err
+	}
 	if s.Options.Auto && !larder.IsDry(ctx) {
 		if err := r.decide(ctx, s); err != nil {
 			return err
@@ -286,7 +293,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 	maker, ok := m.(dataset.Maker)
 	o := dataset.MapOptions{
 		Node: place, Larder: r.Larder, Tally: &s.tally, Slots: s.slots,
-		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
+		Keep: s.Options.Keep || s.pinned || r.skips(s).Skip || s.eager && ok && maker.Makes() == nil,
 	}
 	if ok {
 		r.applies(s, maker)
@@ -346,7 +353,7 @@ func (r *run) remember(ctx context.Context, s *state) error {
 			}
 			part = kept
 		}
-		if r.keepsHere(s) || s.Options.Keep {
+		if r.keepsHere(s) || s.Options.Keep || r.skips(s).Skip {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {

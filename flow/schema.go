@@ -48,6 +48,13 @@ func optionProperties() object {
 		"keep":       object{"type": "boolean", "description": "keep each computed sample across runs, as samples are asked for"},
 		"checkpoint": object{"enum": []any{true, false, "auto"}, "description": "compute all samples, keep and pin them before anything reads the node; auto decides by measured costs"},
 		"workers":    orVariable(object{"type": "integer", "minimum": 1}),
+		"on-error": object{
+			"description": "what becomes of samples that a source or a mapper cannot make: the run fails, or goes on without them, at most so many or such a share",
+			"anyOf": []any{
+				object{"enum": []any{"fail", "skip"}},
+				object{"type": "object", "additionalProperties": false, "required": []string{"skip"}, "properties": object{"skip": object{"type": []string{"string", "integer"}}}},
+			},
+		},
 		"cache": object{
 			"description": "keep samples decoded in memory",
 			"type":        "object", "additionalProperties": false, "required": []string{"policy"},

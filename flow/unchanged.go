@@ -132,7 +132,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
-		if !ok {
+		if !ok || r.skips(n).Skip { // what was skipped is tried again
 			return nil
 		}
 		w.does = append(w.does, key.Param{Name: "node " + n.Name, Value: does})
