@@ -71,6 +71,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	defer restoreLimits()()
 	out := &checked{Writer: stdout}
 	a := &app{stdout: out, stderr: stderr}
 	ctx = dataset.WithLog(ctx, a.logger())
@@ -150,6 +151,7 @@ type app struct {
 	cache          string           // --cache
 	cacheSize      string           // --cache-size
 	warned         func(flow.Event) // told of warnings, if not nil
+	limits         limits           // --max-pixels, --max-unpacked
 	passes         bool             // results may pass through, if there is no place to keep them in
 }
 
@@ -167,6 +169,7 @@ share, and handed back only while it is still right.`,
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
+	a.limits.flags(root)
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
@@ -268,7 +271,7 @@ func (a *app) logger() *slog.Logger {
 }
 
 // parse reads a flow file with its variables set.
-func parse(file string, set variables) (*flow.Flow, error) {
+func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	content, err := os.ReadFile(filepath.Clean(file)) // which is how its own paths start
 	if err != nil {
 		return nil, usageError{err}
@@ -277,6 +280,7 @@ func parse(file string, set variables) (*flow.Flow, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	a.limits.apply(f.Limits)
 	return f, nil
 }
 

@@ -67,7 +67,7 @@ func (f *runFlags) onErrorFlags(c *cobra.Command) {
 }
 
 func (a *app) run(ctx context.Context, file string, f runFlags) error {
-	fl, err := parse(file, f.set)
+	fl, err := a.parse(file, f.set)
 	if err != nil {
 		return err
 	}

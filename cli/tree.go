@@ -41,7 +41,7 @@ func (a *app) treeCommand() *cobra.Command {
 }
 
 func (a *app) tree(ctx context.Context, args []string, set variables) (t explain.Tree, err error) {
-	fl, flowErr := parse(args[0], set)
+	fl, flowErr := a.parse(args[0], set)
 	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
 		return t, flowErr
 	}

@@ -48,7 +48,7 @@ declaration by declaration.`,
 }
 
 func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set variables) error {
-	fl, err := parse(file, set)
+	fl, err := a.parse(file, set)
 	if err != nil {
 		return err
 	}

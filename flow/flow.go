@@ -43,6 +43,8 @@ type Flow struct {
 	Files []string // File and those that it includes
 	Dir   string   // where relative paths start
 	Nodes []*Node
+	// Limits are those of File; files that are included have none.
+	Limits Limits
 
 	texts    *texts            // nil if built in Go
 	vars     map[string]string // that were given

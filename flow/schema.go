@@ -34,6 +34,13 @@ func Schema() object {
 				"description": "flow files whose nodes belong to this flow; their variables take the values that they have here",
 				"anyOf":       []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}},
 			},
+			"limits": object{
+				"type": "object", "additionalProperties": false, "description": "what a file may claim when it is decoded",
+				"properties": object{
+					"pixels":   orVariable(object{"type": "integer", "minimum": 1, "description": "of an image, all its pages together"}),
+					"unpacked": object{"type": []string{"string", "integer"}, "description": "bytes of the arrays in a compressed file, such as 8GiB"},
+				},
+			},
 			"defaults": object{"type": "object", "additionalProperties": false, "properties": optionProperties()},
 			"nodes": object{
 				"type": "object", "propertyNames": object{"pattern": nodeName.String()},

@@ -72,6 +72,7 @@ type parser struct {
 	outer    map[string]*yaml.Node // values that are given from outside
 	sweeps   []sweep
 	defaults Options
+	bounds   Limits
 	raw      []*rawNode
 	nodes    []*Node
 
@@ -82,7 +83,7 @@ type parser struct {
 }
 
 var (
-	topFields  = []string{"version", "vars", "sweep", "include", "defaults", "nodes"}
+	topFields  = []string{"version", "vars", "sweep", "include", "limits", "defaults", "nodes"}
 	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers", "on-error"}
 	optFields  = []string{"keep", "checkpoint", "cache", "workers", "on-error"}
 	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
@@ -144,6 +145,9 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	if v, ok := byName["include"]; ok {
 		p.include(v.value)
+	}
+	if l, ok := byName["limits"]; ok {
+		p.bounds = p.limits(l)
 	}
 	if d, ok := byName["defaults"]; ok {
 		p.defaults = p.options(p.fields(p.expand(d.value), "defaults"), Options{}, "defaults", optFields)
