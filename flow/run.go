@@ -70,7 +70,9 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	start := time.Now()
 	r.leaveUnchanged(ctx)
 	stop := r.watch()
-	err = r.all(ctx)
+	if err = r.lookAhead(ctx); err == nil {
+		err = r.all(ctx)
+	}
 	r.ending.Wait()
 	if err == nil && o.Discard {
 		err = r.discard(ctx)
@@ -132,6 +134,7 @@ type state struct {
 	caches   []*dataset.CachedDataset
 	passes   passes
 	skipped  []Skip
+	opened   component.Samples   // of a source that was opened to look ahead
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	pool     *pool.Pool          // of the node, if it has one of its own
 	ended    chan struct{}       // closed once what the node does in a run is done
@@ -211,11 +214,12 @@ func (r *run) build(ctx context.Context, s *state) error {
 	env := r.env(s.Node, &s.tally)
 	switch s.Component.Kind {
 	case component.Source:
-		ds, err := s.Component.OpenSource(ctx, env, s.Params)
-		if err != nil {
-			return err
+		if s.opened == nil {
+			if s.opened, err = s.Component.OpenSource(ctx, env, s.Params); err != nil {
+				return err
+			}
 		}
-		s.data = component.One(ds)
+		s.data = component.One(s.opened)
 	case component.Map:
 		err = r.applyMapper(s, env, in)
 	case component.Op:

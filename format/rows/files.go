@@ -108,7 +108,7 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 func Name(path string, it *dataset.Item) (string, error) {
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	if !ok {
-		return "", fmt.Errorf("it lies in no file, so none can be named; write it to a folder first")
+		return "", component.Unfit(fmt.Errorf("it lies in no file, so none can be named; write it to a folder first"))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
