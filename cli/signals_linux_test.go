@@ -92,7 +92,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			stop := time.AfterFunc(took/8+time.Duration(chance.Int64N(int64(took))), func() { _ = c.Process.Signal(signal) }) // it may have ended
+			stop := time.AfterFunc(took/16+time.Duration(chance.Int64N(int64(took)*3/4)), func() { _ = c.Process.Signal(signal) }) // it may have ended
 			_ = c.Wait()
 			stop.Stop()
 			status := c.ProcessState.ExitCode()
@@ -116,11 +116,14 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			}
 			_ = os.RemoveAll(cache)
 		}
+		if i%10 == 9 {
+			t.Logf("%d moments; stopped: %v", i+1, stopped)
+		}
 	}
 	for signal, n := range stopped {
 		t.Logf("%v stopped %d runs", signal, n)
 	}
-	if len(stopped) < 4 {
+	if len(stopped) < 4 && trial.All() || len(stopped) == 0 {
 		t.Errorf("not every signal stopped a run: %v", stopped)
 	}
 }

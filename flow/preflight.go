@@ -19,7 +19,7 @@ func (r *run) lookAhead(ctx context.Context) error {
 	if len(sinks) == 0 {
 		return nil
 	}
-	ahead := &run{Flow: r.Flow, RunOptions: r.RunOptions, targets: r.targets, events: r.events}
+	ahead := &run{Flow: r.Flow, RunOptions: r.RunOptions, targets: r.targets, events: r.events, ends: true}
 	defer ahead.ending.Wait()
 	for _, s := range r.states {
 		ahead.states = append(ahead.states, &state{Node: s.Node, eager: s.eager, pinned: s.pinned, slots: s.slots, pool: s.pool})

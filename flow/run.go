@@ -67,6 +67,7 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 		return nil, requestError{err}
 	}
 	ctx = dataset.WithLog(ctx, r.Log)
+	r.ends = true
 	start := time.Now()
 	r.leaveUnchanged(ctx)
 	stop := r.watch()
@@ -115,6 +116,7 @@ type run struct {
 	states   []*state   // of the nodes needed, in order
 	writings []*writing // of the sinks of which it can be known that they need not be written
 	events   *events
+	ends     bool             // somebody waits for the ending
 	ending   component.Ending // of what goes on outside of the process
 	ranges   bool             // samples are made in ranges, of which each process may make others
 }
@@ -186,7 +188,9 @@ func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
 		Pool: r.pool(n), Log: r.Log.With("node", n.Name),
-		Ending: &r.ending,
+	}
+	if r.ends {
+		env.Ending = &r.ending
 	}
 	if r.Larder != nil {
 		env.Files = r.Larder.Files()

@@ -60,7 +60,18 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		}
 	}
 	run := &execution{Exec: m, env: env, code: map[string]key.Digest{}, folders: newFolders()}
-	env.Ending.Last(func() { endProcesses(filepath.Join(os.TempDir(), run.folders)) })
+	if env.Ending != nil {
+		// It stands for the run as long as that lasts: by its name what is left
+		// of executions that are over is found.
+		folder, err := makeFolder(run.folders)
+		if err != nil {
+			return nil, err
+		}
+		env.Ending.Last(func() {
+			endProcesses(filepath.Join(os.TempDir(), run.folders))
+			_ = folder.remove() // the next program tries again
+		})
+	}
 	files, err := m.named(env)
 	if err != nil {
 		return nil, err

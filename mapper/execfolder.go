@@ -19,7 +19,9 @@ type workFolder struct {
 }
 
 // newFolders is how the names of the folders of one mapper begin.
-func newFolders() string { return folderPrefix + rand.Text()[:10] + "-" }
+func newFolders() string { return folderPrefix + rand.Text()[:nonceLen] + "-" }
+
+const nonceLen = 10
 
 // makeFolder makes a folder of a new name that begins so.
 func makeFolder(prefix string) (workFolder, error) {
@@ -60,7 +62,7 @@ func Sweep() error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), folderPrefix) {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), folderPrefix) || len(e.Name()) <= len(folderPrefix)+nonceLen {
 			continue
 		}
 		dir := filepath.Join(os.TempDir(), e.Name())
@@ -68,7 +70,7 @@ func Sweep() error {
 		if err != nil || lock == nil {
 			continue
 		}
-		endProcesses(dir + string(filepath.Separator))
+		endProcesses(filepath.Join(os.TempDir(), e.Name()[:len(folderPrefix)+nonceLen+1])) // of all executions of that run
 		errs = append(errs, workFolder{dir, lock}.remove())
 	}
 	return errors.Join(errs...)
