@@ -38,7 +38,7 @@ would run is listed. To find out, the flow's own files are read and those whose
 content is part of a command's identity, and nothing else.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := parse(args[0], set)
+			f, err := a.parse(args[0], set)
 			if err != nil {
 				return err
 			}

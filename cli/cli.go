@@ -7,7 +7,8 @@
 // people and go to stderr.
 //
 // The exit status is 0 if all is well, 1 if the work failed, 2 if the request
-// was wrong, and 130 if the program was told to stop by Ctrl-C or SIGTERM:
+// was wrong, and 130 if the program was told to stop by Ctrl-C, SIGTERM or, if that
+// is not ignored as under nohup, SIGHUP (the terminal was closed):
 // samples under way are given up, and what was computed is kept. A second signal
 // ends it at once. In the code a usageError is a wrong request and a failure is
 // work that failed.
@@ -40,14 +41,15 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/memory"
 
 	// The components that come with Larder.
 	_ "github.com/larder-data/larder/format/csv"
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/underfolder"
-	_ "github.com/larder-data/larder/mapper"
 	_ "github.com/larder-data/larder/op"
 )
 
@@ -62,10 +64,16 @@ const (
 // Main runs the command line and returns its exit status. Everything for
 // machines goes to stdout, everything for people to stderr.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	a := &app{stdout: stdout, stderr: stderr}
+	defer restoreLimits()()
+	out := &checked{Writer: stdout}
+	a := &app{stdout: out, stderr: stderr}
 	ctx = dataset.WithLog(ctx, a.logger())
 	switch how := os.Getenv("LARDER_YAML"); how {
 	case "", "strict":
@@ -82,6 +90,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root := a.command()
 	root.SetArgs(withNames(root, args))
 	err := root.ExecuteContext(ctx)
+	switch {
+	case out.err == nil:
+	case err == nil:
+		err = failure{fmt.Errorf("standard output: %w", out.err)}
+	default:
+		err = failure{err} // the request was right, whatever failed by it
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -93,6 +108,18 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "larder:", err)
 	}
 	return status(err)
+}
+
+// checked remembers that what was asked for could not be written.
+type checked struct {
+	io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.err = cmp.Or(c.err, err)
+	return n, err
 }
 
 // errReported marks an error that the user has been shown.
@@ -124,6 +151,8 @@ type app struct {
 	cache          string           // --cache
 	cacheSize      string           // --cache-size
 	warned         func(flow.Event) // told of warnings, if not nil
+	limits         limits           // --max-pixels, --max-unpacked
+	passes         bool             // results may pass through, if there is no place to keep them in
 }
 
 func (a *app) command() *cobra.Command {
@@ -140,6 +169,7 @@ share, and handed back only while it is still right.`,
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
+	a.limits.flags(root)
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
@@ -168,8 +198,16 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	if err := mapper.Sweep(); err != nil {
+		a.logger().Warn("what commands of a run that was killed left cannot be removed", "err", err)
+	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := larder.Open(o)
+	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
+		a.logger().Warn("there is no cache folder, so nothing is kept beyond this run; name one by --cache or LARDER_CACHE", "err", err)
+		o.Store = memory.New(memory.Options{})
+		l, err = larder.Open(o)
+	}
 	switch {
 	case errors.Is(err, store.ErrForeign):
 		return nil, usageError{err}
@@ -177,6 +215,12 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		return nil, failure{err}
 	}
 	return l, nil
+}
+
+// hasFolder reports whether the user's cache folder is there, or can be made.
+func (a *app) hasFolder() bool {
+	dir, err := a.folder()
+	return err == nil && os.MkdirAll(dir, 0o700) == nil
 }
 
 // folder is the cache folder.
@@ -227,7 +271,7 @@ func (a *app) logger() *slog.Logger {
 }
 
 // parse reads a flow file with its variables set.
-func parse(file string, set variables) (*flow.Flow, error) {
+func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	content, err := os.ReadFile(filepath.Clean(file)) // which is how its own paths start
 	if err != nil {
 		return nil, usageError{err}
@@ -236,6 +280,7 @@ func parse(file string, set variables) (*flow.Flow, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	a.limits.apply(f.Limits)
 	return f, nil
 }
 

@@ -60,7 +60,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	fl, err := parse(file, f.set)
+	fl, err := a.parse(file, f.set)
 	if err != nil {
 		return err
 	}

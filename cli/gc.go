@@ -89,7 +89,7 @@ func (a *app) gc(ctx context.Context, f gcFlags) error {
 // pins reports whether a node of a flow file pins anything. A file that cannot
 // be read now may be right again later.
 func pins(file, node string) bool {
-	f, err := parse(file, variables{})
+	f, err := (&app{}).parse(file, variables{})
 	return err != nil || f.Pins(node)
 }
 

@@ -18,7 +18,7 @@ func (a *app) lintCommand() *cobra.Command {
 		Short: "Check a flow file without running it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := parse(args[0], set)
+			f, err := a.parse(args[0], set)
 			if err != nil {
 				return err
 			}

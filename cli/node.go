@@ -11,9 +11,9 @@ import (
 
 // sourceOrFlow returns a flow and the node that is meant: for a dataset, a flow
 // that only reads it.
-func sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
+func (a *app) sourceOrFlow(args []string, set variables) (*flow.Flow, string, error) {
 	if len(args) == 2 {
-		fl, err := parse(args[0], set)
+		fl, err := a.parse(args[0], set)
 		return fl, args[1], err
 	}
 	var at place

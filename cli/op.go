@@ -79,7 +79,7 @@ func (a *app) componentCommand(one *component.Component) *cobra.Command {
 	r := &componentRun{
 		component: one,
 		in:        places{kind: component.Source, flag: "-i"},
-		out:       places{kind: component.Sink, flag: "-o"},
+		out:       places{kind: component.Sink, flag: "-o", to: a.stdout},
 	}
 	summary, _, _ := strings.Cut(one.Doc, ". ")
 	c := &cobra.Command{
@@ -108,7 +108,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.SortFlags = false
 	f.VarP(&r.in, "input", "i", "a dataset to read; may be repeated, or given a name: -i.NAME")
 	f.VarP(&r.out, "output", "o", "where to write; may be repeated, or given a name: -o.NAME")
-	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "cache", "cache-size", "help"}
+	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "on-error", "skips", "cache", "cache-size", "help"}
 	for _, p := range r.component.Params {
 		name := p.Name
 		if slices.Contains(names, name) {
@@ -122,6 +122,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.StringVar(&r.run.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	f.StringVar(&r.run.events, "events", "", "append events as JSON lines to `file`")
 	f.StringVar(&r.run.progress, "progress", "auto", "auto, full, plain or none: bars on a terminal and lines elsewhere, the whole terminal, lines, or nothing")
+	r.run.onErrorFlags(c)
 	f.BoolVar(&r.run.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {

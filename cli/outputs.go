@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +20,14 @@ import (
 // output each, and none may be left over.
 func (p *places) sink() (*component.Component, any) {
 	if len(p.list) == 1 && p.list[0].name == "" {
+		if o := p.list[0]; o.stdout {
+			return component.NewSink("stdout", "Writes to standard output.", func(ctx context.Context, env *component.Env, s manySinks, in component.Data) error {
+				if _, err := in.Single(); err != nil {
+					return usageError{err}
+				}
+				return o.print(ctx, env, in, s.to)
+			}), manySinks{p}
+		}
 		return p.list[0].component, p.list[0].params
 	}
 	return component.NewSink("outputs", "Writes each output to a place of its own.",
@@ -26,12 +37,42 @@ func (p *places) sink() (*component.Component, any) {
 				return usageError{err}
 			}
 			for i, o := range p.list {
-				if err := o.component.Write(ctx, env, o.params, parts[i]); err != nil {
+				write := o.component.Write
+				if o.stdout {
+					write = func(ctx context.Context, env *component.Env, _ any, in component.Data) error {
+						return o.print(ctx, env, in, p.to)
+					}
+				}
+				if err := write(ctx, env, o.params, parts[i]); err != nil {
 					return fmt.Errorf("%s: %w", o.flag, err)
 				}
 			}
 			return nil
 		}), manySinks{p}
+}
+
+// print writes a dataset to a file of its own, and when that is complete prints it.
+func (p *place) print(ctx context.Context, env *component.Env, in component.Data, to io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "larder-print-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "rows")
+	params, err := p.paramsFor(path)
+	if err != nil {
+		return err
+	}
+	if err := p.component.Write(ctx, env, params, in); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(to, f)
+	return err
 }
 
 // manySinks are the places of several -o as the parameters of one sink.
@@ -40,6 +81,9 @@ type manySinks struct{ *places }
 // Outputs implements component.Writer.
 func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
 	for _, o := range p.list {
+		if o.stdout {
+			continue
+		}
 		all = append(all, o.component.Outputs(env, o.params)...)
 	}
 	return all
@@ -96,6 +140,13 @@ func (p *places) checkOutputs(c *component.Component) error {
 	}
 	seen := map[string]string{}
 	for _, o := range p.list {
+		if o.stdout {
+			if seen["-"] != "" {
+				return fmt.Errorf("%s and %s are the same place", seen["-"], o.flag)
+			}
+			seen["-"] = o.flag
+			continue
+		}
 		path, err := filepath.Abs(o.path)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,14 +27,17 @@ type place struct {
 	path      string
 	component *component.Component // a source or a sink
 	params    any
+	rest      []flow.Arg // of the parameters, but the path
+	stdout    bool       // the path is -
 }
 
 // places are the values of -i or -o, given any number of times.
 type places struct {
 	kind  component.Kind
-	flag  string   // -i or -o
-	texts []string // as given
-	list  []place  // what they mean
+	flag  string    // -i or -o
+	texts []string  // as given
+	list  []place   // what they mean
+	to    io.Writer // standard output
 }
 
 // Set implements pflag.Value.
@@ -124,16 +128,27 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	if p.component, p.path, err = splitFormat(kind, parts[0]); err != nil {
 		return err
 	}
-	args := []flow.Arg{{Name: "path", Text: p.path, Flag: "path"}}
+	p.stdout = kind == component.Sink && p.path == "-"
+	if p.stdout && !slices.Contains(printed, p.component.Name) {
+		return fmt.Errorf("a dataset of format %s cannot be written to standard output; %s can", p.component.Name, strings.Join(printed, " and "))
+	}
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
 			return fmt.Errorf("%q is not of the form k=v; a comma in a path is written twice", part)
 		}
-		args = append(args, flow.Arg{Name: name, Text: value, Flag: part})
+		p.rest = append(p.rest, flow.Arg{Name: name, Text: value, Flag: part})
 	}
-	p.params, err = flow.Params(p.component, args)
+	p.params, err = p.paramsFor(p.path)
 	return err
+}
+
+// printed are the formats that standard output takes: those of one file.
+var printed = []string{"csv", "jsonl"}
+
+// paramsFor returns the parameters with a path in them.
+func (p *place) paramsFor(path string) (any, error) {
+	return flow.Params(p.component, append([]flow.Arg{{Name: "path", Text: path, Flag: "path"}}, p.rest...))
 }
 
 // splitCommas splits at commas; two of them stand for one that does not split.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type runFlags struct {
 	discard  bool
 	json     bool
 	watch    bool
+	onError  string
+	skips    string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -52,12 +55,19 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "when the run has ended well, let go of its checkpoints: they go when the cache needs the room")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
+	f.onErrorFlags(c)
 	c.Flags().BoolVar(&f.watch, "watch", false, "run again whenever the flow file, or what its sources and commands read, has changed, until interrupted; the status is then that of the last run")
 	return c
 }
 
+// onErrorFlags are the flags about samples that cannot be made.
+func (f *runFlags) onErrorFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.onError, "on-error", "fail", "what becomes of samples that a source or a mapper cannot make, where the node does not say it: fail, skip, or skip at most `N` or P% of a node's samples")
+	c.Flags().StringVar(&f.skips, "skips", "", "write the samples that were skipped to `file`, a JSON object a line (- for stdout)")
+}
+
 func (a *app) run(ctx context.Context, file string, f runFlags) error {
-	fl, err := parse(file, f.set)
+	fl, err := a.parse(file, f.set)
 	if err != nil {
 		return err
 	}
@@ -69,8 +79,12 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
+	onError, err := flow.ParseOnError(cmp.Or(f.onError, "fail"))
+	if err != nil {
+		return usageError{fmt.Errorf("--on-error %w", err)}
+	}
 	if f.dryRun {
-		f.progress, f.events, f.report, f.traces = "none", "", "", ""
+		f.progress, f.events, f.report, f.traces, f.skips = "none", "", "", "", ""
 	}
 	reads, err := a.protectRun(ctx, fl, f)
 	if err != nil {
@@ -87,9 +101,9 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	}
 	defer func() { err = errors.Join(err, events.close()) }()
 	shown := *a
-	shown.stderr, shown.warned = d.log(), events.observe
+	shown.stderr, shown.warned, shown.passes = d.log(), events.observe, true
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, Log: shown.logger(),
+		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, OnError: onError, Log: shown.logger(),
 			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)
@@ -111,6 +125,7 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 	}
 	return in, protect(ctx, in, sinks,
 		guard.Output{Who: "--report", Path: f.report},
+		guard.Output{Who: "--skips", Path: f.skips},
 		guard.Output{Who: "--events", Path: f.events},
 		guard.Output{Who: "--trace-orders", Path: f.traces, Files: true})
 }
@@ -132,6 +147,11 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	}
 	if f.progress != "none" {
 		writeTable(a.stderr, report)
+	}
+	if f.skips != "" {
+		if err := a.writeTo(f.skips, report.WriteSkips); err != nil {
+			return failure{errors.Join(runErr, fmt.Errorf("--skips: %w", err))}
+		}
 	}
 	if err := a.writeReport(f.report, report); err != nil {
 		return failure{errors.Join(runErr, err)}

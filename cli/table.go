@@ -33,7 +33,21 @@ func writeTable(w io.Writer, r *flow.Report) {
 			fmt.Fprintf(w, "%s: cache %s knew the order of %d of %d passes\n", n.Name, c.Policy, c.KnownOrders, c.KnownOrders+c.UnknownOrders)
 		}
 	}
+	writeSkips(w, r.Skips)
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
+}
+
+// mostSkips is how many skipped samples are named.
+const mostSkips = 10
+
+// writeSkips names samples that were skipped.
+func writeSkips(w io.Writer, skips []flow.Skip) {
+	for _, s := range skips[:min(len(skips), mostSkips)] {
+		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
+	}
+	if more := len(skips) - mostSkips; more > 0 {
+		fmt.Fprintf(w, "%d more samples were skipped; the report and --skips have all\n", more)
+	}
 }
 
 // writePlan writes what a run would do.
@@ -41,13 +55,15 @@ func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")
 	var total int64
+	more := false
 	for _, n := range p.Nodes {
 		total += n.Compute
+		more = more || n.AtLeast || n.Unknown != ""
+		samples := fmt.Sprint(n.Samples)
 		if n.Unknown != "" {
-			fmt.Fprintf(t, "%s\t?\t?\t?\t\n", n.Name)
-			continue
+			samples = "?"
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t\n", n.Name, n.Samples, count(n.Kept), count(n.Compute))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", n.Name, samples, atLeast(n, n.Kept), atLeast(n, n.Compute))
 	}
 	t.Flush()
 	for _, n := range p.Nodes {
@@ -58,5 +74,17 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			fmt.Fprintf(w, "%s: %d %s, first sample %d: %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
 		}
 	}
-	fmt.Fprintf(w, "%s: %d %s to compute; nothing was run\n", p.Flow, total, plural(total, "result"))
+	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", p.Flow, ifElse(more, "at least ", ""), total, plural(total, "result"))
+}
+
+// atLeast shows a number of a plan, with a question mark after it if there may
+// be more.
+func atLeast(n flow.NodePlan, v int64) string {
+	switch {
+	case !n.AtLeast && (n.Unknown == "" || v > 0):
+		return count(v)
+	case v == 0:
+		return "?"
+	}
+	return fmt.Sprintf("%d+?", v)
 }

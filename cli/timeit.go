@@ -54,7 +54,7 @@ warm, too. Of the files themselves the system may hold copies in memory.`,
 			if f.in != "" {
 				args = []string{f.in}
 			}
-			fl, node, err := sourceOrFlow(args, f.set)
+			fl, node, err := a.sourceOrFlow(args, f.set)
 			if err != nil {
 				return usageError{err}
 			}

@@ -41,7 +41,7 @@ func (a *app) treeCommand() *cobra.Command {
 }
 
 func (a *app) tree(ctx context.Context, args []string, set variables) (t explain.Tree, err error) {
-	fl, flowErr := parse(args[0], set)
+	fl, flowErr := a.parse(args[0], set)
 	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
 		return t, flowErr
 	}
@@ -84,7 +84,7 @@ func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tr
 		if err != nil {
 			return t, failure{err}
 		}
-		at := explain.TreeNode{ID: n.Name, Label: fmt.Sprintf("%s (%s)", n.Name, n.Component), Note: noteOf(n), Kept: n.Compute == 0 && n.Kept > 0}
+		at := explain.TreeNode{ID: n.Name, Label: fmt.Sprintf("%s (%s)", n.Name, n.Component), Note: noteOf(n), Kept: n.Compute == 0 && n.Kept > 0 && !n.AtLeast}
 		if n.Seconds > 0 {
 			at.Note += fmt.Sprintf(" (they cost %.3gs)", n.Seconds)
 		}
@@ -101,7 +101,7 @@ func noteOf(n flow.NodePlan) string {
 	case n.Unknown != "":
 		return n.Unknown
 	case n.Kept+n.Compute > 0:
-		return fmt.Sprintf("%d samples, %d kept, %d to compute", n.Samples, n.Kept, n.Compute)
+		return fmt.Sprintf("%d samples, %d kept, %s%d to compute", n.Samples, n.Kept, ifElse(n.AtLeast, "at least ", ""), n.Compute)
 	}
 	return fmt.Sprintf("%d samples", n.Samples)
 }

@@ -68,7 +68,7 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 			return usageError{err}
 		}
 	}
-	fl, node, err := sourceOrFlow(args, f.set)
+	fl, node, err := a.sourceOrFlow(args, f.set)
 	if err != nil {
 		return usageError{err}
 	}

@@ -52,7 +52,7 @@ keys and results of its package variables of type lazy.Value.`,
 }
 
 func (a *app) verify(ctx context.Context, file string, set variables, sample float64) error {
-	fl, err := parse(file, set)
+	fl, err := a.parse(file, set)
 	if err != nil {
 		return err
 	}

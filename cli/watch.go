@@ -65,7 +65,7 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []string, f runFlags) ([]string, error) {
 	near := filepath.Dir(before[0]) // what is wrong may be mended by any file beside the flow
 	w.look(before, nil, near)
-	fl, err := parse(file, f.set)
+	fl, err := a.parse(file, f.set)
 	if errs := (flow.Errors)(nil); errors.As(err, &errs) {
 		for _, e := range errs {
 			if abs, err := filepath.Abs(e.File); err == nil && !slices.Contains(before, abs) {
@@ -78,7 +78,7 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 		return before, err
 	}
 	reads, may := slices.Clone(fl.Files), []string(nil)
-	own := []string{a.shownFolder(), f.events, f.report, f.traces}
+	own := []string{a.shownFolder(), f.events, f.report, f.skips, f.traces}
 	for _, n := range fl.Nodes {
 		t := touchesOf(fl, n)
 		reads, may, own = append(reads, t.reads...), append(may, t.may...), append(own, t.writes...)

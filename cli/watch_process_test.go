@@ -41,6 +41,14 @@ type watched struct {
 
 func startWatching(t *testing.T, flow string, args ...string) *watched {
 	t.Helper()
+	w := newWatched(t, flow, args...)
+	w.start()
+	return w
+}
+
+// newWatched is a program that has not started.
+func newWatched(t *testing.T, flow string, args ...string) *watched {
+	t.Helper()
 	b := newBench(t)
 	b.write("flow.yaml", flow)
 	b.write("count.sh", countScript)
@@ -51,15 +59,19 @@ func startWatching(t *testing.T, flow string, args ...string) *watched {
 	c := b.command(append([]string{"run", "flow.yaml", "--watch", "--workers", "1"}, args...)...)
 	w.cmd = exec.CommandContext(ctx, c.Path, c.Args[1:]...)
 	w.cmd.Dir, w.cmd.Env = c.Dir, slices.Concat(c.Env, []string{"HOLD=" + w.hold})
+	return w
+}
+
+func (w *watched) start() {
+	w.t.Helper()
 	stderr, err := w.cmd.StderrPipe()
 	if err == nil {
 		err = w.cmd.Start()
 	}
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	w.lines = bufio.NewScanner(stderr)
-	return w
 }
 
 // until reads what the program says until a line has something in it, and

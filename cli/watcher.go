@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (w *watcher) listen() {
 func (w *watcher) note(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if name != "" && !w.counts(name) {
+	if name != "" && (!w.counts(name) || isOurs(name)) {
 		return
 	}
 	if !slices.Contains(w.changed, name) && len(w.changed) <= mostNamed {
@@ -89,6 +90,16 @@ func (w *watcher) note(name string) {
 	case w.signal <- struct{}{}:
 	default:
 	}
+}
+
+// isOurs reports whether a file is the one that the program prints to: a log of it is
+// no reason to run again, wherever it lies.
+func isOurs(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
+		printed, err := f.Stat()
+		return err == nil && os.SameFile(info, printed)
+	})
 }
 
 // counts reports whether a change of this name matters: it is, lies in, or lies

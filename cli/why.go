@@ -48,7 +48,7 @@ declaration by declaration.`,
 }
 
 func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set variables) error {
-	fl, err := parse(file, set)
+	fl, err := a.parse(file, set)
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,17 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 
 func (a *app) printReasons(n flow.NodePlan) {
 	switch {
-	case n.Unknown != "":
+	case n.Unknown != "" && n.Compute == 0:
 		fmt.Fprintf(a.stdout, "%s: %s\n", n.Name, n.Unknown)
+		return
+	case n.AtLeast && n.Compute == 0:
+		fmt.Fprintf(a.stdout, "%s: which samples are read is known once others have been computed\n", n.Name)
 		return
 	case n.Compute == 0:
 		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are kept\n", n.Name, n.Kept, n.Samples)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s: %d computed, %d kept\n", n.Name, n.Compute, n.Kept)
+	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d kept\n", n.Name, ifElse(n.AtLeast, "at least ", ""), n.Compute, n.Kept)
 	for _, r := range n.Reasons {
 		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
 	}

@@ -143,13 +143,16 @@ func pixelLimit() int64 {
 	return defaultMaxPixels
 }
 
+// morePixels is how more pixels are allowed.
+const morePixels = "allow more by --max-pixels, by limits: {pixels: N} in the flow file, or in Go by codec.MaxPixels"
+
 func checkSize(width, height int) error {
 	limit := pixelLimit()
 	if width <= 0 || height <= 0 {
 		return fmt.Errorf("an image of %d x %d pixels", width, height)
 	}
 	if int64(width) > limit/int64(height) {
-		return fmt.Errorf("an image of %d x %d pixels; more than %d need codec.MaxPixels to allow it", width, height, limit)
+		return fmt.Errorf("an image of %d x %d pixels, and at most %d are read or written; %s", width, height, limit, morePixels)
 	}
 	return nil
 }

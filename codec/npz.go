@@ -61,7 +61,7 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 			return nil, fmt.Errorf("%q is not the name of an array, or there are two of it", f.Name)
 		}
 		if f.UncompressedSize64 > left {
-			return nil, fmt.Errorf("%q: the arrays take too many bytes; codec.MaxUnpacked can allow more", f.Name)
+			return nil, fmt.Errorf("%q: the arrays take too many bytes; allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked", f.Name)
 		}
 		left -= f.UncompressedSize64
 		data, err := unpack(f, b)

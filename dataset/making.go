@@ -170,6 +170,7 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 		return Sample{}, err
 	}
 	defer m.unlock()
+	m.foresee(ctx)
 	if m.done && (m.kept || !m.keep) {
 		return m.out, nil
 	}
@@ -222,7 +223,7 @@ func (m *Making) count(r larder.Result[*made]) {
 	switch {
 	case r.From == larder.Computed:
 		t.BytesWritten.Add(r.Bytes)
-	case t.Settled.Load():
+	case t.Settled.Load() || t.isAhead():
 	case r.From == larder.FromMemory:
 		t.FromMemory.Add(1)
 		t.saved.Add(int64(r.Cost))

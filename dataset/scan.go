@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
@@ -20,6 +21,7 @@ type Scan[T any] struct {
 	Node   string         // for errors
 	Op     *key.Op        // identity of what is done
 	Reads  []string       // items that Each is given, each of which must be there; nil means all
+	May    []string       // those of Reads that need not be there
 	Pool   *pool.Pool     // bounds the samples looked at at once
 	Larder *larder.Larder // nil: nothing is kept
 	Tally  *Tally         // may be nil
@@ -31,10 +33,16 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if s.Tally == nil {
 		s.Tally = new(Tally)
 	}
+	if s.Larder == nil && larder.IsDry(ctx) {
+		return s.foresee(ctx, ds, Passage{})
+	}
 	if s.Larder == nil {
 		return s.pass(ctx, ds, nil)
 	}
 	input, names, err := s.input(ctx, ds, nil)
+	if errors.Is(err, larder.ErrDry) {
+		return s.foresee(ctx, ds, Passage{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +64,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 		},
 	}.Do(ctx, s.Larder)
 	if errors.Is(err, larder.ErrDry) {
-		return s.pass(ctx, ds, nil) // looking at items is no computation
+		return s.foresee(ctx, ds, Passage{Action: s.Op.Action(input).Key()})
 	}
 	if err != nil {
 		return nil, err
@@ -74,30 +82,45 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	return r.Value, nil
 }
 
-// pass calls Each for every sample.
+// pass calls Each for every sample, under a dry context also after one that it
+// cannot have.
 func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
+	var dry atomic.Bool
 	err := s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) (err error) {
-		in, err := s.at(ctx, ds, i)
-		if err != nil {
-			return err
-		}
-		if err := s.unchanged(ctx, in, i, names); err != nil {
-			return err
-		}
-		if values[i], err = s.value(ctx, in, i); err == nil {
-			s.Tally.Computed.Add(1)
+		values[i], err = s.look(ctx, ds, i, names)
+		if errors.Is(err, larder.ErrDry) {
+			dry.Store(true)
+			return nil
 		}
 		return err
 	})
+	if err == nil && dry.Load() {
+		err = larder.ErrDry
+	}
 	return values, err
+}
+
+// look calls Each for one sample, which must be what the pass was named after.
+func (s Scan[T]) look(ctx context.Context, ds Dataset[Sample], i int, names []byte) (v T, err error) {
+	in, err := s.at(ctx, ds, i)
+	if err != nil {
+		return v, err
+	}
+	if err := s.unchanged(ctx, in, i, names); err != nil {
+		return v, err
+	}
+	if v, err = s.value(ctx, in, i); err == nil {
+		s.Tally.Computed.Add(1)
+	}
+	return v, err
 }
 
 // value calls Each for a sample.
 func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 	v, err := s.Each(ctx, in)
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !errors.Is(err, larder.ErrDry) {
 			s.Tally.Failed.Add(1)
 		}
 		err = &SampleError{Node: s.Node, Index: i, Err: err}
@@ -110,7 +133,14 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 	if err != nil || s.Reads == nil {
 		return in, err
 	}
-	if in, err = in.pick(s.Reads); err != nil {
+	reads := s.Reads
+	if s.May != nil {
+		reads = slices.DeleteFunc(slices.Clone(reads), func(name string) bool {
+			_, there := in.Field(name)
+			return !there && slices.Contains(s.May, name)
+		})
+	}
+	if in, err = in.pick(reads); err != nil {
 		return Sample{}, &SampleError{Node: s.Node, Index: i, Err: err}
 	}
 	return in, nil

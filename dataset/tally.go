@@ -24,6 +24,7 @@ type Tally struct {
 	Loose atomic.Bool
 
 	nanos, saved atomic.Int64
+	ahead        atomic.Int64 // computations that are handed out again to those they were made for
 }
 
 // Spent returns the time spent in the node's own function.
@@ -34,6 +35,30 @@ func (t *Tally) Saved() time.Duration { return time.Duration(t.saved.Load()) }
 
 // Save counts time that was not spent.
 func (t *Tally) Save(d time.Duration) { t.saved.Add(int64(d)) }
+
+// Take adds what another tally has counted of computations that were made ahead of
+// those who will ask for them: as many hits after that do not count, as what they save
+// has just been spent.
+func (t *Tally) Take(o *Tally) {
+	t.Computed.Add(o.Computed.Load())
+	t.ahead.Add(o.Computed.Load())
+	t.Failed.Add(o.Failed.Load())
+	t.BytesWritten.Add(o.BytesWritten.Load())
+	t.nanos.Add(o.nanos.Load())
+}
+
+// isAhead reports whether a hit is on what was computed ahead.
+func (t *Tally) isAhead() bool {
+	for {
+		n := t.ahead.Load()
+		if n == 0 {
+			return false
+		}
+		if t.ahead.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
 
 // note takes in what is said of a result that was handed out.
 func (t *Tally) note(reads []larder.Read, unkept error) {

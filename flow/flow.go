@@ -43,6 +43,8 @@ type Flow struct {
 	Files []string // File and those that it includes
 	Dir   string   // where relative paths start
 	Nodes []*Node
+	// Limits are those of File; files that are included have none.
+	Limits Limits
 
 	texts    *texts            // nil if built in Go
 	vars     map[string]string // that were given
@@ -169,6 +171,9 @@ func (f *Flow) checkOutputs(n *Node) {
 
 // checkOptions refuses what cannot be remembered.
 func (f *Flow) checkOptions(n *Node) {
+	if o, k := n.Options.OnError, n.Component.Kind; o != nil && o.Skip && n.ownOnError && k != component.Source && k != component.Map && !n.Component.Maps {
+		f.wrong(n, "%s %s cannot skip samples: say on-error at the source or the mapper that makes them", k, n.Component.Name)
+	}
 	if n.Component.Kind != component.Sink {
 		return
 	}

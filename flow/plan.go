@@ -32,8 +32,12 @@ type NodePlan struct {
 	Compute   int64          `json:"compute"` // would be computed
 	// Seconds is what the results that are kept took to compute.
 	Seconds float64 `json:"seconds_saved"`
-	// Unknown says why nothing can be said before something has run.
-	Unknown string   `json:"unknown,omitempty"`
+	// Unknown says why the number of samples is not known before something has
+	// run. Kept and Compute then count what is certain.
+	Unknown string `json:"unknown,omitempty"`
+	// AtLeast says that more may be kept or computed than Kept and Compute say:
+	// what is read of the node is known once others have been computed.
+	AtLeast bool     `json:"at_least,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 }
 
@@ -46,7 +50,9 @@ type Reason struct {
 
 // Plan finds out what [Flow.Run] would compute. It computes, keeps and writes
 // nothing, but it reads what the decision needs: the content of files, and
-// what is kept.
+// what is kept. Of a node whose results are kept, a run by one worker computes as
+// many as the plan says, less those whose inputs come out as before; of others, a
+// result that is read more than once may be computed more than once.
 func (f *Flow) Plan(ctx context.Context, o RunOptions) (*Plan, error) {
 	ctx = larder.Dry(ctx)
 	p, err := f.plan(ctx, o)
@@ -68,14 +74,15 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	p := &planner{run: r, seen: map[placeAction]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	p := &planner{run: r, seen: map[placeAction]looked{}, kept: map[key.Key]bool{}, plans: map[string]*NodePlan{}, last: map[string]map[int]use{}}
+	ctx = dataset.Foresee(ctx, &p.foreseen)
 	r.leaveUnchanged(ctx)
 	for _, s := range r.states {
 		if err := p.node(ctx, s); err != nil {
 			return nil, r.failed(ctx, s, err)
 		}
 	}
-	return p, nil
+	return p, p.leaveOpen(ctx)
 }
 
 // A planner is a run under a dry context, which computes nothing, and what it
@@ -83,8 +90,12 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 type planner struct {
 	*run
 	plans map[string]*NodePlan
-	seen  map[placeAction]bool   // what was looked at
+	seen  map[placeAction]looked // what was looked at
+	kept  map[key.Key]bool       // what nodes looked at so far would compute and keep
 	last  map[string]map[int]use // what nodes used the last time, by sample
+
+	foreseen dataset.Foreseen
+	open     []*state // that would read samples which are not known
 }
 
 // node builds one node, and goes through its samples if the run would.
@@ -95,22 +106,33 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		np.Samples, np.Kept, np.Seconds = s.samples, s.tally.FromStore.Load(), s.tally.Saved().Seconds()
 		return nil
 	}
+	if s.Options.Auto || s.Options.Cache != nil && s.Options.Cache.Policy == "auto" {
+		p.open = append(p.open, s) // the run decides by what some samples cost
+	}
 	for _, in := range s.From {
 		if up := p.plans[in.Node]; up.Unknown != "" {
 			np.Unknown = up.Unknown
+			p.open = append(p.open, s)
 			return nil
 		}
 	}
 	data, err := p.inputOrBuild(ctx, s)
+	if ferr := p.takeForeseen(ctx); ferr != nil {
+		return ferr
+	}
 	if errors.Is(err, larder.ErrDry) {
 		np.Unknown = "it is known once what it reads has been computed"
+		p.open = append(p.open, s)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	if s.Component.Scans { // of what was found
+		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
+	}
 	np.Samples = count(data)
-	if !s.pinned && !s.target {
+	if !s.pinned && !s.target && !p.skips(s).Skip {
 		return nil
 	}
 	var copied []component.Copy
@@ -121,12 +143,12 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	for _, part := range data.Parts {
 		first := 0
 		for _, c := range copied {
-			if err := p.samples(ctx, part, first, c.Now); err != nil {
+			if err := p.samples(ctx, s, part, first, c.Now); err != nil {
 				return err
 			}
 			first = c.Now + c.Samples
 		}
-		if err := p.samples(ctx, part, first, part.Len()); err != nil {
+		if err := p.samples(ctx, s, part, first, part.Len()); err != nil {
 			return err
 		}
 	}
@@ -164,13 +186,15 @@ func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, e
 }
 
 // samples looks at everything that makes the samples of ds from one up to another.
-func (p *planner) samples(ctx context.Context, ds component.Samples, from, to int) error {
+func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, from, to int) error {
+	open := false
 	for i := from; i < to; i++ {
 		s, err := ds.At(ctx, i)
-		if at := (*dataset.SampleError)(nil); errors.Is(err, larder.ErrDry) && errors.As(err, &at) {
-			np := p.plan(at.Node)
-			np.Compute++
-			np.add("only running it tells which items it makes", at.Index)
+		if ferr := p.takeForeseen(ctx); ferr != nil {
+			return ferr
+		}
+		if errors.Is(err, larder.ErrDry) {
+			open = true
 			continue
 		}
 		if err != nil {
@@ -180,7 +204,101 @@ func (p *planner) samples(ctx context.Context, ds component.Samples, from, to in
 			return err
 		}
 	}
+	if open {
+		p.open = append(p.open, at)
+	}
 	return nil
+}
+
+// takeForeseen counts what operators asked for.
+func (p *planner) takeForeseen(ctx context.Context) error {
+	makings, passages := p.foreseen.Take()
+	for _, m := range makings {
+		if err := p.making(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, pass := range passages {
+		np := p.plan(pass.Node)
+		switch {
+		case p.kept[pass.Action]:
+			np.Kept += int64(pass.Samples)
+		case pass.Waits:
+			np.Compute += int64(pass.Samples)
+			np.Reasons = append(np.Reasons, Reason{Text: waits, Count: int64(pass.Samples)})
+		default:
+			np.Compute += int64(pass.Samples)
+			p.keeps(pass.Action)
+		}
+	}
+	return nil
+}
+
+// keeps notes what would be kept when it has been computed.
+func (p *planner) keeps(action key.Key) {
+	if !action.IsZero() {
+		p.kept[action] = true
+	}
+}
+
+// leaveOpen marks the nodes of which more may be read than what was looked at:
+// those above nodes that would read samples which are not known.
+func (p *planner) leaveOpen(ctx context.Context) error {
+	looked := map[*state]bool{}
+	for _, s := range p.open {
+		for _, above := range append(p.above(s, p.keepsHere), s) {
+			if looked[above] {
+				continue
+			}
+			looked[above] = true
+			exact, err := p.exact(ctx, above)
+			if err != nil {
+				return p.failed(ctx, above, err)
+			}
+			p.plans[above.Name].AtLeast = !exact
+		}
+	}
+	return nil
+}
+
+// exact reports whether all was looked at that makes the samples of a node.
+func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
+	if s.Component.Kind != component.Map && !s.Component.Maps {
+		return true, nil
+	}
+	if p.plans[s.Name].Unknown != "" {
+		return false, nil
+	}
+	defer p.foreseen.Take()
+	for _, part := range s.data.Parts {
+		for i := range part.Len() {
+			sample, err := part.At(ctx, i)
+			if errors.Is(err, larder.ErrDry) {
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+			for _, m := range sample.Makings() {
+				if known, err := p.known(ctx, m); err != nil || s.of(m.Node()) && !known {
+					return false, err
+				}
+			}
+		}
+	}
+	return true, nil
+}
+
+// known reports whether it is counted what happens to an execution if it is asked
+// for here: one whose result is kept elsewhere would be carried out.
+func (p *planner) known(ctx context.Context, m *dataset.Making) (bool, error) {
+	a, err := m.Action(ctx)
+	if err != nil {
+		return false, err
+	}
+	kept, err := m.Kept(ctx)
+	seen := p.seen[placeAction{m.Node(), a.Key()}]
+	return seen == computes || seen == stands && kept, err
 }
 
 // plan returns the plan of a node, named by itself or with one of its outputs.
@@ -205,11 +323,21 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	if err != nil {
 		return err
 	}
-	if !p.first(m.Node(), a.Key()) {
+	kept, err := m.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	id := placeAction{m.Node(), a.Key()}
+	seen, before := p.seen[id]
+	if seen == computes || before && kept {
 		return nil
 	}
 	np := p.plan(m.Node())
 	if err = m.Make(ctx); err == nil {
+		p.seen[id] = stands
+		if before {
+			return nil
+		}
 		np.Kept++
 		cost, err := m.Cost(ctx)
 		np.Seconds += cost.Seconds()
@@ -218,22 +346,42 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	if !errors.Is(err, larder.ErrDry) {
 		return err
 	}
+	p.seen[id] = computes
+	if kept && p.kept[a.Key()] {
+		np.Kept++
+		return nil
+	}
 	reason, err := p.why(ctx, m)
 	if err != nil {
 		return err
 	}
 	np.Compute++
 	np.add(reason, m.Index())
+	if kept {
+		p.keeps(a.Key())
+	}
 	return p.makings(ctx, m.Inputs())
 }
 
 // first reports whether an action of a node is looked at for the first time.
 func (p *planner) first(place string, action key.Key) bool {
 	id := placeAction{place, action}
-	was := p.seen[id]
-	p.seen[id] = true
+	_, was := p.seen[id]
+	if !was {
+		p.seen[id] = stands
+	}
 	return !was
 }
+
+// looked is what came of looking at an action.
+type looked int
+
+// An action of which the result stands may yet be carried out, for a reader that
+// does not read through what keeps it.
+const (
+	stands looked = iota + 1
+	computes
+)
 
 // placeAction is an action of a node, or of one of its outputs.
 type placeAction struct {
@@ -252,23 +400,36 @@ func (np *NodePlan) add(text string, index int) {
 	np.Reasons[i].First = min(np.Reasons[i].First, index)
 }
 
+// waits is why what is named by results that are not there would be computed.
+const waits = "what it reads is computed first; if that comes out as before, this is not computed"
+
 // why says why an execution would take place.
 func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
 	if err != nil {
 		return "", err
 	}
+	node, _, _ := strings.Cut(m.Node(), ".")
+	if !kept && p.reachesAuto(p.state(node)) {
+		return "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost", nil
+	}
 	if !kept {
 		return "results of this node are not kept (no keep or checkpoint)", nil
 	}
 	resolved, err := m.Resolved(ctx)
 	if errors.Is(err, larder.ErrDry) {
-		return "what it reads is computed first; if that comes out as before, this is not computed", nil
+		return waits, nil
 	}
 	if err != nil {
 		return "", err
 	}
 	return p.difference(ctx, m, resolved)
+}
+
+// reachesAuto reports whether results of a node end up in a checkpoint on which the
+// run decides.
+func (p *planner) reachesAuto(s *state) bool {
+	return s.Options.Auto || slices.ContainsFunc(s.readers, p.reachesAuto)
 }
 
 // difference says what is not as it was the last time.

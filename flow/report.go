@@ -19,6 +19,9 @@ type Report struct {
 	Seconds float64      `json:"seconds"`
 	Cache   string       `json:"cache"` // the cache folder, "" if there is none
 	Nodes   []NodeReport `json:"nodes"`
+	// Skips are the samples that were skipped, in the order of nodes and
+	// samples.
+	Skips []Skip `json:"skips,omitempty"`
 }
 
 // A Status is how a run ended.
@@ -40,10 +43,13 @@ type NodeReport struct {
 	Samples int64 `json:"samples"`
 	// Computed counts executions of the node's own function; FromMemory and
 	// FromStore count samples handed out without one.
-	Computed     int64   `json:"computed"`
-	FromMemory   int64   `json:"from_memory"`
-	FromStore    int64   `json:"from_store"`
-	Failed       int64   `json:"failed"`
+	Computed   int64 `json:"computed"`
+	FromMemory int64 `json:"from_memory"`
+	FromStore  int64 `json:"from_store"`
+	Failed     int64 `json:"failed"`
+	// Skipped is how many samples the node does not put out, as they could not
+	// be made.
+	Skipped      int64   `json:"skipped,omitempty"`
 	Seconds      float64 `json:"seconds"`       // in the node's own function, over all workers
 	SecondsSaved float64 `json:"seconds_saved"` // that hits did not spend
 	BytesRead    int64   `json:"bytes_read"`    // encoded, from the store
@@ -96,6 +102,7 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 		i := slices.IndexFunc(r.states, func(s *state) bool { return s.Node == n })
 		if i >= 0 {
 			rep.Nodes = append(rep.Nodes, r.states[i].report())
+			rep.Skips = append(rep.Skips, r.states[i].skipped...)
 		}
 	}
 	return rep
@@ -109,7 +116,7 @@ func (s *state) report() NodeReport {
 	}
 	return NodeReport{
 		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
-		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(),
+		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(), Skipped: int64(len(s.skipped)),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
 		Unchanged: s.unchanged, Standing: s.copied, Cache: s.cacheReport(), Decision: s.decision,

@@ -31,6 +31,9 @@ type RunOptions struct {
 	Checkpoints Checkpoints
 	// Discard lets go of the checkpoints when the run has ended well.
 	Discard bool
+	// OnError says what becomes of samples that a source or a mapper cannot
+	// make, where the node does not say it.
+	OnError OnError
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -64,10 +67,14 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 		return nil, requestError{err}
 	}
 	ctx = dataset.WithLog(ctx, r.Log)
+	r.ends = true
 	start := time.Now()
 	r.leaveUnchanged(ctx)
 	stop := r.watch()
-	err = r.all(ctx)
+	if err = r.lookAhead(ctx); err == nil {
+		err = r.all(ctx)
+	}
+	r.ending.Wait()
 	if err == nil && o.Discard {
 		err = r.discard(ctx)
 	}
@@ -109,7 +116,9 @@ type run struct {
 	states   []*state   // of the nodes needed, in order
 	writings []*writing // of the sinks of which it can be known that they need not be written
 	events   *events
-	ranges   bool // samples are made in ranges, of which each process may make others
+	ends     bool             // somebody waits for the ending
+	ending   component.Ending // of what goes on outside of the process
+	ranges   bool             // samples are made in ranges, of which each process may make others
 }
 
 // state is what a run knows of a node.
@@ -126,6 +135,8 @@ type state struct {
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
 	passes   passes
+	skipped  []Skip
+	opened   component.Samples   // of a source that was opened to look ahead
 	slots    *semaphore.Weighted // of the node's mapper, one for a sample; nil means no bound
 	pool     *pool.Pool          // of the node, if it has one of its own
 	ended    chan struct{}       // closed once what the node does in a run is done
@@ -178,6 +189,9 @@ func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
 		Pool: r.pool(n), Log: r.Log.With("node", n.Name),
 	}
+	if r.ends {
+		env.Ending = &r.ending
+	}
 	if r.Larder != nil {
 		env.Files = r.Larder.Files()
 	}
@@ -204,11 +218,12 @@ func (r *run) build(ctx context.Context, s *state) error {
 	env := r.env(s.Node, &s.tally)
 	switch s.Component.Kind {
 	case component.Source:
-		ds, err := s.Component.OpenSource(ctx, env, s.Params)
-		if err != nil {
-			return err
+		if s.opened == nil {
+			if s.opened, err = s.Component.OpenSource(ctx, env, s.Params); err != nil {
+				return err
+			}
 		}
-		s.data = component.One(ds)
+		s.data = component.One(s.opened)
 	case component.Map:
 		err = r.applyMapper(s, env, in)
 	case component.Op:
@@ -230,6 +245,9 @@ func (r *run) build(ctx context.Context, s *state) error {
 		return err
 	}
 	s.samples = count(s.data)
+	if err := r.sift(ctx, s); err != nil {
+		return err
+	}
 	if s.Options.Auto && !larder.IsDry(ctx) {
 		if err := r.decide(ctx, s); err != nil {
 			return err
@@ -283,7 +301,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 	maker, ok := m.(dataset.Maker)
 	o := dataset.MapOptions{
 		Node: place, Larder: r.Larder, Tally: &s.tally, Slots: s.slots,
-		Keep: s.Options.Keep || s.pinned || s.eager && ok && maker.Makes() == nil,
+		Keep: s.Options.Keep || s.pinned || r.skips(s).Skip || s.eager && ok && maker.Makes() == nil,
 	}
 	if ok {
 		r.applies(s, maker)
@@ -343,7 +361,7 @@ func (r *run) remember(ctx context.Context, s *state) error {
 			}
 			part = kept
 		}
-		if r.keepsHere(s) || s.Options.Keep {
+		if r.keepsHere(s) || s.Options.Keep || r.skips(s).Skip {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {

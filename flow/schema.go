@@ -34,6 +34,13 @@ func Schema() object {
 				"description": "flow files whose nodes belong to this flow; their variables take the values that they have here",
 				"anyOf":       []any{object{"type": "string"}, object{"type": "array", "items": object{"type": "string"}}},
 			},
+			"limits": object{
+				"type": "object", "additionalProperties": false, "description": "what a file may claim when it is decoded",
+				"properties": object{
+					"pixels":   orVariable(object{"type": "integer", "minimum": 1, "description": "of an image, all its pages together"}),
+					"unpacked": object{"type": []string{"string", "integer"}, "description": "bytes of the arrays in a compressed file, such as 8GiB"},
+				},
+			},
 			"defaults": object{"type": "object", "additionalProperties": false, "properties": optionProperties()},
 			"nodes": object{
 				"type": "object", "propertyNames": object{"pattern": nodeName.String()},
@@ -48,6 +55,13 @@ func optionProperties() object {
 		"keep":       object{"type": "boolean", "description": "keep each computed sample across runs, as samples are asked for"},
 		"checkpoint": object{"enum": []any{true, false, "auto"}, "description": "compute all samples, keep and pin them before anything reads the node; auto decides by measured costs"},
 		"workers":    orVariable(object{"type": "integer", "minimum": 1}),
+		"on-error": object{
+			"description": "what becomes of samples that a source or a mapper cannot make: the run fails, or goes on without them, at most so many or such a share",
+			"anyOf": []any{
+				object{"enum": []any{"fail", "skip"}},
+				object{"type": "object", "additionalProperties": false, "required": []string{"skip"}, "properties": object{"skip": object{"type": []string{"string", "integer"}}}},
+			},
+		},
 		"cache": object{
 			"description": "keep samples decoded in memory",
 			"type":        "object", "additionalProperties": false, "required": []string{"policy"},

@@ -27,6 +27,8 @@ type Node struct {
 	pos  *yaml.Node // where the node's name stands; nil if built in Go
 	with *yaml.Node // where its parameters stand
 	file *problems  // of the file that has it; nil if built in Go
+
+	ownOnError bool // on-error is not of the defaults
 }
 
 // An Input names what a node reads: all outputs of a node, or one of them.
@@ -55,6 +57,9 @@ type Options struct {
 	Auto bool
 	// Cache keeps samples decoded in memory; nil keeps none.
 	Cache *cache.Options
+	// OnError says what becomes of samples that a source or a mapper cannot
+	// make; nil is as the run says.
+	OnError *OnError
 	// Workers bounds how many samples are computed at once; 0 means the
 	// run's own number.
 	Workers int
@@ -67,6 +72,7 @@ type parser struct {
 	outer    map[string]*yaml.Node // values that are given from outside
 	sweeps   []sweep
 	defaults Options
+	bounds   Limits
 	raw      []*rawNode
 	nodes    []*Node
 
@@ -77,9 +83,9 @@ type parser struct {
 }
 
 var (
-	topFields  = []string{"version", "vars", "sweep", "include", "defaults", "nodes"}
-	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers"}
-	optFields  = []string{"keep", "checkpoint", "cache", "workers"}
+	topFields  = []string{"version", "vars", "sweep", "include", "limits", "defaults", "nodes"}
+	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers", "on-error"}
+	optFields  = []string{"keep", "checkpoint", "cache", "workers", "on-error"}
 	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 )
 
@@ -139,6 +145,9 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	if v, ok := byName["include"]; ok {
 		p.include(v.value)
+	}
+	if l, ok := byName["limits"]; ok {
+		p.bounds = p.limits(l)
 	}
 	if d, ok := byName["defaults"]; ok {
 		p.defaults = p.options(p.fields(p.expand(d.value), "defaults"), Options{}, "defaults", optFields)
@@ -233,6 +242,8 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 			n.with, with = f.key, p.fields(f.value, "with")
 		case "from":
 			n.From = p.from(f.value)
+		case "on-error":
+			n.ownOnError = true
 		case "source", "map", "op", "sink":
 			p.component(n, f)
 		}
@@ -297,6 +308,8 @@ func (p *parser) options(fields []field, base Options, what string, valid []stri
 			o.Workers = int(p.whole(f, 1, 1<<16))
 		case "cache":
 			o.Cache = p.cache(f)
+		case "on-error":
+			o.OnError = p.onError(f)
 		default:
 			if !slices.Contains(valid, f.key.Value) {
 				p.unknown(f.key, what, valid)

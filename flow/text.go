@@ -87,7 +87,7 @@ func parse(file string, content []byte, vars map[string]string, read func(file s
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	f.Nodes = p.nodes
+	f.Nodes, f.Limits = p.nodes, p.bounds
 	f.check()
 	return f, f.err()
 }

@@ -136,7 +136,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	}
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
-		if !ok {
+		if !ok || r.skips(n).Skip { // what was skipped is tried again
 			return nil
 		}
 		w.does = append(w.does, key.Param{Name: "node " + n.Name, Value: does})

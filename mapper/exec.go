@@ -37,6 +37,9 @@ func init() {
 // made absolute; names inside longer words and in values reach the command as
 // they are. Of the environment only Env, PATH, HOME and TMPDIR reach the command,
 // and what [larder.Environ] adds.
+//
+// What the command starts ends with it, or with the run at the latest, and so does
+// the folder. Where the program was killed, [Sweep] ends both.
 type Exec struct {
 	Command []string         `param:"command,required" doc:"the program and its arguments"`
 	Items   []string         `param:"items,required" doc:"items given to the command, as files in LARDER_IN"`
@@ -56,7 +59,19 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, fmt.Errorf("item %q cannot be the name of a file; give it a name without dots and slashes", k)
 		}
 	}
-	run := &execution{Exec: m, env: env, code: map[string]key.Digest{}}
+	run := &execution{Exec: m, env: env, code: map[string]key.Digest{}, folders: newFolders()}
+	if env.Ending != nil {
+		// It stands for the run as long as that lasts: by its name what is left
+		// of executions that are over is found.
+		folder, err := makeFolder(run.folders)
+		if err != nil {
+			return nil, err
+		}
+		env.Ending.Last(func() {
+			endProcesses(filepath.Join(os.TempDir(), run.folders))
+			_ = folder.remove() // the next program tries again
+		})
+	}
 	files, err := m.named(env)
 	if err != nil {
 		return nil, err
@@ -71,7 +86,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
 		// Of the outside the command gets a folder, and what is in Params.
-		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile"},
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin"},
 	})
 }
 
@@ -110,6 +125,8 @@ type execution struct {
 	argv []string
 	env  *component.Env
 	code map[string]key.Digest // of the files in the identity, by path
+
+	folders string // how the names of the folders begin in which the command runs
 }
 
 // each returns what is done with each sample. It is known by this function.
@@ -119,11 +136,13 @@ func (e *execution) each() func(context.Context, dataset.Sample) (dataset.Sample
 
 // run runs the command on a sample.
 func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Sample, err error) {
-	dir, err := os.MkdirTemp("", "larder-exec-")
+	defer e.env.Ending.Begin()()
+	folder, err := makeFolder(e.folders)
 	if err != nil {
 		return dataset.Sample{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, folder.remove()) }()
+	dir := folder.dir
 	in, outDir := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	if err := e.lay(ctx, s, in); err != nil {
 		return dataset.Sample{}, err
@@ -194,10 +213,15 @@ func (e *execution) start(ctx context.Context, dir, in, out string) error {
 	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), []string{"LARDER_IN=" + in, "LARDER_OUT=" + out})
 	var stderr tail
 	cmd.Stderr = &stderr
-	ownGroup(cmd)
-	err := cmd.Run()
+	err := runGroup(cmd)
+	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
+		endProcesses(dir + string(filepath.Separator))
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it ended well, and what it left is ended now
 	}
 	if err != nil {
 		return fmt.Errorf("command %s: %w%s", strings.Join(e.Command, " "), err, stderr.String())

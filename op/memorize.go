@@ -3,6 +3,7 @@ package op
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -26,10 +27,10 @@ type Memorize struct {
 // Check refuses a negative number.
 func (m Memorize) Check() error { return notNegative("bytes", m.Bytes) }
 
-// Apply implements the operator. A dry run reads nothing.
+// Apply implements the operator. A dry run reads nothing but what is kept.
 func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
 	if larder.IsDry(ctx) {
-		return in, nil
+		return in, foresee(ctx, in)
 	}
 	env.Tally.Total.Store(int64(in.Len()))
 	samples := make([]dataset.Sample, in.Len())
@@ -71,4 +72,21 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 		bytes += dataset.BytesHeld(v)
 	}
 	return bytes, nil
+}
+
+// foresee asks for all that makes the samples, under a dry context, and goes
+// without what is not kept.
+func foresee(ctx context.Context, in component.Samples) error {
+	for i := range in.Len() {
+		s, err := in.At(ctx, i)
+		for _, m := range s.Makings() {
+			if err == nil || errors.Is(err, larder.ErrDry) {
+				err = m.Make(ctx)
+			}
+		}
+		if err != nil && !errors.Is(err, larder.ErrDry) {
+			return err
+		}
+	}
+	return nil
 }

@@ -46,7 +46,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, source string, i
 	}
 	env.Tally.Total.Store(int64(in.Len()))
 	return dataset.Scan[T]{
-		Node: env.Node, Op: op, Reads: e.reads, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
+		Node: env.Node, Op: op, Reads: e.reads, May: e.may, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
 			v, err := e.eval(ctx, s)
 			if err != nil {
@@ -100,7 +100,7 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 func truth(v any) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("is %v, a %T; it must be true or false", v, v)
+		return false, fmt.Errorf("is %s; it must be true or false", shown(v))
 	}
 	return b, nil
 }
@@ -225,7 +225,7 @@ func rankOf(v any) (rank, error) {
 		}
 		return rank{Number: v}, nil
 	default:
-		return rank{}, fmt.Errorf("is %v, a %T; sorting needs a number or a text", v, v)
+		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", shown(v))
 	}
 }
 
@@ -266,7 +266,7 @@ func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in compon
 func weight(v any) (float64, error) {
 	r, err := rankOf(v)
 	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
-		return 0, fmt.Errorf("is %v, a %T; a weight must be a number that is not negative", v, v)
+		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", shown(v))
 	}
 	return r.Number, nil
 }
@@ -314,7 +314,7 @@ func groupName(v any) (string, error) {
 			return strconv.FormatFloat(v, 'f', -1, 64), nil
 		}
 	}
-	return "", fmt.Errorf("is %v, a %T; a group needs a text, a whole number or a truth value", v, v)
+	return "", fmt.Errorf("is %s; a group needs a text, a whole number or a truth value", shown(v))
 }
 
 // pick is the dataset of the samples of in at the given positions.

@@ -61,6 +61,28 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
 }
 
+// Fits says whether a row can hold a sample.
+func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sample, cheap func(f dataset.Field) bool) error {
+	path := env.Path(s.Path)
+	if _, _, err := s.begin(ctx, path, dataset.List(sample)); err != nil {
+		return err
+	}
+	for f := range sample.Fields() {
+		var err error
+		switch {
+		case s.Columns != nil && !slices.Contains(s.Columns, f.Key):
+		case s.Files[f.Key] != "":
+			_, err = rows.Name(path, f.Item)
+		case cheap(f):
+			_, err = text(ctx, f.Item)
+		}
+		if err != nil {
+			return fmt.Errorf("item %s: %w", f.Key, err)
+		}
+	}
+	return nil
+}
+
 // begin finds out the columns and makes the header.
 func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]byte, rows.RowFunc, error) {
 	keys, err := s.keys(ctx, ds)
@@ -73,7 +95,7 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 			names[i] = column
 		}
 		if slices.Contains(names[:i], names[i]) {
-			return nil, nil, fmt.Errorf("there would be two columns %q", names[i])
+			return nil, nil, component.Unfit(fmt.Errorf("there would be two columns %q; drop or rename the item %s before", names[i], names[i]))
 		}
 	}
 	row := func(ctx context.Context, sample dataset.Sample) ([]byte, error) {
@@ -153,7 +175,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", fmt.Errorf("it is a %T, which a field does not hold; drop it, or say files: to name its file", v)
+	return "", component.Unfit(fmt.Errorf("it is a %T, which a field does not hold; drop it, or say files: to name its file", v))
 }
 
 // encode makes one row.

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,6 +57,38 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	}.Write(ctx, env, in)
 }
 
+// Fits says whether a line can hold a sample.
+func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sample, cheap func(f dataset.Field) bool) error {
+	l := &liner{Sink: s, path: env.Path(s.Path)}
+	if s.Items == Record {
+		if it, err := sample.Item(recordKey); err != nil || !cheap(dataset.Field{Key: recordKey, Item: it}) {
+			return nil //nolint:nilerr // the run tells
+		}
+		_, err := l.line(ctx, sample)
+		return err
+	}
+	names := map[string]bool{}
+	for f := range sample.Fields() {
+		name := cmp.Or(s.Files[f.Key], f.Key)
+		if names[name] {
+			return twoFields(f.Key, name)
+		}
+		names[name] = true
+	}
+	for f := range sample.Fields() {
+		if _, file := s.Files[f.Key]; file || cheap(f) {
+			if _, err := l.field(ctx, nil, f); err != nil {
+				return fmt.Errorf("item %s: %w", f.Key, err)
+			}
+		}
+	}
+	return nil
+}
+
+func twoFields(item, name string) error {
+	return component.Unfit(fmt.Errorf("item %s: there would be two fields %q; drop or rename the item %s before", item, name, name))
+}
+
 // liner makes lines for the file at path.
 type liner struct {
 	Sink
@@ -71,7 +104,7 @@ func (l *liner) line(ctx context.Context, sample dataset.Sample) ([]byte, error)
 			return nil, err
 		}
 		if sample.Len() > 1 {
-			return nil, fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys())
+			return nil, component.Unfit(fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys()))
 		}
 		b, err := appendValue(ctx, nil, it)
 		return append(b, '\n'), err
@@ -85,7 +118,7 @@ func (l *liner) line(ctx context.Context, sample dataset.Sample) ([]byte, error)
 			name = field
 		}
 		if slices.Contains(names, name) {
-			return nil, fmt.Errorf("item %s: there would be two fields %q", f.Key, name)
+			return nil, twoFields(f.Key, name)
 		}
 		if len(names) > 0 {
 			line = append(line, ',')
@@ -152,7 +185,7 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	switch v.(type) {
 	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
 	default:
-		return nil, fmt.Errorf("it is a %T, which a line of JSON does not hold; drop it, or say files: to name its file", v)
+		return nil, component.Unfit(fmt.Errorf("it is a %T, which a line of JSON does not hold; drop it, or say files: to name its file", v))
 	}
 	if ext != "json" {
 		it = dataset.NewItem("json", v)

@@ -3,12 +3,16 @@ package rows
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
 )
 
@@ -52,7 +56,28 @@ func (f Files) resolve(path, name string) (string, error) {
 	case filepath.IsAbs(name):
 		return filepath.Clean(name), nil
 	}
-	return filepath.Join(filepath.Dir(path), filepath.FromSlash(name)), nil
+	dir := filepath.Dir(path)
+	if !f.Outside && linkedOut(dir, filepath.FromSlash(name)) {
+		return "", fmt.Errorf("%q leads out of the folder %s by a link; say outside: true if it may", name, dir)
+	}
+	return filepath.Join(dir, filepath.FromSlash(name)), nil
+}
+
+// linkedOut reports whether a link on the way to a name in a folder, or at its end,
+// leads out of that folder.
+func linkedOut(dir, name string) bool {
+	at := dir
+	for part := range strings.SplitSeq(filepath.Clean(name), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if err != nil {
+			return false // whoever reads it says what is wrong
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return !guard.Inside(guard.Resolve(dir), guard.Resolve(filepath.Join(dir, name)))
+		}
+	}
+	return false
 }
 
 // Named returns what tells of the files that the samples of a source lie in. What
@@ -83,7 +108,7 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 func Name(path string, it *dataset.Item) (string, error) {
 	file, ok := it.Origin().(*dataset.FileOrigin)
 	if !ok {
-		return "", fmt.Errorf("it lies in no file, so none can be named; write it to a folder first")
+		return "", component.Unfit(fmt.Errorf("it lies in no file, so none can be named; write it to a folder first"))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

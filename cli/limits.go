@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/flow"
+)
+
+// limits are the flags that bound what a file may claim when it is decoded. They go
+// before what a flow says.
+type limits struct {
+	pixels   int64
+	unpacked string
+	bytes    int64
+}
+
+func (l *limits) flags(root *cobra.Command) {
+	root.PersistentFlags().Int64Var(&l.pixels, "max-pixels", 0, "`pixels` that an image may have, all its pages together (default: what the flow's limits say, else 268435456)")
+	root.PersistentFlags().StringVar(&l.unpacked, "max-unpacked", "", "`bytes` that the arrays of a compressed file may take, such as 8GiB (default: what the flow's limits say, else 4GiB)")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if l.pixels < 0 {
+			return usageError{fmt.Errorf("--max-pixels %d: must not be negative", l.pixels)}
+		}
+		if l.unpacked != "" {
+			var err error
+			if l.bytes, err = flow.ParseBytes(l.unpacked); err != nil {
+				return usageError{fmt.Errorf("--max-unpacked: %q %w", l.unpacked, err)}
+			}
+		}
+		l.apply(flow.Limits{})
+		return nil
+	}
+}
+
+// apply has decoders bounded by the flags, or else by what a flow says, or else by
+// what they were.
+func (l *limits) apply(f flow.Limits) {
+	if n := cmp.Or(l.pixels, f.Pixels); n > 0 {
+		codec.MaxPixels.Store(n)
+	}
+	if n := cmp.Or(l.bytes, f.Unpacked); n > 0 {
+		codec.MaxUnpacked.Store(n)
+	}
+}
+
+// restoreLimits returns a function that has decoders bounded as they are now.
+func restoreLimits() func() {
+	pixels, unpacked := codec.MaxPixels.Load(), codec.MaxUnpacked.Load()
+	return func() {
+		codec.MaxPixels.Store(pixels)
+		codec.MaxUnpacked.Store(unpacked)
+	}
+}

@@ -1,0 +1,191 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/internal/trial"
+)
+
+// forking is a command that has children in its group and outside of it, and leaves
+// them behind.
+const forking = `sleep 300 &
+setsid sleep 300 2> /dev/null &
+(setsid sh -c 'sleep 300 & cd /; exec sleep 300' 2> /dev/null &)
+[ -n "${LARDER_OUT##*A*}" ] || setsid sleep 300 & # one in some holds stderr
+sleep 0.02
+echo "$$" > "$LARDER_OUT/x.txt"
+`
+
+func newForking(t *testing.T) *bench {
+	b := newBench(t)
+	b.write("fork.sh", forking)
+	b.write("tmp/.keep", "")
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  some: {op: slice, from: letters, with: {stop: 10}}
+  x: {map: exec, from: some, with: {command: [sh, fork.sh], items: [metadata], into: [x]}, keep: true}
+  out: {sink: underfolder, from: x, with: {path: out, overwrite: replace}}
+`)
+	return b
+}
+
+// inOwnTemp is a command with temporary files of its own.
+func (b *bench) inOwnTemp(args ...string) *exec.Cmd {
+	c := b.command(args...)
+	c.Env = append(c.Env, "TMPDIR="+b.path("tmp"))
+	return c
+}
+
+// left lists the folders of commands, and the processes that were given one.
+func (b *bench) left() (all []string) {
+	b.t.Helper()
+	all, err := filepath.Glob(b.path("tmp/larder-exec-*"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	processes, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, p := range processes {
+		environ, err := os.ReadFile(p)
+		if err == nil && bytes.Contains(environ, []byte("LARDER_OUT="+b.path("tmp"))) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "cmdline"))
+			all = append(all, fmt.Sprintf("%s %q", p, line))
+		}
+	}
+	return all
+}
+
+// TestNothingOutlivesTheRun: whenever a run is told to stop, in whatever way, it
+// leaves no process, folder or lock; of one that was killed, the next program that
+// opens a cache clears them away.
+func TestNothingOutlivesTheRun(t *testing.T) {
+	b := newForking(t)
+	start := time.Now()
+	c := b.inOwnTemp("run", "flow.yaml", "--cache", b.path("whole"))
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(start)
+	if left := b.left(); len(left) > 0 {
+		t.Fatalf("after a run that ended well: %v", left)
+	}
+	chance := trial.Chance(t)
+	stopped := map[syscall.Signal]int{}
+	for i := range trial.Rounds(4, 200) {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
+			cache := b.path(fmt.Sprintf("cache-%d-%d", i, signal))
+			c := b.inOwnTemp("run", "flow.yaml", "--cache", cache)
+			var stderr bytes.Buffer
+			c.Stderr = &stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stop := time.AfterFunc(took/16+time.Duration(chance.Int64N(int64(took)*3/4)), func() { _ = c.Process.Signal(signal) }) // it may have ended
+			_ = c.Wait()
+			stop.Stop()
+			status := c.ProcessState.ExitCode()
+			if status == 130 || status == -1 {
+				stopped[signal]++
+			}
+			if signal == syscall.SIGKILL {
+				if out, err := b.inOwnTemp("ls", "--cache", cache).CombinedOutput(); err != nil {
+					t.Fatalf("after a kill: %v\n%s", err, out)
+				}
+			} else if status != 0 && status != 130 && status != -1 { // -1: it had not begun to listen
+				t.Fatalf("%v: status %d\n%s", signal, status, stderr.String())
+			}
+			if left := b.left(); len(left) > 0 {
+				t.Fatalf("%v, status %d, left\n%s", signal, status, strings.Join(left, "\n"))
+			}
+			if i == 0 {
+				if out, err := b.inOwnTemp("run", "flow.yaml", "--cache", cache).CombinedOutput(); err != nil {
+					t.Fatalf("the run after %v: %v\n%s", signal, err, out)
+				}
+			}
+			_ = os.RemoveAll(cache)
+		}
+		if i%10 == 9 {
+			t.Logf("%d moments; stopped: %v", i+1, stopped)
+		}
+	}
+	for signal, n := range stopped {
+		t.Logf("%v stopped %d runs", signal, n)
+	}
+	if len(stopped) < 4 && trial.All() || len(stopped) == 0 {
+		t.Errorf("not every signal stopped a run: %v", stopped)
+	}
+}
+
+// TestNohup: a hangup that is ignored stays ignored.
+func TestNohup(t *testing.T) {
+	b := newBench(t)
+	b.write("wait.sh", `echo begun > "$GO.begun"; read line < "$GO"; cp "$LARDER_IN/metadata.yaml" "$LARDER_OUT/x.yaml"`)
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  one: {op: slice, from: letters, with: {stop: 1}}
+  x: {map: exec, from: one, with: {command: [sh, wait.sh], items: [metadata], into: [x], env: [GO]}}
+  out: {sink: underfolder, from: x, with: {path: out, overwrite: replace}}
+`)
+	for _, ignored := range []bool{true, false} {
+		gate := filepath.Join(t.TempDir(), "gate") // not below the flow's folder: it is no code
+		for _, fifo := range []string{gate, gate + ".begun"} {
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := b.command("run", "flow.yaml", "--progress", "none")
+		c.Env = append(c.Env, "GO="+gate)
+		if ignored {
+			c.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, c.Path}, c.Args[1:]...)
+			c.Path, _ = exec.LookPath("sh")
+		}
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		over := make(chan struct{})
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Opened for both, so that it is no wait for a command that never comes.
+		f, err := os.OpenFile(gate+".begun", os.O_RDWR, 0)
+		if err == nil {
+			go func() { _ = c.Wait(); _, _ = f.WriteString("ended\n"); close(over) }()
+			_, err = f.Read(make([]byte, 1))
+		}
+		if err == nil {
+			err = c.Process.Signal(syscall.SIGHUP)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		want := 130
+		if ignored {
+			want = 0
+			g, err := os.OpenFile(gate, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			if _, err := g.WriteString("go\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-over
+		if c.ProcessState.ExitCode() != want {
+			t.Errorf("ignored %v: status %d, want %d\n%s", ignored, c.ProcessState.ExitCode(), want, stderr.String())
+		}
+	}
+}

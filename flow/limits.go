@@ -1,0 +1,32 @@
+package flow
+
+// Limits bound what a file may claim when it is decoded, so that a small one cannot
+// take all memory; 0 stands for what the codecs have. They are no part of any key:
+// beyond them is an error. The command line sets [codec.MaxPixels] and
+// [codec.MaxUnpacked] by them; a program of its own does that itself.
+//
+// [codec.MaxPixels]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxPixels
+// [codec.MaxUnpacked]: https://pkg.go.dev/github.com/larder-data/larder/codec#MaxUnpacked
+type Limits struct {
+	Pixels   int64 // of an image, all its pages together
+	Unpacked int64 // bytes of the arrays in a compressed file
+}
+
+// limits reads the limits of a file.
+func (p *parser) limits(f field) (l Limits) {
+	for _, g := range p.fields(p.expand(f.value), "limits") {
+		switch g.key.Value {
+		case "pixels":
+			l.Pixels = p.whole(g, 1, 1<<62)
+		case "unpacked":
+			n, err := ParseBytes(g.value.Value)
+			if err != nil {
+				p.at(g.value, "unpacked: %q %v", g.value.Value, err)
+			}
+			l.Unpacked = n
+		default:
+			p.unknown(g.key, "limits", []string{"pixels", "unpacked"})
+		}
+	}
+	return l
+}

@@ -1,0 +1,232 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/order"
+)
+
+// OnError says what becomes of samples that a node cannot make.
+//
+// To know which those are, a node that skips them makes all of its samples before
+// anything reads it, and keeps the results; of a source, every item is read and
+// decoded. What was skipped is tried again by the next run.
+type OnError struct {
+	Skip    bool    // go on without the sample; else the run fails
+	Most    int     // this many samples at most, if it is more than 0
+	Percent float64 // this share of the node's samples at most, if it is more than 0
+}
+
+// ErrTooManySkipped is the error of a node that had to skip more samples than it
+// may, or all.
+var ErrTooManySkipped = errors.New("too many samples were skipped")
+
+// onErrorForm is how OnError is written.
+const onErrorForm = "fail, skip, N or P% of the samples"
+
+// ParseOnError reads fail, skip, a number of samples, or a share such as 5%.
+func ParseOnError(text string) (OnError, error) {
+	switch text {
+	case "fail":
+		return OnError{}, nil
+	case "skip":
+		return OnError{Skip: true}, nil
+	}
+	if share, ok := strings.CutSuffix(text, "%"); ok {
+		if p, err := strconv.ParseFloat(share, 64); err == nil && p > 0 && p <= 100 {
+			return OnError{Skip: true, Percent: p}, nil
+		}
+	} else if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return OnError{Skip: true, Most: n}, nil
+	}
+	return OnError{}, fmt.Errorf("%q is not one of %s", text, onErrorForm)
+}
+
+// most is how many of n samples may be skipped.
+func (o OnError) most(n int) int {
+	switch {
+	case !o.Skip:
+		return 0
+	case o.Most > 0:
+		return o.Most
+	case o.Percent > 0:
+		return int(o.Percent / 100 * float64(n))
+	}
+	return n
+}
+
+// onError reads fail, skip, {skip: N} or {skip: P%}.
+func (p *parser) onError(f field) *OnError {
+	text := f.value.Value
+	if f.value.Kind == yaml.MappingNode {
+		for _, g := range p.fields(f.value, "on-error") {
+			if g.key.Value != "skip" {
+				p.unknown(g.key, "on-error", []string{"skip"})
+				return nil
+			}
+			text = g.value.Value
+		}
+	}
+	o, err := ParseOnError(text)
+	if err != nil {
+		p.at(f.value, "on-error must be fail, skip, {skip: N} or {skip: P%%}: %v", err)
+		return nil
+	}
+	return &o
+}
+
+// skips reports whether a node passes over samples that it cannot make: as it says,
+// or as the run does.
+func (r *run) skips(s *state) OnError {
+	if k := s.Component.Kind; k != component.Source && k != component.Map && !s.Component.Maps || r.ranges {
+		return OnError{}
+	}
+	if s.Options.OnError != nil {
+		return *s.Options.OnError
+	}
+	return r.OnError
+}
+
+// A Skip is a sample that was passed over.
+type Skip struct {
+	Node   string `json:"node"`
+	Sample int    `json:"sample"` // its position in the node's dataset
+	Error  string `json:"error"`
+}
+
+// WriteSkips writes the samples that were skipped, as JSON, a line each.
+func (r *Report) WriteSkips(w io.Writer) error {
+	e := json.NewEncoder(w)
+	for _, s := range r.Skips {
+		if err := e.Encode(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sift makes all samples of a node, and leaves out those that cannot be made.
+func (r *run) sift(ctx context.Context, s *state) error {
+	o := r.skips(s)
+	if !o.Skip || larder.IsDry(ctx) {
+		return nil
+	}
+	total := count(s.data)
+	s.tally.Total.Store(total)
+	sieve := &sieve{run: r, state: s, most: o.most(int(total))}
+	for i, part := range s.data.Parts {
+		bad, err := sieve.part(ctx, s.place(s.data.Names, i), part)
+		if err != nil {
+			return err
+		}
+		if len(bad) == 0 {
+			continue
+		}
+		good := make([]int, 0, part.Len()-len(bad))
+		for k := range part.Len() {
+			if _, is := slices.BinarySearch(bad, k); !is {
+				good = append(good, k)
+			}
+		}
+		o, err := order.Index(part.Len(), good)
+		if err != nil {
+			return err
+		}
+		s.data.Parts[i] = dataset.Reorder(part, o)
+	}
+	s.samples = count(s.data)
+	if total > 0 && s.samples == 0 {
+		return fmt.Errorf("%w: all %d; the first: %s", ErrTooManySkipped, total, s.skipped[0].Error)
+	}
+	if s.Component.Kind != component.Source {
+		r.settle(s)
+	}
+	return nil
+}
+
+// A sieve makes samples and notes which cannot be made.
+type sieve struct {
+	run   *run
+	state *state
+	most  int
+
+	mu sync.Mutex
+}
+
+// part returns the positions of the samples of one dataset that cannot be made, in
+// order.
+func (v *sieve) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
+	from := len(v.state.skipped)
+	ranges := dataset.RangesOf(part)
+	err = v.run.pool(v.state.Node).Ranges(ctx, part.Len(), func(ctx context.Context, i, j int) (int, error) {
+		samples, err := ranges.Range(ctx, i, j)
+		for k, s := range samples {
+			if merr := v.make(ctx, s); merr != nil {
+				if serr := v.skip(ctx, place, i+k, merr); serr != nil {
+					return k, serr
+				}
+			}
+			v.state.tally.Done.Add(1)
+		}
+		if err == nil {
+			return len(samples), nil
+		}
+		v.state.tally.Done.Add(1)
+		return len(samples) + 1, v.skip(ctx, place, i+len(samples), err)
+	})
+	own := v.state.skipped[from:]
+	slices.SortFunc(own, func(a, b Skip) int { return a.Sample - b.Sample })
+	for _, s := range own {
+		bad = append(bad, s.Sample)
+	}
+	return bad, err
+}
+
+// make makes all that the node makes of a sample.
+func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
+	for _, m := range s.Makings() {
+		if err := m.Make(ctx); err != nil {
+			return err
+		}
+	}
+	if v.state.Component.Kind != component.Source {
+		return nil
+	}
+	for f := range s.Fields() {
+		if _, err := f.Item.Value(ctx); err != nil {
+			return fmt.Errorf("item %s: %w", f.Key, err)
+		}
+	}
+	return nil
+}
+
+// skip notes a sample, unless it is no fault of the sample, or one too many.
+func (v *sieve) skip(ctx context.Context, place string, i int, err error) error {
+	if ctx.Err() != nil || errors.Is(err, dataset.ErrChanged) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	why := err
+	if at := (*dataset.SampleError)(nil); errors.As(err, &at) && at.Node == place && at.Index == i {
+		why = at.Err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.state.skipped = append(v.state.skipped, Skip{place, i, why.Error()})
+	if n := len(v.state.skipped); n > v.most {
+		return fmt.Errorf("%w: %d, and on-error allows %d; the last: %w", ErrTooManySkipped, n, v.most, err)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package flow_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/pool"
+	"github.com/larder-data/larder/store/memory"
+
+	_ "github.com/larder-data/larder/format/jsonl"
+)
+
+// drawn is a dataset of a flow that is drawn: a node and what is sure to be in its
+// samples.
+type drawn struct {
+	node  string
+	items []string
+}
+
+// drawing draws a flow over rows with the items a, a number, and b, a text.
+type drawing struct {
+	*rand.Rand
+	text     strings.Builder
+	sets     []drawn
+	n, sinks int
+}
+
+func (d *drawing) one(words ...string) string { return words[d.IntN(len(words))] }
+
+// some is one of the datasets, rather one of the last.
+func (d *drawing) some() drawn { return d.sets[max(d.IntN(len(d.sets)), d.IntN(len(d.sets)))] }
+
+// formula is an expression over an item of a dataset that gives a truth value,
+// which sort, group-by and the like take, too.
+func (d *drawing) formula(s drawn) string {
+	item := d.one(s.items...)
+	switch {
+	case item == "a":
+		return "a % 2 == 0"
+	case item[0] == 'e':
+		return item + " < 4"
+	}
+	return item + ` < "8"`
+}
+
+// operators are ways to apply each of the operators that come with Larder, %d being
+// a number of the node's own, FORMULA an expression.
+var operators = map[string]string{
+	"batch": "{size: 3}", "cat": "", "check-length": "{min: 0}", "chunk": "{n: 2}", "clone": "", "cycle": "{n: 9}", "enumerate": "{into: e%d}",
+	"filter": "{where: 'FORMULA'}", "group-by": "{by: 'FORMULA'}", "index": "{indices: [0, -1, 0]}", "interleave": "",
+	"map-if":   "{step: {map: hash, with: {items: [ITEM], into: m%d}}, where: 'FORMULA'}",
+	"memorize": "", "mix": "{n: 7}", "pad": "{length: 12, truncate: true}", "repeat": "{times: 2}", "reverse": "", "sample": "{n: 5}",
+	"shard": "{rank: 0, world-size: 2}", "shuffle": "{seed: 3}", "slice": "{start: 1, step: 2}", "sort": "{by: 'FORMULA ? 1 : 0'}",
+	"split": "{sizes: [0.5, 0.5]}", "weighted-sample": "{n: 5, weight: 'FORMULA ? 1 : 2'}", "zip": `{keys: ["*", "z%d_*"], length: shortest}`,
+}
+
+// mappers are ways to apply some of the mappers.
+var mappers = []string{
+	"map: hash, with: {items: [ITEM], into: h%d}", "map: hash, with: {items: [ITEM], into: h%d}",
+	"map: compose, with: {steps: [{map: hash, with: {items: [ITEM], into: c%d}}, {map: hash, with: {items: [b], into: d%d}}]}",
+	"map: duplicate, with: {item: ITEM, into: u%d}",
+}
+
+// node adds a node and says what it puts out.
+func (d *drawing) node() {
+	from := d.some()
+	d.n++
+	name, what, new := fmt.Sprintf("n%d", d.n), "", ""
+	inputs, out := from.node, drawn{name, slices.Clone(from.items)}
+	var c *component.Component
+	if d.IntN(5) < 2 {
+		what = d.one(mappers...)
+		new = map[string]string{"hash": "h", "compose": "c", "duplicate": ""}[what[5:strings.Index(what, ",")]]
+	} else {
+		names := slices.Sorted(maps.Keys(operators))
+		c, _ = component.Find(component.Op, names[d.IntN(len(names))])
+		what = "op: " + c.Name
+		if with := operators[c.Name]; with != "" {
+			what += ", with: " + with
+		}
+		new = map[string]string{"enumerate": "e"}[c.Name]
+		if c.Many {
+			other := d.some()
+			inputs = fmt.Sprintf("[%s, %s]", from.node, other.node)
+			if c.Name != "zip" {
+				out.items = slices.DeleteFunc(out.items, func(i string) bool { return !slices.Contains(other.items, i) })
+			}
+		}
+	}
+	if new != "" {
+		out.items = append(out.items, fmt.Sprintf("%s%d", new, d.n))
+	}
+	what = strings.NewReplacer("%d", fmt.Sprint(d.n), "ITEM", d.one(from.items...), "FORMULA", d.formula(from)).Replace(what)
+	options := d.one("", "", "", ", keep: true", ", keep: true", ", checkpoint: true", ", checkpoint: auto", ", cache: {policy: lru, size: 3}", ", cache: {policy: auto, size: 4}")
+	fmt.Fprintf(&d.text, "  %s: {%s, from: %s%s}\n", name, what, inputs, options)
+	if c != nil && c.Outs {
+		fmt.Fprintf(&d.text, "  %s-all: {op: cat, from: %s}\n", name, name)
+		out.node += "-all"
+	}
+	d.sets = append(d.sets, out)
+	if d.IntN(6) == 0 {
+		d.sink(out)
+	}
+}
+
+func (d *drawing) sink(of drawn) {
+	d.sinks++
+	fmt.Fprintf(&d.text, "  out%d: {sink: jsonl, from: %s, with: {path: out%d.jsonl, overwrite: replace}}\n", d.sinks, of.node, d.sinks)
+}
+
+func rowsOf(n int) []byte {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"a": %d, "b": "%x"}`+"\n", i, i*7%16)
+	}
+	return []byte(b.String())
+}
+
+// TestPlanIsWhatTheRunDoes: over flows of all operators and ways to remember, and
+// caches that hold nothing, some or all of it, the dry run says what the run after it
+// does, and where it does not know, says so.
+func TestPlanIsWhatTheRunDoes(t *testing.T) {
+	for _, c := range component.All(component.Op) {
+		if _, ok := operators[c.Name]; !ok && strings.HasSuffix(c.Type.PkgPath(), "/op") {
+			t.Errorf("operator %s is not tried", c.Name)
+		}
+	}
+	chance := trial.Chance(t)
+	const rows = 10
+	ran := 0
+	rounds := trial.Rounds(40, 1000)
+	for range rounds {
+		d := &drawing{Rand: chance}
+		d.text.WriteString("version: 1\nnodes:\n  src: {source: jsonl, with: {path: in.jsonl}}\n")
+		d.sets = []drawn{{"src", []string{"a", "b"}}}
+		for range 1 + d.IntN(7) {
+			d.node()
+		}
+		d.sink(d.sets[len(d.sets)-1])
+		dir := t.TempDir()
+		before := d.IntN(3) * rows / 2 // so many rows were there when it ran before
+		if agree(t, dir, d.text.String(), before, rows) {
+			ran++
+		}
+		if t.Failed() {
+			t.Fatalf("after a run over %d of %d rows:\n%s", before, rows, d.text.String())
+		}
+	}
+	if ran < rounds/2 {
+		t.Errorf("only %d of %d flows ran", ran, rounds)
+	}
+}
+
+// agree holds the plan of a flow against a run, and reports whether it ran.
+func agree(t *testing.T, dir, text string, before, rows int) bool {
+	t.Helper()
+	f, err := flow.Parse(filepath.Join(dir, "flow.yaml"), []byte(text), nil)
+	if err != nil {
+		t.Errorf("%v", err)
+		return false
+	}
+	s := memory.New(memory.Options{})
+	in := filepath.Join(dir, "in.jsonl")
+	options := func() flow.RunOptions { return flow.RunOptions{Larder: newLarder(t, s), Pool: pool.New(1)} }
+	if before > 0 {
+		if err := os.WriteFile(in, rowsOf(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Run(t.Context(), options()) // one that fails has filled a part
+	}
+	if err := os.WriteFile(in, rowsOf(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, planErr := f.Plan(t.Context(), options())
+	report, err := f.Run(t.Context(), options())
+	if planErr != nil && err == nil {
+		t.Errorf("the plan failed and the run did not: %v", planErr)
+	}
+	if planErr != nil || err != nil {
+		return false
+	}
+	for i, n := range plan.Nodes {
+		compare(t, f, n, report.Nodes[i])
+	}
+	return true
+}
+
+// compare holds what was planned for a node against what was done.
+func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
+	t.Helper()
+	node, err := f.Node(p.Name)
+	if err != nil || p.Name != r.Name {
+		t.Fatalf("%s and %s: %v", p.Name, r.Name, err)
+	}
+	if p.Unknown == "" && p.Samples != r.Samples {
+		t.Errorf("%s: planned %d samples, there were %d", p.Name, p.Samples, r.Samples)
+	}
+	if p.Kind == component.Sink || p.Kind == component.Source {
+		return
+	}
+	least := p.Compute // less what may turn out as kept
+	for _, why := range p.Reasons {
+		if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are kept") {
+			least -= why.Count
+		}
+	}
+	open := p.AtLeast || p.Unknown != "" && p.Compute == 0
+	often := !node.Options.Keep && !node.Options.Checkpoint && !node.Component.Scans && p.Compute > 0
+	if r.Computed < least || r.Computed > p.Compute && !open && !often {
+		t.Errorf("%s: planned %+v, done %+v", p.Name, p, r)
+	}
+}

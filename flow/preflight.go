@@ -1,0 +1,118 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/flight"
+)
+
+// lookAhead asks the sinks that come after long work whether they can hold the first
+// sample that reaches them, before that work is begun. It computes of that sample
+// only what is kept. Below operators that choose samples nothing is known before they
+// have run.
+func (r *run) lookAhead(ctx context.Context) error {
+	sinks := slices.DeleteFunc(slices.Clone(r.states), func(s *state) bool { return !r.looksAhead(s) })
+	if len(sinks) == 0 {
+		return nil
+	}
+	ahead := &run{Flow: r.Flow, RunOptions: r.RunOptions, targets: r.targets, events: r.events, ends: true}
+	defer ahead.ending.Wait()
+	for _, s := range r.states {
+		ahead.states = append(ahead.states, &state{Node: s.Node, eager: s.eager, pinned: s.pinned, slots: s.slots, pool: s.pool})
+	}
+	defer func() {
+		for i, s := range ahead.states {
+			r.states[i].tally.Take(&s.tally)
+		}
+	}()
+	known := map[string]bool{}
+	for i, s := range ahead.states {
+		known[s.Name] = !slices.ContainsFunc(s.From, func(in Input) bool { return !known[in.Node] }) && ahead.lay(ctx, r.states[i], s)
+		if !known[s.Name] || !slices.Contains(sinks, r.states[i]) {
+			continue
+		}
+		if err := ahead.fits(ctx, s); err != nil {
+			return r.failed(ctx, r.states[i], err)
+		}
+	}
+	return nil
+}
+
+// looksAhead reports whether a node is a sink that can tell what it cannot hold, and
+// reads what takes a pass over all samples to make.
+func (r *run) looksAhead(s *state) bool {
+	if _, ok := s.Params.(component.Fitter); !ok || s.Component.Kind != component.Sink || s.unchanged {
+		return false
+	}
+	above := r.above(s, func(*state) bool { return false })
+	return slices.ContainsFunc(above, func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip }) &&
+		!slices.ContainsFunc(above, func(n *state) bool { return n.Component.Scans })
+}
+
+// lay makes what a node puts out, and computes nothing of it. It reports whether that
+// could be done: an error is met again.
+func (r *run) lay(ctx context.Context, of, s *state) bool {
+	in, err := r.input(s)
+	if err != nil || s.Component.Scans {
+		return false
+	}
+	env := r.env(s.Node, &s.tally)
+	switch s.Component.Kind {
+	case component.Source:
+		if of.opened, err = s.Component.OpenSource(ctx, env, s.Params); err == nil {
+			s.data = component.One(of.opened)
+		}
+	case component.Map:
+		err = r.applyMapper(s, env, in)
+	case component.Op:
+		err = r.applyOp(ctx, s, env, in)
+	case component.Sink:
+	}
+	return err == nil
+}
+
+// fits asks a sink whether it can hold the first sample of each of its datasets.
+func (r *run) fits(ctx context.Context, s *state) error {
+	in, err := r.input(s)
+	if err != nil {
+		return nil //nolint:nilerr // it is met again
+	}
+	env := r.env(s.Node, &s.tally)
+	for _, part := range in.Parts {
+		if part.Len() == 0 {
+			continue
+		}
+		_, err := flight.Protect(func() (struct{}, error) {
+			sample, err := part.At(ctx, 0)
+			if err == nil {
+				err = s.Params.(component.Fitter).Fits(ctx, env, sample, func(f dataset.Field) bool { return isCheap(ctx, f.Item) })
+			}
+			return struct{}{}, err
+		})
+		if errors.Is(err, component.ErrUnfit) {
+			return &dataset.SampleError{Node: s.Name, Index: 0, Err: err}
+		}
+	}
+	return nil
+}
+
+// isCheap reports whether getting an item computes nothing that is not kept.
+func isCheap(ctx context.Context, it *dataset.Item) bool {
+	m, ok := dataset.MakingOf(it)
+	if !ok {
+		return true
+	}
+	if kept, err := m.Kept(ctx); err != nil || !kept {
+		return false
+	}
+	for f := range m.Inputs().Fields() {
+		if !isCheap(ctx, f.Item) {
+			return false
+		}
+	}
+	return true
+}
