@@ -23,11 +23,17 @@ import (
 type Item struct {
 	origin Origin
 
-	mu       sync.Mutex
-	read     bool
-	value    any
-	held     bool          // the value stays, however large
-	reading  chan struct{} // closed when the read under way has ended; nil without one
+	mu      sync.Mutex
+	read    bool
+	held    bool // the value stays, however large
+	reading bool // some goroutine is at it
+	value   any
+	others  *others // nil as long as nobody waits or watches: there are many items
+}
+
+// others are those who are told of an item's value.
+type others struct {
+	waiting  chan struct{} // closed when the read under way has ended; nil if nobody waits
 	watchers []*watcher    // told once, when the value is remembered
 }
 
@@ -81,17 +87,34 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 			v := it.value
 			it.mu.Unlock() // a deferred one would be an allocation in a loop
 			return v, nil
-		case it.reading == nil:
-			it.reading = make(chan struct{})
+		case !it.reading:
+			it.reading = true
 			it.mu.Unlock()
 			return it.load(ctx)
 		}
-		other := it.reading
+		other := it.ended()
 		it.mu.Unlock()
 		if err := waitFor(ctx, other); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// ended returns what is closed when the read under way has ended. The lock is held.
+func (it *Item) ended() <-chan struct{} {
+	o := it.told()
+	if o.waiting == nil {
+		o.waiting = make(chan struct{})
+	}
+	return o.waiting
+}
+
+// told returns those who are told. The lock is held.
+func (it *Item) told() *others {
+	if it.others == nil {
+		it.others = &others{}
+	}
+	return it.others
 }
 
 // waitFor waits for the end of what another goroutine does.
@@ -112,22 +135,34 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 	defer func() { // also after a panic, or others would wait for ever
 		it.mu.Lock()
 		defer it.mu.Unlock()
-		close(it.reading)
-		it.reading = nil
-		if !ok {
-			return
+		it.reading = false
+		if ok {
+			it.value, it.read = v, true
 		}
-		it.value, it.read = v, true
-		for _, w := range it.watchers {
-			if !w.ended.Load() {
-				w.told(BytesHeld(v))
-			}
+		if it.others != nil {
+			it.tell()
 		}
-		it.watchers = nil
 	}()
 	v, err = read(ctx, it.origin)
 	ok = err == nil
 	return v, err
+}
+
+// tell tells the others that a read has ended. The lock is held.
+func (it *Item) tell() {
+	if it.others.waiting != nil {
+		close(it.others.waiting)
+		it.others.waiting = nil
+	}
+	if !it.read {
+		return
+	}
+	for _, w := range it.others.watchers {
+		if !w.ended.Load() {
+			w.told(BytesHeld(it.value))
+		}
+	}
+	it.others = nil
 }
 
 // Hold has the value remembered as long as the item lives, however large it is.
@@ -191,9 +226,10 @@ func (it *Item) watch(w *watcher) {
 		w.told(BytesHeld(it.value))
 		return
 	}
-	it.watchers = append(it.watchers, w)
-	if n := len(it.watchers); n&(n-1) == 0 { // it doubled
-		it.watchers = slices.DeleteFunc(it.watchers, func(w *watcher) bool { return w.ended.Load() })
+	o := it.told()
+	o.watchers = append(o.watchers, w)
+	if n := len(o.watchers); n&(n-1) == 0 { // it doubled
+		o.watchers = slices.DeleteFunc(o.watchers, func(w *watcher) bool { return w.ended.Load() })
 	}
 }
 
@@ -264,40 +300,6 @@ func (m *memory) Ref(context.Context) (key.Ref, error) {
 	m.encode()
 	return key.Content(m.digest), m.err
 }
-
-// NewBytes returns an item given by its encoded bytes, which must not be
-// changed afterwards.
-func NewBytes(ext string, b []byte) *Item {
-	return ItemFrom(&encoded{ext: ext, bytes: b})
-}
-
-// encoded is the origin of an item whose bytes are at hand.
-type encoded struct {
-	ext   string
-	bytes []byte
-
-	once   sync.Once
-	digest key.Digest // of what nobody asks for none is made
-}
-
-// encodedAs is encoded where the digest of the bytes is known.
-func encodedAs(ext string, b []byte, d key.Digest) *encoded {
-	e := &encoded{ext: ext, bytes: b, digest: d}
-	e.once.Do(func() {})
-	return e
-}
-
-func (e *encoded) sum() key.Digest {
-	e.once.Do(func() { e.digest = key.DigestOf(e.bytes) })
-	return e.digest
-}
-
-func (e *encoded) String() string { return fmt.Sprintf("%d bytes of %s", len(e.bytes), e.ext) }
-
-func (e *encoded) Ext(context.Context) (string, error)        { return e.ext, nil }
-func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, nil }
-func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.sum(), nil }
-func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.sum()), nil }
 
 // FormatOf returns the name of the format of files with that extension: "jpeg" for
 // jpg. It is "" for extensions that are not known.

@@ -110,9 +110,7 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 	b, at := larder.Batch[*made]{Patience: pool.Patience}, []int(nil) // at: of each call, in makings
 	done = len(g.makings)
 	for i, m := range g.makings {
-		select {
-		case <-m.turn:
-		default:
+		if !m.turn.tryTake() {
 			continue
 		}
 		defer m.unlock()
