@@ -65,6 +65,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	defer fewerCollections()()
 	a := &app{stdout: stdout, stderr: stderr}
 	ctx = dataset.WithLog(ctx, a.logger())
 	switch how := os.Getenv("LARDER_YAML"); how {

@@ -42,7 +42,7 @@ type bytesItem struct {
 func (it *bytesItem) set(ext string, b []byte, d *key.Digest) *Item {
 	it.of.ext, it.of.bytes = ext, b
 	if d != nil {
-		it.of.digest.Store(d)
+		it.of.digest.known.Store(d)
 	}
 	it.origin = &it.of
 	return &it.Item
@@ -52,18 +52,24 @@ func (it *bytesItem) set(ext string, b []byte, d *key.Digest) *Item {
 type encoded struct {
 	ext    string
 	bytes  []byte
-	digest atomic.Pointer[key.Digest] // of what nobody asks for none is made
+	digest lazyDigest
 }
 
-func (e *encoded) sum() key.Digest {
-	d := e.digest.Load()
+// A lazyDigest is that of bytes which do not change. It is made when somebody asks for
+// it, as of most items nobody does.
+type lazyDigest struct{ known atomic.Pointer[key.Digest] }
+
+func (l *lazyDigest) of(b []byte) key.Digest {
+	d := l.known.Load()
 	if d == nil {
 		d = new(key.Digest)
-		*d = key.DigestOf(e.bytes)
-		e.digest.Store(d)
+		*d = key.DigestOf(b)
+		l.known.Store(d)
 	}
 	return *d
 }
+
+func (e *encoded) sum() key.Digest { return e.digest.of(e.bytes) }
 
 func (e *encoded) String() string { return fmt.Sprintf("%d bytes of %s", len(e.bytes), e.ext) }
 

@@ -253,7 +253,12 @@ func Describe(o Origin) string {
 // NewItem returns an item in memory: a value and the extension that says how
 // it is encoded when its bytes are asked for.
 func NewItem(ext string, value any) *Item {
-	return ItemFrom(&memory{ext: ext, given: value})
+	it := &struct {
+		Item
+		of memory
+	}{of: memory{ext: ext, given: value}}
+	it.origin = &it.of
+	return &it.Item
 }
 
 // memory is the origin of an item given by its value.
@@ -263,8 +268,8 @@ type memory struct {
 
 	once   sync.Once
 	bytes  []byte
-	digest key.Digest
 	err    error
+	digest lazyDigest
 }
 
 func (m *memory) String() string { return fmt.Sprintf("a %T in memory", m.given) }
@@ -278,9 +283,7 @@ func (m *memory) encode() {
 		m.bytes, m.err = codecFor(m.ext).Encode(m.given)
 		if m.err != nil {
 			m.err = fmt.Errorf("encode %s as %s: %w", m, m.ext, m.err)
-			return
 		}
-		m.digest = key.DigestOf(m.bytes)
 	})
 }
 
@@ -292,13 +295,15 @@ func (m *memory) Bytes(context.Context) ([]byte, error) {
 }
 
 func (m *memory) Digest(context.Context) (key.Digest, error) {
-	m.encode()
-	return m.digest, m.err
+	if m.encode(); m.err != nil {
+		return key.Digest{}, m.err
+	}
+	return m.digest.of(m.bytes), nil
 }
 
-func (m *memory) Ref(context.Context) (key.Ref, error) {
-	m.encode()
-	return key.Content(m.digest), m.err
+func (m *memory) Ref(ctx context.Context) (key.Ref, error) {
+	d, err := m.Digest(ctx)
+	return key.Content(d), err
 }
 
 // FormatOf returns the name of the format of files with that extension: "jpeg" for

@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -103,7 +104,14 @@ func (s Space) Has(k Key) bool {
 }
 
 func format(letter byte, b [Size]byte) string {
-	return fmt.Sprintf("%c%d-%x", letter, b[0], b[1:])
+	return string(appendName(make([]byte, 0, nameBytes), letter, b))
+}
+
+const nameBytes = 5 + 2*sha256.Size
+
+func appendName(text []byte, letter byte, b [Size]byte) []byte {
+	text = append(strconv.AppendUint(append(text, letter), uint64(b[0]), 10), '-')
+	return hex.AppendEncode(text, b[1:])
 }
 
 func parse(letter byte, s string) (b [Size]byte, err error) {
