@@ -42,6 +42,9 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		return err
 	}
 	defer release()
+	if err := output.Tidy(files...); err != nil {
+		return err
+	}
 	for i, part := range in.Parts {
 		if err := s.file(ctx, env, files[i], part); err != nil {
 			return err
@@ -76,7 +79,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 	if p == nil {
 		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
 	}
-	n, err := output.WriteFile(ctx, path, s.Overwrite, func(w io.Writer) error {
+	n, err := output.WriteTidied(ctx, path, s.Overwrite, func(w io.Writer) error {
 		head, row, err := s.Begin(ctx, path, ds)
 		if err != nil {
 			return err
