@@ -208,9 +208,10 @@ func (b *batch[T]) make(ctx context.Context, todo []int) (others []int) {
 	}
 	made, claimed, err := b.larder.flight.DoMany(ctx, keys, b.Calls[todo[0]].Action.Op().Name(),
 		func(ctx context.Context, claimed []int) []flight.Made[outcome] {
-			mine := make([]*claim[T], len(claimed))
+			mine, room := make([]*claim[T], len(claimed)), make([]claim[T], len(claimed))
 			for n, j := range claimed {
-				mine[n] = &claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}
+				room[n] = claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}
+				mine[n] = &room[n]
 			}
 			return b.makeClaimed(ctx, mine)
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/internal/flight"
@@ -20,6 +21,8 @@ type claim[T any] struct {
 	key  key.Key
 	made flight.Made[outcome]
 	kept settled[T] // to be remembered, if that is so
+
+	record store.Record // room for that of kept
 }
 
 // positions returns which of the batch's calls some claims are.
@@ -137,7 +140,7 @@ func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
 			busy = append(busy, c)
 		}
 	}
-	b.makeLeased(ctx, free, leased, release)
+	b.makeLeased(ctx, slices.Grow(free, len(leased)), leased, release)
 	for _, c := range busy {
 		c.made.Value, c.made.Err = flight.Protect(func() (outcome, error) { return c.make(ctx, b.larder, c.key) })
 	}
@@ -171,7 +174,7 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 	} else {
 		b.computeEach(ctx, claims)
 	}
-	var records []store.Record
+	records := make([]store.Record, 0, len(claims))
 	for _, c := range claims {
 		if c.kept.record != nil {
 			records = append(records, *c.kept.record)
@@ -185,7 +188,7 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 
 // take makes what is kept of a value that was computed.
 func (c *claim[T]) take(ctx context.Context, l *Larder, v computed[T]) {
-	s, err := c.settle(ctx, l, c.key, v)
+	s, err := c.settle(ctx, l, c.key, v, &c.record)
 	if c.made = (flight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
 		c.kept = s
 	}

@@ -553,7 +553,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	s, err := c.settle(ctx, l, k, v)
+	s, err := c.settle(ctx, l, k, v, new(store.Record))
 	if err == nil && s.record != nil {
 		l.put(ctx, *s.record)
 	}
@@ -594,8 +594,9 @@ type settled[T any] struct {
 	value  T
 }
 
-// settle encodes what was made under k. It is up to the caller to put the record.
-func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]) (s settled[T], err error) {
+// settle encodes what was made under k. It is up to the caller to put the record, for
+// which it gives the room.
+func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T], room *store.Record) (s settled[T], err error) {
 	e := &entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
 	s = settled[T]{outcome: outcome{entry: e, from: Computed, reads: v.reads}, value: v.value}
 	var payload []byte
@@ -625,7 +626,8 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 	}
 	s.keep = true
 	if !c.MemoryOnly {
-		s.record = &store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: provenance(c.Action, v.reads)}
+		*room = store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: provenance(c.Action, v.reads)}
+		s.record = room
 	}
 	return s, nil
 }

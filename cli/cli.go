@@ -72,6 +72,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	defer restoreLimits()()
+	defer fewerCollections()()
 	out := &checked{Writer: stdout}
 	a := &app{stdout: out, stderr: stderr}
 	ctx = dataset.WithLog(ctx, a.logger())

@@ -66,6 +66,9 @@ func lineAt(b []byte, offset int64) int {
 }
 
 func encodeJSON(v any) ([]byte, error) {
+	if b, ok := encodePlain(v); ok {
+		return b, nil
+	}
 	v, err := jsonReady(v, 0)
 	if err != nil {
 		return nil, err
@@ -80,6 +83,25 @@ func encodeJSON(v any) ([]byte, error) {
 		return nil, fmt.Errorf("codec: json: a text in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}
+
+// encodePlain writes what most items of a table are, as the rest of encodeJSON does.
+func encodePlain(v any) (b []byte, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(nil, v), true
+	case int64:
+		return strconv.AppendInt(nil, v, 10), true
+	case string:
+		for i := range len(v) {
+			if c := v[i]; c < ' ' || c >= utf8.RuneSelf-1 || c == '"' || c == '\\' {
+				return nil, false
+			}
+		}
+		b = make([]byte, 0, len(v)+2)
+		return append(append(append(b, '"'), v...), '"'), true
+	}
+	return nil, false
 }
 
 // maxDepth bounds the nesting of documents, as encoding/json does for those it

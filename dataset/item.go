@@ -25,11 +25,17 @@ import (
 type Item struct {
 	origin Origin
 
-	mu       sync.Mutex
-	read     bool
-	value    any
-	held     bool          // the value stays, however large
-	reading  chan struct{} // closed when the read under way has ended; nil without one
+	mu      sync.Mutex
+	read    bool
+	held    bool // the value stays, however large
+	reading bool // some goroutine is at it
+	value   any
+	others  *others // nil as long as nobody waits or watches: there are many items
+}
+
+// others are those who are told of an item's value.
+type others struct {
+	waiting  chan struct{} // closed when the read under way has ended; nil if nobody waits
 	watchers []*watcher    // told once, when the value is remembered
 }
 
@@ -107,17 +113,34 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 			v := it.value
 			it.mu.Unlock() // a deferred one would be an allocation in a loop
 			return v, nil
-		case it.reading == nil:
-			it.reading = make(chan struct{})
+		case !it.reading:
+			it.reading = true
 			it.mu.Unlock()
 			return it.load(ctx)
 		}
-		other := it.reading
+		other := it.ended()
 		it.mu.Unlock()
 		if err := waitFor(ctx, other); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// ended returns what is closed when the read under way has ended. The lock is held.
+func (it *Item) ended() <-chan struct{} {
+	o := it.told()
+	if o.waiting == nil {
+		o.waiting = make(chan struct{})
+	}
+	return o.waiting
+}
+
+// told returns those who are told. The lock is held.
+func (it *Item) told() *others {
+	if it.others == nil {
+		it.others = &others{}
+	}
+	return it.others
 }
 
 // waitFor waits for the end of what another goroutine does.
@@ -138,22 +161,34 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 	defer func() { // also after a panic, or others would wait for ever
 		it.mu.Lock()
 		defer it.mu.Unlock()
-		close(it.reading)
-		it.reading = nil
-		if !ok {
-			return
+		it.reading = false
+		if ok {
+			it.value, it.read = v, true
 		}
-		it.value, it.read = v, true
-		for _, w := range it.watchers {
-			if !w.ended.Load() {
-				w.told(BytesHeld(v))
-			}
+		if it.others != nil {
+			it.tell()
 		}
-		it.watchers = nil
 	}()
 	v, err = read(ctx, it.origin)
 	ok = err == nil
 	return v, err
+}
+
+// tell tells the others that a read has ended. The lock is held.
+func (it *Item) tell() {
+	if it.others.waiting != nil {
+		close(it.others.waiting)
+		it.others.waiting = nil
+	}
+	if !it.read {
+		return
+	}
+	for _, w := range it.others.watchers {
+		if !w.ended.Load() {
+			w.told(BytesHeld(it.value))
+		}
+	}
+	it.others = nil
 }
 
 // Hold has the value remembered as long as the item lives, however large it is.
@@ -217,9 +252,10 @@ func (it *Item) watch(w *watcher) {
 		w.told(BytesHeld(it.value))
 		return
 	}
-	it.watchers = append(it.watchers, w)
-	if n := len(it.watchers); n&(n-1) == 0 { // it doubled
-		it.watchers = slices.DeleteFunc(it.watchers, func(w *watcher) bool { return w.ended.Load() })
+	o := it.told()
+	o.watchers = append(o.watchers, w)
+	if n := len(o.watchers); n&(n-1) == 0 { // it doubled
+		o.watchers = slices.DeleteFunc(o.watchers, func(w *watcher) bool { return w.ended.Load() })
 	}
 }
 
@@ -243,7 +279,12 @@ func Describe(o Origin) string {
 // NewItem returns an item in memory: a value and the extension that says how
 // it is encoded when its bytes are asked for.
 func NewItem(ext string, value any) *Item {
-	return ItemFrom(&memory{ext: ext, given: value})
+	it := &struct {
+		Item
+		of memory
+	}{of: memory{ext: ext, given: value}}
+	it.origin = &it.of
+	return &it.Item
 }
 
 // memory is the origin of an item given by its value.
@@ -253,8 +294,8 @@ type memory struct {
 
 	once   sync.Once
 	bytes  []byte
-	digest key.Digest
 	err    error
+	digest lazyDigest
 }
 
 func (m *memory) String() string { return fmt.Sprintf("a %T in memory", m.given) }
@@ -268,9 +309,7 @@ func (m *memory) encode() {
 		m.bytes, m.err = codecFor(m.ext).Encode(m.given)
 		if m.err != nil {
 			m.err = fmt.Errorf("encode %s as %s: %w", m, m.ext, m.err)
-			return
 		}
-		m.digest = key.DigestOf(m.bytes)
 	})
 }
 
@@ -282,48 +321,16 @@ func (m *memory) Bytes(context.Context) ([]byte, error) {
 }
 
 func (m *memory) Digest(context.Context) (key.Digest, error) {
-	m.encode()
-	return m.digest, m.err
+	if m.encode(); m.err != nil {
+		return key.Digest{}, m.err
+	}
+	return m.digest.of(m.bytes), nil
 }
 
-func (m *memory) Ref(context.Context) (key.Ref, error) {
-	m.encode()
-	return key.Content(m.digest), m.err
+func (m *memory) Ref(ctx context.Context) (key.Ref, error) {
+	d, err := m.Digest(ctx)
+	return key.Content(d), err
 }
-
-// NewBytes returns an item given by its encoded bytes, which must not be
-// changed afterwards.
-func NewBytes(ext string, b []byte) *Item {
-	return ItemFrom(&encoded{ext: ext, bytes: b})
-}
-
-// encoded is the origin of an item whose bytes are at hand.
-type encoded struct {
-	ext   string
-	bytes []byte
-
-	once   sync.Once
-	digest key.Digest // of what nobody asks for none is made
-}
-
-// encodedAs is encoded where the digest of the bytes is known.
-func encodedAs(ext string, b []byte, d key.Digest) *encoded {
-	e := &encoded{ext: ext, bytes: b, digest: d}
-	e.once.Do(func() {})
-	return e
-}
-
-func (e *encoded) sum() key.Digest {
-	e.once.Do(func() { e.digest = key.DigestOf(e.bytes) })
-	return e.digest
-}
-
-func (e *encoded) String() string { return fmt.Sprintf("%d bytes of %s", len(e.bytes), e.ext) }
-
-func (e *encoded) Ext(context.Context) (string, error)        { return e.ext, nil }
-func (e *encoded) Bytes(context.Context) ([]byte, error)      { return e.bytes, nil }
-func (e *encoded) Digest(context.Context) (key.Digest, error) { return e.sum(), nil }
-func (e *encoded) Ref(context.Context) (key.Ref, error)       { return key.Content(e.sum()), nil }
 
 // FormatOf returns the name of the format of files with that extension: "jpeg" for
 // jpg. It is "" for extensions that are not known.

@@ -23,7 +23,7 @@ type Making struct {
 	maker Maker
 	makes []string // nil: only running it tells
 
-	turn   chan struct{} // held by whoever looks at or changes what follows
+	turn   turn // held by whoever looks at or changes what follows
 	keep   bool
 	kept   bool
 	cost   time.Duration // of the computation, once kept
@@ -33,22 +33,13 @@ type Making struct {
 }
 
 func newMaking(d *mapped, index int, in Sample) *Making {
-	m := &Making{node: d, index: index, in: in, keep: d.Keep && d.Larder != nil, turn: make(chan struct{}, 1)}
-	m.turn <- struct{}{}
-	return m
+	return &Making{node: d, index: index, in: in, keep: d.Keep && d.Larder != nil}
 }
 
 // lock waits for the turn, or for the end of ctx.
-func (m *Making) lock(ctx context.Context) error {
-	select {
-	case <-m.turn:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (m *Making) lock(ctx context.Context) error { return m.turn.take(ctx) }
 
-func (m *Making) unlock() { m.turn <- struct{}{} }
+func (m *Making) unlock() { m.turn.give() }
 
 // Node returns the name of the node that the execution belongs to.
 func (m *Making) Node() string { return m.node.Node }
@@ -350,6 +341,16 @@ type product struct {
 	name   string
 }
 
+// newProduct returns the item, beside its origin.
+func newProduct(m *Making, name string) *Item {
+	it := &struct {
+		Item
+		of product
+	}{of: product{m, name}}
+	it.origin = &it.of
+	return &it.Item
+}
+
 func (p *product) String() string {
 	return fmt.Sprintf("item %s made by node %s", p.name, p.making.Node())
 }
@@ -411,7 +412,7 @@ func (m *Making) products(out Sample) []Field {
 	fields := slices.Clone(out.fields)
 	for i, f := range fields {
 		if !slices.ContainsFunc(m.in.fields, func(in Field) bool { return in.Item == f.Item }) {
-			fields[i].Item = ItemFrom(&product{m, f.Key})
+			fields[i].Item = newProduct(m, f.Key)
 		}
 	}
 	return fields

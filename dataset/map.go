@@ -105,7 +105,7 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 	made := make([]Field, len(makes))
 	for k, name := range makes {
 		was, _ := s.Field(name)
-		made[k] = Field{Key: name, Item: ItemFrom(&product{m, name}), Shared: was.Shared && m.same(name)}
+		made[k] = Field{Key: name, Item: newProduct(m, name), Shared: was.Shared && m.same(name)}
 	}
 	return s.With(made...), nil
 }

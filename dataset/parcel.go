@@ -67,7 +67,8 @@ func (m *made) open(in Sample) (Sample, error) {
 		case it.Digest.IsZero():
 			f.Item = NewBytes(it.Ext, it.Bytes)
 		default:
-			f.Item = ItemFrom(encodedAs(it.Ext, it.Bytes, it.Digest))
+			d := it.Digest
+			f.Item = newBytes(it.Ext, it.Bytes, &d)
 		}
 		out.fields = append(out.fields, f)
 	}

@@ -131,7 +131,7 @@ func holds(fields []Field, it *Item) bool {
 // of the same key if there is one; but a shared one does not replace the
 // sample's own. [Sample.Share] makes an item shared.
 func (s Sample) With(fields ...Field) Sample {
-	out := Sample{slices.Grow(slices.Clone(s.fields), len(fields))}
+	out := Sample{append(make([]Field, 0, len(s.fields)+len(fields)), s.fields...)}
 	for _, f := range fields {
 		out.set(f)
 	}
@@ -163,7 +163,13 @@ func (s Sample) pick(keys []string) (Sample, error) {
 			return Sample{}, err
 		}
 	}
-	return s.Only(keys...), nil
+	out := Sample{make([]Field, 0, len(keys))}
+	for _, f := range s.fields {
+		if slices.Contains(keys, f.Key) {
+			out.fields = append(out.fields, f)
+		}
+	}
+	return out, nil
 }
 
 func (s Sample) filter(keep func(key string) bool) Sample {

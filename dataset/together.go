@@ -95,7 +95,7 @@ func together(samples []Sample) (all []*group) {
 		for _, m := range s.Makings() {
 			k := slices.IndexFunc(all, func(g *group) bool { return g.makings[0].node == m.node })
 			if k < 0 {
-				k, all = len(all), append(all, &group{})
+				k, all = len(all), append(all, &group{make([]*Making, 0, len(samples)-i), make([]int, 0, len(samples)-i)})
 			}
 			all[k].makings, all[k].samples = append(all[k].makings, m), append(all[k].samples, i)
 		}
@@ -107,12 +107,11 @@ func together(samples []Sample) (all []*group) {
 // from the first on, are done: an error is that of the next. What another goroutine
 // is at is left to that.
 func (g *group) make(ctx context.Context) (done int, err error) {
-	b, at := larder.Batch[*made]{Patience: pool.Patience}, []int(nil) // at: of each call, in makings
+	b := larder.Batch[*made]{Patience: pool.Patience, Calls: make([]larder.Call[*made], 0, len(g.makings))}
+	at := make([]int, 0, len(g.makings)) // of each call, in makings
 	done = len(g.makings)
 	for i, m := range g.makings {
-		select {
-		case <-m.turn:
-		default:
+		if !m.turn.tryTake() {
 			continue
 		}
 		defer m.unlock()

@@ -29,7 +29,7 @@ func TestWatchersEndWithTheirSamples(t *testing.T) {
 		if _, err := c.At(t.Context(), i); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(ds.item.watchers); n > 2*(held+1) {
+		if n := len(ds.item.others.watchers); n > 2*(held+1) {
 			t.Fatalf("%d watchers on one item after %d samples, of which %d are held", n, i+1, held)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -28,18 +27,12 @@ type manifest struct {
 	pinned bool
 
 	mu   sync.Mutex
-	used map[int]use // by sample
+	used uses
 
 	copied []component.Copy // samples that nobody asked for, as what was made of them stands
 	was    [16]byte         // sum of the manifest that tells of these
 	sum    [16]byte         // of the manifest that was saved; zero if there is none
 	lost   bool             // it could not be saved
-}
-
-// use is one kept result that was handed out.
-type use struct {
-	record key.Key // under which it is kept
-	action key.Key // by which it was asked for, if that is another
 }
 
 // manifestName names the manifest of a node, or of one of its outputs.
@@ -49,7 +42,7 @@ func (f *Flow) manifestName(place string) string { return f.id() + "#" + place }
 func (f *Flow) id() string { return cmp.Or(f.File, filepath.Join(f.Dir, f.Name)) }
 
 func newManifest(r *run, s *state, place string) *manifest {
-	return &manifest{name: r.manifestName(place), pinned: s.eager, used: map[int]use{}}
+	return &manifest{name: r.manifestName(place), pinned: s.eager}
 }
 
 // note is told of each kept result.
@@ -60,7 +53,7 @@ func (m *manifest) note(index int, record, action key.Key) {
 	if action != record {
 		u.action = action
 	}
-	m.used[index] = u
+	m.used.set(index, u)
 }
 
 // stands is told of the samples that a sink did not look at, and the sum of the
@@ -93,18 +86,18 @@ func (r *run) saveManifests(ctx context.Context, complete bool) error {
 func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.used) == 0 && len(m.copied) == 0 {
+	if m.used.n == 0 && len(m.copied) == 0 {
 		return nil
 	}
 	old, err := s.Manifest(ctx, m.name)
 	if err == nil && !complete {
 		for i, u := range usesOf(old) {
-			if _, ok := m.used[i]; !ok {
-				m.used[i] = u
+			if _, ok := m.used.at(i); !ok {
+				m.used.set(i, u)
 			}
 		}
 	}
-	copied, keys := m.copied, len(m.used)
+	copied, keys := m.copied, m.used.n
 	if len(copied) > 0 && err == nil && complete && sumOf(old) == m.was {
 		keys += len(old.Keys)
 	} else {
@@ -121,10 +114,12 @@ func (m *manifest) save(ctx context.Context, s store.Manifests, complete bool) e
 // sample.
 func (m *manifest) with(others iter.Seq2[int, use]) iter.Seq2[int, use] {
 	return func(yield func(int, use) bool) {
-		used := slices.Sorted(maps.Keys(m.used))
+		next, stop := iter.Pull2(m.used.all)
+		defer stop()
+		first, used, more := next()
 		before := func(at int) bool {
-			for ; len(used) > 0 && used[0] < at; used = used[1:] {
-				if !yield(used[0], m.used[used[0]]) {
+			for ; more && first < at; first, used, more = next() {
+				if !yield(first, used) {
 					return false
 				}
 			}
@@ -134,7 +129,7 @@ func (m *manifest) with(others iter.Seq2[int, use]) iter.Seq2[int, use] {
 			if !before(at) {
 				return
 			}
-			if _, ok := m.used[at]; !ok && !yield(at, u) {
+			if _, ok := m.used.at(at); !ok && !yield(at, u) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"maps"
 	"testing"
 
@@ -11,10 +12,14 @@ import (
 // What a manifest notes is what is read of it; what is damaged is left out.
 func TestManifestsComeBack(t *testing.T) {
 	k := func(b byte) key.Key { return key.Key(key.DigestOf([]byte{b})) }
-	m := &manifest{name: "x", used: map[int]use{0: {record: k(1)}, 1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}}}
+	m, want := &manifest{name: "x"}, map[int]use{1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}, 0: {record: k(1)}}
+	m.note(0, k(9), k(8)) // which is not what it was asked for the last time
+	for i, u := range want {
+		m.note(i, u.record, cmp.Or(u.action, u.record))
+	}
 	encoded := m.encode(m.with(moved(store.Manifest{}, nil)), 4)
-	if got := usesOf(encoded); !maps.Equal(got, m.used) {
-		t.Errorf("%v came back as %v", m.used, got)
+	if got := usesOf(encoded); !maps.Equal(got, want) {
+		t.Errorf("%v came back as %v", want, got)
 	}
 	if len(encoded.Keys) != 4 {
 		t.Errorf("%d keys, want one a record and one more", len(encoded.Keys))
@@ -23,7 +28,7 @@ func TestManifestsComeBack(t *testing.T) {
 		damaged := encoded
 		damaged.Note = encoded.Note[:cut]
 		for i, u := range usesOf(damaged) {
-			if u != m.used[i] {
+			if u != want[i] {
 				t.Errorf("of a note of %d bytes sample %d is %v", cut, i, u)
 			}
 		}

@@ -151,14 +151,16 @@ func (r Ref) Digest() Digest {
 }
 
 // String returns the digest, or the key and the output: "k1-... output".
-func (r Ref) String() string {
+func (r Ref) String() string { return string(r.append(nil)) }
+
+func (r Ref) append(text []byte) []byte {
 	switch r.kind {
 	case refContent:
-		return Digest(r.name).String()
+		return appendName(text, 'd', r.name)
 	case refResult:
-		return Key(r.name).String() + " " + r.output
+		return append(append(appendName(text, 'k', r.name), ' '), r.output...)
 	}
-	return "nothing"
+	return append(text, "nothing"...)
 }
 
 // An Input is something that an action reads.

@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"strconv"
 	"strings"
 )
 
@@ -123,7 +124,14 @@ func (s Space) Has(k Key) bool {
 }
 
 func format(letter byte, b [Size]byte) string {
-	return fmt.Sprintf("%c%d-%x", letter, b[0], b[1:])
+	return string(appendName(make([]byte, 0, nameBytes), letter, b))
+}
+
+const nameBytes = 5 + 2*sha256.Size
+
+func appendName(text []byte, letter byte, b [Size]byte) []byte {
+	text = append(strconv.AppendUint(append(text, letter), uint64(b[0]), 10), '-')
+	return hex.AppendEncode(text, b[1:])
 }
 
 func parse(letter byte, s string) (b [Size]byte, err error) {

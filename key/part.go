@@ -110,11 +110,12 @@ func inputPart(in Input) Part {
 	e := newEncoder(layerValue)
 	defer e.free()
 	e.input(in)
-	text := in.Ref.String()
+	var room [2 * nameBytes]byte
+	text := in.Ref.append(room[:0])
 	if in.Kind != "" {
-		text += " as " + in.Kind
+		text = append(append(text, " as "...), in.Kind...)
 	}
-	return Part{Kind: InputPart, Name: in.Name, Value: clip(text), Digest: e.digest()}
+	return Part{Kind: InputPart, Name: in.Name, Value: clip(string(text)), Digest: e.digest()}
 }
 
 // argName names an argument: a struct by its type.

@@ -5,13 +5,14 @@ import "time"
 // A worker takes as many elements as it makes in about stretchTime, so that to
 // hand them on, or to look for them and keep them one by one, costs little beside.
 const (
-	stretchTime = time.Millisecond
-	stretchMost = 256 // elements
+	stretchTime = 4 * time.Millisecond
+	stretchMost = 512 // elements
 )
 
 // Patience is how long a worker goes on with what it took: what it has not come to by
-// then it gives back.
-const Patience = 4 * stretchTime
+// then it gives back. It is some turns of the system's scheduler, as on a machine
+// that has other work, too, a worker may wait for as long as that.
+const Patience = 8 * stretchTime
 
 // span is the elements from one up to another.
 type span struct{ from, to int }
@@ -43,8 +44,8 @@ func (s *spans) take(limit int) (t span, ok bool) {
 	return t, true
 }
 
-// takeBack takes the first of the elements that were given back; others help with
-// those after it.
+// takeBack takes the first of the elements that were given back, and no more than
+// the others: if they take long, others help with those after it.
 func (s *spans) takeBack() span {
 	k := 0
 	for i, t := range s.back {
@@ -52,22 +53,23 @@ func (s *spans) takeBack() span {
 			k = i
 		}
 	}
-	first := span{s.back[k].from, s.back[k].from + 1}
-	if s.back[k].from++; s.back[k].from == s.back[k].to {
+	first := span{s.back[k].from, min(s.back[k].from+s.most(), s.back[k].to)}
+	if s.back[k].from = first.to; s.back[k].from == s.back[k].to {
 		s.back = append(s.back[:k], s.back[k+1:]...)
 	}
 	return first
 }
 
 // settle notes how many of the elements that a worker took were made, and gives
-// back the others unless it failed.
+// back the others unless it failed. What took long may have waited for a processor:
+// so workers take half as many then, until it is seen that each element takes long.
 func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
 	if rest := (span{t.from + made, t.to}); rest.from < rest.to && !failed {
 		s.back = append(s.back, rest)
 	}
 	switch {
 	case took > 2*stretchTime:
-		s.size = max(1, min(s.size, int(int64(made)*int64(stretchTime)/int64(took))))
+		s.size = max(1, min(s.size, max(s.size/2, int(int64(made)*int64(stretchTime)/int64(took)))))
 	case took < stretchTime/2 && made >= s.most():
 		s.size = min(2*s.most(), s.limit)
 	}

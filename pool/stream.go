@@ -12,7 +12,7 @@ import (
 // ready: make returns those from one up to another, as many as it comes to within
 // [Patience], and one at least; its error is that of the element after these. A
 // worker takes some consecutive elements at a time: as many as it is likely to make
-// within a fraction of a millisecond, and one if they take longer. At most twice as
+// within some milliseconds, and one if they take longer. At most twice as
 // many as all workers take are ready or under way beside those that are handed out,
 // so a slow consumer holds the workers back. It ends at the first error.
 func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Context, from, to int) ([]T, error)) iter.Seq2[T, error] {

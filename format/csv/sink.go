@@ -98,13 +98,13 @@ func (s Sink) begin(ctx context.Context, path string, ds component.Samples) ([]b
 			return nil, nil, component.Unfit(fmt.Errorf("there would be two columns %q; drop or rename the item %s before", names[i], names[i]))
 		}
 	}
-	row := func(ctx context.Context, sample dataset.Sample) ([]byte, error) {
-		return s.row(ctx, path, keys, sample)
+	row := func(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
+		return s.row(ctx, to, path, keys, sample)
 	}
 	if !s.Header || len(names) == 0 {
 		return nil, row, nil
 	}
-	return s.encode(names), row, nil
+	return s.encode(nil, names), row, nil
 }
 
 // keys returns the items that are columns.
@@ -116,8 +116,8 @@ func (s Sink) keys(ctx context.Context, ds component.Samples) ([]string, error) 
 	return first.Keys(), err
 }
 
-// row makes the row of a sample.
-func (s Sink) row(ctx context.Context, path string, keys []string, sample dataset.Sample) ([]byte, error) {
+// row appends the row of a sample.
+func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sample dataset.Sample) ([]byte, error) {
 	if s.Columns == nil {
 		if err := sameKeys(keys, sample); err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (s Sink) row(ctx context.Context, path string, keys []string, sample datase
 			return nil, fmt.Errorf("item %s: %w", k, err)
 		}
 	}
-	return s.encode(record), nil
+	return s.encode(to, record), nil
 }
 
 // sameKeys holds a sample to the columns that the first one gave.
@@ -178,8 +178,8 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	return "", component.Unfit(fmt.Errorf("it is a %T, which a field does not hold; drop it, or say files: to name its file", v))
 }
 
-// encode makes one row.
-func (s Sink) encode(record []string) []byte {
+// encode appends one row.
+func (s Sink) encode(to []byte, record []string) []byte {
 	delimiter, _ := comma(s.Delimiter) // it was checked
-	return csvtext.Append(nil, record, delimiter)
+	return csvtext.Append(to, record, delimiter)
 }

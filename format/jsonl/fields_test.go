@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/jsonl"
 )
 
@@ -73,5 +77,44 @@ func TestFieldsAreWhatADecoderFinds(t *testing.T) {
 				t.Fatalf("%s: field %q is %q, want %q (%v)", line, name, got, value, err)
 			}
 		}
+	}
+}
+
+// TestARowTakesFewAllocations: its items are made at once, and names that the line
+// before had, too, are not made again. Where names change, each line has its own.
+func TestARowTakesFewAllocations(t *testing.T) {
+	line := `{"id": 1, "a": "x", "b": "y", "c": [1, 2], "d": {"e": null}, "f": 1.50, "g": true, "h": "z", "i": 0, "j": ""}` + "\n"
+	ds, err := (jsonl.Source{}).Open(t.Context(), file(t, "in.jsonl", strings.Repeat(line, 3000)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	if n := testing.AllocsPerRun(2000, func() {
+		if s, err := ds.At(t.Context(), i); err != nil || s.Len() != 10 {
+			t.Fatal(s.Keys(), err)
+		}
+		i++
+	}); n > 6 {
+		t.Errorf("a row of 10 fields takes %v allocations", n)
+	}
+}
+
+func TestNamesAreThoseOfTheirLine(t *testing.T) {
+	lines := []string{`{"a":1,"b":2}`, `{"a":3,"c":4}`, `{"b":5}`, `{"a\u0062":6,"b":7}`, `{"ab":8,"b":9,"c":10}`, `{}`, `{"c":11,"b":12,"a":13}`}
+	ds, err := (jsonl.Source{}).Open(t.Context(), file(t, "in.jsonl", strings.Join(lines, "\n")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a=1 b=2", "a=3 c=4", "b=5", "ab=6 b=7", "ab=8 b=9 c=10", "", "c=11 b=12 a=13"}
+	if got := showAll(t, ds); !slices.Equal(got, want) {
+		t.Errorf("read %q, want %q", got, want)
+	}
+	out := filepath.Join(t.TempDir(), "out.jsonl")
+	if _, err := write(t, jsonl.Sink{Path: component.Path(out)}, component.One(ds)); err != nil {
+		t.Fatal(err)
+	}
+	wrote, err := os.ReadFile(out)
+	if want := strings.ReplaceAll(strings.Join(lines, "\n"), `\u0062`, "b") + "\n"; err != nil || string(wrote) != want {
+		t.Errorf("wrote %s, %v, want %s", wrote, err, want)
 	}
 }

@@ -1,20 +1,19 @@
 package jsonl
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/jsontext"
 )
 
 func init() {
@@ -64,7 +63,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 		if it, err := sample.Item(recordKey); err != nil || !cheap(dataset.Field{Key: recordKey, Item: it}) {
 			return nil //nolint:nilerr // the run tells
 		}
-		_, err := l.line(ctx, sample)
+		_, err := l.line(ctx, nil, sample)
 		return err
 	}
 	names := map[string]bool{}
@@ -92,60 +91,90 @@ func twoFields(item, name string) error {
 // liner makes lines for the file at path.
 type liner struct {
 	Sink
-	path   string
-	quoted sync.Map // names of fields, in quotes
+	path string
+	last atomic.Pointer[heading] // that of the line before, which most lines have
 }
 
-// line makes the line of a sample, its fields in the order of its items.
-func (l *liner) line(ctx context.Context, sample dataset.Sample) ([]byte, error) {
+// heading is the names of the fields of a line.
+type heading struct {
+	keys  []string // of the items
+	names [][]byte // of the fields, as they stand in the line
+}
+
+// line appends the line of a sample, its fields in the order of its items.
+func (l *liner) line(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
 	if l.Items == Record {
-		it, err := sample.Item(recordKey)
-		if err != nil {
-			return nil, err
-		}
-		if sample.Len() > 1 {
-			return nil, component.Unfit(fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys()))
-		}
-		b, err := appendValue(ctx, nil, it)
-		return append(b, '\n'), err
+		return l.record(ctx, to, sample)
 	}
-	line := make([]byte, 1, 256)
-	line[0] = '{'
-	names := make([]string, 0, 16)
+	h, err := l.heading(ctx, sample)
+	if err != nil {
+		return nil, err
+	}
+	to = append(to, '{')
+	i := 0
 	for f := range sample.Fields() {
-		name := f.Key
-		if field, ok := l.Files[f.Key]; ok {
+		if to, err = l.field(ctx, append(to, h.names[i]...), f); err != nil {
+			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+		}
+		i++
+	}
+	return append(to, '}', '\n'), nil
+}
+
+// record appends the line that is one item.
+func (l *liner) record(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
+	it, err := sample.Item(recordKey)
+	if err != nil {
+		return nil, err
+	}
+	if sample.Len() > 1 {
+		return nil, component.Unfit(fmt.Errorf("a line would hold item %s alone, and the sample has %q; keep only that one", recordKey, sample.Keys()))
+	}
+	to, err = appendValue(ctx, to, it)
+	return append(to, '\n'), err
+}
+
+// heading returns that of the line of a sample.
+func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, error) {
+	if last := l.last.Load(); last != nil && last.fits(sample) {
+		return last, nil
+	}
+	h := &heading{keys: sample.Keys()}
+	names := make([]string, 0, len(h.keys))
+	for _, k := range h.keys {
+		name := k
+		if field, ok := l.Files[k]; ok {
 			name = field
 		}
 		if slices.Contains(names, name) {
-			return nil, twoFields(f.Key, name)
+			return nil, twoFields(k, name)
+		}
+		quoted, err := dataset.NewItem("json", name).Bytes(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", k, err)
 		}
 		if len(names) > 0 {
-			line = append(line, ',')
+			quoted = append([]byte{','}, quoted...)
 		}
-		names = append(names, name)
-		quoted, err := l.quote(ctx, name)
-		if err == nil {
-			line = append(append(line, quoted...), ':')
-			line, err = l.field(ctx, line, f)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", f.Key, err)
-		}
+		names, h.names = append(names, name), append(h.names, append(slices.Clip(quoted), ':'))
 	}
-	return append(line, '}', '\n'), nil
+	l.last.Store(h)
+	return h, nil
 }
 
-// quote returns the name of a field in quotes.
-func (l *liner) quote(ctx context.Context, name string) ([]byte, error) {
-	if q, ok := l.quoted.Load(name); ok {
-		return q.([]byte), nil
+// fits reports whether it is that of a sample.
+func (h *heading) fits(sample dataset.Sample) bool {
+	if sample.Len() != len(h.keys) {
+		return false
 	}
-	q, err := dataset.NewItem("json", name).Bytes(ctx)
-	if err == nil {
-		l.quoted.Store(name, q)
+	i := 0
+	for f := range sample.Fields() {
+		if f.Key != h.keys[i] {
+			return false
+		}
+		i++
 	}
-	return q, err
+	return true
 }
 
 // field appends the value of the field that an item makes.
@@ -173,9 +202,8 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 		if err != nil {
 			return nil, err
 		}
-		out := bytes.NewBuffer(line)
-		if json.Compact(out, b) == nil {
-			return out.Bytes(), nil
+		if line, ok := jsontext.AppendCompact(line, b); ok {
+			return line, nil
 		}
 	}
 	v, err := it.Value(ctx)
@@ -194,7 +222,9 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	out := bytes.NewBuffer(line)
-	err = json.Compact(out, b)
-	return out.Bytes(), err
+	line, ok := jsontext.AppendCompact(line, b)
+	if !ok {
+		return nil, fmt.Errorf("it was written as %.100q, which is no JSON", b)
+	}
+	return line, nil
 }

@@ -4,6 +4,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,12 +15,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/jsontext"
 	"github.com/larder-data/larder/key"
 )
 
@@ -77,7 +80,8 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 		}
 	}
 	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo, Listing: x.Listing()}
-	sample := func(r rows.Row) (dataset.Sample, error) { return s.sample(r, files) }
+	in := &reader{Source: s, files: files}
+	sample := in.sample
 	if len(s.Files) > 0 {
 		return x.Samples(sample), nil
 	}
@@ -146,29 +150,105 @@ func lines(r io.Reader, add func(start int64)) error {
 	}
 }
 
+// reader makes samples of lines.
+type reader struct {
+	Source
+	files rows.Files
+	rooms sync.Pool // of *room
+}
+
+// room is what the fields of a line are put together in. The names of those before
+// are still in it, as they are the same in most lines.
+type room struct {
+	members []jsontext.Member
+	names   []string
+	values  [][]byte
+}
+
 // sample makes a sample of a line.
-func (s Source) sample(r rows.Row, files rows.Files) (dataset.Sample, error) {
+func (in *reader) sample(r rows.Row) (dataset.Sample, error) {
 	indent := len(r.Text) - len(bytes.TrimPrefix(r.Text, []byte(rows.ByteOrderMark)))
-	text := bytes.TrimRight(r.Text[indent:], " \t\r\n")
+	text := bytes.TrimRight(r.Text[indent:], blanks)
 	at := func(i int, err error) error { return r.Fail(1, indent+i+1, err) }
-	if i, err := check(text); err != nil {
-		return dataset.Sample{}, at(i, err)
+	s, err := in.items(text)
+	if err != nil {
+		i, wrong := check(text)
+		return dataset.Sample{}, at(i, cmp.Or(wrong, err))
 	}
-	var fields []dataset.Field
-	var err error
-	if s.Items == Record {
-		fields = []dataset.Field{{Key: recordKey, Item: dataset.NewBytes("json", bytes.TrimLeft(text, " \t\r"))}}
-	} else if fields, err = fieldsOf(text); err != nil {
-		return dataset.Sample{}, at(0, err)
-	}
-	if files.Items != nil {
-		named, err := files.Fields(r.Path, func(field string) (string, bool, error) { return textOf(text, field) })
+	if in.files.Items != nil {
+		named, err := in.files.Fields(r.Path, func(field string) (string, bool, error) { return textOf(text, field) })
 		if err != nil {
 			return dataset.Sample{}, at(0, err)
 		}
-		fields = append(fields, named...)
+		s = s.With(named...)
 	}
-	return dataset.NewSample(fields...), nil
+	return s, nil
+}
+
+// items makes the items of a line.
+func (in *reader) items(text []byte) (s dataset.Sample, err error) {
+	if !utf8.Valid(text) {
+		return s, errNoText
+	}
+	if in.Items == Record {
+		if !jsontext.Valid(text) {
+			return s, errNoText
+		}
+		return dataset.NewSample(dataset.Field{Key: recordKey, Item: dataset.NewBytes("json", bytes.TrimLeft(text, blanks))}), nil
+	}
+	at, _ := in.rooms.Get().(*room)
+	if at == nil {
+		at = &room{}
+	}
+	defer in.rooms.Put(at)
+	return at.sample(text)
+}
+
+var errNoText = errors.New("this is not JSON")
+
+// maxFields bounds the items of a sample.
+const maxFields = 10_000
+
+// sample makes an item of each field of an object, of its value as it is written.
+func (at *room) sample(text []byte) (s dataset.Sample, err error) {
+	defer func() { clear(at.members); clear(at.values) }() // which refer to the text
+	var ok bool
+	if at.members, ok = jsontext.AppendMembers(at.members[:0], text); !ok {
+		return s, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
+	}
+	if len(at.members) > maxFields {
+		return s, fmt.Errorf("there are more than %d fields; say items: record to take a line as one item", maxFields)
+	}
+	if err := at.name(); err != nil {
+		return s, err
+	}
+	at.values = at.values[:0]
+	for _, m := range at.members {
+		at.values = append(at.values, m.Value)
+	}
+	return dataset.NewEncoded("json", at.names, at.values), nil
+}
+
+// name finds the names of the fields.
+func (at *room) name() error {
+	before := at.names
+	at.names = at.names[:0]
+	for i, m := range at.members {
+		if i < len(before) && string(m.Name[1:len(m.Name)-1]) == before[i] && bytes.IndexByte(m.Name, '\\') < 0 {
+			at.names = before[:i+1]
+			continue
+		}
+		name, err := nameOf(m.Name)
+		if err == nil && slices.Contains(at.names, name) {
+			err = fmt.Errorf("there are two fields %q", name)
+		}
+		if err != nil {
+			return err
+		}
+		before = nil // at.names is written over
+		at.names = append(at.names, name)
+	}
+	return nil
 }
 
 // check reports where text stops being a JSON value.
@@ -198,40 +278,6 @@ func invalidAt(b []byte) (at int) {
 	return at
 }
 
-// maxFields bounds the items of a sample.
-const maxFields = 10_000
-
-// fieldsOf returns the fields of an object in a valid text, each with its value
-// as it is written there.
-func fieldsOf(text []byte) ([]dataset.Field, error) {
-	text = bytes.TrimLeft(text, blanks)
-	if len(text) == 0 || text[0] != '{' {
-		return nil, errors.New("an object is needed, such as {\"name\": 1}; say items: record to take a line as one item")
-	}
-	fields := make([]dataset.Field, 0, 8)
-	for rest := bytes.TrimLeft(text[1:], blanks); rest[0] != '}'; {
-		n := valueEnd(rest)
-		name, err := nameOf(rest[:n])
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == name }) {
-			return nil, fmt.Errorf("there are two fields %q", name)
-		}
-		if len(fields) == maxFields {
-			return nil, fmt.Errorf("there are more than %d fields; say items: record to take a line as one item", maxFields)
-		}
-		rest = bytes.TrimLeft(bytes.TrimLeft(rest[n:], blanks)[1:], blanks) // after the colon
-		n = valueEnd(rest)
-		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes("json", rest[:n:n])})
-		rest = bytes.TrimLeft(rest[n:], blanks)
-		if rest[0] == ',' {
-			rest = bytes.TrimLeft(rest[1:], blanks)
-		}
-	}
-	return fields, nil
-}
-
 // blanks may stand between the parts of a JSON text.
 const blanks = " \t\r\n"
 
@@ -242,45 +288,6 @@ func nameOf(quoted []byte) (name string, err error) {
 	}
 	err = json.Unmarshal(quoted, &name)
 	return name, err
-}
-
-// valueEnd returns where the value ends that a valid text begins with.
-func valueEnd(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = quoteEnd(text, i)
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		default:
-			if depth > 0 {
-				continue
-			}
-			end := bytes.IndexAny(text[i:], ",}]: \t\r\n")
-			if end < 0 {
-				return len(text)
-			}
-			return i + end
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
-// quoteEnd returns where the text in quotes ends that begins at i.
-func quoteEnd(text []byte, i int) int {
-	for i++; text[i] != '"'; i++ {
-		if text[i] == '\\' {
-			i++
-		}
-	}
-	return i
 }
 
 // textOf returns a field of an object in a valid text, which must be a text; it

@@ -25,13 +25,23 @@ const (
 // not at all. One that is there with the same content is left untouched. The
 // result is the number of bytes written, 0 if none were needed.
 func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
+	return writeFile(ctx, path, how, Stage, write)
+}
+
+// WriteTidied is WriteFile for a path for which [Tidy] was called: of many files in
+// one folder, so that each does not go through all others.
+func WriteTidied(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
+	return writeFile(ctx, path, how, stage, write)
+}
+
+func writeFile(ctx context.Context, path string, how Overwrite, stage func(path string) (*Staged, error), write func(io.Writer) error) (n int64, err error) {
 	if _, err := os.Lstat(path); err == nil && how != Replace {
 		return 0, already(path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return 0, err
 	}
-	f, err := Stage(path)
+	f, err := stage(path)
 	if err != nil {
 		return 0, err
 	}
@@ -63,15 +73,13 @@ type Staged struct {
 // Stage makes a file that is to have a path, in a folder that is there, and
 // removes what killed writers of that path left.
 func Stage(path string) (*Staged, error) {
-	stale, err := TakeStale(path)
-	if err != nil {
+	if err := Tidy(path); err != nil {
 		return nil, err
 	}
-	for _, s := range stale {
-		if err := s.Remove(); err != nil {
-			return nil, err
-		}
-	}
+	return stage(path)
+}
+
+func stage(path string) (*Staged, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), StagingPattern(path))
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/larder-data/larder/format/output"
@@ -138,5 +139,43 @@ func TestCopyDoesNotOverwrite(t *testing.T) {
 	}
 	if _, _, err := output.Reflink.File(filepath.Join(dir, "c"), dir); err == nil {
 		t.Error("a folder was copied")
+	}
+}
+
+// TestManyFilesAreTidiedAtOnce: what killed writers of them left goes in one pass, and
+// who writes them afterwards does not look again.
+func TestManyFilesAreTidiedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{".x.larder-1", ".y.larder-2", ".y.larder-3-old", ".z.larder-4", ".x.larder-5.larder-6", "kept"} {
+		if err := os.WriteFile(in(name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func() (all []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}
+	if err := output.Tidy(in("x"), in("y")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(), []string{".x.larder-5.larder-6", ".z.larder-4", "kept"}; !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	if _, err := output.WriteTidied(t.Context(), in("z"), output.Forbid, write); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(names(), ".z.larder-4") {
+		t.Error("a file that is written after the others goes through the folder again")
+	}
+	if err := output.Tidy(filepath.Join(dir, "none", "x")); err != nil {
+		t.Errorf("in no folder: %v", err)
 	}
 }

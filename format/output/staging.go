@@ -21,11 +21,24 @@ const (
 // and [os.CreateTemp].
 func StagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
 
-// Stagings lists what is or was being written for a path. A link is neither.
-func Stagings(path string) (paths []string, err error) {
-	dir := filepath.Dir(path)
+// Stagings lists what is or was being written for some paths, which lie in one
+// folder: it is gone through once. A link is neither.
+func Stagings(of ...string) (paths []string, err error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	dir, patterns := filepath.Dir(of[0]), make(map[string]bool, len(of))
+	for _, path := range of {
+		patterns[StagingPattern(path)] = true
+	}
 	err = EachEntry(dir, func(e fs.DirEntry) {
-		digits, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), AsideMark), StagingPattern(path))
+		name := strings.TrimSuffix(e.Name(), AsideMark)
+		mark := strings.LastIndex(name, stagingMark)
+		if mark < 0 {
+			return
+		}
+		mark += len(stagingMark)
+		digits, ok := name[mark:], patterns[name[:mark]]
 		if ok && e.Type()&fs.ModeSymlink == 0 && digits != "" && strings.Trim(digits, "0123456789") == "" {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
@@ -40,13 +53,14 @@ type Stale struct {
 	lock io.Closer
 }
 
-// TakeStale returns what killed writers of a path left. What has a writer that
-// is alive is not among it, nor is anything where that cannot be told.
-func TakeStale(path string) ([]Stale, error) {
+// TakeStale returns what killed writers of some paths left, which lie in one folder.
+// What has a writer that is alive is not among it, nor is anything where that cannot be
+// told.
+func TakeStale(of ...string) ([]Stale, error) {
 	if !canLock {
 		return nil, nil
 	}
-	paths, err := Stagings(path)
+	paths, err := Stagings(of...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +75,19 @@ func TakeStale(path string) ([]Stale, error) {
 
 // Remove removes it.
 func (s Stale) Remove() error { return errors.Join(os.RemoveAll(s.Path), s.lock.Close()) }
+
+// Tidy removes what killed writers of some paths left, which lie in one folder: for
+// who goes on to [WriteTidied]. Where there is no folder there is nothing.
+func Tidy(paths ...string) error {
+	stale, err := TakeStale(paths...)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, s := range stale {
+		err = errors.Join(err, s.Remove())
+	}
+	return err
+}
 
 // Leave leaves it to the next writer.
 func (s Stale) Leave() { s.lock.Close() }

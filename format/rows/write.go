@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -21,8 +22,8 @@ type Sink struct {
 	Begin func(ctx context.Context, path string, ds component.Samples) (head []byte, row RowFunc, err error)
 }
 
-// A RowFunc makes a row of a sample.
-type RowFunc func(ctx context.Context, s dataset.Sample) ([]byte, error)
+// A RowFunc appends the row of a sample.
+type RowFunc func(ctx context.Context, to []byte, s dataset.Sample) ([]byte, error)
 
 // Write writes a dataset to the file Path. Of several each goes to a file of
 // its name in the folder Path. A file appears complete or not at all; one that
@@ -41,6 +42,9 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		return err
 	}
 	defer release()
+	if err := output.Tidy(files...); err != nil {
+		return err
+	}
 	for i, part := range in.Parts {
 		if err := s.file(ctx, env, files[i], part); err != nil {
 			return err
@@ -75,7 +79,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 	if p == nil {
 		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
 	}
-	n, err := output.WriteFile(ctx, path, s.Overwrite, func(w io.Writer) error {
+	n, err := output.WriteTidied(ctx, path, s.Overwrite, func(w io.Writer) error {
 		head, row, err := s.Begin(ctx, path, ds)
 		if err != nil {
 			return err
@@ -128,11 +132,11 @@ func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.encode(ctx, s, i)
+	return e.append(ctx, nil, s, i)
 }
 
-func (e encoded) encode(ctx context.Context, s dataset.Sample, i int) ([]byte, error) {
-	text, err := e.row(ctx, s)
+func (e encoded) append(ctx context.Context, to []byte, s dataset.Sample, i int) ([]byte, error) {
+	text, err := e.row(ctx, to, s)
 	if err != nil {
 		if e.of != nil {
 			i = e.of(i)
@@ -142,15 +146,25 @@ func (e encoded) encode(ctx context.Context, s dataset.Sample, i int) ([]byte, e
 	return text, nil
 }
 
-// Range makes what samples are made of together.
-func (e encoded) Range(ctx context.Context, from, to int) (texts [][]byte, err error) {
+// Range makes what samples are made of together, and their rows one after another.
+func (e encoded) Range(ctx context.Context, from, to int) ([][]byte, error) {
 	samples, err := e.ranges.Range(ctx, from, to)
+	var all []byte
+	ends := make([]int, 0, len(samples))
 	for i, s := range samples {
-		text, rerr := e.encode(ctx, s, from+i)
+		text, rerr := e.append(ctx, all, s, from+i)
 		if rerr != nil {
-			return texts, rerr
+			err = rerr
+			break
 		}
-		texts = append(texts, text)
+		if all = text; i == 0 {
+			all = slices.Grow(all, len(samples)*(len(text)+len(text)/8)) // others are as long, as a rule
+		}
+		ends = append(ends, len(all))
+	}
+	texts, start := make([][]byte, len(ends)), 0
+	for i, end := range ends {
+		texts[i], start = all[start:end:end], end
 	}
 	return texts, err
 }

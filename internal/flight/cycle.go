@@ -17,7 +17,7 @@ type Call struct {
 	Scope any       // of its group
 	Since time.Time // when it was begun
 
-	others map[any]bool // keys, of a call for several
+	others func() map[any]bool // keys, of a call for several; made when somebody asks, as few do
 
 	// guarded by the graph's mutex
 	from   *Call          // for which it was begun, or nil
@@ -111,7 +111,10 @@ func (c *Call) keys(yield func(any) bool) {
 	if !yield(c.Key) {
 		return
 	}
-	for k := range c.others {
+	if c.others == nil {
+		return
+	}
+	for k := range c.others() {
 		if !yield(k) {
 			return
 		}
@@ -128,7 +131,7 @@ func (c *Call) within(scope, k any, name string) error {
 	path := []string{name}
 	for ; c != nil; c = c.from {
 		path = append(path, c.Name)
-		if c.Scope == scope && (c.Key == k || c.others[k]) {
+		if c.Scope == scope && (c.Key == k || c.others != nil && c.others()[k]) {
 			if c.ended {
 				return nil
 			}

@@ -140,7 +140,7 @@ func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn
 		return c, true
 	}
 	e, ctx := g.begin(ctx, from, name, []K{k})
-	c = g.add(e, k)
+	c = g.add(new(call[K, V]), e, k)
 	go g.run(ctx, e, []*call[K, V]{c}, func(ctx context.Context) []Made[V] {
 		v, err := Protect(func() (V, error) { return fn(ctx) })
 		return []Made[V]{{v, err}}
@@ -152,7 +152,7 @@ func (g *Group[K, V]) join(ctx context.Context, from *Call, k K, name string, fn
 func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name string, fn func(ctx context.Context, claimed []int) []Made[V]) (calls []*call[K, V], claimed []int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	mine := make([]K, 0, len(keys))
+	mine, claimed := make([]K, 0, len(keys)), make([]int, 0, len(keys))
 	for i, k := range keys {
 		if g.calls[k] == nil && from.within(g.scope(), k, name) == nil {
 			mine, claimed = append(mine, k), append(claimed, i)
@@ -162,8 +162,10 @@ func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name stri
 		return nil, nil
 	}
 	e, ctx := g.begin(ctx, from, name, mine)
-	for _, k := range mine {
-		calls = append(calls, g.add(e, k))
+	room := make([]call[K, V], len(mine))
+	calls = make([]*call[K, V], len(mine))
+	for i, k := range mine {
+		calls[i] = g.add(&room[i], e, k)
 	}
 	go g.run(ctx, e, calls, func(ctx context.Context) []Made[V] { return fn(ctx, claimed) })
 	return calls, claimed
@@ -173,17 +175,21 @@ func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name stri
 func (g *Group[K, V]) begin(ctx context.Context, from *Call, name string, keys []K) (*execution[K], context.Context) {
 	c := &Call{Name: name, Key: keys[0], Scope: g.scope(), Since: time.Now(), from: from}
 	if len(keys) > 1 {
-		c.others = make(map[any]bool, len(keys)-1)
-		for _, k := range keys[1:] {
-			c.others[k] = true
-		}
+		c.others = sync.OnceValue(func() map[any]bool {
+			others := make(map[any]bool, len(keys)-1)
+			for _, k := range keys[1:] {
+				others[k] = true
+			}
+			return others
+		})
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	return &execution[K]{Call: c, keys: keys, waiters: 1, cancel: cancel, done: make(chan struct{})}, ctx
 }
 
-func (g *Group[K, V]) add(e *execution[K], k K) *call[K, V] {
-	c := &call[K, V]{execution: e}
+// add puts c into the place of k.
+func (g *Group[K, V]) add(c *call[K, V], e *execution[K], k K) *call[K, V] {
+	c.execution = e
 	if g.calls == nil {
 		g.calls = map[K]*call[K, V]{}
 	}

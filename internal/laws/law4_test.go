@@ -58,7 +58,7 @@ var bounded = law{
 		{"removed files that are mapped do not count", "store/disk/usage.go", "Bytes: held + s.mapped.removed()", "Bytes: held", []string{"store/disk.TestPayloadLivesAsLongAsItIsHeld"}},
 		{"what the dead were writing stays", "store/disk/disk.go", "s.removeDeadTemps())", "nil)", []string{"store/disk.TestTempsOfTheDeadGo"}},
 		{"what a record cost does not count for eviction", "store/worth.go", "float64(i.Cost)/bytes", "0*float64(i.Cost)/bytes", []string{"store/memory.TestConformance"}},
-		{"items are watched for samples that were dropped", "dataset/item.go", "if n := len(it.watchers); n&(n-1) == 0 {", "if n := len(it.watchers); n < 0 {", []string{"dataset.TestWatchersEndWithTheirSamples"}},
+		{"items are watched for samples that were dropped", "dataset/item.go", "if n := len(o.watchers); n&(n-1) == 0 {", "if n := len(o.watchers); n < 0 {", []string{"dataset.TestWatchersEndWithTheirSamples"}},
 		{"what is pinned is evicted", "store/disk/collect.go", "if pinned[e.fp] {", "if len(pinned) < 0 {", []string{"store/disk.TestPinnedBeyondTheCap"}},
 		{"the quarantine grows without end", "store/disk/quarantine.go", "if total <= s.quarantineLimit() {", "if total >= 0 {", []string{"store/disk.TestQuarantineIsBounded"}},
 		{"MaxBytes is ignored", "larder.go", "MaxBytes: o.MaxBytes", "MaxBytes: -1", []string{".TestMaxBytesIsTheStores"}},

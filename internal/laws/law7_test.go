@@ -29,7 +29,7 @@ var explained = law{
 		{"later results are looked at, too", "internal/explain/explain.go", "!before.IsZero() && !info.Created.Before(before)", "!before.IsZero() && info.Key == own", []string{"internal/explain.TestRecordLooksAtEarlierOnes"}},
 		{"a declaration that changed is not told", "internal/explain/explain.go", "		if same < 0 {\n", "		if same > len(was) {\n", []string{"internal/explain.TestCodeIsComparedByParts"}},
 		{"why does not look below", "lazy/why.go", "				queue = append(queue, a)\n", "				_ = a\n", []string{"lazy.TestWhy"}},
-		{"a flow forgets what it used", "flow/manifest.go", "	m.used[index] = u\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
+		{"a flow forgets what it used", "flow/manifest.go", "	m.used.set(index, u)\n", "", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"rows are copied beside any manifest", "flow/pieces.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"rows that were copied are noted where they were", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
 		{"a dry run looks at rows that a run copies", "flow/plan.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},

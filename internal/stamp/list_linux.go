@@ -2,53 +2,107 @@ package stamp
 
 import (
 	"os"
+	"runtime"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/larder-data/larder/key"
 )
 
-// list adds the files in a folder, and returns the folders in it, links followed.
-// It asks for each by its name in the folder, at a third of what the general way
-// costs.
+// list adds the files in a folder, by name, and returns the folders in it, links
+// followed. It asks for each by its name in the folder, at a third of what the general
+// way costs, and for those of a large folder on all processors.
 func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	fd := int(f.Fd())
+	l := lister{dir: dir, fd: int(f.Fd())}
+	names, err := l.names()
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(names)
+	all := make([]entry, len(names))
+	if err := l.look(names, all); err != nil {
+		return nil, nil, err
+	}
+	found = slices.Grow(found, len(all))
+	for i := range all {
+		switch all[i].kind {
+		case aFile:
+			found = append(found, all[i])
+		case aFolder:
+			folders = append(folders, all[i].name)
+		}
+	}
+	return found, folders, nil
+}
+
+// lister looks at what is in a folder.
+type lister struct {
+	dir string
+	fd  int
+}
+
+func (l lister) names() (names []string, err error) {
 	buf := make([]byte, 1<<16)
-	var names []string
 	for {
-		n, err := unix.ReadDirent(fd, buf)
+		n, err := unix.ReadDirent(l.fd, buf)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
-			return nil, nil, &os.PathError{Op: "readdirent", Path: dir, Err: err}
+			return nil, &os.PathError{Op: "readdirent", Path: l.dir, Err: err}
 		}
 		if n == 0 {
-			return found, folders, nil
+			return names, nil
 		}
-		_, _, names = unix.ParseDirent(buf[:n], -1, names[:0])
-		for _, name := range names {
-			var s unix.Stat_t
-			switch err := unix.Fstatat(fd, name, &s, 0); {
-			case err != nil && unix.Fstatat(fd, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil && s.Mode&unix.S_IFMT == unix.S_IFLNK:
-				found = append(found, entry{name: name, lost: true})
-			case err == unix.ENOENT: // it was removed just now
-			case err != nil:
-				return nil, nil, &os.PathError{Op: "stat", Path: dir + "/" + name, Err: err}
-			case s.Mode&unix.S_IFMT == unix.S_IFDIR:
-				folders = append(folders, name)
-			default:
-				found = append(found, entry{name: name, stat: key.FileStat{
-					Dev: s.Dev, Ino: s.Ino, Size: s.Size,
-					Mtime: time.Unix(s.Mtim.Unix()).UnixNano(), Ctime: time.Unix(s.Ctim.Unix()).UnixNano(),
-				}})
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+	}
+}
+
+// lookAtOnce is how many names a goroutine looks at, at least.
+const lookAtOnce = 2048
+
+// look finds out what there is of each of the names.
+func (l lister) look(names []string, all []entry) error {
+	each := max(lookAtOnce, (len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	if len(names) <= each {
+		return l.lookAt(names, all)
+	}
+	var g errgroup.Group
+	for from := 0; from < len(names); from += each {
+		to := min(from+each, len(names))
+		g.Go(func() error { return l.lookAt(names[from:to], all[from:to]) })
+	}
+	return g.Wait()
+}
+
+func (l lister) lookAt(names []string, all []entry) error {
+	for i, name := range names {
+		e := &all[i]
+		e.name = name
+		var s unix.Stat_t
+		switch err := unix.Fstatat(l.fd, name, &s, 0); {
+		case err != nil && unix.Fstatat(l.fd, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil && s.Mode&unix.S_IFMT == unix.S_IFLNK:
+			e.lost = true
+		case err == unix.ENOENT: // it was removed just now
+			e.kind = gone
+		case err != nil:
+			return &os.PathError{Op: "stat", Path: l.dir + "/" + name, Err: err}
+		case s.Mode&unix.S_IFMT == unix.S_IFDIR:
+			e.kind = aFolder
+		default:
+			e.stat = key.FileStat{
+				Dev: s.Dev, Ino: s.Ino, Size: s.Size,
+				Mtime: time.Unix(s.Mtim.Unix()).UnixNano(), Ctime: time.Unix(s.Ctim.Unix()).UnixNano(),
 			}
 		}
 	}
+	return nil
 }

@@ -54,9 +54,15 @@ func Of(ctx context.Context, roots []Root) (*Stamp, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(found, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+		byName := func(a, b entry) int { return strings.Compare(a.name, b.name) }
+		if !slices.IsSortedFunc(found, byName) { // as one folder is
+			slices.SortFunc(found, byName)
+		}
+		sum = slices.Grow(sum, 64*len(found))
 		sum = binary.AppendUvarint(sum, uint64(len(found)))
-		for _, e := range found {
+		s.files = slices.Grow(s.files, len(found))
+		for i := range found {
+			e := &found[i]
 			sum = e.append(sum)
 			if !e.lost {
 				s.files = append(s.files, file{r.Path, e.name, e.stat})
@@ -72,7 +78,17 @@ type entry struct {
 	name string // from the root, with slashes; "" for the root itself
 	stat key.FileStat
 	lost bool // a link that leads nowhere
+	kind kind
 }
+
+// kind is what there is of a name.
+type kind byte
+
+const (
+	aFile kind = iota
+	aFolder
+	gone
+)
 
 func (e entry) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(e.name)))
@@ -145,12 +161,20 @@ var ErrTooMuch = errors.New("stamp: too much has changed within the last minute"
 // Recent lists those of the files of which a change after the given time might not
 // be seen, and how many bytes they have.
 func (s *Stamp) Recent(at time.Time) (paths []string, bytes int64) {
-	for _, f := range s.files {
-		path := filepath.Join(f.root, filepath.FromSlash(f.name))
-		if !key.ShowsChanges(path, f.stat, at) {
-			paths = append(paths, path)
-			bytes += f.stat.Size
+	shows := map[uint64]bool{} // file systems that show the changes of settled files
+	for i := range s.files {
+		f := &s.files[i]
+		settled := f.stat.Settled(at)
+		if settled && shows[f.stat.Dev] {
+			continue
 		}
+		path := filepath.Join(f.root, filepath.FromSlash(f.name))
+		if settled && key.ShowsChanges(path, f.stat, at) {
+			shows[f.stat.Dev] = true
+			continue
+		}
+		paths = append(paths, path)
+		bytes += f.stat.Size
 	}
 	return paths, bytes
 }

@@ -171,3 +171,42 @@ func BenchmarkOf(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files, "ns/file")
 }
+
+// TestALargeFolderIsSeenWhole, by name, where several look at it at once.
+func TestALargeFolderIsSeenWhole(t *testing.T) {
+	const files = 5000
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "below", "x"), "one")
+	if err := os.Symlink("nowhere", filepath.Join(dir, "lost")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		write(t, filepath.Join(dir, fmt.Sprint("file", i)), "")
+	}
+	found, folders, err := list(nil, dir)
+	if err != nil || len(found) != files+1 || len(folders) != 1 || folders[0] != "below" {
+		t.Fatalf("%d files, folders %q, %v", len(found), folders, err)
+	}
+	lost := 0
+	for i, e := range found {
+		if i > 0 && found[i-1].name >= e.name {
+			t.Errorf("%s comes before %s", found[i-1].name, e.name)
+		}
+		if e.lost {
+			lost++
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, e.name))
+		if err != nil || key.StatOf(info) != e.stat {
+			t.Errorf("%s is seen as %v, %v", e.name, e.stat, err)
+		}
+	}
+	if lost != 1 {
+		t.Errorf("%d links lead nowhere", lost)
+	}
+	before := sum(t, Root{Path: dir})
+	write(t, filepath.Join(dir, fmt.Sprint("file", files-1)), "two")
+	if sum(t, Root{Path: dir}) == before {
+		t.Error("a write in a large folder is not seen")
+	}
+}

@@ -16,9 +16,10 @@ type Table struct {
 
 // A slot exists while somebody holds or wants its key.
 type slot struct {
-	held  chan struct{} // full while the key is lent
-	users int           // guarded by Table.mu
-}
+	held  chan struct{} // full while the key is lent; nil as long as nobody else wants it
+	lent  bool          // at once, without held
+	users int
+} // guarded by Table.mu, but for what is in held
 
 // Acquire lends k to the caller, waiting while another holds it until ctx
 // ends. The release it returns may be called more than once.
@@ -48,11 +49,11 @@ func (t *Table) TryAcquire(keys []key.Key) (lent []bool, release func()) {
 		t.slots = make(map[key.Key]*slot, len(keys))
 	}
 	lent = make([]bool, len(keys))
+	room := make([]slot, len(keys))
 	for i, k := range keys {
 		if t.slots[k] == nil {
-			s := &slot{held: make(chan struct{}, 1), users: 1}
-			s.held <- struct{}{}
-			t.slots[k], lent[i] = s, true
+			room[i] = slot{lent: true, users: 1}
+			t.slots[k], lent[i] = &room[i], true
 		}
 	}
 	return lent, sync.OnceFunc(func() { t.leaveAll(keys, lent) })
@@ -67,7 +68,9 @@ func (t *Table) leaveAll(keys []key.Key, lent []bool) {
 			continue
 		}
 		s := t.slots[k]
-		<-s.held
+		if s.held != nil {
+			<-s.held
+		}
 		if s.users--; s.users == 0 {
 			delete(t.slots, k)
 		}
@@ -82,8 +85,14 @@ func (t *Table) enter(k key.Key) *slot {
 		if t.slots == nil {
 			t.slots = make(map[key.Key]*slot)
 		}
-		s = &slot{held: make(chan struct{}, 1)}
+		s = &slot{}
 		t.slots[k] = s
+	}
+	if s.held == nil {
+		s.held = make(chan struct{}, 1)
+		if s.lent {
+			s.held <- struct{}{}
+		}
 	}
 	s.users++
 	return s

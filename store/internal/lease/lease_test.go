@@ -62,3 +62,43 @@ func TestCancelledWaiterLeaves(t *testing.T) {
 		}
 	})
 }
+
+// TestKeysLentAtOnceAreWaitedFor by who wants one, and free when they are given back.
+func TestKeysLentAtOnceAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var table Table
+		a, b := key.Key{1}, key.Key{2}
+		lent, release := table.TryAcquire([]key.Key{a, b})
+		if !lent[0] || !lent[1] {
+			t.Fatalf("of two free keys %v are lent", lent)
+		}
+		start, waited := time.Now(), make(chan time.Duration, 2)
+		for range 2 {
+			go func() {
+				release, err := table.Acquire(t.Context(), a)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				waited <- time.Since(start)
+				<-time.After(time.Second)
+				release()
+			}()
+		}
+		synctest.Wait()
+		if lent, _ := table.TryAcquire([]key.Key{a, b}); lent[0] || lent[1] {
+			t.Errorf("%v are lent again", lent)
+		}
+		<-time.After(time.Second)
+		release()
+		for i := range 2 {
+			if got, want := <-waited, time.Duration(i+1)*time.Second; got != want {
+				t.Errorf("waiter %d got the key after %v, want %v", i, got, want)
+			}
+		}
+		<-time.After(time.Second)
+		if len(table.slots) != 0 {
+			t.Errorf("%d keys are left in the table", len(table.slots))
+		}
+	})
+}

@@ -1,0 +1,311 @@
+// Package jsontext finds its way in texts of JSON (RFC 8259) without decoding them:
+// what is a text, where the members of an object lie, how the text is without
+// blanks. It goes through a text once, and agrees with encoding/json about what is
+// one: also where that is generous, with bytes that are not UTF-8 and with halves of
+// characters.
+package jsontext
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Valid reports whether b is a value with nothing but blanks around it.
+func Valid(b []byte) bool {
+	s := scanner{b: b}
+	return s.value(0) && s.end()
+}
+
+// A Member is a part of an object, as it is written.
+type Member struct {
+	Name  []byte // in quotes
+	Value []byte // without blanks around it
+}
+
+// AppendMembers appends the members of the object that b is. They refer to b. ok is
+// false if b is anything else.
+func AppendMembers(to []Member, b []byte) (all []Member, ok bool) {
+	s := scanner{b: b}
+	if s.next() != '{' {
+		return to, false
+	}
+	s.at++
+	if s.next() == '}' {
+		s.at++
+		return to, s.end()
+	}
+	for {
+		var m Member
+		if m, ok = s.member(); !ok {
+			return to, false
+		}
+		to = append(to, m)
+		switch s.next() {
+		case ',':
+			s.at++
+		case '}':
+			s.at++
+			return to, s.end()
+		default:
+			return to, false
+		}
+	}
+}
+
+// AppendCompact appends the text b without its blanks, all else as it is. If b is
+// no text, ok is false and to is returned as it was.
+func AppendCompact(to, b []byte) (all []byte, ok bool) {
+	s := scanner{b: b, compact: true, out: to}
+	if !s.value(0) || !s.end() {
+		return to, false
+	}
+	return append(s.out, b[s.kept:]...), true
+}
+
+// maxDepth is how deep encoding/json goes.
+const maxDepth = 10000
+
+// scanner reads a text. What its methods read they read as far as it is right.
+type scanner struct {
+	b  []byte
+	at int
+
+	compact bool
+	out     []byte // the text before kept, without blanks
+	kept    int
+}
+
+// next passes over blanks and returns the byte after them, 0 at the end.
+func (s *scanner) next() byte {
+	if s.at < len(s.b) && s.b[s.at] > ' ' {
+		return s.b[s.at]
+	}
+	return s.blanks()
+}
+
+func (s *scanner) blanks() (c byte) {
+	from := s.at
+	for ; s.at < len(s.b); s.at++ {
+		if c = s.b[s.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			break
+		}
+		c = 0
+	}
+	if s.compact && s.at > from {
+		s.out = append(s.out, s.b[s.kept:from]...)
+		s.kept = s.at
+	}
+	return c
+}
+
+func (s *scanner) end() bool {
+	s.next()
+	return s.at == len(s.b)
+}
+
+// value reads a value that is within so many others.
+func (s *scanner) value(depth int) bool {
+	switch c := s.next(); c {
+	case '"':
+		return s.text()
+	case '{':
+		return s.object(depth + 1)
+	case '[':
+		return s.array(depth + 1)
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *scanner) word(w string) bool {
+	if len(s.b)-s.at < len(w) || string(s.b[s.at:s.at+len(w)]) != w {
+		return false
+	}
+	s.at += len(w)
+	return true
+}
+
+func (s *scanner) object(depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	s.at++
+	if s.next() == '}' {
+		s.at++
+		return true
+	}
+	for {
+		if s.next() != '"' || !s.text() || s.next() != ':' {
+			return false
+		}
+		s.at++
+		if !s.value(depth) {
+			return false
+		}
+		if more, ok := s.more('}'); !more {
+			return ok
+		}
+	}
+}
+
+func (s *scanner) array(depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	s.at++
+	if s.next() == ']' {
+		s.at++
+		return true
+	}
+	for {
+		if !s.value(depth) {
+			return false
+		}
+		if more, ok := s.more(']'); !more {
+			return ok
+		}
+	}
+}
+
+// more reads a comma, or the end of what has parts.
+func (s *scanner) more(end byte) (more, ok bool) {
+	c := s.next()
+	if c != ',' && c != end || s.at == len(s.b) {
+		return false, false
+	}
+	s.at++
+	return c == ',', true
+}
+
+// member reads a member of the outermost object.
+func (s *scanner) member() (m Member, ok bool) {
+	if s.next() != '"' {
+		return m, false
+	}
+	from := s.at
+	if !s.text() {
+		return m, false
+	}
+	m.Name = s.b[from:s.at:s.at]
+	if s.next() != ':' {
+		return m, false
+	}
+	s.at++
+	s.next()
+	from = s.at
+	ok = s.value(1)
+	m.Value = s.b[from:s.at:s.at]
+	return m, ok
+}
+
+// text reads what is in quotes, with them.
+func (s *scanner) text() bool {
+	s.at++
+	for {
+		s.plain()
+		if s.at >= len(s.b) {
+			return false
+		}
+		switch s.b[s.at] {
+		case '"':
+			s.at++
+			return true
+		case '\\':
+			if !s.escape() {
+				return false
+			}
+		default:
+			return false // a control character
+		}
+	}
+}
+
+const (
+	each = 0x0101010101010101
+	high = 0x80 * each
+)
+
+// plain passes over bytes that stand for themselves, eight at a time: of those in
+// which one may not, the lowest high bit is of the first that does not.
+func (s *scanner) plain() {
+	for ; len(s.b)-s.at >= 8; s.at += 8 {
+		w := binary.LittleEndian.Uint64(s.b[s.at:])
+		quote, escape := w^('"'*each), w^('\\'*each)
+		special := ((w-' '*each)&^w | (quote-each)&^quote | (escape-each)&^escape) & high
+		if special != 0 {
+			s.at += bits.TrailingZeros64(special) / 8
+			return
+		}
+	}
+	for s.at < len(s.b) && s.b[s.at] >= ' ' && s.b[s.at] != '"' && s.b[s.at] != '\\' {
+		s.at++
+	}
+}
+
+func (s *scanner) escape() bool {
+	if s.at++; s.at >= len(s.b) {
+		return false
+	}
+	switch s.b[s.at] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.at++
+		return true
+	case 'u':
+		if len(s.b)-s.at < 5 {
+			return false
+		}
+		for _, c := range s.b[s.at+1 : s.at+5] {
+			if !isHex(c) {
+				return false
+			}
+		}
+		s.at += 5
+		return true
+	}
+	return false
+}
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func (s *scanner) number() bool {
+	if s.is('-') {
+		s.at++
+	}
+	switch {
+	case s.is('0'):
+		s.at++
+	case !s.digits():
+		return false
+	}
+	if s.is('.') {
+		if s.at++; !s.digits() {
+			return false
+		}
+	}
+	if s.is('e') || s.is('E') {
+		if s.at++; s.is('+') || s.is('-') {
+			s.at++
+		}
+		return s.digits()
+	}
+	return true
+}
+
+func (s *scanner) is(c byte) bool { return s.at < len(s.b) && s.b[s.at] == c }
+
+// digits reads one or more.
+func (s *scanner) digits() bool {
+	from := s.at
+	for s.at < len(s.b) && isDigit(s.b[s.at]) {
+		s.at++
+	}
+	return s.at > from
+}

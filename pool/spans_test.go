@@ -1,0 +1,42 @@
+package pool
+
+import (
+	"testing"
+	"time"
+)
+
+// TestOneLongWaitChangesLittle: who took many elements and waited for a processor gives
+// back the rest, which is taken by as many as the others; where each element takes
+// long, they are taken one by one before long.
+func TestOneLongWaitChangesLittle(t *testing.T) {
+	s := spans{n: 1 << 20, limit: stretchMost}
+	next := func() span {
+		at, ok := s.take(s.n)
+		if !ok {
+			t.Fatal("there are no more")
+		}
+		return at
+	}
+	for range 20 {
+		at := next()
+		s.settle(at, at.to-at.from, false, time.Duration(at.to-at.from)*time.Microsecond)
+	}
+	if s.most() != stretchMost {
+		t.Fatalf("of quick elements %d are taken at once", s.most())
+	}
+	at := next()
+	s.settle(at, 10, false, time.Second)
+	if s.most() != stretchMost/2 {
+		t.Errorf("after one wait %d are taken at once, want half as many as before", s.most())
+	}
+	if back := next(); back.from != at.from+10 || back.to-back.from != stretchMost/2 {
+		t.Errorf("of what was given back %v is taken, want %d from %d on", back, stretchMost/2, at.from+10)
+	}
+	for range 9 {
+		at := next()
+		s.settle(at, 1, false, time.Second)
+	}
+	if at := next(); at.to-at.from != 1 {
+		t.Errorf("of elements that take a second each %d are taken at once", at.to-at.from)
+	}
+}
