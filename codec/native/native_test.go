@@ -182,6 +182,61 @@ func TestLibrariesWriteTheSame(t *testing.T) {
 	}
 }
 
+// TestLibrariesReduce: what a library reads at a part of the size has that size and is
+// near the means of the pixels; and damage it leaves to the codec.
+func TestLibrariesReduce(t *testing.T) {
+	l := library(t, "jpeg")
+	c, _ := codec.ByExtension("jpg")
+	read := 0
+	for name, b := range corpus(t, "jpg") {
+		config, _ := configOf(t, b)
+		for _, by := range []int{2, 4, 8} {
+			want, whole, err := c.Reduce(b, image.Pt(config.Width/by, config.Height/by))
+			if err != nil || whole != image.Pt(config.Width, config.Height) {
+				t.Fatal(name, whole, err)
+			}
+			if want := want.(image.Image).Bounds().Size(); want.X != (whole.X+by-1)/by {
+				continue // inks, or too small
+			}
+			got, ok := l.Reduce(b, config, by)
+			if !ok {
+				t.Logf("%s is left to package codec", name)
+				continue
+			}
+			read++
+			if reflect.TypeOf(got) != reflect.TypeOf(want) {
+				t.Fatalf("%s is a %T, and a %T by the library", name, want, got)
+			}
+			if got.Bounds() != want.(image.Image).Bounds() {
+				t.Errorf("%s at 1/%d is %v, and %v by the library", name, by, want.(image.Image).Bounds(), got.Bounds())
+			}
+			if _, ok := l.Reduce(b[:len(b)/2], config, by); ok {
+				t.Errorf("half of %s is read at 1/%d", name, by)
+			}
+		}
+	}
+	if read < 12 {
+		t.Errorf("the library read %d images", read)
+	}
+	smooth := image.NewRGBA(image.Rect(0, 0, 203, 151))
+	for i := range smooth.Pix {
+		x, y := i/4%203, i/4/203
+		smooth.Pix[i] = []byte{byte(x), byte(y), byte((x + y) / 2), 255}[i%4]
+	}
+	b, _ := l.Encode(smooth, 95)
+	config, _ := configOf(t, b)
+	for _, by := range []int{2, 4, 8} {
+		want, _, err := c.Reduce(b, image.Pt(203/by, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := l.Reduce(b, config, by)
+		if mean := meanBetween(t, got, want.(image.Image)); !ok || mean > 1 || farthest(t, got, want.(image.Image)) > 8 {
+			t.Errorf("at 1/%d it is %.2f levels from the means, %d at most", by, mean, farthest(t, got, want.(image.Image)))
+		}
+	}
+}
+
 // partOf is the lower right of an image.
 func partOf(img image.Image) image.Image {
 	b := img.Bounds()

@@ -49,12 +49,16 @@ func openTurbo() (codec.Library, error) {
 		return codec.Library{}, err
 	}
 	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], room: f[5], encode: f[6]}
-	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Encode: t.write}, nil
+	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Encode: t.write}, nil
 }
 
 // read reads grey and colour, in samples of chroma that TurboJPEG knows, as
 // package codec does.
-func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
+func (t turbo) read(b []byte, config image.Config) (image.Image, bool) { return t.reduce(b, config, 1) }
+
+// reduce reads at a part of the size: as many of the cosines of each block as are
+// left of its pixels.
+func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool) {
 	var want int32
 	switch config.ColorModel {
 	case color.GrayModel:
@@ -83,7 +87,7 @@ func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
 	var img image.Image
 	var pix []byte
 	var stride, pixel int
-	if bounds := image.Rect(0, 0, config.Width, config.Height); want == turboIsGray {
+	if bounds := image.Rect(0, 0, (config.Width+by-1)/by, (config.Height+by-1)/by); want == turboIsGray {
 		gray := image.NewGray(bounds)
 		img, pix, stride, pixel = gray, gray.Pix, gray.Stride, turboGray
 	} else {
@@ -91,7 +95,7 @@ func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
 		img, pix, stride, pixel = rgba, rgba.Pix, rgba.Stride, turboRGBA
 	}
 	r, _, _ = purego.SyscallN(t.decode, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pix[0])),
-		uintptr(config.Width), uintptr(stride), uintptr(config.Height), uintptr(pixel), turboExact|turboStop|turboFewScans)
+		uintptr(img.Bounds().Dx()), uintptr(stride), uintptr(img.Bounds().Dy()), uintptr(pixel), turboExact|turboStop|turboFewScans)
 	runtime.KeepAlive(b)
 	return img, int32(r) == 0
 }

@@ -66,7 +66,7 @@ var safeData = law{
 		{"a pipe is replaced by a file", "guard/guard.go", "		if err := t.isSpecial(); err != nil {\n			return err\n		}\n", "", []string{"guard.TestSpecialFilesAreRefused"}},
 		{"a link is taken for what a killed writer left", "format/output/staging.go", "e.Type()&fs.ModeSymlink == 0 && ", "", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
 		{"files are taken away from another dataset", "format/underfolder/target.go", "inFolders(s.Path, name) && same", "same", []string{"format/underfolder.TestNothingIsWrittenThroughLinks"}},
-		{"a file is put into a folder that was not looked at", "format/underfolder/target.go", "err != nil || !os.SameFile(info, t.old) {\n		return false, err // said", "err != nil {\n		return false, err // said", []string{"format/underfolder.TestOneFileGoesWhereItWasLookedAt"}},
+		{"a file is put into a folder that was not looked at", "format/underfolder/target.go", "err != nil || !os.SameFile(info, t.old) {\n		return false, err // said", "err != nil || info == nil {\n		return false, err // said", []string{"format/underfolder.TestOneFileGoesWhereItWasLookedAt"}},
 		{"a folder is removed that was not looked at", "format/underfolder/target.go", "	return looksOurs(old, t.path)\n", "	return nil\n", []string{"format/underfolder.TestSwapLooksOnceMore"}},
 		{"a name may lead out of its folder", "format/output/place.go", "!strings.ContainsAny(name, \"/\\\\\\x00\") && filepath.IsLocal(name)", "name != filepath.Dir(name)+\"?\"", []string{"format/output.TestSafeName"}},
 		{"the name of an item is not looked at", "format/underfolder/writer.go", "if !output.SafeName(k) || strings.Contains(k, \".\") {", "if k == \"\" {", []string{"format/underfolder.TestKeysStayInTheFolder"}},
