@@ -52,7 +52,7 @@ func newFiled(t *testing.T, nodes string, n int) *filed {
 	}
 	rows := ""
 	for i := range n {
-		f.write(sampleName("in", i), fmt.Sprint("text ", i))
+		f.write(sampleName(i), fmt.Sprint("text ", i))
 		rows += fmt.Sprintf("{\"text\": \"row %d\"}\n", i)
 	}
 	if nodes == filesOfRows {
@@ -61,8 +61,8 @@ func newFiled(t *testing.T, nodes string, n int) *filed {
 	return f
 }
 
-func sampleName(folder string, i int) string {
-	return fmt.Sprintf("%s/data/%03d_text.txt", folder, i)
+func sampleName(i int) string {
+	return fmt.Sprintf("in/data/%03d_text.txt", i)
 }
 
 // hashName is what the flow makes of a sample.
@@ -134,7 +134,7 @@ func TestSampleThatChangedIsWritten(t *testing.T) {
 			f := newFiled(t, nodes, 200)
 			f.run()
 			before, folder := f.states(), f.info("out")
-			f.write(sampleName("in", 77), "another")
+			f.write(sampleName(77), "another")
 			r := f.run()
 			out, hashed := node(t, r, "out"), node(t, r, "hashed")
 			if out.Standing != 199 || out.Computed != 1 || out.FromStore != 199 || out.Samples != 200 {
@@ -190,37 +190,37 @@ func (f *filed) rewrite(name string) {
 
 // doings are what somebody does to a sample between two runs. Each may do nothing.
 var doings = map[string]func(f *filed, i int){
-	"input changed":   func(f *filed, i int) { f.write(sampleName("in", i), fmt.Sprint("other ", i)) },
-	"input as before": func(f *filed, i int) { f.write(sampleName("in", i), fmt.Sprint("text ", i)) },
-	"input gone":      func(f *filed, i int) { _ = os.Remove(f.path(sampleName("in", i))) },
-	"input edited":    func(f *filed, i int) { f.rewrite(sampleName("in", i)) },
+	"input changed":   func(f *filed, i int) { f.write(sampleName(i), fmt.Sprint("other ", i)) },
+	"input as before": func(f *filed, i int) { f.write(sampleName(i), fmt.Sprint("text ", i)) },
+	"input gone":      func(f *filed, i int) { _ = os.Remove(f.path(sampleName(i))) },
+	"input edited":    func(f *filed, i int) { f.rewrite(sampleName(i)) },
 	"inputs change places": func(f *filed, i int) {
-		_ = os.Rename(f.path(sampleName("in", i)), f.path("t"))
-		_ = os.Rename(f.path(sampleName("in", (i+1)%f.n)), f.path(sampleName("in", i)))
-		_ = os.Rename(f.path("t"), f.path(sampleName("in", (i+1)%f.n)))
+		_ = os.Rename(f.path(sampleName(i)), f.path("t"))
+		_ = os.Rename(f.path(sampleName((i+1)%f.n)), f.path(sampleName(i)))
+		_ = os.Rename(f.path("t"), f.path(sampleName((i+1)%f.n)))
 	},
 	"another kind": func(f *filed, i int) {
-		_ = os.Rename(f.path(sampleName("in", i)), f.path(strings.Replace(sampleName("in", i), ".txt", ".bin", 1)))
+		_ = os.Rename(f.path(sampleName(i)), f.path(strings.Replace(sampleName(i), ".txt", ".bin", 1)))
 	},
-	"another item": func(f *filed, i int) { f.write(strings.Replace(sampleName("in", i), "_text", "_more", 1), "text 3") },
+	"another item": func(f *filed, i int) { f.write(strings.Replace(sampleName(i), "_text", "_more", 1), "text 3") },
 	"item renamed": func(f *filed, i int) {
-		more := strings.Replace(sampleName("in", i), "_text", "_more", 1)
+		more := strings.Replace(sampleName(i), "_text", "_more", 1)
 		_ = os.Rename(f.path(more), f.path(strings.Replace(more, "_more", "_less", 1)))
 	},
 	"an item that all share":      func(f *filed, i int) { f.write("in/note.txt", fmt.Sprint("note ", i%2)) },
-	"one of its own of that name": func(f *filed, i int) { f.write(strings.Replace(sampleName("in", i), "_text", "_note", 1), "note 1") },
+	"one of its own of that name": func(f *filed, i int) { f.write(strings.Replace(sampleName(i), "_text", "_note", 1), "note 1") },
 	"all of their own of that name": func(f *filed, _ int) {
 		for i := range f.n {
-			f.write(strings.Replace(sampleName("in", i), "_text", "_note", 1), "note 1")
+			f.write(strings.Replace(sampleName(i), "_text", "_note", 1), "note 1")
 		}
 	},
 	"not of its own any more": func(f *filed, i int) {
-		_ = os.Remove(f.path(strings.Replace(sampleName("in", i), "_text", "_note", 1)))
+		_ = os.Remove(f.path(strings.Replace(sampleName(i), "_text", "_note", 1)))
 	},
 	"none of that name": func(f *filed, _ int) {
 		_ = os.Remove(f.path("in/note.txt"))
 		for i := range f.n {
-			_ = os.Remove(f.path(strings.Replace(sampleName("in", i), "_text", "_note", 1)))
+			_ = os.Remove(f.path(strings.Replace(sampleName(i), "_text", "_note", 1)))
 		}
 	},
 	"output edited":  func(f *filed, i int) { f.rewrite(hashName(i)) },
@@ -277,7 +277,7 @@ func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 func (f *filed) goOn(name string, did []string) int64 {
 	f.t.Helper()
 	for i := range f.n {
-		text := strings.TrimSuffix(f.path(sampleName("in", i)), "txt")
+		text := strings.TrimSuffix(f.path(sampleName(i)), "txt")
 		found, err := filepath.Glob(text + "*")
 		switch {
 		case err != nil:
@@ -285,7 +285,7 @@ func (f *filed) goOn(name string, did []string) int64 {
 		case len(found) == 2:
 			_ = os.Remove(found[0])
 		case len(found) == 0 && f.nodes == filesOfSamples: // which needs one
-			f.write(sampleName("in", i), "text again")
+			f.write(sampleName(i), "text again")
 		}
 	}
 	planned := f.plan()
@@ -305,7 +305,7 @@ func TestStandingFilesOfFewerDigits(t *testing.T) {
 	f := newFiled(t, filesOfSamples, 12)
 	f.run()
 	for i := 9; i < 12; i++ {
-		_ = os.Remove(f.path(sampleName("in", i)))
+		_ = os.Remove(f.path(sampleName(i)))
 	}
 	if r := f.run(); node(t, r, "out").Standing != 0 {
 		t.Errorf("out: %+v", node(t, r, "out"))
@@ -324,7 +324,7 @@ func TestStandingFilesOfOtherNodesAreWritten(t *testing.T) {
 	} {
 		f := newFiled(t, filesOfSamples, 12)
 		f.run()
-		f.write(sampleName("in", 3), "another")
+		f.write(sampleName(3), "another")
 		f.nodes = strings.Replace(f.nodes, other.old, other.new, 1)
 		if r := f.run(); node(t, r, "out").Standing != 0 {
 			t.Errorf("with %s: %+v", other.new, node(t, r, "out"))
@@ -338,7 +338,7 @@ func TestStandingFilesOfItemsThatAllShare(t *testing.T) {
 	f := newFiled(t, strings.Replace(filesOfSamples, "items: [text]", "items: [text, note]", 1), 12)
 	f.write("in/note.txt", "one")
 	f.run()
-	f.write(sampleName("in", 3), "another")
+	f.write(sampleName(3), "another")
 	if r := f.run(); node(t, r, "out").Standing != 11 {
 		t.Errorf("after a change of one sample: %+v", node(t, r, "out"))
 	}
@@ -355,13 +355,13 @@ func TestStandingFilesWhileSomebodyWrites(t *testing.T) {
 	for name, do := range map[string]func(f *filed){
 		"an output that stands is edited": func(f *filed) { f.rewrite(hashName(5)) },
 		"an output is edited":             func(f *filed) { f.rewrite(hashName(3)) },
-		"an input is edited":              func(f *filed) { f.rewrite(sampleName("in", 5)) },
+		"an input is edited":              func(f *filed) { f.rewrite(sampleName(5)) },
 		"the folder is another":           func(f *filed) { _ = os.Rename(f.path("out"), f.path("elsewhere")) },
 	} {
 		for _, at := range []string{"hashed", "out"} {
 			f := newFiled(t, filesOfSamples, 12)
 			f.run()
-			f.write(sampleName("in", 3), "another")
+			f.write(sampleName(3), "another")
 			o := flow.During(flow.RunOptions{Larder: newLarder(t, f.store)}, func(ev flow.Event) {
 				if ev.Event == flow.NodeStarted && ev.Node == at {
 					do(f)
