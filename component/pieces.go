@@ -40,8 +40,10 @@ type Pieces struct {
 	After  Layout // what it wrote, a piece for each stretch
 	Copied []Copy // what of that it took from the file that was there, in its order
 	// Seal, if not nil, is told of all files of the output, by their names in it
-	// with slashes, when a change of them would show. It sets the sums of After.
-	Seal func(files iter.Seq2[string, key.FileStat])
+	// with slashes, when a change of them would show. It sets the sums of After, and
+	// is false if what was taken over has another content by now: then the output is
+	// nobody's to rely on.
+	Seal func(files iter.Seq2[string, key.FileStat]) bool
 }
 
 // A Layout is where in a file there is what.

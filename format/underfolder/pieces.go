@@ -42,8 +42,9 @@ func (s Sink) Standing(env *component.Env, p *component.Pieces) ([]component.Cop
 type standing struct {
 	copies []component.Copy
 	names  []string // of the files
-	at     []bool   // by sample; nil if nothing stands
-	shares []bool   // samples of those that have shared items, too
+	files  []sampleFile
+	at     []bool // by sample; nil if nothing stands
+	shares []bool // samples of those that have shared items, too
 }
 
 // has reports whether the items that are a sample's own are there.
@@ -87,6 +88,7 @@ func (s *standing) add(first, samples int, files []sampleFile, shares bool) {
 	for _, f := range files {
 		s.names = append(s.names, filepath.Join(dataFolder, f.name))
 	}
+	s.files = append(s.files, files...)
 	if n := len(s.copies); n > 0 && s.copies[n-1].Now+s.copies[n-1].Samples == first {
 		s.copies[n-1].Samples += samples
 	} else if samples > 0 {
@@ -165,13 +167,34 @@ func (w *writer) seal() {
 		}
 		first += s.Samples
 	}
-	p.Seal = func(all iter.Seq2[string, key.FileStat]) { sealFiles(p.After.Pieces, apart, all) }
+	p.Seal = func(all iter.Seq2[string, key.FileStat]) bool {
+		files := sorted(all)
+		sealFiles(p.After.Pieces, apart, files)
+		return w.stands.among(files)
+	}
 }
 
-// sealFiles notes in what state the files of pieces are. A piece that is apart keeps
-// the zero sum, which stands for no files.
-func sealFiles(pieces []component.Piece, apart []bool, all iter.Seq2[string, key.FileStat]) {
-	var files []sampleFile
+// among reports whether the files that stand have the content that they had. They may
+// have got another name, which their last change shows.
+func (s *standing) among(files []sampleFile) bool {
+	at := 0
+	for _, f := range s.files {
+		for at < len(files) && (files[at].index < f.index || files[at].index == f.index && files[at].name < f.name) {
+			at++
+		}
+		if at == len(files) || files[at].name != f.name {
+			return false
+		}
+		now := files[at].stat
+		if now.Ctime = f.stat.Ctime; now != f.stat {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted lists the files of samples among all that an output has.
+func sorted(all iter.Seq2[string, key.FileStat]) (files []sampleFile) {
 	for path, s := range all {
 		name, within := strings.CutPrefix(path, dataFolder+"/")
 		if f, ok := newSampleFile(name, s); ok && within {
@@ -179,6 +202,12 @@ func sealFiles(pieces []component.Piece, apart []bool, all iter.Seq2[string, key
 		}
 	}
 	sortFiles(files)
+	return files
+}
+
+// sealFiles notes in what state the files of pieces are. A piece that is apart keeps
+// the zero sum, which stands for no files.
+func sealFiles(pieces []component.Piece, apart []bool, files []sampleFile) {
 	first := 0
 	for i := range pieces {
 		var own []sampleFile
