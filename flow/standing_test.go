@@ -65,8 +65,8 @@ func sampleName(i int) string {
 	return fmt.Sprintf("in/data/%03d_text.txt", i)
 }
 
-// hashName is what the flow makes of a sample.
-func hashName(i int) string { return fmt.Sprintf("out/data/%03d_h.json", i) }
+// hashName is what the flow makes of one of 12 samples.
+func hashName(i int) string { return fmt.Sprintf("out/data/%02d_h.json", i) }
 
 // tree lists the files of a folder with what they hold.
 func (f *filed) tree(dir string) map[string]string {
@@ -231,8 +231,8 @@ var doings = map[string]func(f *filed, i int){
 		_ = os.Rename(f.path(hashName(i)), f.path("t"))
 		_ = os.Symlink(f.path("t"), f.path(hashName(i)))
 	},
-	"an output of another name": func(f *filed, i int) {
-		_ = os.Rename(f.path(hashName(i)), f.path(strings.Replace(hashName(i), "_h.", "_text.", 1)))
+	"an output of another's name": func(f *filed, i int) {
+		_ = os.Rename(f.path(hashName(i)), f.path(hashName((i+1)%f.n)))
 	},
 	"a copy of the output": func(f *filed, i int) {
 		if b, err := os.ReadFile(f.path(hashName(i))); err == nil {
