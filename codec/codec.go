@@ -30,8 +30,8 @@ type Codec struct {
 	// functions are known by their source, if the package registers that (package
 	// source), and otherwise by the build.
 	Version int
-	// Library is the ID of the library that decodes in place of the codec; see
-	// [Use], which sets it.
+	// Library is the ID of the library that decodes in place of the codec, and may
+	// encode; see [Use], which sets it.
 	Library string
 	// Extensions of files of the format, lower case, without dot. The first
 	// is the one written.
@@ -48,6 +48,12 @@ type Codec struct {
 	// header says, so that it can be known before they are taken. Nil means some
 	// times what b has.
 	Claims func(b []byte) int64
+	// Reduce decodes an image to 1/2, 1/4 or 1/8 of its sides, rounded up: the
+	// smallest whose sides, rounded down, are those of least at least, or the whole
+	// where none is so large. Pixels are about the means of those that
+	// they stand for. It returns the size of the whole, too. Nil for formats that
+	// are only read whole.
+	Reduce func(b []byte, least image.Point) (v any, whole image.Point, err error)
 	// Into decodes into what ptr points to, for formats that can fill typed
 	// structures. Nil for others. It is used by [DecodeInto].
 	Into func(b []byte, ptr any) error
@@ -66,6 +72,11 @@ type Codec struct {
 
 	header func(b []byte) (image.Config, error) // of an image that may be read; nil where no library reads the format
 	own    func(b []byte) (any, error)          // Decode, where a library decodes in its place
+
+	ownReduce func([]byte, image.Point) (any, image.Point, error) // Reduce, where a library reduces in its place
+
+	raster   func(image.Image) image.Image // brings an image to a type that is written row by row; nil where no library writes the format
+	ownWrite func(v any) ([]byte, error)   // Encode, where a library encodes in its place
 }
 
 // A Doubt is a value of a file that is read by a rule, and that other software
@@ -94,11 +105,20 @@ func (c Codec) ID() string {
 }
 
 // Functions lists the functions that the codec has: what equal bytes and values
-// become depends on their code, and on the library where one decodes.
+// become depends on their code, and on the library where one decodes or encodes.
 func (c Codec) Functions() []any {
 	list := []any{c.Decode}
 	if c.own != nil {
 		list = append(list, c.own, c.header)
+	}
+	if c.Reduce != nil {
+		list = append(list, c.Reduce)
+	}
+	if c.ownReduce != nil {
+		list = append(list, c.ownReduce)
+	}
+	if c.ownWrite != nil {
+		list = append(list, c.ownWrite, c.raster)
 	}
 	if !c.ReadOnly {
 		list = append(list, c.Encode)

@@ -37,7 +37,7 @@ func imageCodecs() []Codec {
 		{
 			Name: "jpeg", Extensions: []string{"jpeg", "jpg", "jfif", "jpe"},
 			Decode: func(b []byte) (any, error) { return readImage("jpeg", b, decodeJPEG) },
-			Claims: claimsJPEG, header: headerJPEG,
+			Claims: claimsJPEG, header: headerJPEG, raster: rasterJPEG, Reduce: reduceJPEG,
 			Encode: func(v any) ([]byte, error) { return writeImage("jpeg", v, encodeJPEG) },
 		},
 		{

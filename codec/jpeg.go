@@ -56,20 +56,27 @@ func coloured(m *image.YCbCr) *image.RGBA {
 
 func clamped(v int) byte { return byte(min(255, max(0, v))) }
 
-// encodeJPEG writes grey, colour and CMYK. It brings types that image/jpeg would
-// ask for each pixel to one that it reads in rows.
+// encodeJPEG writes grey, colour and CMYK.
 func encodeJPEG(w io.Writer, img image.Image) error {
+	img = rasterJPEG(img)
+	if inks, ok := img.(*image.CMYK); ok {
+		return encodeCMYK(w, inks)
+	}
+	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+}
+
+// rasterJPEG brings types that image/jpeg would ask for each pixel to one that it
+// reads in rows.
+func rasterJPEG(img image.Image) image.Image {
 	switch img := img.(type) {
-	case *image.CMYK:
-		return encodeCMYK(w, img)
-	case *image.Gray, *image.YCbCr, *image.RGBA:
-		return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+	case *image.CMYK, *image.Gray, *image.YCbCr, *image.RGBA:
+		return img
 	case *image.Gray16, *array.GrayAlpha, *array.GrayAlpha16:
 		gray := image.NewGray(img.Bounds())
 		draw.Draw(gray, gray.Rect, img, gray.Rect.Min, draw.Src)
-		return encodeJPEG(w, gray)
+		return gray
 	}
 	rgba := image.NewRGBA(img.Bounds())
 	draw.Draw(rgba, rgba.Rect, img, rgba.Rect.Min, draw.Src)
-	return encodeJPEG(w, rgba)
+	return rgba
 }

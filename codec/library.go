@@ -6,8 +6,8 @@ import (
 )
 
 // A Library is one of the machine that reads the images of a format in place of
-// the decoder that this package brings. It may be faster, and may round
-// otherwise.
+// the decoder that this package brings, and may write them. It may be faster, and may
+// round otherwise.
 type Library struct {
 	// Format is the name of the codec.
 	Format string
@@ -19,6 +19,14 @@ type Library struct {
 	// way, and for anything that it finds wrong: then the codec's own decoder
 	// reads it, or says what is wrong. It changes nothing in b.
 	Decode func(b []byte, config image.Config) (img image.Image, ok bool)
+	// Reduce is Decode to sides that are divided by 2, 4 or 8 and rounded up; nil if
+	// the library reads only the whole.
+	Reduce func(b []byte, config image.Config, by int) (img image.Image, ok bool)
+	// Encode writes an image of no more pixels than allowed, with a quality from 1
+	// to 100, as the codec does, but for rounding; nil if the library only reads.
+	// Equal images give equal bytes. ok is false for what it does not write in the
+	// same way: then the codec's own encoder writes it, or says what is wrong.
+	Encode func(img image.Image, quality int) (b []byte, ok bool)
 }
 
 // Use has a library read a format. Like [Register] it is called before the registry
@@ -43,6 +51,12 @@ func Use(l Library) error {
 			return fmt.Errorf("codec: %s: library %s is in use", c.Name, c.Library)
 		}
 		c.Library, c.own, c.Decode = l.ID, c.Decode, decodeBy(l, c.header, c.Decode)
+		if l.Reduce != nil && c.Reduce != nil {
+			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l, c.header, c.Decode, c.Reduce)
+		}
+		if l.Encode != nil && c.raster != nil {
+			c.ownWrite, c.Encode = c.Encode, encodeBy(l, c.raster, c.Encode)
+		}
 		registry.codecs[i] = c
 		return nil
 	}
@@ -58,5 +72,47 @@ func decodeBy(l Library, header func([]byte) (image.Config, error), own func([]b
 			}
 		}
 		return own(b)
+	}
+}
+
+// encodeBy returns what encodes by a library, or else by the codec's own encoder.
+func encodeBy(l Library, raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
+	return func(v any) ([]byte, error) {
+		img, err := guarded(func() (image.Image, error) {
+			img, err := imageOf(l.Format, v)
+			if err == nil {
+				err = checkSize(img.Bounds().Dx(), img.Bounds().Dy())
+			}
+			if err != nil {
+				return nil, err
+			}
+			return raster(img), nil
+		})
+		if err == nil {
+			if b, ok := l.Encode(img, jpegQuality); ok {
+				return b, nil
+			}
+		}
+		return own(v)
+	}
+}
+
+// reduceBy returns what reduces by a library, or else by the codec's own decoder.
+func reduceBy(l Library, header func([]byte) (image.Config, error), whole func([]byte) (any, error), own func([]byte, image.Point) (any, image.Point, error)) func([]byte, image.Point) (any, image.Point, error) {
+	return func(b []byte, least image.Point) (any, image.Point, error) {
+		config, err := guarded(func() (image.Config, error) { return header(b) })
+		if err != nil {
+			return own(b, least)
+		}
+		size := image.Pt(config.Width, config.Height)
+		by := reduction(size, least)
+		if by == 1 {
+			v, err := whole(b)
+			return v, size, err
+		}
+		if img, ok := l.Reduce(b, config, by); ok {
+			return img, size, nil
+		}
+		return own(b, least)
 	}
 }

@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
@@ -17,6 +18,16 @@ type Piecer interface {
 	Pieces(ctx context.Context, in Samples) (on []string, ok bool, err error)
 }
 
+// A Stander is a [Piecer] that writes files of their own for each sample, in a place
+// that follows from the position of that. So a piece of its output stands where it
+// is, or not at all.
+type Stander interface {
+	Piecer
+	// Standing says for which samples of p the output has the files that were
+	// written before, touched by nobody since, so that they need not be written.
+	Standing(env *Env, p *Pieces) ([]Copy, error)
+}
+
 // Pieces is how a sink that is a [Piecer] writes again only what is made of
 // something else than the last time. What it wrote for the samples of a stretch is
 // a piece. It takes the pieces of stretches that are as they were from the file
@@ -28,6 +39,11 @@ type Pieces struct {
 	// The sink sets what follows.
 	After  Layout // what it wrote, a piece for each stretch
 	Copied []Copy // what of that it took from the file that was there, in its order
+	// Seal, if not nil, is told of all files of the output, by their names in it
+	// with slashes, when a change of them would show. It sets the sums of After, and
+	// is false if what was taken over has another content by now: then the output is
+	// nobody's to rely on.
+	Seal func(files iter.Seq2[string, key.FileStat]) bool
 }
 
 // A Layout is where in a file there is what.
@@ -39,8 +55,8 @@ type Layout struct {
 // A Piece is what was written for the samples of one stretch.
 type Piece struct {
 	dataset.Stretch
-	Bytes int64
-	Sum   [16]byte // XXH3 of these
+	Bytes int64    // of files of their own: how many items the samples share with others
+	Sum   [16]byte // XXH3 of these bytes; of files of their own, of their names and states
 }
 
 // A Copy is some consecutive samples for which nothing was made.

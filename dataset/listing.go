@@ -24,11 +24,12 @@ import (
 type Listing struct {
 	at      time.Time
 	folders map[string]fs.FileInfo
+	now     func() time.Time // another one in tests
 }
 
 // NewListing begins a listing: it is made before any folder is listed.
 func NewListing() *Listing {
-	return &Listing{at: time.Now(), folders: map[string]fs.FileInfo{}}
+	return &Listing{at: time.Now(), folders: map[string]fs.FileInfo{}, now: time.Now}
 }
 
 // Folder notes a folder that is about to be listed, itself or one below it.

@@ -153,9 +153,12 @@ func (p *pastPieces) saved(node string, results int64) time.Duration {
 	return time.Duration(float64(p.Nodes[i].Saved) * float64(results) / float64(p.Nodes[i].Results))
 }
 
+// maxPieces bounds what is noted of a sink: some 100 MB.
+const maxPieces = 1 << 20
+
 // notePieces notes in what pieces a sink wrote its output.
 func (r *run) notePieces(ctx context.Context, w *writing, nodes []writtenNode) error {
-	if w.pieces == nil || len(w.pieces.After.Pieces) == 0 {
+	if w.pieces == nil || len(w.pieces.After.Pieces) == 0 || len(w.pieces.After.Pieces) > maxPieces {
 		return nil
 	}
 	past := pastPieces{
@@ -179,6 +182,10 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 	p := r.pieces(ctx, w, in)
 	if p == nil || len(p.Before.Pieces) == 0 {
 		return nil
+	}
+	if files, ok := w.sink.Params.(component.Stander); ok {
+		copied, _ = files.Standing(r.bareEnv(w.sink.Node), p)
+		return copied
 	}
 	old, err := os.Open(r.outputs(w.sink)[0].Path)
 	if err != nil {

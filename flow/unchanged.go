@@ -306,7 +306,9 @@ func (r *run) lookAtOutput(ctx context.Context, w *writing) {
 		return
 	}
 	if out, err := stamp.Of(ctx, r.outputs(w.sink)); err == nil {
-		w.output = out
+		if w.pieces == nil || w.pieces.Seal == nil || w.pieces.Seal(out.Files()) {
+			w.output = out
+		}
 	}
 }
 

@@ -163,6 +163,25 @@ func TestMakersWhileSettingsChange(t *testing.T) {
 	}
 }
 
+// TestReductionCounts: what is read of an image is part of the key.
+func TestReductionCounts(t *testing.T) {
+	keys := map[key.Key]int{}
+	for _, reduce := range []int{0, 2, 3} {
+		m, err := ImageResize{Width: 9, Reduce: reduce}.Maker()
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := m.Op(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, taken := keys[op.Key()]; taken {
+			t.Errorf("resizing with reduce %d and %d has one key", reduce, other)
+		}
+		keys[op.Key()] = reduce
+	}
+}
+
 // TestEncodersCount: the code that encodes what is made is part of the key, and a
 // maker makes nothing that it does not say.
 func TestEncodersCount(t *testing.T) {

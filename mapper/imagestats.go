@@ -59,9 +59,13 @@ func imageItem(ctx context.Context, s dataset.Sample, name string) (image.Image,
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, fmt.Errorf("item %s is a %T, not an image", name, v)
+		return nil, notImage(name, v)
 	}
 	return img, nil
+}
+
+func notImage(name string, v any) error {
+	return fmt.Errorf("item %s is a %T, not an image", name, v)
 }
 
 // channel sums up the values of one channel.

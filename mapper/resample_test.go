@@ -1,12 +1,14 @@
 package mapper_test
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -128,5 +130,63 @@ func BenchmarkResize(b *testing.B) {
 	b.SetBytes(1472 * 1104)
 	for b.Loop() {
 		mapper.Resample(img, 256, 256, "bilinear")
+	}
+}
+
+// TestReducedResize: an image that is read at a part of its size becomes one of the same
+// size, which differs by little, whoever has read the whole before; and what is no JPEG
+// is read whole.
+func TestReducedResize(t *testing.T) {
+	for _, size := range []image.Point{{1203, 801}, {640, 480}, {333, 1000}, {60, 50}, {130, 97}} {
+		img := image.NewRGBA(image.Rectangle{Max: size})
+		for y := range size.Y {
+			for x := range size.X {
+				wave := func(a, b float64) byte {
+					return byte(128 + 100*math.Sin(a*float64(x))*math.Cos(b*float64(y)))
+				}
+				img.SetRGBA(x, y, color.RGBA{wave(.03, .05), wave(.2, .01), wave(.013, .3), 255})
+			}
+		}
+		for _, ext := range []string{"jpg", "png"} {
+			resized := func(reduce int, look bool) *image.RGBA {
+				it := dataset.NewItem(ext, img)
+				if look {
+					if _, err := it.Value(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				m, err := mapper.ImageResize{Width: 57, Reduce: reduce}.Maker()
+				out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "image", Item: it}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := out.Value(t.Context(), "image")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v.(*image.RGBA)
+			}
+			whole, reduced := resized(0, false), resized(2, false)
+			if whole.Rect != reduced.Rect {
+				t.Fatalf("%v as %s becomes %v, and %v where it is read in part", size, ext, whole.Rect, reduced.Rect)
+			}
+			if !bytes.Equal(reduced.Pix, resized(2, true).Pix) {
+				t.Errorf("%v as %s depends on who has read it", size, ext)
+			}
+			sum, most := 0, 0
+			for i := range whole.Pix {
+				d := max(whole.Pix[i], reduced.Pix[i]) - min(whole.Pix[i], reduced.Pix[i])
+				sum, most = sum+int(d), max(most, int(d))
+			}
+			mean := float64(sum) / float64(len(whole.Pix))
+			if same := ext == "png" || size.X < 4*57; mean > 4 || same != (most == 0) {
+				t.Errorf("%v as %s differs by %.2f levels, %d at most", size, ext, mean, most)
+			}
+		}
+	}
+	for _, bad := range []mapper.ImageResize{{Width: 9, Reduce: -1}, {Width: 9, Reduce: 65}, {Width: 9, Reduce: 2, Filter: "nearest"}} {
+		if _, err := bad.Maker(); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
 	}
 }

@@ -99,8 +99,8 @@ type walker struct {
 	// Methods that may be called by name on whatever has them, and whether all
 	// exported ones may be.
 	dispatched map[string]bool
-	anything   bool // every exported method may be called
-	everything bool // every method
+	anything   bool           // every exported method may be called
+	everything bool           // every method
 	open       [][]string     // methods of interfaces by which values of other types may come in
 	admitted   map[*decl]bool // types that were taken in because of that
 	modules    map[string]string

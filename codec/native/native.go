@@ -1,5 +1,6 @@
 // Package native has images read by libraries of the machine: JPEG by
 // libjpeg-turbo, WebP by libwebp, in a quarter of the time that Go's own take.
+// JPEG is written by libjpeg-turbo, too.
 //
 // The libraries are found when the program runs, by the names that systems give
 // them; nothing has to be there when it is built, and no C compiler. Where a

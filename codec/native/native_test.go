@@ -132,6 +132,149 @@ func extensionOf(format string) string {
 	return format
 }
 
+// TestLibrariesWriteTheSame: what libraries write has the header that package codec
+// gives it, and pixels as near to what they were, but for a tenth; equal images become equal bytes, also of
+// a part of an image.
+func TestLibrariesWriteTheSame(t *testing.T) {
+	l := library(t, "jpeg")
+	c, _ := codec.ByExtension("jpeg")
+	for name, b := range corpus(t, "jpg") {
+		v, err := own(t, "jpg", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, img := range []image.Image{v, partOf(v)} {
+			want, err := c.Encode(img)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := l.Encode(img, 80)
+			if _, inks := img.(*image.CMYK); ok == inks {
+				t.Fatalf("%s is a %T, and is written: %v", name, img, ok)
+			}
+			if !ok {
+				continue
+			}
+			a, _ := configOf(t, got)
+			if b, _ := configOf(t, want); a.ColorModel != b.ColorModel || a.Width != b.Width || a.Height != b.Height || !bytes.HasPrefix(tables(want), tables(got)) {
+				t.Errorf("%s has another header", name)
+			}
+			x, err := own(t, "jpg", got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := own(t, "jpg", want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if by, its := meanBetween(t, x, img), meanBetween(t, y, img); by > 1.1*its {
+				t.Errorf("%s is %.2f levels from what it was, and %.2f by package codec", name, by, its)
+			}
+			if again, _ := l.Encode(img, 80); !bytes.Equal(got, again) {
+				t.Errorf("%s becomes other bytes", name)
+			}
+		}
+	}
+	for what, img := range map[string]image.Image{"an empty image": image.NewGray(image.Rectangle{}), "a wide one": image.NewGray(image.Rect(0, 0, 65501, 1))} {
+		if _, ok := l.Encode(img, 80); ok {
+			t.Errorf("%s is written", what)
+		}
+	}
+}
+
+// TestLibrariesReduce: what a library reads at a part of the size has that size and is
+// near the means of the pixels; and damage it leaves to the codec.
+func TestLibrariesReduce(t *testing.T) {
+	l := library(t, "jpeg")
+	c, _ := codec.ByExtension("jpg")
+	read := 0
+	for name, b := range corpus(t, "jpg") {
+		config, _ := configOf(t, b)
+		for _, by := range []int{2, 4, 8} {
+			want, whole, err := c.Reduce(b, image.Pt(config.Width/by, config.Height/by))
+			if err != nil || whole != image.Pt(config.Width, config.Height) {
+				t.Fatal(name, whole, err)
+			}
+			if want := want.(image.Image).Bounds().Size(); want.X != (whole.X+by-1)/by {
+				continue // inks, or too small
+			}
+			got, ok := l.Reduce(b, config, by)
+			if !ok {
+				t.Logf("%s is left to package codec", name)
+				continue
+			}
+			read++
+			if reflect.TypeOf(got) != reflect.TypeOf(want) {
+				t.Fatalf("%s is a %T, and a %T by the library", name, want, got)
+			}
+			if got.Bounds() != want.(image.Image).Bounds() {
+				t.Errorf("%s at 1/%d is %v, and %v by the library", name, by, want.(image.Image).Bounds(), got.Bounds())
+			}
+			if _, ok := l.Reduce(b[:len(b)/2], config, by); ok {
+				t.Errorf("half of %s is read at 1/%d", name, by)
+			}
+		}
+	}
+	if read < 12 {
+		t.Errorf("the library read %d images", read)
+	}
+	smooth := image.NewRGBA(image.Rect(0, 0, 203, 151))
+	for i := range smooth.Pix {
+		x, y := i/4%203, i/4/203
+		smooth.Pix[i] = []byte{byte(x), byte(y), byte((x + y) / 2), 255}[i%4]
+	}
+	b, _ := l.Encode(smooth, 95)
+	config, _ := configOf(t, b)
+	for _, by := range []int{2, 4, 8} {
+		want, _, err := c.Reduce(b, image.Pt(203/by, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := l.Reduce(b, config, by)
+		if mean := meanBetween(t, got, want.(image.Image)); !ok || mean > 1 || farthest(t, got, want.(image.Image)) > 8 {
+			t.Errorf("at 1/%d it is %.2f levels from the means, %d at most", by, mean, farthest(t, got, want.(image.Image)))
+		}
+	}
+}
+
+// partOf is the lower right of an image.
+func partOf(img image.Image) image.Image {
+	b := img.Bounds()
+	b.Min = image.Pt(b.Dx()/3, b.Dy()/4)
+	return img.(interface {
+		SubImage(image.Rectangle) image.Image
+	}).SubImage(b)
+}
+
+// tables are those by which a JPEG is quantized.
+func tables(b []byte) (all []byte) {
+	for at := 2; at+4 < len(b) && b[at+1] != 0xda; {
+		n := 2 + int(b[at+2])<<8 + int(b[at+3])
+		if body := b[at+4 : at+n]; b[at+1] == 0xdb {
+			all = append(all, body...)
+		}
+		at += n
+	}
+	return all
+}
+
+func meanBetween(t testing.TB, a, b image.Image) float64 {
+	t.Helper()
+	x, err := array.FromImage(a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := array.FromImage(b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for i := range x.Data {
+		sum += max(int(x.Data[i]), int(y.Data[i])) - min(int(x.Data[i]), int(y.Data[i]))
+	}
+	return float64(sum) / float64(len(x.Data))
+}
+
 // TestInksAreLeftToTheCodec: libraries have no such images.
 func TestInksAreLeftToTheCodec(t *testing.T) {
 	l := library(t, "jpeg")
@@ -260,4 +403,28 @@ func TestWithoutLibraries(t *testing.T) {
 	if c.ID() != "jpeg" {
 		t.Errorf("the codec is %s", c.ID())
 	}
+}
+
+// BenchmarkJPEG writes and reads an image of 256 x 192.
+func BenchmarkJPEG(b *testing.B) {
+	img := image.NewRGBA(image.Rect(0, 0, 256, 192))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i*i>>9 + i/1024)
+	}
+	l := library(b, "jpeg")
+	c, _ := codec.ByExtension("jpeg")
+	b.Run("own", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := c.Encode(img); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			if _, ok := l.Encode(img, 80); !ok {
+				b.Fatal("it is not written")
+			}
+		}
+	})
 }

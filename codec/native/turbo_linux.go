@@ -3,10 +3,12 @@
 package native
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"regexp"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -14,8 +16,8 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-// turboVersion counts changes here that give other pixels.
-const turboVersion = "1"
+// turboVersion counts changes here that give other pixels or bytes.
+const turboVersion = "2"
 
 var turboText = regexp.MustCompile(`libjpeg-turbo version ([0-9][0-9.a-z]*)`)
 
@@ -26,6 +28,9 @@ const (
 	turboIsRGB     = 0 // TJCS: what is in the file
 	turboIsYCC     = 1
 	turboIsGray    = 2
+	turboQuarter   = 2     // TJSAMP_420: chroma of a quarter of the samples, as image/jpeg writes
+	turboGrey      = 3     // TJSAMP_GRAY
+	turboGiven     = 1024  // TJFLAG_NOREALLOC: the buffer is the caller's
 	turboExact     = 4096  // TJFLAG_ACCURATEDCT
 	turboStop      = 8192  // TJFLAG_STOPONWARNING: damage is an error
 	turboFewScans  = 32768 // TJFLAG_LIMITSCANS: a small file cannot take for ever
@@ -33,22 +38,27 @@ const (
 )
 
 // turbo are the functions of libturbojpeg.
-type turbo struct{ begin, header, decode, end uintptr }
+type turbo struct{ begin, header, decode, end, beginWrite, room, encode uintptr }
 
 // openTurbo finds libjpeg-turbo by its own interface, TurboJPEG, which is the
 // same in versions 2 and 3.
 func openTurbo() (codec.Library, error) {
-	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy", "tjGetErrorCode")
+	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
+		"tjInitCompress", "tjBufSize", "tjCompress2")
 	if err != nil {
 		return codec.Library{}, err
 	}
-	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3]}
-	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read}, nil
+	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], room: f[5], encode: f[6]}
+	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Encode: t.write}, nil
 }
 
 // read reads grey and colour, in samples of chroma that TurboJPEG knows, as
 // package codec does.
-func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
+func (t turbo) read(b []byte, config image.Config) (image.Image, bool) { return t.reduce(b, config, 1) }
+
+// reduce reads at a part of the size: as many of the cosines of each block as are
+// left of its pixels.
+func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool) {
 	var want int32
 	switch config.ColorModel {
 	case color.GrayModel:
@@ -77,7 +87,7 @@ func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
 	var img image.Image
 	var pix []byte
 	var stride, pixel int
-	if bounds := image.Rect(0, 0, config.Width, config.Height); want == turboIsGray {
+	if bounds := image.Rect(0, 0, (config.Width+by-1)/by, (config.Height+by-1)/by); want == turboIsGray {
 		gray := image.NewGray(bounds)
 		img, pix, stride, pixel = gray, gray.Pix, gray.Stride, turboGray
 	} else {
@@ -85,7 +95,55 @@ func (t turbo) read(b []byte, config image.Config) (image.Image, bool) {
 		img, pix, stride, pixel = rgba, rgba.Pix, rgba.Stride, turboRGBA
 	}
 	r, _, _ = purego.SyscallN(t.decode, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pix[0])),
-		uintptr(config.Width), uintptr(stride), uintptr(config.Height), uintptr(pixel), turboExact|turboStop|turboFewScans)
+		uintptr(img.Bounds().Dx()), uintptr(stride), uintptr(img.Bounds().Dy()), uintptr(pixel), turboExact|turboStop|turboFewScans)
 	runtime.KeepAlive(b)
 	return img, int32(r) == 0
 }
+
+// turboMost is the longest side that libjpeg writes.
+const turboMost = 65500
+
+// write writes grey and colour, with the tables and the samples of chroma that
+// image/jpeg writes.
+func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
+	var pix []byte
+	var stride, pixel, chroma int
+	size := img.Bounds().Size()
+	switch img := img.(type) {
+	case *image.Gray:
+		pix, stride, pixel, chroma = img.Pix, img.Stride, turboGray, turboGrey
+	case *image.RGBA:
+		pix, stride, pixel, chroma = img.Pix, img.Stride, turboRGBA, turboQuarter
+	}
+	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMost {
+		return nil, false
+	}
+	room, _, _ := purego.SyscallN(t.room, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
+	if room == 0 || room >= turboMaxOutput {
+		return nil, false
+	}
+	handle, _, _ := purego.SyscallN(t.beginWrite)
+	if handle == 0 {
+		return nil, false
+	}
+	defer purego.SyscallN(t.end, handle)
+	buf := rooms.Get().(*[]byte)
+	defer rooms.Put(buf)
+	if len(*buf) < int(room) {
+		*buf = make([]byte, room)
+	}
+	to := struct {
+		buf  unsafe.Pointer
+		size uint64 // unsigned long of 64 bits, of room before and of what was written after
+	}{unsafe.Pointer(&(*buf)[0]), uint64(room)}
+	r, _, _ := purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
+		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), uintptr(chroma), uintptr(quality), turboExact|turboGiven)
+	runtime.KeepAlive(pix)
+	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > uint64(room) {
+		return nil, false
+	}
+	return bytes.Clone((*buf)[:to.size]), true
+}
+
+// rooms holds buffers for what is written, of which the least part is used.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}

@@ -66,13 +66,40 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 			}
 		}
 	}
-	return dataset.Func(len(l.files), func(_ context.Context, i int) (dataset.Sample, error) {
-		sample := dataset.NewSample(dataset.Field{Key: "image", Item: l.File(l.path(i), memo)})
-		if s.Label {
-			sample = sample.WithItem("label", dataset.NewItem("json", l.label(i)))
+	return &folder{l, s.Label, memo}, nil
+}
+
+// folder is the dataset of what was listed.
+type folder struct {
+	*listing
+	labelled bool
+	memo     key.Memo
+}
+
+func (f *folder) Len() int { return len(f.files) }
+
+func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
+	if i < 0 || i >= len(f.files) {
+		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: len(f.files)}
+	}
+	sample := dataset.NewSample(dataset.Field{Key: "image", Item: f.File(f.path(i), f.memo)})
+	if f.labelled {
+		sample = sample.WithItem("label", dataset.NewItem("json", f.label(i)))
+	}
+	return sample, nil
+}
+
+// Stretches says that a sample is made of its file, read as that is called, and of
+// its label.
+func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
+	return f.listing.Stretches(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
+		path := f.path(i)
+		on = []string{filepath.Ext(path)}
+		if f.labelled {
+			on = append(on, f.label(i))
 		}
-		return sample, nil
-	}), nil
+		return on, []string{path}
+	})
 }
 
 // wanted returns what tells by its name whether a file is read.

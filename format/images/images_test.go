@@ -162,3 +162,38 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestSamplesAreKnownByNames: the label of an image and how it is read are in names,
+// of which its own state says nothing.
+func TestSamplesAreKnownByNames(t *testing.T) {
+	dir := folder(t, "vowels/a.png", "vowels/e.png")
+	stretches := func(s images.Source) []dataset.Stretch {
+		ds, err := s.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := dataset.Stretches(t.Context(), ds)
+		if err != nil || len(all) != ds.Len() {
+			t.Fatal(all, err)
+		}
+		return all
+	}
+	source := images.Source{Label: true}
+	before := stretches(source)
+	if before[0].Digest == stretches(images.Source{Recursive: true})[0].Digest {
+		t.Error("an image without a label is one with it")
+	}
+	if err := os.Rename(filepath.Join(dir, "vowels/a.png"), filepath.Join(dir, "vowels/a.jpg")); err != nil {
+		t.Fatal(err)
+	}
+	jpg := stretches(source)
+	if jpg[0].Digest == before[0].Digest || jpg[1].Digest != before[1].Digest {
+		t.Error("a JPEG is known as a PNG is")
+	}
+	if err := os.Rename(filepath.Join(dir, "vowels"), filepath.Join(dir, "letters")); err != nil {
+		t.Fatal(err)
+	}
+	if stretches(source)[1].Digest == before[1].Digest {
+		t.Error("a label is that of before")
+	}
+}

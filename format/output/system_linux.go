@@ -51,3 +51,14 @@ func exchange(a, b string) error {
 	}
 	return nil
 }
+
+// MoveInto gives the file at a path a name in a folder that is open, whatever that is
+// called by now, in place of what has the name there. It is unsupported where the
+// system cannot.
+func MoveInto(from string, folder *os.File, name string) error {
+	err := unix.Renameat(unix.AT_FDCWD, from, int(folder.Fd()), name)
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: folder.Name() + "/" + name, Err: err}
+	}
+	return nil
+}

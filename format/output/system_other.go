@@ -19,3 +19,6 @@ func Umask() os.FileMode { return 0o022 }
 func clone(_, _ *os.File) error { return errors.ErrUnsupported }
 
 func exchange(_, _ string) error { return errors.ErrUnsupported }
+
+// MoveInto is unsupported here.
+func MoveInto(string, *os.File, string) error { return errors.ErrUnsupported }

@@ -102,6 +102,53 @@ func TestSwapLooksOnceMore(t *testing.T) {
 	}
 }
 
+// TestOneFileGoesWhereItWasLookedAt: where one file alone is another, the folder that
+// was looked at gets it, and no other one that has taken its name.
+func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
+	for name, another := range map[string]bool{"the folder": false, "another folder": true} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			said := "old"
+			ds := dataset.Func(2, func(_ context.Context, i int) (dataset.Sample, error) {
+				if i == 0 || said == "old" {
+					return dataset.NewSample(text("a", "old", false)), nil
+				}
+				if another {
+					if err := errors.Join(os.Rename(path, path+"-moved"), os.CopyFS(path, os.DirFS(path+"-moved"))); err != nil {
+						return dataset.Sample{}, err
+					}
+				}
+				return dataset.NewSample(text("a", said, false)), nil
+			})
+			if _, err := write(t, path, underfolder.Replace, component.One(ds)); err != nil {
+				t.Fatal(err)
+			}
+			folder, before := fileInfo(t, path), files(t, path)
+			said = "new"
+			_, err := write(t, path, underfolder.Replace, component.One(ds))
+			if another {
+				if err == nil || !strings.Contains(err.Error(), path) || !maps.Equal(before, files(t, path)) || !maps.Equal(before, files(t, path+"-moved")) {
+					t.Errorf("the error is %v, and there is %q", err, files(t, path))
+				}
+				return
+			}
+			before["data/1_a.txt"] = "new"
+			if err != nil || !maps.Equal(before, files(t, path)) || !os.SameFile(folder, fileInfo(t, path)) {
+				t.Errorf("the error is %v, and there is %q", err, files(t, path))
+			}
+		})
+	}
+}
+
+func fileInfo(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
 // TestItemsBehindLinksInTheTarget: what is read through a link that lies in the
 // target would be gone with it.
 func TestItemsBehindLinksInTheTarget(t *testing.T) {

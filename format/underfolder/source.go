@@ -82,11 +82,17 @@ func (f *folder) warnClashes(log *slog.Logger) {
 
 func (f *folder) Len() int { return f.samples }
 
+// first is which of the files is the first of a sample.
+func (f *folder) first(i int) int {
+	at, _ := slices.BinarySearchFunc(f.files, int64(i), func(e file, i int64) int { return cmp.Compare(e.index, i) })
+	return at
+}
+
 func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	if i < 0 || i >= f.samples {
 		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: f.samples}
 	}
-	at, _ := slices.BinarySearchFunc(f.files, int64(i), func(e file, i int64) int { return cmp.Compare(e.index, i) })
+	at := f.first(i)
 	fields := make([]dataset.Field, 0, 8)
 	for ; at < len(f.files) && f.files[at].index == int64(i); at++ {
 		k, _ := splitName(f.rests[f.files[at].rest])
@@ -99,4 +105,19 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 		}
 	}
 	return dataset.NewSample(fields...), nil
+}
+
+// Stretches says that a sample is made of its files and of those that all share.
+func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
+	return f.listing.Stretches(ctx, f.samples, f.memo, func(i int) (on, files []string) {
+		for at := f.first(i); at < len(f.files) && f.files[at].index == int64(i); at++ {
+			on = append(on, f.rests[f.files[at].rest])
+			files = append(files, filepath.Join(f.listing.root, dataFolder, f.name(f.files[at])))
+		}
+		on = append(append(on, "/"), f.shared...)
+		for _, name := range f.shared {
+			files = append(files, filepath.Join(f.listing.root, name))
+		}
+		return on, files
+	})
 }

@@ -32,6 +32,7 @@ type target struct {
 
 	mu     sync.Mutex
 	reused []string // files of path that are as they should be
+	last   string   // the file that was written last
 }
 
 // newTarget makes the hidden folder. What killed writers left is kept until
@@ -151,6 +152,9 @@ func (t *target) put(name string, create func(path string) error) error {
 	n := t.written.Add(1)
 	dst := filepath.Join(t.dir, name)
 	if !t.inPlace() {
+		t.mu.Lock()
+		t.last = name
+		t.mu.Unlock()
 		err := create(dst)
 		if errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("%s is already there: this file system takes the names of two items for one; rename an item (%w)", dst, fs.ErrExist)
@@ -202,8 +206,10 @@ func (t *target) finish(groups []string) (err error) {
 		return nil // others may have files here
 	}
 	m := mark{Samples: int(t.samples.Load()), Groups: groups}
-	if t.old != nil && t.written.Load() == 0 && t.same(m) {
-		return nil
+	if t.old != nil && t.written.Load() <= 1 && t.same(m) {
+		if done, err := t.replaceOne(); done || err != nil {
+			return err
+		}
 	}
 	if err := t.takeReused(); err != nil {
 		return err
@@ -238,7 +244,8 @@ func (t *target) replaceable(old string) error {
 	return looksOurs(old, t.path)
 }
 
-// same reports whether the old folder has the same mark and no file more.
+// same reports whether the old folder has the same mark, and as many files as the
+// new one.
 func (t *target) same(m mark) bool {
 	old, err := readMark(t.path)
 	if err != nil || old.Samples != m.Samples || len(old.Groups) != len(m.Groups) {
@@ -251,5 +258,40 @@ func (t *target) same(m mark) bool {
 		}
 		return err
 	})
-	return err == nil && files == len(t.reused)
+	return err == nil && files == len(t.reused)+int(t.written.Load())
+}
+
+// replaceOne makes the old folder the new one, if these differ in no more than the
+// content of one file: that takes the place of the other at one instant, and the
+// files beside it keep their states. done is false if it takes more than that.
+func (t *target) replaceOne() (done bool, err error) {
+	if t.written.Load() == 0 {
+		return true, nil
+	}
+	root, err := os.OpenRoot(t.path)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(t.last); err != nil || !info.Mode().IsRegular() || !inFolders(t.path, t.last) {
+		return false, nil // names differ, too
+	}
+	if info, err := root.Stat("."); err != nil || !os.SameFile(info, t.old) {
+		return false, err // said where the folder goes
+	}
+	folder, err := root.Open(filepath.Dir(t.last))
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	err = output.MoveInto(filepath.Join(t.dir, t.last), folder, filepath.Base(t.last))
+	return err == nil, ignore(err, errors.ErrUnsupported)
+}
+
+// ignore returns err if it is another one.
+func ignore(err, other error) error {
+	if errors.Is(err, other) {
+		return nil
+	}
+	return err
 }

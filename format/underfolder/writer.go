@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -33,6 +32,10 @@ type writer struct {
 
 	leads sync.Map // folders that items lie in, to whether that is in what is written
 
+	stands standing // of what is there
+	shares []int32  // of each sample how many items it shares; nil if nobody asks
+	apart  []bool   // of each sample whether it has files of items that others share
+
 	mu     sync.Mutex
 	last   int // the last sample with an item of its own, from 1
 	shared map[string]*sharing
@@ -51,12 +54,21 @@ type sharing struct {
 func newWriter(env *component.Env, into *target, group string, ds component.Samples, copy output.Copy) (*writer, error) {
 	w := &writer{
 		env: env, into: into, group: group, ds: ds, copy: copy,
-		width: len(strconv.Itoa(max(0, ds.Len()-1))), shared: map[string]*sharing{},
+		width: digits(ds.Len()), shared: map[string]*sharing{},
 	}
-	if !into.inPlace() {
+	if into.inPlace() {
+		return w, w.lookThere()
+	}
+	if env.Pieces == nil {
 		return w, nil
 	}
-	return w, w.lookThere()
+	w.shares, w.apart = make([]int32, ds.Len()), make([]bool, ds.Len())
+	var err error
+	if into.old != nil {
+		w.stands, err = findStanding(into.path, env.Pieces)
+		into.reused = append(into.reused, w.stands.names...)
+	}
+	return w, err
 }
 
 // lookThere finds out which files are there already, and names new ones alike:
@@ -104,7 +116,9 @@ func (w *writer) write(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(w.into.dir, w.group, dataFolder), 0o777); err != nil {
 		return err
 	}
-	err := w.env.Pool.Each(ctx, w.ds.Len(), func(ctx context.Context, i int) error {
+	todo := w.todo()
+	err := w.env.Pool.Each(ctx, len(todo), func(ctx context.Context, i int) error {
+		i = todo[i]
 		s, err := w.ds.At(ctx, i)
 		if err != nil {
 			return err
@@ -127,7 +141,25 @@ func (w *writer) write(ctx context.Context) error {
 	if err := w.writeShared(ctx); err != nil {
 		return err
 	}
+	if w.env.Pieces != nil {
+		w.seal()
+	}
 	return w.mark()
+}
+
+// todo lists the samples that are to be looked at: those that do not stand, or that
+// share items.
+func (w *writer) todo() []int {
+	all := make([]int, 0, w.ds.Len())
+	for i := range w.ds.Len() {
+		if !w.stands.has(i) || w.stands.shares[i] {
+			all = append(all, i)
+		}
+	}
+	left := int64(w.ds.Len() - len(all))
+	w.env.Tally.FromStore.Add(left)
+	w.env.Tally.Done.Add(left)
+	return all
 }
 
 // mark notes how many samples there are.
@@ -166,7 +198,7 @@ func (w *writer) sample(ctx context.Context, i int, s dataset.Sample) (written b
 				return false, fmt.Errorf("item %s: %w", f.Key, err)
 			}
 		}
-		if !own {
+		if !own || !f.Shared && w.stands.has(i) {
 			continue
 		}
 		wrote, err := w.item(ctx, w.own(i, f.Key), f.Item)
@@ -340,6 +372,9 @@ func (w *writer) noteShared(ctx context.Context, i int, f dataset.Field) (own bo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.shares != nil {
+		w.shares[i]++
+	}
 	s, ok := w.shared[f.Key]
 	if !ok {
 		s = &sharing{item: f.Item, ext: ext, digest: d}
@@ -347,10 +382,18 @@ func (w *writer) noteShared(ctx context.Context, i int, f dataset.Field) (own bo
 	}
 	if s.digest != d || s.ext != ext {
 		s.clash = true
+		w.isApart(i)
 		return true, nil
 	}
 	s.samples = append(s.samples, i)
 	return false, nil
+}
+
+// isApart notes that a sample gets a file of an item that others share.
+func (w *writer) isApart(i int) {
+	if w.apart != nil {
+		w.apart[i] = true
+	}
 }
 
 // writeShared writes shared items to the root if every sample has the same and
@@ -369,6 +412,7 @@ func (w *writer) writeShared(ctx context.Context) error {
 			w.env.Log.Warn("samples share an item but not its content; each gets its own", "item", k)
 		}
 		for _, i := range s.samples {
+			w.isApart(i)
 			if _, err := w.item(ctx, w.own(i, k), s.item); err != nil {
 				return w.fail(i, fmt.Errorf("item %s: %w", k, err))
 			}

@@ -98,11 +98,41 @@ func (l lister) lookAt(names []string, all []entry) error {
 		case s.Mode&unix.S_IFMT == unix.S_IFDIR:
 			e.kind = aFolder
 		default:
-			e.stat = key.FileStat{
-				Dev: s.Dev, Ino: s.Ino, Size: s.Size,
-				Mtime: time.Unix(s.Mtim.Unix()).UnixNano(), Ctime: time.Unix(s.Ctim.Unix()).UnixNano(),
-			}
+			e.stat = stateOf(&s)
 		}
 	}
 	return nil
+}
+
+// Files tells of the regular files in a folder: not of links, nor of what lies in
+// folders below.
+func Files(dir string, file func(name string, s key.FileStat)) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	l := lister{dir: dir, fd: int(f.Fd())}
+	names, err := l.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var s unix.Stat_t
+		switch err := unix.Fstatat(l.fd, name, &s, unix.AT_SYMLINK_NOFOLLOW); {
+		case err == unix.ENOENT: // it was removed just now
+		case err != nil:
+			return &os.PathError{Op: "lstat", Path: dir + "/" + name, Err: err}
+		case s.Mode&unix.S_IFMT == unix.S_IFREG:
+			file(name, stateOf(&s))
+		}
+	}
+	return nil
+}
+
+func stateOf(s *unix.Stat_t) key.FileStat {
+	return key.FileStat{
+		Dev: s.Dev, Ino: s.Ino, Size: s.Size,
+		Mtime: time.Unix(s.Mtim.Unix()).UnixNano(), Ctime: time.Unix(s.Ctim.Unix()).UnixNano(),
+	}
 }

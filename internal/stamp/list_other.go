@@ -31,3 +31,15 @@ func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 	}
 	return found, folders, nil
 }
+
+// Files tells of the regular files in a folder: not of links, nor of what lies in
+// folders below.
+func Files(dir string, file func(name string, s key.FileStat)) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			file(e.Name(), key.StatOf(info))
+		}
+	}
+	return err
+}

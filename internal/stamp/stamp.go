@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +72,18 @@ func Of(ctx context.Context, roots []Root) (*Stamp, error) {
 	}
 	s.Sum = key.DigestOf(sum)
 	return s, nil
+}
+
+// Files yields the files that were seen, by their names from the root with slashes,
+// and how: those of one root after those of another.
+func (s *Stamp) Files() iter.Seq2[string, key.FileStat] {
+	return func(yield func(string, key.FileStat) bool) {
+		for _, f := range s.files {
+			if !yield(f.name, f.stat) {
+				return
+			}
+		}
+	}
 }
 
 // entry is a file that was seen.

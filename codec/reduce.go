@@ -1,0 +1,68 @@
+package codec
+
+import (
+	"fmt"
+	"image"
+)
+
+// reduction returns by what the sides of an image may be divided, so that those of
+// least are left: 1, 2, 4 or 8.
+func reduction(whole, least image.Point) int {
+	for _, by := range []int{8, 4, 2} {
+		if whole.X/by >= max(least.X, 1) && whole.Y/by >= max(least.Y, 1) {
+			return by
+		}
+	}
+	return 1
+}
+
+// reduceJPEG reads the whole and takes means, as image/jpeg reads no less.
+func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
+	v, err := readImage("jpeg", b, decodeJPEG)
+	if err != nil {
+		return nil, image.Point{}, err
+	}
+	img, ok := v.(image.Image)
+	if !ok {
+		return nil, image.Point{}, fmt.Errorf("codec: jpeg: a %T is no image", v)
+	}
+	whole := img.Bounds().Size()
+	return means(img, reduction(whole, least)), whole, nil
+}
+
+// means returns an image of the means of squares of so many pixels a side; those at
+// the right and at the bottom may have fewer. Inks stay as they are.
+func means(img image.Image, by int) image.Image {
+	size := img.Bounds().Size()
+	small := image.Rect(0, 0, (size.X+by-1)/by, (size.Y+by-1)/by)
+	switch m := img.(type) {
+	case *image.Gray:
+		out := image.NewGray(small)
+		meansOf(out.Pix, out.Stride, m.Pix, m.Stride, size, by, 1)
+		return out
+	case *image.RGBA:
+		out := image.NewRGBA(small)
+		meansOf(out.Pix, out.Stride, m.Pix, m.Stride, size, by, 4)
+		return out
+	}
+	return img
+}
+
+func meansOf(to []byte, toStride int, from []byte, stride int, size image.Point, by, channels int) {
+	for y := 0; y < size.Y; y += by {
+		rows := min(by, size.Y-y)
+		for x := 0; x < size.X; x += by {
+			columns := min(by, size.X-x)
+			at := to[y/by*toStride+x/by*channels:]
+			for c := range channels {
+				sum := 0
+				for i := range rows {
+					for j := range columns {
+						sum += int(from[(y+i)*stride+(x+j)*channels+c])
+					}
+				}
+				at[c] = byte((sum + rows*columns/2) / (rows * columns))
+			}
+		}
+	}
+}
