@@ -17,6 +17,17 @@ import (
 	"strconv"
 )
 
+// ErrSetting is wrapped by errors that are due to a setting of the program, [MaxPixels],
+// [MaxUnpacked] or [StrictYAML]: with another one there would be a value.
+var ErrSetting = errors.New("codec: a setting of the program stands in the way")
+
+// settingError says what to do about an ErrSetting.
+type settingError string
+
+func (e settingError) Error() string { return string(e) }
+
+func (e settingError) Is(target error) bool { return target == ErrSetting }
+
 // ErrReadOnly is wrapped by Encode of a format that can only be read.
 var ErrReadOnly = errors.New("codec: format can be read but not written")
 

@@ -144,7 +144,7 @@ func pixelLimit() int64 {
 }
 
 // morePixels is how more pixels are allowed.
-const morePixels = "allow more by --max-pixels, by limits: {pixels: N} in the flow file, or in Go by codec.MaxPixels"
+const morePixels settingError = "allow more by --max-pixels, by limits: {pixels: N} in the flow file, or in Go by codec.MaxPixels"
 
 func checkSize(width, height int) error {
 	limit := pixelLimit()
@@ -152,7 +152,7 @@ func checkSize(width, height int) error {
 		return fmt.Errorf("an image of %d x %d pixels", width, height)
 	}
 	if int64(width) > limit/int64(height) {
-		return fmt.Errorf("an image of %d x %d pixels, and at most %d are read or written; %s", width, height, limit, morePixels)
+		return fmt.Errorf("an image of %d x %d pixels, and at most %d are read or written; %w", width, height, limit, morePixels)
 	}
 	return nil
 }

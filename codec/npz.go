@@ -22,6 +22,9 @@ var MaxUnpacked atomic.Int64
 
 const defaultMaxUnpacked = 4 << 30
 
+// moreUnpacked is how more bytes are allowed.
+const moreUnpacked settingError = "allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked"
+
 // npzCodec reads a zip file of NumPy files to a map[string]*array.Array, by
 // the names that numpy.savez was given. Arrays that are not compressed share
 // the bytes of the file. It writes without compression.
@@ -61,7 +64,7 @@ func decodeNPZ(b []byte) (map[string]*array.Array, error) {
 			return nil, fmt.Errorf("%q is not the name of an array, or there are two of it", f.Name)
 		}
 		if f.UncompressedSize64 > left {
-			return nil, fmt.Errorf("%q: the arrays take too many bytes; allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked", f.Name)
+			return nil, fmt.Errorf("%q: the arrays take too many bytes; %w", f.Name, moreUnpacked)
 		}
 		left -= f.UncompressedSize64
 		data, err := unpack(f, b)

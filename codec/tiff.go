@@ -41,7 +41,7 @@ func decodeTIFF(b []byte) (any, error) {
 			return nil, fmt.Errorf("page %d: %w", i, err)
 		}
 		if left -= int64(p.width) * int64(p.height); left < 0 {
-			return nil, fmt.Errorf("%d pages and more have more than %d pixels together; %s", len(pages), pixelLimit(), morePixels)
+			return nil, fmt.Errorf("%d pages and more have more than %d pixels together; %w", len(pages), pixelLimit(), morePixels)
 		}
 		if len(pages) > 0 && !p.like(pages[0]) {
 			return nil, fmt.Errorf("page %d differs from the first in size, channels or type of numbers; save each page as a file", i)

@@ -49,7 +49,7 @@ func newTIFFPage(d tiffDirectory) (*tiffPage, error) {
 		return nil, err
 	}
 	if int64(p.width)*int64(p.height) > max(4*pixelLimit(), pixelLimit())/int64(p.samples) {
-		return nil, fmt.Errorf("%d x %d pixels of %d samples; %s", p.width, p.height, p.samples, morePixels)
+		return nil, fmt.Errorf("%d x %d pixels of %d samples; %w", p.width, p.height, p.samples, morePixels)
 	}
 	if d.number(tagImageDepth, 1) > 1 || d.number(tagTileDepth, 1) > 1 {
 		return nil, errors.New("volumes (of several layers a page) are not read; save each layer as a page")

@@ -65,6 +65,9 @@ func notingYAML(b []byte, note func(Doubt)) (any, error) {
 	return v, nil
 }
 
+// strictly is what is to be done with scalars that StrictYAML refuses.
+const strictly settingError = "put quotes around texts, and write numbers so that all read the same"
+
 func decodeYAML(b []byte, note func(Doubt)) (any, error) {
 	doc, err := parseYAML(b)
 	if err != nil || doc == nil {
@@ -76,7 +79,7 @@ func decodeYAML(b []byte, note func(Doubt)) (any, error) {
 	var first *Doubt
 	v, err := yamlReader{func(d Doubt) { first = cmp.Or(first, &d) }}.value(doc)
 	if err == nil && first != nil {
-		return nil, fmt.Errorf("%v; put quotes around texts, and write numbers so that all read the same", *first)
+		return nil, fmt.Errorf("%v; %w", *first, strictly)
 	}
 	return v, err
 }

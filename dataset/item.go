@@ -3,12 +3,14 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
 )
@@ -236,6 +238,9 @@ func read(ctx context.Context, o Origin) (any, error) {
 	}
 	defer done()
 	v, err := noting(ctx, c, b, o)
+	if errors.Is(err, codec.ErrSetting) {
+		larder.Unkeep(ctx, err) // no key covers what is made without the value
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Describe(o), err)
 	}

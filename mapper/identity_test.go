@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/memory"
@@ -138,6 +139,45 @@ func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 	}
 	if _, err := m.Op(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "a setting of Larder") {
 		t.Errorf("a maker that reads a setting: %v", err)
+	}
+}
+
+// TestSettingsInTheWay: what a maker makes of an item that a setting forbids to decode is
+// not kept, as there is another result with another setting.
+func TestSettingsInTheWay(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := func() string {
+		m, err := dataset.NewMaker(making(dataset.MakerFunc{In: []string{"a"}, Formats: []string{"txt"}}, func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
+			if _, err := in.Value(ctx, "a"); err != nil {
+				return oneItem("made", "txt", "none"), nil
+			}
+			return oneItem("made", "txt", "one"), nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("yaml", []byte("k: yes\n"))}))
+		out, err := dataset.Map(in, m, dataset.MapOptions{Larder: l, Keep: true}).At(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := out.Value(t.Context(), "made")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.(string)
+	}
+	codec.StrictYAML.Store(true)
+	defer codec.StrictYAML.Store(false)
+	if got := sizes(); got != "none" {
+		t.Errorf("%s value where YAML is strict", got)
+	}
+	codec.StrictYAML.Store(false)
+	if got := sizes(); got != "one" {
+		t.Errorf("%s value where it is not", got)
 	}
 }
 
