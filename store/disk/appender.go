@@ -96,8 +96,8 @@ func (a *appender) join(h *header, payload, provenance []byte) error {
 			return err
 		}
 	}
-	if h.stamp == 0 && len(w.stamps) > 0 {
-		h.stamp = w.stamps[0]
+	if h.stamp == 0 {
+		h.stamp = w.stamp()
 	}
 	a.stamp(h)
 	w.add(fp, h, payload, provenance)
@@ -134,25 +134,22 @@ func (a *appender) stageOne(h *header, payload, provenance []byte) error {
 // closeGroup stages the group that was begun. One member is a record of its own.
 func (a *appender) closeGroup() error {
 	w := &a.group
-	if len(w.prints) == 0 {
+	if w.len() == 0 {
 		return nil
 	}
 	defer w.reset()
-	if len(w.prints) == 1 {
-		h, payload := w.first, w.body[len(w.body)-w.size:]
-		h.seal(payload, w.provenance)
-		return a.stageOne(&h, payload, w.provenance)
+	if w.len() == 1 {
+		h, payload, provenance := w.only()
+		return a.stageOne(&h, payload, provenance)
 	}
-	h := w.header()
-	h.seal(w.body, nil)
-	off, err := a.encode(&h, w.body, nil)
+	h, body := w.close()
+	off, err := a.encode(&h, body, nil)
 	if err != nil {
 		return err
 	}
-	for i, fp := range w.prints {
-		a.staged = append(a.staged, newMember(&h, off, fp, w.stamps[i]))
-	}
-	a.listed += int64(memberSlots(len(w.prints), h.created != h.stamp)) * entrySize
+	from := len(a.staged)
+	a.staged = w.list(a.staged, &h, off)
+	a.listed += listedSize(a.staged[from:])
 	return nil
 }
 
@@ -214,11 +211,7 @@ func (a *appender) encode(h *header, payload, provenance []byte) (off int64, err
 	from := len(a.buf)
 	off = a.end + int64(from)
 	a.buf = slices.Grow(a.buf, int(h.length()))[:from+int(h.length())]
-	b := a.buf[from:]
-	h.encode(b, a.pack.id, off)
-	at := headerSize + copy(b[headerSize:], payload)
-	at += copy(b[at:], provenance)
-	clear(b[at:])
+	h.encodeWhole(a.buf[from:], a.pack.id, off, payload, provenance)
 	return off, nil
 }
 
@@ -331,7 +324,7 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 		return nil, nil, err
 	}
 	id := randomID()
-	p = &pack{id: id, path: filepath.Join(s.dir, packsDir, packName(id))}
+	p = newPack(id, filepath.Join(s.dir, packsDir, packName(id)))
 	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	file, err = os.OpenFile(p.path, flags, 0o666)
 	if isObstructed(err) { // the folder was deleted while in use
@@ -344,7 +337,7 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 	}
 	err = tryLock(file)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		p.file, err = openEmpty(p.path)
+		err = p.openEmpty()
 	}
 	if err == nil && s.sync {
 		err = syncDir(filepath.Dir(p.path))
@@ -357,22 +350,23 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 
 // openEmpty opens a pack that was just locked for reading. It returns
 // errLocked if it was in other hands before.
-func openEmpty(path string) (*os.File, error) {
-	f, err := os.Open(path)
+func (p *pack) openEmpty() error {
+	f, err := os.Open(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errLocked
+		return errLocked
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() > 0 {
 		err = errLocked
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	return f, nil
+	p.open(f)
+	return nil
 }
 
 func (a *appender) take(p *pack, file *os.File, entries []entry) {

@@ -114,7 +114,8 @@ type collectedPack struct {
 	sealed  bool
 	lock    *os.File // nil if it could not be locked
 	entries []entry
-	live    int64 // bytes that stay, with their part of an index
+	shares  []uint32 // what each takes if it is in a group; nil if none is
+	live    int64    // bytes that stay, with their part of an index
 	rewrite bool
 }
 
@@ -123,34 +124,39 @@ func (p *collectedPack) free() bool { return p.lock != nil || p.sealed }
 
 func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
-// cost is what a record takes in a pack that has an index.
-func (e *entry) cost() int64 {
-	if e.isGroup() {
-		return int64(e.share)
+// cost is what record i takes in the pack, if that has an index.
+func (p *collectedPack) cost(i int) int64 {
+	if e := &p.entries[i]; !e.isGroup() {
+		return e.bytes() + entrySize
 	}
-	return e.bytes() + entrySize
+	return int64(p.shares[i])
 }
 
-// share works out what each member of a group takes. What is only in one place
-// for all is shared equally: whose provenance is the one that is written out
-// depends on which members stay.
-func (c *collection) share(p *pack, entries []entry) {
+// share works out what each member of the group takes that the entries from i on
+// are of. What is only in one place for all is shared equally: whose provenance is
+// the one that is written out depends on which members stay.
+func (c *collection) share(p *collectedPack, i int) {
 	c.grouped = true
-	total := entries[0].bytes() + int64(memberSlots(len(entries), ownStamps(entries)))*entrySize
-	own := make([]int64, len(entries))
-	if c.group.read(p, entries[0].place) == nil {
+	if p.shares == nil {
+		p.shares = make([]uint32, len(p.entries))
+	}
+	entries := p.entries[i:][:sameRecord(p.entries[i:])]
+	shares := p.shares[i:][:len(entries)]
+	total := entries[0].bytes() + listedSize(entries)
+	if c.group.read(&p.pack.packFile, entries[0].place) == nil {
 		if members, err := c.group.all(); err == nil && len(members) == len(entries) {
 			for i := range members {
-				own[i] = int64(members[i].bytes - len(members[i].middle))
-				total -= own[i]
+				own := members[i].own()
+				shares[i] = uint32(own)
+				total -= int64(own)
 			}
 		}
 	}
 	n := int64(len(entries))
-	for i := range entries {
-		entries[i].share = uint32(own[i] + total/n)
+	for i := range shares {
+		shares[i] += uint32(total / n)
 	}
-	entries[0].share += uint32(total % n)
+	shares[0] += uint32(total % n)
 }
 
 type blobRefs struct {
@@ -162,6 +168,7 @@ type blobRefs struct {
 type candidate struct {
 	pack  *collectedPack
 	entry *entry
+	cost  int64
 	used  int64
 	worth float64
 	blob  *blobRefs // nil for a record without
@@ -265,7 +272,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	}
 	held -= unreferenced
 	if c.merged > 0 { // it will be written anew
-		held += mergedHeaderSize + int64(len(c.packs))*mergedPackSize + c.live*c.merged - c.s.mergedSize()
+		held += mergedSize(len(c.packs)) + c.live*c.merged - c.s.mergedSize()
 	}
 	// If every free pack were rewritten, this would be left.
 	least = held
@@ -288,9 +295,9 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 		}
 		victims[v.entry] = true
 		if v.pack.free() {
-			v.pack.live -= v.entry.cost()
+			v.pack.live -= v.cost
 			held -= c.merged
-			least -= v.entry.cost() + c.merged
+			least -= v.cost + c.merged
 		}
 		if v.blob != nil {
 			if v.blob.count--; v.blob.count == 0 {
@@ -320,21 +327,21 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 		for i := range p.entries {
 			e := &p.entries[i]
 			if e.isGroup() && (i == 0 || e.off != p.entries[i-1].off) {
-				c.share(p.pack, p.entries[i:i+sameRecord(p.entries[i:])])
+				c.share(p, i)
 			}
 			if !s.index.has(e.fp, e.place) || e.isTombstone() && !c.keepsTombstone(e.fp, p.pack) {
 				continue
 			}
-			p.live += e.cost()
+			p.live += p.cost(i)
 			c.live++
 			if e.isTombstone() {
 				continue
 			}
 			var h header
-			if c.group.describe(&h, p.pack, e.fp, e.place) != nil {
+			if c.group.describe(&h, &p.pack.packFile, e.fp, e.place) != nil {
 				h = header{} // damage is found where it is moved
 			}
-			one := candidate{pack: p, entry: e, blob: c.reference(e, &h)}
+			one := candidate{pack: p, entry: e, cost: p.cost(i), blob: c.reference(e, &h)}
 			if pinned[e.fp] {
 				continue
 			}
@@ -439,7 +446,7 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) err
 // it does not hide a later one.
 func (c *collection) bury(p *pack, e *entry) error {
 	var h header
-	if err := c.group.describe(&h, p, e.fp, e.place); errors.Is(err, fs.ErrClosed) {
+	if err := c.group.describe(&h, &p.packFile, e.fp, e.place); errors.Is(err, fs.ErrClosed) {
 		return err
 	} else if err != nil {
 		return nil // damage: no record is left to bury
@@ -465,7 +472,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 		case e.isTombstone() && !c.keepsTombstone(e.fp, p.pack):
 			s.index.forget(e.fp, e.place)
 		default:
-			err = c.move(p.pack, e)
+			err = c.move(p.pack, e, p.cost(i))
 		}
 		if err != nil {
 			return err
@@ -483,14 +490,11 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 	return nil
 }
 
-// move copies a record to the packs that stay. A damaged one is set aside.
-func (c *collection) move(p *pack, e *entry) error {
+// move copies a record that takes cost bytes to the packs that stay. A damaged one
+// is set aside.
+func (c *collection) move(p *pack, e *entry, cost int64) error {
 	var h header
-	read := readWhole
-	if e.isGroup() {
-		read = c.readMember
-	}
-	payload, provenance, err := read(&h, p, e)
+	payload, provenance, err := c.read(&h, p, e)
 	if errors.Is(err, fs.ErrClosed) {
 		return err
 	}
@@ -500,36 +504,24 @@ func (c *collection) move(p *pack, e *entry) error {
 		return nil
 	}
 	h.moves++
-	c.moved += e.cost()
+	c.moved += cost
 	return c.out.later(&h, payload, provenance, e.isGroup())
 }
 
-// readWhole reads all of a record of its own, verified.
-func readWhole(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
-	buf := make([]byte, e.readSize())
-	if err := p.readRecord(h, e.place, buf); err != nil {
-		return nil, nil, err
+// read reads all of a record, verified; that of a member of a group is valid until
+// the next one is read.
+func (c *collection) read(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
+	if !e.isGroup() {
+		return p.readWhole(h, e.place)
 	}
-	if provenance, err = p.provenanceOf(h, e.place); err != nil {
-		return nil, nil, err
-	}
-	payload = buf[headerSize:]
-	if h.kind == kindInline {
-		err = h.verify(payload)
-	}
-	return payload, provenance, err
-}
-
-// readMember is readWhole of a member of a group, until the next one is read.
-func (c *collection) readMember(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
-	i, err := c.group.get(h, p, e.fp, e.place)
+	i, err := c.group.get(h, &p.packFile, e.fp, e.place)
 	if err != nil {
 		return nil, nil, err
 	}
 	if h.kind == kindMember {
 		h.kind = kindInline
 	}
-	return c.group.members[i].payload, c.group.provenanceOf(i), nil
+	return c.group.payload(i), c.group.provenanceOf(i), nil
 }
 
 func (c *collection) unlockPacks() {

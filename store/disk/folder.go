@@ -9,10 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/larder-data/larder/store"
 )
@@ -32,10 +29,6 @@ const (
 	leasesFile  = "leases"
 	collectFile = "gc.lock"
 )
-
-// formatVersion is 2 since there are groups, which older programs would take for
-// damage. A folder of an older version is read as it is.
-const formatVersion = 2
 
 const readme = `This folder is a Larder store. It keeps the results of computations, so that
 they need not be computed again.
@@ -92,34 +85,23 @@ func (s *Store) layOut() error {
 	return nil
 }
 
-const formatStart = "larder store, version "
-
-// formatText is the content of the FORMAT file: the checksum tells damage
-// from another version.
-func formatText(version int) string {
-	line := fmt.Sprint(formatStart, version)
-	return fmt.Sprintf("%s\nchecksum %016x\n", line, xxh3.HashString(line))
-}
-
 // checkFormat reads the FORMAT file. A missing, damaged or older one is written
 // anew.
 func (s *Store) checkFormat() error {
 	path := filepath.Join(s.dir, formatFile)
 	text, err := readSmall(path, 4096)
 	if err == nil {
-		line, _, _ := strings.Cut(string(text), "\n")
-		version := 0
-		_, err = fmt.Sscanf(line, formatStart+"%d", &version)
-		if err == nil && string(text) == formatText(version) {
-			switch {
-			case version > formatVersion:
-				return &VersionError{s.dir, version}
-			case version == formatVersion || s.readOnly:
-				return nil
-			}
+		var version int
+		version, err = parseFormat(text)
+		switch {
+		case err != nil:
+		case version > formatVersion:
+			return &VersionError{s.dir, version}
+		case version == formatVersion || s.readOnly:
+			return nil
+		default:
 			return s.raiseFormat()
 		}
-		err = fmt.Errorf("%w: bad checksum", errDamaged)
 	}
 	switch {
 	case errors.Is(err, errDamaged):

@@ -49,7 +49,7 @@ func FuzzScanPack(f *testing.F) {
 	f.Add(append(bytes.Clone(group), group[:len(group)-20]...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		size := int64(len(b))
-		found, err := scanPack(bytes.NewReader(b), 1, 0, size)
+		found, err := (&packFile{1, bytes.NewReader(b)}).scan(0, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func FuzzScanPack(f *testing.F) {
 			t.Fatalf("scan ends at %d of %d, the last record at %d", found.end, size, at)
 		}
 		// A scan in two steps finds the same.
-		again, err := scanPack(bytes.NewReader(b), 1, found.end, size)
+		again, err := (&packFile{1, bytes.NewReader(b)}).scan(found.end, size)
 		if err != nil || len(again.entries) != 0 || again.end != found.end {
 			t.Fatalf("going on from %d found %d more records and came to %d, %v", found.end, len(again.entries), again.end, err)
 		}
@@ -85,9 +85,7 @@ func encodedGroup(records []store.Record) (h header, body []byte) {
 		h.stamp = int64(i / 2)
 		w.add(fingerprint(h.key), &h, records[i].Payload, records[i].Provenance)
 	}
-	h = w.header()
-	h.seal(w.body, nil)
-	return h, w.body
+	return w.close()
 }
 
 func FuzzDecodeGroup(f *testing.F) {
@@ -129,8 +127,8 @@ func FuzzDecodeGroup(f *testing.F) {
 		if err != nil || len(g.members) == 0 {
 			return
 		}
-		again := group{header: w.header()}
-		again.header.seal(w.body, nil)
+		var again group
+		again.header, _ = w.close()
 		if err := again.open(nil, place{}, w.body); err != nil {
 			t.Fatal(err)
 		}
@@ -250,11 +248,8 @@ func FuzzMergedIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for i := range m.numbers {
-			m.numbers[i] = uint32(i)
-		}
 		for i := range m.len() {
-			l, ok := m.entry(i, m.numbers)
+			l, ok := m.entry(i)
 			if ok && l.offset()+int64(l.readSize()) > m.packs[l.pack].covered {
 				t.Fatalf("entry %d lies outside its pack", i)
 			}

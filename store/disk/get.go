@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -40,7 +37,7 @@ func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 	err := s.find(k, true, func(p *pack, at place) error {
 		var h header
-		if err := describe(&h, p, fingerprint(k), at); err != nil {
+		if err := describe(&h, &p.packFile, fingerprint(k), at); err != nil {
 			return err
 		}
 		return sameKey(&h, k)
@@ -67,7 +64,7 @@ func readProvenance(k key.Key, p *pack, at place) ([]byte, error) {
 	var h header
 	i, err := 0, error(nil)
 	if at.isGroup() {
-		i, err = g.get(&h, p, fingerprint(k), at)
+		i, err = g.get(&h, &p.packFile, fingerprint(k), at)
 	} else {
 		err = p.header(&h, at)
 	}
@@ -80,19 +77,7 @@ func readProvenance(k key.Key, p *pack, at place) ([]byte, error) {
 	case at.isGroup():
 		return bytes.Clone(g.provenanceOf(i)), nil
 	}
-	return p.provenanceOf(&h, at)
-}
-
-// provenanceOf reads the provenance of the record with header h at at.
-func (p *pack) provenanceOf(h *header, at place) ([]byte, error) {
-	b := make([]byte, h.provenance)
-	if _, err := p.file.ReadAt(b, at.offset()+h.readSize()); err != nil && len(b) > 0 {
-		return nil, fmt.Errorf("%w: provenance: %w", errDamaged, err)
-	}
-	if xxh3.Hash(b) != h.provenanceSum {
-		return nil, fmt.Errorf("%w: provenance has a bad checksum", errDamaged)
-	}
-	return b, nil
+	return p.provenance(&h, at)
 }
 
 // find calls read with where the record of k is. If there is none, or read
@@ -150,9 +135,6 @@ func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) b
 	return false
 }
 
-// errOtherKey says that the record found by a fingerprint has another key.
-var errOtherKey = errors.New("record of another key")
-
 func sameKey(h *header, k key.Key) error {
 	if h.key != k {
 		return errOtherKey
@@ -166,11 +148,11 @@ func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
 		return s.readMember(k, p, at)
 	}
 	var h header
-	buf := make([]byte, at.readSize())
-	if err := p.readRecord(&h, at, buf); err != nil {
+	payload, err := p.read(&h, at)
+	if err != nil {
 		return store.Record{}, err
 	}
-	return s.record(k, &h, buf[headerSize:])
+	return s.record(k, &h, payload)
 }
 
 // readMember returns the record of k in the group at at, verified.
@@ -178,11 +160,11 @@ func (s *Store) readMember(k key.Key, p *pack, at place) (store.Record, error) {
 	g := borrowGroup()
 	defer g.giveBack()
 	var h header
-	i, err := g.get(&h, p, fingerprint(k), at)
+	i, err := g.get(&h, &p.packFile, fingerprint(k), at)
 	if err != nil {
 		return store.Record{}, err
 	}
-	return s.record(k, &h, bytes.Clone(g.members[i].payload))
+	return s.record(k, &h, bytes.Clone(g.payload(i)))
 }
 
 // record returns the record with header h, which was asked for under k, if it is

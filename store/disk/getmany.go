@@ -107,18 +107,14 @@ func (w *wanted) open(h *header, g *group, b []byte) (payload []byte, ok bool) {
 	if !w.at.isGroup() {
 		return b[headerSize:], w.pack.check(h, w.at, b) == nil
 	}
-	if g.pack != w.pack || g.at != w.at {
-		g.forget()
-		if w.pack.check(&g.header, w.at, b) != nil || g.open(w.pack, w.at, b[headerSize:]) != nil {
-			return nil, false
-		}
+	if g.lies(&w.pack.packFile, w.at, b) != nil {
+		return nil, false
 	}
-	i, err := g.find(w.fp)
+	i, err := g.get(h, &w.pack.packFile, w.fp, w.at)
 	if err != nil {
 		return nil, false
 	}
-	g.record(h, i)
-	return g.members[i].payload, true
+	return g.payload(i), true
 }
 
 // passes holds buffers of passBytes, or more where a record was longer.

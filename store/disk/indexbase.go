@@ -1,9 +1,7 @@
 package disk
 
-import "bytes"
-
 // begin makes x ready for use, with the merged index that there is.
-func (x *index) begin(m *merged) {
+func (x *index) begin(m *base) {
 	x.merge = make(chan struct{}, 1)
 	x.least, x.base = leastMerge, m
 	if m != nil {
@@ -24,7 +22,7 @@ func (x *index) close() {
 func (x *index) isDamaged() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.base != nil && x.base.damaged.Load()
+	return x.base != nil && x.base.isDamaged()
 }
 
 // merges reports whether there is a merged index.
@@ -89,9 +87,9 @@ func (x *index) worth(n int) bool { return n >= max(x.least, x.base.len()/closeP
 
 // adopt goes on with the merged index that another process wrote, if it covers
 // more.
-func (x *index) adopt(m *merged) bool {
+func (x *index) adopt(m *base) bool {
 	x.mu.Lock()
-	if x.base != nil && bytes.Equal(m.data[:mergedHeaderSize], x.base.data[:mergedHeaderSize]) {
+	if x.base != nil && m.same(x.base.merged) {
 		x.mu.Unlock()
 		return false
 	}
@@ -113,10 +111,8 @@ func (x *index) adopt(m *merged) bool {
 }
 
 // attach finds the packs of m that this process knows as far as m covers them.
-func (x *index) attach(m *merged) {
-	for i := range m.numbers {
-		m.numbers[i] = noPack
-	}
+func (x *index) attach(m *base) {
+	m.detachAll()
 	for _, p := range x.packs {
 		if p == nil {
 			continue
@@ -142,7 +138,7 @@ func (x *index) cover(p *pack, size int64) int64 {
 }
 
 // install makes m the base, and rest of what is frozen.
-func (x *index) install(m *merged, rest map[uint64]place) {
+func (x *index) install(m *base, rest map[uint64]place) {
 	x.mu.Lock()
 	old := x.base
 	x.attach(m)

@@ -3,7 +3,6 @@ package disk
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -32,7 +31,6 @@ import (
 // follow with the fingerprints of the members, 8 bytes each, behind each one its
 // stamp if it has one of its own, and zeros to the end of the last.
 const (
-	indexSuffix     = ".idx"
 	indexMagic      = "LARDIDX\x01"
 	indexHeaderSize = 40
 	entrySize       = 40
@@ -89,6 +87,14 @@ func appendMembers(b []byte, members []entry) []byte {
 		}
 	}
 	return append(b, make([]byte, memberSlots(len(members), own)*entrySize-(len(b)-from))...)
+}
+
+// listedSize is what the entries of one record take in an index.
+func listedSize(entries []entry) int64 {
+	if !entries[0].isGroup() {
+		return entrySize
+	}
+	return int64(memberSlots(len(entries), ownStamps(entries))) * entrySize
 }
 
 // ownStamps reports whether members have stamps of their own.
@@ -178,37 +184,4 @@ func decodeMembers(entries []entry, group entry, b []byte) []entry {
 		entries = append(entries, one)
 	}
 	return entries
-}
-
-// contents returns the records of p at from and behind, from its index file as
-// far as that goes and by a scan from there. A damaged index is set aside.
-func (s *Store) contents(p *pack, from int64) (found scan, info os.FileInfo, err error) {
-	b, indexErr := readSmall(p.indexPath(), maxIndexFile)
-	// The pack may grow and get its index meanwhile: look at it second.
-	info, err = p.file.Stat()
-	if err != nil {
-		return found, nil, err
-	}
-	var entries []entry
-	covered := int64(0)
-	if indexErr == nil {
-		entries, covered, indexErr = decodeIndex(b, p.id, info.Size(), from)
-	}
-	if indexErr != nil && !os.IsNotExist(indexErr) {
-		s.setAside(p.indexPath(), indexErr)
-	}
-	found, err = scanPack(p.file, p.id, max(covered, from), info.Size())
-	found.entries = append(entries, found.entries...)
-	found.indexed = covered
-	return found, info, err
-}
-
-// keepIndex writes down the records in the first covered bytes of p. Without
-// an index, the next process scans the pack.
-func (s *Store) keepIndex(p *pack, covered int64, entries []entry) {
-	if err := s.writeFile(p.indexPath(), encodeIndex(p.id, covered, entries)); err != nil {
-		s.report(p.indexPath(), "cannot write an index", err)
-		return
-	}
-	p.indexed = covered
 }

@@ -23,8 +23,8 @@ func (s *Store) mergedPath() string { return filepath.Join(s.dir, mergedFile) }
 
 // openMerged returns the merged index that is in the folder, nil for none. A
 // damaged one is set aside.
-func (s *Store) openMerged() *merged {
-	m, err := openMerged(s.mergedPath())
+func (s *Store) openMerged() *base {
+	m, err := openBase(s.mergedPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.setAside(s.mergedPath(), err)
 	}
@@ -87,7 +87,7 @@ func (s *Store) merge(covered []mergedPack) error {
 	if err := s.writeMerged(plan); err != nil {
 		return err
 	}
-	m, err := openMerged(s.mergedPath())
+	m, err := openBase(s.mergedPath())
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,9 @@
 package disk
 
 import (
+	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -43,7 +42,6 @@ import (
 // A newer record in a pack that is not covered, or behind what is covered,
 // counts more. Packs that are gone count nothing.
 const (
-	mergedFile       = "packs.idx"
 	mergedMagic      = "LARDMRG\x01"
 	mergedHeaderSize = 48
 	mergedPackSize   = 32
@@ -56,69 +54,33 @@ const (
 	mergedCost = mergedEntrySize + 2*directoryEntry/perBucket
 )
 
-// noPack stands for a pack that is not there.
-const noPack = ^uint32(0)
-
+// A mergedPack is what a merged index says of a pack.
 type mergedPack struct {
 	id      uint64
-	covered int64
-	blobs   uint64
+	covered int64  // bytes of it
+	blobs   uint64 // bytes of the blobs of the records there
 	entries uint64
 }
 
+// A merged is a merged index, as its file holds it.
 type merged struct {
-	data      []byte // the file
-	mapped    bool
-	latest    int64
+	head      []byte
+	latest    int64 // the highest stamp
 	packs     []mergedPack
-	numbers   []uint32 // of packs, in this process; noPack for those not there. Guarded by index.mu.
 	bits      uint64
 	directory []byte
 	entries   []byte
-	damaged   atomic.Bool // an entry was found that is not what was written
+	damaged   atomic.Bool
 }
 
-// openMerged maps the file of a merged index, or reads it where that cannot be.
-func openMerged(path string) (m *merged, err error) {
-	f, info, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	if info.Size() == 0 {
-		return nil, fmt.Errorf("%w: it is empty", errDamaged)
-	}
-	data, err := mapOpen(f, info.Size())
-	mapped := err == nil
-	if !mapped {
-		if data, err = io.ReadAll(f); err != nil {
-			return nil, err
-		}
-	}
-	if m, err = decodeMerged(data); err != nil {
-		if mapped {
-			err = errors.Join(err, unmap(data))
-		}
-		return nil, err
-	}
-	m.mapped = mapped
-	return m, nil
-}
-
-// close ends the use of m.
-func (m *merged) close() {
-	if m != nil && m.mapped {
-		_ = unmap(m.data) // nobody reads it any more
-	}
-}
-
-// decodeMerged reads all but the entries, which are checked when looked at.
+// decodeMerged reads all but the entries, which are checked when looked at: b must
+// not change.
 func decodeMerged(b []byte) (*merged, error) {
 	le := binary.LittleEndian
 	if len(b) < mergedHeaderSize || string(b[:len(mergedMagic)]) != mergedMagic {
 		return nil, fmt.Errorf("%w: not a merged index", errDamaged)
 	}
-	m := &merged{data: b, latest: int64(le.Uint64(b[16:])), bits: le.Uint64(b[40:])}
+	m := &merged{head: b[:mergedHeaderSize], latest: int64(le.Uint64(b[16:])), bits: le.Uint64(b[40:])}
 	packs, entries := le.Uint64(b[24:]), le.Uint64(b[32:])
 	n := uint64(len(b))
 	if packs > n/mergedPackSize || entries > n/mergedEntrySize || entries > 1<<32-1 || m.bits > maxDirBits {
@@ -139,7 +101,6 @@ func decodeMerged(b []byte) (*merged, error) {
 			return nil, fmt.Errorf("%w: a pack cannot be as long", errDamaged)
 		}
 		m.packs = append(m.packs, p)
-		m.numbers = append(m.numbers, noPack)
 	}
 	return m, nil
 }
@@ -178,37 +139,39 @@ func directoryBits(n int) uint64 {
 	return uint64(min(bits.Len(uint(n/perBucket)), maxDirBits))
 }
 
+// mergedSize is what a merged index of so many packs takes, without mergedCost for
+// each entry.
+func mergedSize(packs int) int64 { return mergedHeaderSize + int64(packs)*mergedPackSize }
+
 func (m *merged) bucket(fp uint64) uint64 { return fp >> (64 - m.bits) }
 
-func (m *merged) len() int {
-	if m == nil {
-		return 0
-	}
-	return len(m.entries) / mergedEntrySize
-}
+// same reports whether m is the same index as other, which was read at another
+// time.
+func (m *merged) same(other *merged) bool { return bytes.Equal(m.head, other.head) }
 
-// entry returns entry i, with the number its pack has in numbers. An entry that
-// is not what was written is not ok.
-func (m *merged) entry(i int, numbers []uint32) (l located, ok bool) {
+// isDamaged reports whether an entry was found that is not what was written.
+func (m *merged) isDamaged() bool { return m.damaged.Load() }
+
+// len is how many entries there are.
+func (m *merged) len() int { return len(m.entries) / mergedEntrySize }
+
+// entry returns entry i, whose pack is a position in packs. An entry that is not
+// what was written is not ok.
+func (m *merged) entry(i int) (l located, ok bool) {
 	le := binary.LittleEndian
 	b := m.entries[i*mergedEntrySize:][:mergedEntrySize]
 	l.fp = le.Uint64(b)
 	l.place = place{pack: le.Uint32(b[8:]), off: le.Uint32(b[12:]), read: le.Uint32(b[16:])}
-	ok = le.Uint32(b[20:]) == uint32(xxh3.Hash(b[:20])) && uint64(l.pack) < uint64(len(numbers)) &&
+	ok = le.Uint32(b[20:]) == uint32(xxh3.Hash(b[:20])) && uint64(l.pack) < uint64(len(m.packs)) &&
 		l.readSize() >= headerSize && l.offset()+int64(l.readSize()) <= m.packs[l.pack].covered
 	if !ok {
 		m.damaged.Store(true)
-		return l, false
 	}
-	l.pack = numbers[l.pack]
-	return l, true
+	return l, ok
 }
 
-// find returns where the record of fp is. m may be nil.
+// find returns where the record of fp is, in a pack that is a position in packs.
 func (m *merged) find(fp uint64) (place, bool) {
-	if m == nil {
-		return place{}, false
-	}
 	le := binary.LittleEndian
 	to := m.directory[m.bucket(fp)*directoryEntry:]
 	from, end := int(le.Uint32(to)), int(le.Uint32(to[directoryEntry:]))
@@ -218,58 +181,19 @@ func (m *merged) find(fp uint64) (place, bool) {
 	}
 	for i := from; i < end; i++ {
 		if le.Uint64(m.entries[i*mergedEntrySize:]) == fp {
-			l, ok := m.entry(i, m.numbers)
-			return l.place, ok && l.pack != noPack
+			l, ok := m.entry(i)
+			return l.place, ok
 		}
 	}
 	// A fingerprint that was damaged looks like one that is missing.
 	for i := from; i < end; i++ {
-		m.entry(i, m.numbers)
+		m.entry(i)
 	}
 	return place{}, false
 }
 
-// dead reports whether most entries are of packs that are gone.
-func (m *merged) dead() bool {
-	gone := uint64(0)
-	for i, number := range m.numbers {
-		if number == noPack {
-			gone += m.packs[i].entries
-		}
-	}
-	return gone > uint64(m.len()/2)
-}
-
-// attach makes p, which has the number i in m, one of this process's.
-func (m *merged) attach(i int, p *pack) { m.numbers[i] = p.number }
-
-// detach makes a pack one that is gone.
-func (m *merged) detach(p *pack) {
-	for i, number := range m.numbers {
-		if number == p.number {
-			m.numbers[i] = noPack
-		}
-	}
-}
-
 // position returns where a pack stands in the list, if it does.
 func (m *merged) position(id uint64) (i int, ok bool) {
-	if m == nil {
-		return 0, false
-	}
 	i = slices.IndexFunc(m.packs, func(p mergedPack) bool { return p.id == id })
 	return i, i >= 0
-}
-
-// reach is how many entries are of packs that are there.
-func (m *merged) reach() (n uint64) {
-	if m == nil {
-		return 0
-	}
-	for i, number := range m.numbers {
-		if number != noPack {
-			n += m.packs[i].entries
-		}
-	}
-	return n
 }

@@ -1,9 +1,7 @@
 package disk
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +11,7 @@ import (
 type mergePlan struct {
 	packs   []mergedPack
 	order   []uint32 // position in packs by number in this process
-	base    *merged
+	base    *base
 	numbers []uint32  // of the packs of base
 	frozen  []located // ordered
 	latest  int64
@@ -81,40 +79,7 @@ func (p *mergePlan) each(yield func(located) error) error {
 
 // writeMerged writes the file that plan describes.
 func (s *Store) writeMerged(plan *mergePlan) error {
-	m := &merged{latest: plan.latest, packs: plan.packs, bits: directoryBits(plan.base.len() + len(plan.frozen))}
-	first := make([]uint32, 1<<m.bits+1)
-	entries := uint64(0)
-	err := plan.each(func(l located) error {
-		entries++
-		first[m.bucket(l.fp)+1]++
-		m.packs[l.pack].entries++
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i := range first[1:] {
-		first[i+1] += first[i]
-	}
-	for ; m.bits > directoryBits(int(entries)); m.bits-- { // many were replaced
-		for i := range len(first)/2 + 1 {
-			first[i] = first[2*i]
-		}
-		first = first[:len(first)/2+1]
-	}
-	m.directory, err = binary.Append(nil, binary.LittleEndian, first)
-	if err != nil {
-		return err
-	}
-	return s.writeFileBy(s.mergedPath(), func(file io.Writer) error {
-		w := bufio.NewWriterSize(file, 1<<20)
-		if _, err := w.Write(m.encodeHead(entries)); err != nil {
-			return err
-		}
-		err := plan.each(func(l located) error {
-			_, err := w.Write(appendMergedEntry(w.AvailableBuffer(), l.fp, l.place))
-			return err
-		})
-		return cmp.Or(err, w.Flush())
+	return s.writeFileBy(s.mergedPath(), func(w io.Writer) error {
+		return writeMergedIndex(w, plan.latest, plan.packs, plan.base.len()+len(plan.frozen), plan.each)
 	})
 }

@@ -119,6 +119,15 @@ func (h *header) encode(b []byte, pack uint64, off int64) {
 	le.PutUint64(b[8:], xxh3.HashSeed(b[16:], seed(pack, off)))
 }
 
+// encodeWhole writes the record, with its payload if that is inline, to b, which
+// has h.length() bytes.
+func (h *header) encodeWhole(b []byte, pack uint64, off int64, payload, provenance []byte) {
+	h.encode(b, pack, off)
+	at := headerSize + copy(b[headerSize:], payload)
+	at += copy(b[at:], provenance)
+	clear(b[at:])
+}
+
 // decode reads a header from the first headerSize bytes of b. It reports
 // false for bytes that are not a record of this pack at this offset.
 func (h *header) decode(b []byte, pack uint64, off int64) bool {

@@ -109,7 +109,7 @@ func (s *Store) list(info os.FileInfo) {
 		} else {
 			present[id] = true
 			if v.packs[id] == nil {
-				fresh = append(fresh, &pack{id: id, path: path})
+				fresh = append(fresh, newPack(id, path))
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Store) load(p *pack) {
 		}
 		return
 	}
-	p.file = file
+	p.open(file)
 	v := &s.folder
 	if v.packs == nil {
 		v.packs = make(map[uint64]*pack)
@@ -159,7 +159,7 @@ func (s *Store) load(p *pack) {
 	s.room.held.Add(p.end + int64(p.blobs))
 	var found scan
 	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than to read its index
-		found, err = scanPack(p.file, p.id, p.end, info.Size())
+		found, err = p.scan(p.end, info.Size())
 	} else {
 		found, info, err = s.contents(p, p.end)
 	}
@@ -191,7 +191,7 @@ func (s *Store) follow(p *pack) {
 	if p.size < p.end {
 		p.end = 0 // somebody cut it: begin again
 	}
-	found, err := scanPack(p.file, p.id, p.end, p.size)
+	found, err := p.scan(p.end, p.size)
 	s.learn(p, found, err)
 }
 

@@ -94,7 +94,7 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 // that is damaged or gone has none.
 func (s *Store) info(g *group, r located, pinned map[uint64]bool) (info store.Info, ok bool) {
 	var h header
-	ok = s.readFound(r.fp, func(p *pack, at place) error { return g.describe(&h, p, r.fp, at) }, true)
+	ok = s.readFound(r.fp, func(p *pack, at place) error { return g.describe(&h, &p.packFile, r.fp, at) }, true)
 	if !ok {
 		return info, false
 	}
@@ -139,7 +139,7 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 func (s *Store) linked(g *group, k key.Key) key.Key {
 	var h header
 	fp := fingerprint(k)
-	if !s.readFound(fp, func(p *pack, at place) error { return g.describe(&h, p, fp, at) }, true) {
+	if !s.readFound(fp, func(p *pack, at place) error { return g.describe(&h, &p.packFile, fp, at) }, true) {
 		return key.Key{}
 	}
 	return linkOf(&h)

@@ -1,0 +1,125 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+const mergedFile = "packs.idx"
+
+// noPack stands for a pack that is not there.
+const noPack = ^uint32(0)
+
+// A base is the merged index that a process goes on from. Nil is one of nothing.
+type base struct {
+	*merged
+	data    []byte   // the file, if it is mapped
+	numbers []uint32 // of its packs, in this process; noPack for those not there. Guarded by index.mu.
+}
+
+// openBase maps the file of a merged index, or reads it where that cannot be.
+func openBase(path string) (*base, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if info.Size() == 0 {
+		return nil, fmt.Errorf("%w: it is empty", errDamaged)
+	}
+	b := new(base)
+	data, err := mapOpen(f, info.Size())
+	if err == nil {
+		b.data = data
+	} else if data, err = io.ReadAll(f); err != nil {
+		return nil, err
+	}
+	if b.merged, err = decodeMerged(data); err != nil {
+		return nil, errors.Join(err, b.unmap())
+	}
+	b.detachAll()
+	return b, nil
+}
+
+func (b *base) unmap() error {
+	if b.data == nil {
+		return nil
+	}
+	return unmap(b.data)
+}
+
+// close ends the use of b.
+func (b *base) close() {
+	if b != nil {
+		_ = b.unmap() // nobody reads it any more
+	}
+}
+
+func (b *base) len() int {
+	if b == nil {
+		return 0
+	}
+	return b.merged.len()
+}
+
+// entry returns entry i, with the number that numbers has for its pack.
+func (b *base) entry(i int, numbers []uint32) (l located, ok bool) {
+	l, ok = b.merged.entry(i)
+	if ok {
+		l.pack = numbers[l.pack]
+	}
+	return l, ok
+}
+
+// find returns where the record of fp is.
+func (b *base) find(fp uint64) (at place, ok bool) {
+	if b == nil {
+		return place{}, false
+	}
+	if at, ok = b.merged.find(fp); !ok {
+		return place{}, false
+	}
+	at.pack = b.numbers[at.pack]
+	return at, at.pack != noPack
+}
+
+// dead reports whether most entries are of packs that are gone.
+func (b *base) dead() bool { return uint64(b.len())-b.reach() > uint64(b.len()/2) }
+
+// attach makes p, which has the position i, one of this process's.
+func (b *base) attach(i int, p *pack) { b.numbers[i] = p.number }
+
+// detach makes a pack one that is gone.
+func (b *base) detach(p *pack) {
+	for i, number := range b.numbers {
+		if number == p.number {
+			b.numbers[i] = noPack
+		}
+	}
+}
+
+// detachAll makes all packs such as are not there.
+func (b *base) detachAll() { b.numbers = slices.Repeat([]uint32{noPack}, len(b.packs)) }
+
+// position returns where a pack stands in the list, if it does.
+func (b *base) position(id uint64) (i int, ok bool) {
+	if b == nil {
+		return 0, false
+	}
+	return b.merged.position(id)
+}
+
+// reach is how many entries are of packs that are there.
+func (b *base) reach() (n uint64) {
+	if b == nil {
+		return 0
+	}
+	for i, number := range b.numbers {
+		if number != noPack {
+			n += b.packs[i].entries
+		}
+	}
+	return n
+}
