@@ -81,7 +81,7 @@ var safeData = law{
 		{"an array of Python objects is read as numbers", "codec/npy.go", "	return 0, false, npyRefusal(descr, kind)\n", "	return array.Uint8, false, nil\n", []string{"codec.TestDecodeNPYErrors"}},
 		{"an edit of a document is not read again", "codec/yamlupdate.go", "err != nil || !sameDocument(got, v)", "err != nil || got == nil", []string{"codec.TestUpdateIsNeverWrong"}},
 		{"a store for reading is written to", "store/disk/disk.go", "	case s.readOnly:\n		return store.ErrReadOnly\n", "", []string{"store/disk.TestReadOnlyOption"}},
-		{"links in a store are followed", "store/disk/folder.go", "	if !info.Mode().IsRegular() {\n		return nil, nil, fmt.Errorf(\"%w: not a regular file\", errDamaged)\n	}\n", "", []string{"store/disk.TestObstaclesAreMovedAway"}},
+		{"links in a store are followed", "store/disk/folder.go", "	if !info.Mode().IsRegular() {\n		return nil, nil, fmt.Errorf(\"%w: not a regular file\", format.ErrDamaged)\n	}\n", "", []string{"store/disk.TestObstaclesAreMovedAway"}},
 		{"an exported file is written in place", "lazy/file.go", "os.CreateTemp(filepath.Dir(path), \".\"+filepath.Base(path)+\".*\")", "os.Create(path)", []string{"lazy.TestFiles"}},
 	},
 }

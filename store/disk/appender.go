@@ -9,6 +9,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 const (
@@ -30,13 +32,13 @@ type appender struct {
 	s *Store
 
 	mu      sync.Mutex
-	pack    *pack    // nil before the first record
-	file    *os.File // pack, open for writing, locked
-	end     int64    // where the next record goes
-	entries []entry  // all that is in pack
-	buf     []byte   // what is to be written there
-	staged  []entry  // which is these
-	group   groupWriter
+	pack    *pack          // nil before the first record
+	file    *os.File       // pack, open for writing, locked
+	end     int64          // where the next record goes
+	entries []format.Entry // all that is in pack
+	buf     []byte         // what is to be written there
+	staged  []format.Entry // which is these
+	group   format.GroupWriter
 	grown   int64 // bytes that were written in all
 	listed  int64 // bytes that indexes need for what was staged in all
 	careful bool  // what was written must be safe before leaving or flush
@@ -45,8 +47,8 @@ type appender struct {
 
 // put appends the record with header h, and makes it known. It fills in the
 // lengths and checksums, and the stamp if that is 0. It is safe after sync.
-func (a *appender) put(h *header, payload, provenance []byte) error {
-	h.seal(payload, provenance)
+func (a *appender) put(h *format.Header, payload, provenance []byte) error {
+	h.Seal(payload, provenance)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.stage(h, payload, provenance); err != nil {
@@ -57,7 +59,7 @@ func (a *appender) put(h *header, payload, provenance []byte) error {
 
 // putAll appends records in as few writes as it can, with those that are small in
 // groups, and returns by how many bytes the pack grew.
-func (a *appender) putAll(n int, each func(i int) (h header, payload, provenance []byte)) (grown int64, err error) {
+func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, provenance []byte)) (grown int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.grown
@@ -73,83 +75,83 @@ func (a *appender) putAll(n int, each func(i int) (h header, payload, provenance
 
 // later is put of a record that is made known by flush or release: as a member of
 // a group, if it was one. No key may come twice meanwhile.
-func (a *appender) later(h *header, payload, provenance []byte, member bool) error {
+func (a *appender) later(h *format.Header, payload, provenance []byte, member bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if member {
 		return a.join(h, payload, provenance)
 	}
-	h.seal(payload, provenance)
+	h.Seal(payload, provenance)
 	return a.stageOne(h, payload, provenance)
 }
 
 // join stages a record, as a member of a group if it is small.
-func (a *appender) join(h *header, payload, provenance []byte) error {
-	limit := int(min(maxGroupBody, a.s.packBytes/groupsPerPack))
-	if !isSmall(h, payload, provenance, limit) {
-		h.seal(payload, provenance)
+func (a *appender) join(h *format.Header, payload, provenance []byte) error {
+	limit := int(min(format.MaxGroupBody, a.s.packBytes/groupsPerPack))
+	if !format.IsSmall(h, payload, provenance, limit) {
+		h.Seal(payload, provenance)
 		return a.stage(h, payload, provenance)
 	}
-	fp, w := fingerprint(h.key), &a.group
-	if !w.takes(fp, payload, provenance, limit) {
+	fp, w := format.Fingerprint(h.Key), &a.group
+	if !w.Takes(fp, payload, provenance, limit) {
 		if err := a.closeGroup(); err != nil {
 			return err
 		}
 	}
-	if h.stamp == 0 {
-		h.stamp = w.stamp()
+	if h.Stamp == 0 {
+		h.Stamp = w.Stamp()
 	}
 	a.stamp(h)
-	w.add(fp, h, payload, provenance)
+	w.Add(fp, h, payload, provenance)
 	return nil
 }
 
 // stamp gives h a stamp if it has none.
-func (a *appender) stamp(h *header) {
-	if h.stamp == 0 {
-		h.stamp = a.s.index.stamp(time.Now().UnixNano())
+func (a *appender) stamp(h *format.Header) {
+	if h.Stamp == 0 {
+		h.Stamp = a.s.index.stamp(time.Now().UnixNano())
 	}
 }
 
 // stage appends a sealed record to what is to be written. After an error nothing
 // is left to be written, here and elsewhere.
-func (a *appender) stage(h *header, payload, provenance []byte) error {
+func (a *appender) stage(h *format.Header, payload, provenance []byte) error {
 	if err := a.closeGroup(); err != nil {
 		return err
 	}
 	return a.stageOne(h, payload, provenance)
 }
 
-func (a *appender) stageOne(h *header, payload, provenance []byte) error {
+func (a *appender) stageOne(h *format.Header, payload, provenance []byte) error {
 	a.stamp(h)
 	off, err := a.encode(h, payload, provenance)
 	if err != nil {
 		return err
 	}
-	a.staged = append(a.staged, newEntry(h, off))
-	a.listed += entrySize
+	a.staged = append(a.staged, format.NewEntry(h, off))
+	a.listed += format.EntrySize
 	return nil
 }
 
 // closeGroup stages the group that was begun. One member is a record of its own.
 func (a *appender) closeGroup() error {
 	w := &a.group
-	if w.len() == 0 {
+	if w.Len() == 0 {
 		return nil
 	}
-	defer w.reset()
-	if w.len() == 1 {
-		h, payload, provenance := w.only()
+	defer w.Reset()
+	if w.Len() == 1 {
+		h, payload, provenance := w.Only()
 		return a.stageOne(&h, payload, provenance)
 	}
-	h, body := w.close()
+	h, body := w.Close()
 	off, err := a.encode(&h, body, nil)
 	if err != nil {
 		return err
 	}
 	from := len(a.staged)
-	a.staged = w.list(a.staged, &h, off)
-	a.listed += listedSize(a.staged[from:])
+	a.staged = w.List(a.staged, &h, off)
+	a.listed += format.ListedSize(a.staged[from:])
 	return nil
 }
 
@@ -204,14 +206,14 @@ func (a *appender) syncLocked() error {
 
 // encode appends a record to what is to be written, and returns its place in the
 // pack.
-func (a *appender) encode(h *header, payload, provenance []byte) (off int64, err error) {
-	if err := a.reserve(h.length()); err != nil {
+func (a *appender) encode(h *format.Header, payload, provenance []byte) (off int64, err error) {
+	if err := a.reserve(h.Length()); err != nil {
 		return 0, err
 	}
 	from := len(a.buf)
 	off = a.end + int64(from)
-	a.buf = slices.Grow(a.buf, int(h.length()))[:from+int(h.length())]
-	h.encodeWhole(a.buf[from:], a.pack.id, off, payload, provenance)
+	a.buf = slices.Grow(a.buf, int(h.Length()))[:from+int(h.Length())]
+	h.Encode(a.buf[from:], a.pack.ID, off, payload, provenance)
 	return off, nil
 }
 
@@ -263,20 +265,20 @@ func (a *appender) adopt(p *pack, n int64) bool {
 		return false
 	}
 	found, info, err := a.s.contents(p, 0)
-	if err != nil || isSealed(info) || found.end+n > a.s.packBytes {
+	if err != nil || isSealed(info) || found.End+n > a.s.packBytes {
 		_ = file.Close()
 		return false
 	}
-	if !found.torn && found.end < info.Size() {
-		a.s.setAsideBytes(p, found.end, info.Size(), errNoRecord)
+	if !found.Torn && found.End < info.Size() {
+		a.s.setAsideBytes(p, found.End, info.Size(), format.ErrNoRecord)
 	}
-	if found.end < info.Size() && file.Truncate(found.end) != nil {
+	if found.End < info.Size() && file.Truncate(found.End) != nil {
 		_ = file.Close()
 		return false
 	}
-	all := found.entries
-	found.entries = all[sort.Search(len(all), func(i int) bool { return all[i].offset() >= p.end }):]
-	p.indexed, p.size = found.indexed, found.end
+	all := found.Entries
+	found.Entries = all[sort.Search(len(all), func(i int) bool { return all[i].Offset() >= p.end }):]
+	p.indexed, p.size = found.Indexed, found.End
 	a.s.learn(p, found, nil)
 	a.take(p, file, all)
 	return true
@@ -310,7 +312,7 @@ func (a *appender) create() error {
 		if v.packs == nil {
 			v.packs = make(map[uint64]*pack)
 		}
-		v.packs[p.id] = p
+		v.packs[p.ID] = p
 		v.growing = append(v.growing, p)
 		a.s.index.add(p)
 		a.take(p, file, nil)
@@ -369,7 +371,7 @@ func (p *pack) openEmpty() error {
 	return nil
 }
 
-func (a *appender) take(p *pack, file *os.File, entries []entry) {
+func (a *appender) take(p *pack, file *os.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 const mergedFile = "packs.idx"
@@ -14,7 +16,7 @@ const noPack = ^uint32(0)
 
 // A base is the merged index that a process goes on from. Nil is one of nothing.
 type base struct {
-	*merged
+	*format.Merged
 	data    []byte   // the file, if it is mapped
 	numbers []uint32 // of its packs, in this process; noPack for those not there. Guarded by index.mu.
 }
@@ -27,7 +29,7 @@ func openBase(path string) (*base, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info.Size() == 0 {
-		return nil, fmt.Errorf("%w: it is empty", errDamaged)
+		return nil, fmt.Errorf("%w: it is empty", format.ErrDamaged)
 	}
 	b := new(base)
 	data, err := mapOpen(f, info.Size())
@@ -36,7 +38,7 @@ func openBase(path string) (*base, error) {
 	} else if data, err = io.ReadAll(f); err != nil {
 		return nil, err
 	}
-	if b.merged, err = decodeMerged(data); err != nil {
+	if b.Merged, err = format.DecodeMerged(data); err != nil {
 		return nil, errors.Join(err, b.unmap())
 	}
 	b.detachAll()
@@ -61,28 +63,28 @@ func (b *base) len() int {
 	if b == nil {
 		return 0
 	}
-	return b.merged.len()
+	return b.Len()
 }
 
 // entry returns entry i, with the number that numbers has for its pack.
-func (b *base) entry(i int, numbers []uint32) (l located, ok bool) {
-	l, ok = b.merged.entry(i)
+func (b *base) entry(i int, numbers []uint32) (l format.Located, ok bool) {
+	l, ok = b.Entry(i)
 	if ok {
-		l.pack = numbers[l.pack]
+		l.Pack = numbers[l.Pack]
 	}
 	return l, ok
 }
 
 // find returns where the record of fp is.
-func (b *base) find(fp uint64) (at place, ok bool) {
+func (b *base) find(fp uint64) (at format.Place, ok bool) {
 	if b == nil {
-		return place{}, false
+		return format.Place{}, false
 	}
-	if at, ok = b.merged.find(fp); !ok {
-		return place{}, false
+	if at, ok = b.Find(fp); !ok {
+		return format.Place{}, false
 	}
-	at.pack = b.numbers[at.pack]
-	return at, at.pack != noPack
+	at.Pack = b.numbers[at.Pack]
+	return at, at.Pack != noPack
 }
 
 // dead reports whether most entries are of packs that are gone.
@@ -101,14 +103,14 @@ func (b *base) detach(p *pack) {
 }
 
 // detachAll makes all packs such as are not there.
-func (b *base) detachAll() { b.numbers = slices.Repeat([]uint32{noPack}, len(b.packs)) }
+func (b *base) detachAll() { b.numbers = slices.Repeat([]uint32{noPack}, len(b.Packs)) }
 
 // position returns where a pack stands in the list, if it does.
 func (b *base) position(id uint64) (i int, ok bool) {
 	if b == nil {
 		return 0, false
 	}
-	return b.merged.position(id)
+	return b.Position(id)
 }
 
 // reach is how many entries are of packs that are there.
@@ -118,7 +120,7 @@ func (b *base) reach() (n uint64) {
 	}
 	for i, number := range b.numbers {
 		if number != noPack {
-			n += b.packs[i].entries
+			n += b.Packs[i].Entries
 		}
 	}
 	return n

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/key"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // manySmall is how many unfinished packs are left alone: each costs every
@@ -92,8 +94,8 @@ type collection struct {
 	moved   int64 // what the records that moved took, as cost tells
 	evicted int   // how many records were
 
-	group   group // the one read last
-	grouped bool  // there are groups
+	group   format.Group // the one read last
+	grouped bool         // there are groups
 }
 
 // swelled returns how much more the records that moved take than they did before:
@@ -113,7 +115,7 @@ type collectedPack struct {
 	bytes   int64 // with the index
 	sealed  bool
 	lock    *os.File // nil if it could not be locked
-	entries []entry
+	entries []format.Entry
 	shares  []uint32 // what each takes if it is in a group; nil if none is
 	live    int64    // bytes that stay, with their part of an index
 	rewrite bool
@@ -126,8 +128,8 @@ func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
 // cost is what record i takes in the pack, if that has an index.
 func (p *collectedPack) cost(i int) int64 {
-	if e := &p.entries[i]; !e.isGroup() {
-		return e.bytes() + entrySize
+	if e := &p.entries[i]; !e.IsGroup() {
+		return e.Bytes() + format.EntrySize
 	}
 	return int64(p.shares[i])
 }
@@ -140,13 +142,13 @@ func (c *collection) share(p *collectedPack, i int) {
 	if p.shares == nil {
 		p.shares = make([]uint32, len(p.entries))
 	}
-	entries := p.entries[i:][:sameRecord(p.entries[i:])]
+	entries := p.entries[i:][:format.SameRecord(p.entries[i:])]
 	shares := p.shares[i:][:len(entries)]
-	total := entries[0].bytes() + listedSize(entries)
-	if c.group.read(&p.pack.packFile, entries[0].place) == nil {
-		if members, err := c.group.all(); err == nil && len(members) == len(entries) {
+	total := entries[0].Bytes() + format.ListedSize(entries)
+	if c.group.Read(&p.pack.Pack, entries[0].Place) == nil {
+		if members, err := c.group.All(); err == nil && len(members) == len(entries) {
 			for i := range members {
-				own := members[i].own()
+				own := members[i].Own()
 				shares[i] = uint32(own)
 				total -= int64(own)
 			}
@@ -167,7 +169,7 @@ type blobRefs struct {
 // A candidate is a record that may be evicted.
 type candidate struct {
 	pack  *collectedPack
-	entry *entry
+	entry *format.Entry
 	cost  int64
 	used  int64
 	worth float64
@@ -190,7 +192,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	}
 	before += s.mapped.removed()
 	if s.index.merges() {
-		c.merged = mergedCost
+		c.merged = format.MergedCost
 	}
 	c.survey()
 	victims, left, err := c.choose(ctx, before)
@@ -227,13 +229,13 @@ func (c *collection) survey() {
 	for _, p := range c.packs {
 		for i := range p.entries {
 			e := &p.entries[i]
-			if c.s.index.has(e.fp, e.place) {
+			if c.s.index.has(e.FP, e.Place) {
 				continue
 			}
-			if in, ok := c.older[e.fp]; ok && in != p.pack.number+1 {
-				c.older[e.fp] = manyPacks
+			if in, ok := c.older[e.FP]; ok && in != p.pack.number+1 {
+				c.older[e.FP] = manyPacks
 			} else {
-				c.older[e.fp] = p.pack.number + 1
+				c.older[e.FP] = p.pack.number + 1
 			}
 		}
 	}
@@ -244,7 +246,7 @@ func (c *collection) surveyPack(p *collectedPack) error {
 	if err != nil {
 		return err
 	}
-	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.entries
+	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.Entries
 	if index, err := os.Lstat(p.pack.indexPath()); err == nil {
 		p.bytes += index.Size()
 	}
@@ -261,7 +263,7 @@ func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
 
 // choose decides what is evicted and which packs are rewritten, so that of
 // held bytes at most the limit is left, and returns how many are at least.
-func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry]bool, least int64, err error) {
+func (c *collection) choose(ctx context.Context, held int64) (victims map[*format.Entry]bool, least int64, err error) {
 	candidates, err := c.candidates(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -272,7 +274,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	}
 	held -= unreferenced
 	if c.merged > 0 { // it will be written anew
-		held += mergedSize(len(c.packs)) + c.live*c.merged - c.s.mergedSize()
+		held += format.MergedSize(len(c.packs)) + c.live*c.merged - c.s.mergedSize()
 	}
 	// If every free pack were rewritten, this would be left.
 	least = held
@@ -285,7 +287,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	if c.grouped && least > limit {
 		limit -= limit / groupSlack
 	}
-	victims = make(map[*entry]bool)
+	victims = make(map[*format.Entry]bool)
 	for _, v := range candidates {
 		if least <= limit {
 			break
@@ -326,45 +328,45 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	for _, p := range c.packs {
 		for i := range p.entries {
 			e := &p.entries[i]
-			if e.isGroup() && (i == 0 || e.off != p.entries[i-1].off) {
+			if e.IsGroup() && (i == 0 || e.Off != p.entries[i-1].Off) {
 				c.share(p, i)
 			}
-			if !s.index.has(e.fp, e.place) || e.isTombstone() && !c.keepsTombstone(e.fp, p.pack) {
+			if !s.index.has(e.FP, e.Place) || e.IsTombstone() && !c.keepsTombstone(e.FP, p.pack) {
 				continue
 			}
 			p.live += p.cost(i)
 			c.live++
-			if e.isTombstone() {
+			if e.IsTombstone() {
 				continue
 			}
-			var h header
-			if c.group.describe(&h, &p.pack.packFile, e.fp, e.place) != nil {
-				h = header{} // damage is found where it is moved
+			var h format.Header
+			if c.group.Describe(&h, &p.pack.Pack, e.FP, e.Place) != nil {
+				h = format.Header{} // damage is found where it is moved
 			}
 			one := candidate{pack: p, entry: e, cost: p.cost(i), blob: c.reference(e, &h)}
-			if pinned[e.fp] {
+			if pinned[e.FP] {
 				continue
 			}
-			used := s.touches.used(s, e.fp, e.stamp)
+			used := s.touches.used(s, e.FP, e.Stamp)
 			one.used, one.worth = used.UnixNano(), infoOf(&h, used).Worth(now)
 			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
+		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.Stamp, b.entry.Stamp))
 	})
 	return all, nil
 }
 
 // reference counts the reference of a record to its blob, if it has one.
-func (c *collection) reference(e *entry, h *header) *blobRefs {
-	if !e.isBlob() || h.kind != kindBlob {
+func (c *collection) reference(e *format.Entry, h *format.Header) *blobRefs {
+	if !e.IsBlob() || h.Kind != format.KindBlob {
 		return nil
 	}
-	refs := c.blobs[h.ref]
+	refs := c.blobs[h.Ref]
 	if refs == nil {
-		refs = &blobRefs{size: int64(h.size)}
-		c.blobs[h.ref] = refs
+		refs = &blobRefs{size: int64(h.Size)}
+		c.blobs[h.Ref] = refs
 	}
 	refs.count++
 	return refs
@@ -411,7 +413,7 @@ func (c *collection) chooseRewrites(held int64) {
 }
 
 // apply carries out what was chosen.
-func (c *collection) apply(ctx context.Context, victims map[*entry]bool) error {
+func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) error {
 	for _, p := range c.packs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -431,9 +433,9 @@ func (c *collection) apply(ctx context.Context, victims map[*entry]bool) error {
 
 // evictInPlace evicts those victims of a pack that stays whose blob is worth
 // it.
-func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) error {
+func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bool) error {
 	for i := range p.entries {
-		if e := &p.entries[i]; victims[e] && e.isBlob() {
+		if e := &p.entries[i]; victims[e] && e.IsBlob() {
 			if err := c.bury(p.pack, e); err != nil {
 				return err
 			}
@@ -444,33 +446,33 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) err
 
 // bury appends a tombstone for exactly the record of e: with the same stamp,
 // it does not hide a later one.
-func (c *collection) bury(p *pack, e *entry) error {
-	var h header
-	if err := c.group.describe(&h, &p.packFile, e.fp, e.place); errors.Is(err, fs.ErrClosed) {
+func (c *collection) bury(p *pack, e *format.Entry) error {
+	var h format.Header
+	if err := c.group.Describe(&h, &p.Pack, e.FP, e.Place); errors.Is(err, fs.ErrClosed) {
 		return err
 	} else if err != nil {
 		return nil // damage: no record is left to bury
 	}
-	c.moved += headerSize + entrySize
-	return c.out.later(&header{kind: kindTombstone, key: h.key, stamp: h.stamp}, nil, nil, false)
+	c.moved += format.HeaderSize + format.EntrySize
+	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
 // rewrite moves what stays of a pack and removes it.
-func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
+func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {
 	s := c.s
 	for i := range p.entries {
 		e := &p.entries[i]
-		if !s.index.has(e.fp, e.place) {
+		if !s.index.has(e.FP, e.Place) {
 			continue // a later record exists by now
 		}
 		var err error
 		switch {
-		case victims[e] && c.keepsTombstone(e.fp, p.pack):
+		case victims[e] && c.keepsTombstone(e.FP, p.pack):
 			err = c.bury(p.pack, e)
 		case victims[e]:
-			s.index.forget(e.fp, e.place)
-		case e.isTombstone() && !c.keepsTombstone(e.fp, p.pack):
-			s.index.forget(e.fp, e.place)
+			s.index.forget(e.FP, e.Place)
+		case e.IsTombstone() && !c.keepsTombstone(e.FP, p.pack):
+			s.index.forget(e.FP, e.Place)
 		default:
 			err = c.move(p.pack, e, p.cost(i))
 		}
@@ -492,36 +494,36 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 
 // move copies a record that takes cost bytes to the packs that stay. A damaged one
 // is set aside.
-func (c *collection) move(p *pack, e *entry, cost int64) error {
-	var h header
+func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
+	var h format.Header
 	payload, provenance, err := c.read(&h, p, e)
 	if errors.Is(err, fs.ErrClosed) {
 		return err
 	}
 	if err != nil {
-		c.s.setAsideBytes(p, e.offset(), e.offset()+e.bytes(), err)
-		c.s.index.forget(e.fp, e.place)
+		c.s.setAsideBytes(p, e.Offset(), e.Offset()+e.Bytes(), err)
+		c.s.index.forget(e.FP, e.Place)
 		return nil
 	}
-	h.moves++
+	h.Moves++
 	c.moved += cost
-	return c.out.later(&h, payload, provenance, e.isGroup())
+	return c.out.later(&h, payload, provenance, e.IsGroup())
 }
 
 // read reads all of a record, verified; that of a member of a group is valid until
 // the next one is read.
-func (c *collection) read(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
-	if !e.isGroup() {
-		return p.readWhole(h, e.place)
+func (c *collection) read(h *format.Header, p *pack, e *format.Entry) (payload, provenance []byte, err error) {
+	if !e.IsGroup() {
+		return p.ReadWhole(h, e.Place)
 	}
-	i, err := c.group.get(h, &p.packFile, e.fp, e.place)
+	i, err := c.group.Get(h, &p.Pack, e.FP, e.Place)
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.kind == kindMember {
-		h.kind = kindInline
+	if h.Kind == format.KindMember {
+		h.Kind = format.KindInline
 	}
-	return c.group.payload(i), c.group.provenanceOf(i), nil
+	return c.group.Payload(i), c.group.Provenance(i), nil
 }
 
 func (c *collection) unlockPacks() {

@@ -20,6 +20,8 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/storetest"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // small makes packs and blobs of test records finish quickly.
@@ -183,7 +185,7 @@ func TestBadHeaderCostsOneRecord(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
 	for i := range 10 {
-		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: bytes.Repeat([]byte(magic), 20)}); err != nil {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: bytes.Repeat([]byte("LARDREC\x01"), 20)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -280,7 +282,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s.setAside(path, errDamaged)
+		s.setAside(path, format.ErrDamaged)
 	}
 	size, err := treeSize(filepath.Join(s.dir, quarantineDir))
 	if err != nil || size > o.MaxBytes/16 || size < o.MaxBytes/32 {
@@ -290,14 +292,14 @@ func TestQuarantineIsBounded(t *testing.T) {
 
 func TestNewerFormatIsRefused(t *testing.T) {
 	dir := sample(t)
-	text := formatText(formatVersion + 1)
+	text := format.VersionText(format.Version + 1)
 	if err := os.WriteFile(filepath.Join(dir, formatFile), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, dir)
 	_, err := Open(Options{Dir: dir})
 	var version *VersionError
-	if !errors.As(err, &version) || version.Version != formatVersion+1 {
+	if !errors.As(err, &version) || version.Version != format.Version+1 {
 		t.Fatalf("Open: %v", err)
 	}
 	if after := files(t, dir); len(after) != len(before) {

@@ -25,6 +25,8 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/store"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Values used where Options gives none.
@@ -83,11 +85,11 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBytes > 0 {
 		o.PackBytes = min(o.PackBytes, o.MaxBytes/16)
 	}
-	o.PackBytes = min(o.PackBytes, maxPack/2)
+	o.PackBytes = min(o.PackBytes, format.MaxPack/2)
 	if o.BlobBytes <= 0 {
 		o.BlobBytes = DefaultBlobBytes
 	}
-	o.BlobBytes = min(o.BlobBytes, maxInline)
+	o.BlobBytes = min(o.BlobBytes, format.MaxInline)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}

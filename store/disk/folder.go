@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/larder-data/larder/store"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // What is in the folder of a store.
@@ -59,7 +61,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, formatVersion)
+	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, format.Version)
 }
 
 // layOut makes what the folder lacks, and marks anew that are damaged: a folder
@@ -92,19 +94,19 @@ func (s *Store) checkFormat() error {
 	text, err := readSmall(path, 4096)
 	if err == nil {
 		var version int
-		version, err = parseFormat(text)
+		version, err = format.ParseVersion(text)
 		switch {
 		case err != nil:
-		case version > formatVersion:
+		case version > format.Version:
 			return &VersionError{s.dir, version}
-		case version == formatVersion || s.readOnly:
+		case version == format.Version || s.readOnly:
 			return nil
 		default:
 			return s.raiseFormat()
 		}
 	}
 	switch {
-	case errors.Is(err, errDamaged):
+	case errors.Is(err, format.ErrDamaged):
 		s.setAside(path, err)
 	case !isObstructed(err):
 		return err // what is not read may be a newer format
@@ -259,7 +261,7 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%w: %d bytes are more than %d", errDamaged, info.Size(), limit)
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", format.ErrDamaged, info.Size(), limit)
 	}
 	b := make([]byte, info.Size())
 	_, err = io.ReadFull(f, b)
@@ -274,7 +276,7 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%w: not a regular file", errDamaged)
+		return nil, nil, fmt.Errorf("%w: not a regular file", format.ErrDamaged)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -3,18 +3,20 @@ package disk
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // An index says where the latest record of each key is. What was learnt last
 // counts most: places, then frozen, then base.
 type index struct {
 	mu     sync.RWMutex
-	places map[uint64]place
-	frozen map[uint64]place // being merged with base: not changed meanwhile
-	base   *base            // nil for none
-	packs  []*pack          // by number; nil once gone
+	places map[uint64]format.Place
+	frozen map[uint64]format.Place // being merged with base: not changed meanwhile
+	base   *base                   // nil for none
+	packs  []*pack                 // by number; nil once gone
 	latest atomic.Int64
-	group  group // for supersedes
+	group  format.Group // for supersedes
 
 	least int           // how many places are worth a merge
 	full  int           // this many are
@@ -22,11 +24,11 @@ type index struct {
 }
 
 // forgotten is the place of a record that is known to be no good.
-var forgotten = place{pack: noPack, read: classTombstone}
+var forgotten = format.Place{Pack: noPack, Read: format.Tombstone}
 
 // lookup returns where the latest record of fp is, or a tombstone. Callers hold
 // mu.
-func (x *index) lookup(fp uint64) (place, bool) {
+func (x *index) lookup(fp uint64) (format.Place, bool) {
 	if at, ok := x.places[fp]; ok {
 		return at, true
 	}
@@ -37,19 +39,19 @@ func (x *index) lookup(fp uint64) (place, bool) {
 }
 
 // find returns where the record of fp is. A tombstone is not found.
-func (x *index) find(fp uint64) (place, *pack, bool) {
+func (x *index) find(fp uint64) (format.Place, *pack, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	at, ok := x.lookup(fp)
-	if !ok || at.isTombstone() {
-		return place{}, nil, false
+	if !ok || at.IsTombstone() {
+		return format.Place{}, nil, false
 	}
-	p := x.packs[at.pack]
+	p := x.packs[at.Pack]
 	return at, p, p != nil
 }
 
 // has reports whether the latest record of fp is the one at at.
-func (x *index) has(fp uint64, at place) bool {
+func (x *index) has(fp uint64, at format.Place) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	latest, ok := x.lookup(fp)
@@ -81,24 +83,24 @@ func (x *index) add(p *pack) {
 
 // insert makes known the records of p that entries describe, in the order of
 // the pack.
-func (x *index) insert(p *pack, entries []entry) {
+func (x *index) insert(p *pack, entries []format.Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.packs[p.number] == nil {
 		return // gone meanwhile
 	}
 	if len(x.places) == 0 {
-		x.places = make(map[uint64]place, len(entries))
+		x.places = make(map[uint64]format.Place, len(entries))
 	}
-	defer x.group.forget()
+	defer x.group.Forget()
 	for i := range entries {
 		e := &entries[i]
-		e.pack = p.number
-		x.saw(e.stamp)
+		e.Pack = p.number
+		x.saw(e.Stamp)
 		p.learn(e)
-		old, exists := x.lookup(e.fp)
-		if !exists || old != e.place && x.supersedes(e, old) {
-			x.places[e.fp] = e.place
+		old, exists := x.lookup(e.FP)
+		if !exists || old != e.Place && x.supersedes(e, old) {
+			x.places[e.FP] = e.Place
 		}
 	}
 	x.wake()
@@ -118,33 +120,33 @@ func (x *index) wake() {
 // supersedes reports whether e is later than the record at old. Of records
 // with one stamp, a tombstone is the latest: that is how a record is evicted.
 // Of copies, the one that was moved is: the other is about to be removed.
-func (x *index) supersedes(e *entry, old place) bool {
-	if old.pack == noPack {
+func (x *index) supersedes(e *format.Entry, old format.Place) bool {
+	if old.Pack == noPack {
 		return true
 	}
-	if e.pack == old.pack {
-		return e.off >= old.off // one writer after another: later is newer
+	if e.Pack == old.Pack {
+		return e.Off >= old.Off // one writer after another: later is newer
 	}
-	p := x.packs[old.pack]
+	p := x.packs[old.Pack]
 	if p == nil {
 		return true
 	}
-	var h header
-	err := p.header(&h, old)
-	if err == nil && h.kind == kindGroup && h.created != h.stamp { // else that is the stamp of all members
-		err = x.group.describe(&h, &p.packFile, e.fp, old)
+	var h format.Header
+	err := p.Header(&h, old)
+	if err == nil && h.Kind == format.KindGroup && h.Created != h.Stamp { // else that is the stamp of all members
+		err = x.group.Describe(&h, &p.Pack, e.FP, old)
 	}
 	if err != nil {
 		return true
 	}
-	if e.stamp != h.stamp {
-		return e.stamp > h.stamp
+	if e.Stamp != h.Stamp {
+		return e.Stamp > h.Stamp
 	}
-	return e.isTombstone() || !old.isTombstone() && e.moves > h.moves
+	return e.IsTombstone() || !old.IsTombstone() && e.Moves > h.Moves
 }
 
 // forget removes fp if its place is still old.
-func (x *index) forget(fp uint64, old place) {
+func (x *index) forget(fp uint64, old format.Place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if at, ok := x.lookup(fp); !ok || at != old {
@@ -159,7 +161,7 @@ func (x *index) remove(fp uint64) {
 	delete(x.places, fp)
 	if _, ok := x.lookup(fp); ok {
 		if x.places == nil {
-			x.places = make(map[uint64]place)
+			x.places = make(map[uint64]format.Place)
 		}
 		x.places[fp] = forgotten
 	}
@@ -176,33 +178,33 @@ func (x *index) drop(gone []*pack) {
 		}
 	}
 	for fp, at := range x.places {
-		if at != forgotten && x.packs[at.pack] == nil {
+		if at != forgotten && x.packs[at.Pack] == nil {
 			x.remove(fp)
 		}
 	}
 }
 
 // all returns the records for which keep holds.
-func (x *index) all(keep func(place) bool) []located {
+func (x *index) all(keep func(format.Place) bool) []format.Located {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var all []located
-	add := func(l located) {
-		if l.pack != noPack && x.packs[l.pack] != nil && keep(l.place) {
+	var all []format.Located
+	add := func(l format.Located) {
+		if l.Pack != noPack && x.packs[l.Pack] != nil && keep(l.Place) {
 			all = append(all, l)
 		}
 	}
 	for fp, at := range x.places {
-		add(located{fp, at})
+		add(format.Located{FP: fp, Place: at})
 	}
 	for fp, at := range x.frozen {
 		if _, newer := x.places[fp]; !newer {
-			add(located{fp, at})
+			add(format.Located{FP: fp, Place: at})
 		}
 	}
 	for i := range x.base.len() {
 		l, ok := x.base.entry(i, x.base.numbers)
-		if latest, known := x.lookup(l.fp); ok && known && latest == l.place {
+		if latest, known := x.lookup(l.FP); ok && known && latest == l.Place {
 			add(l)
 		}
 	}

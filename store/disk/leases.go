@@ -12,6 +12,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/internal/lease"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Waiting for another process: it is asked again after a pause that grows
@@ -106,7 +108,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 // leaseOffset spreads keys over 62 bits. Two keys at one offset would only
 // wait for each other.
 func leaseOffset(k key.Key) int64 {
-	return int64(fingerprint(k) >> 2)
+	return int64(format.Fingerprint(k) >> 2)
 }
 
 // open returns the file of locks, nil if there can be none.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 func (s *Store) manifestPath(name string) string {
@@ -26,9 +28,9 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if m.Time.IsZero() {
 		m.Time = time.Now()
 	}
-	b := encodeManifest(&m)
-	if len(b) > maxManifest {
-		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), maxManifest)
+	b := format.EncodeManifest(&m)
+	if len(b) > format.MaxManifest {
+		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), format.MaxManifest)
 	}
 	if err := s.writeFile(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
@@ -47,13 +49,13 @@ func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error)
 
 // readManifest reads one file. A damaged one is set aside and not found.
 func (s *Store) readManifest(path string) (store.Manifest, error) {
-	b, err := readSmall(path, maxManifest)
+	b, err := readSmall(path, format.MaxManifest)
 	var m store.Manifest
 	if err == nil {
-		m, err = decodeManifest(b)
+		m, err = format.DecodeManifest(b)
 	}
 	if err == nil && s.manifestPath(m.Name) != path {
-		err = fmt.Errorf("%w: it has the name of another manifest", errDamaged)
+		err = fmt.Errorf("%w: it has the name of another manifest", format.ErrDamaged)
 	}
 	if err == nil {
 		return m, nil

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unsafe"
 	"weak"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Whoever gets a payload may slice it, and keep the slice for as long as he
@@ -208,9 +210,9 @@ func (m *mappings) letGo() {
 func (id fileID) check(size int64) error {
 	switch {
 	case !id.regular:
-		return fmt.Errorf("%w: not a regular file", errDamaged)
+		return fmt.Errorf("%w: not a regular file", format.ErrDamaged)
 	case id.size != size:
-		return fmt.Errorf("%w: %d bytes, not %d", errDamaged, id.size, size)
+		return fmt.Errorf("%w: %d bytes, not %d", format.ErrDamaged, id.size, size)
 	}
 	return nil
 }

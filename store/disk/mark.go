@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/store"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // marks are the files that say of a folder that it is a store, and how each
 // begins. One is enough, as any may be damaged.
 var marks = []struct{ name, start string }{
-	{formatFile, formatStart},
+	{formatFile, format.VersionStart},
 	{tagFile, cachedirTag},
 	{readmeFile, readme[:strings.IndexByte(readme, '.')]},
 }
@@ -92,5 +94,5 @@ func (s *Store) mark() error {
 }
 
 func (s *Store) writeMark() error {
-	return s.fill(filepath.Join(s.dir, formatFile), []byte(formatText(formatVersion)))
+	return s.fill(filepath.Join(s.dir, formatFile), []byte(format.VersionText(format.Version)))
 }

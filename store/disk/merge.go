@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // leastMerge is how many records may lack a merged index: whoever opens the
@@ -82,7 +84,7 @@ func (s *Store) remerge() {
 
 // merge writes a merged index of all that was learnt before freeze, and goes on
 // with it. Nobody else may merge meanwhile.
-func (s *Store) merge(covered []mergedPack) error {
+func (s *Store) merge(covered []format.MergedPack) error {
 	plan := s.index.plan(covered)
 	if err := s.writeMerged(plan); err != nil {
 		return err
@@ -97,7 +99,7 @@ func (s *Store) merge(covered []mergedPack) error {
 
 // discardMerged does without a merged index that is damaged.
 func (s *Store) discardMerged() {
-	s.setAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", errDamaged))
+	s.setAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", format.ErrDamaged))
 	s.index.mu.Lock()
 	s.index.base = nil // not unmapped: it may be read for a merge
 	s.index.mu.Unlock()
@@ -106,6 +108,6 @@ func (s *Store) discardMerged() {
 		if err != nil {
 			s.report(p.path, "cannot read a pack", err)
 		}
-		s.index.insert(p, found.entries)
+		s.index.insert(p, found.Entries)
 	}
 }

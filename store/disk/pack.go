@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 const (
@@ -17,7 +19,7 @@ const (
 // appends; all others read. A pack without write permission is sealed: it
 // will not grow again.
 type pack struct {
-	packFile
+	format.Pack
 	number uint32
 	path   string
 	file   *os.File    // its reader
@@ -38,17 +40,17 @@ type pack struct {
 
 // newPack returns the pack at path, which must be given a file.
 func newPack(id uint64, path string) *pack {
-	return &pack{packFile: packFile{id: id}, path: path}
+	return &pack{Pack: format.Pack{ID: id}, path: path}
 }
 
 // open gives p a file to read.
-func (p *pack) open(file *os.File) { p.file, p.reader = file, file }
+func (p *pack) open(file *os.File) { p.file, p.Reader = file, file }
 
 // learn counts a record that the index is told of. It may have been before.
-func (p *pack) learn(e *entry) {
-	if e.offset() >= p.known {
-		p.known = e.offset() + e.bytes()
-		p.blobs += e.blob
+func (p *pack) learn(e *format.Entry) {
+	if e.Offset() >= p.known {
+		p.known = e.Offset() + e.Bytes()
+		p.blobs += e.Blob
 	}
 }
 

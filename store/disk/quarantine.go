@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 const (
@@ -44,7 +46,7 @@ func (r *reports) first(what string) bool {
 // moves it to the quarantine. A file that could not be read for another
 // reason may be sound, and stays.
 func (s *Store) setAside(path string, reason error) {
-	if !errors.Is(reason, errDamaged) {
+	if !errors.Is(reason, format.ErrDamaged) {
 		s.report(path, "cannot read a file", reason)
 		return
 	}
@@ -71,7 +73,7 @@ func (s *Store) setAside(path string, reason error) {
 // setAsideBytes reports bytes of a pack that are no record, or a bad one, and
 // copies them to the quarantine.
 func (s *Store) setAsideBytes(p *pack, from, to int64, reason error) {
-	name := fmt.Sprintf("%016x-%d.record", p.id, from)
+	name := fmt.Sprintf("%016x-%d.record", p.ID, from)
 	if !s.reports.first(name) {
 		return
 	}

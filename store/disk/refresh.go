@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // staleAfter is for how long what other processes change may go unseen by
@@ -153,13 +155,13 @@ func (s *Store) load(p *pack) {
 	if v.packs == nil {
 		v.packs = make(map[uint64]*pack)
 	}
-	v.packs[p.id] = p
+	v.packs[p.ID] = p
 	s.index.add(p)
 	p.end = s.index.cover(p, info.Size())
 	s.room.held.Add(p.end + int64(p.blobs))
-	var found scan
+	var found format.Scan
 	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than to read its index
-		found, err = p.scan(p.end, info.Size())
+		found, err = p.Scan(p.end, info.Size())
 	} else {
 		found, info, err = s.contents(p, p.end)
 	}
@@ -169,9 +171,9 @@ func (s *Store) load(p *pack) {
 	if !p.sealed {
 		v.growing = append(v.growing, p)
 	}
-	p.indexed = found.indexed
-	if p.sealed && p.end == 0 && p.indexed < found.end && err == nil && !s.readOnly {
-		s.keepIndex(p, found.end, found.entries)
+	p.indexed = found.Indexed
+	if p.sealed && p.end == 0 && p.indexed < found.End && err == nil && !s.readOnly {
+		s.keepIndex(p, found.End, found.Entries)
 	}
 	s.learn(p, found, err)
 }
@@ -191,27 +193,27 @@ func (s *Store) follow(p *pack) {
 	if p.size < p.end {
 		p.end = 0 // somebody cut it: begin again
 	}
-	found, err := p.scan(p.end, p.size)
+	found, err := p.Scan(p.end, p.size)
 	s.learn(p, found, err)
 }
 
 // learn makes the result of a scan known.
-func (s *Store) learn(p *pack, found scan, err error) {
+func (s *Store) learn(p *pack, found format.Scan, err error) {
 	if err != nil {
 		s.report(p.path, "cannot read a pack", err)
 	}
-	for _, d := range found.damaged {
-		s.setAsideBytes(p, d.from, d.to, errNoRecord)
+	for _, d := range found.Damaged {
+		s.setAsideBytes(p, d.From, d.To, format.ErrNoRecord)
 	}
-	if p.sealed && err == nil && found.end < p.size {
-		s.setAsideBytes(p, found.end, p.size, errNoRecord)
+	if p.sealed && err == nil && found.End < p.size {
+		s.setAsideBytes(p, found.End, p.size, format.ErrNoRecord)
 	}
-	grown := found.end - p.end
-	for i := range found.entries {
-		grown += int64(found.entries[i].blob)
+	grown := found.End - p.end
+	for i := range found.Entries {
+		grown += int64(found.Entries[i].Blob)
 	}
-	p.end = found.end
-	s.index.insert(p, found.entries)
+	p.end = found.End
+	s.index.insert(p, found.Entries)
 	s.room.held.Add(grown)
 }
 

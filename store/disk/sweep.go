@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/key"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // trashDir holds blobs for the moment between the decision that nothing
 // refers to them and their removal.
 const trashDir = "trash"
 
-var errStray = fmt.Errorf("%w: not what belongs here", errDamaged)
+var errStray = fmt.Errorf("%w: not what belongs here", format.ErrDamaged)
 
 // sweepPacks removes the indexes of packs that are gone.
 func (s *Store) sweepPacks() error {
@@ -79,10 +81,10 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 // referencedBlobs returns the digests of blobs that have a record.
 func (s *Store) referencedBlobs() map[key.Digest]bool {
 	referenced := make(map[key.Digest]bool)
-	for _, r := range s.index.all(place.isBlob) {
-		var h header
-		if _, p, ok := s.index.find(r.fp); ok && p.header(&h, r.place) == nil {
-			referenced[h.ref] = true
+	for _, r := range s.index.all(format.Place.IsBlob) {
+		var h format.Header
+		if _, p, ok := s.index.find(r.FP); ok && p.Header(&h, r.Place) == nil {
+			referenced[h.Ref] = true
 		}
 	}
 	return referenced

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Every process adds touch files of its own; whoever finds many makes one of them.
@@ -130,17 +132,17 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 
 func (s *Store) writeTouches(t map[uint64]uint32) error {
 	path := filepath.Join(s.dir, touchDir, fmt.Sprintf("%016x%s", randomID(), touchSuffix))
-	return s.writeFile(path, encodeTouches(t))
+	return s.writeFile(path, format.EncodeTouches(t))
 }
 
 // readTouches adds the content of all touch files to t, and returns their
 // paths.
 func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
 	for _, path := range s.touchFiles() {
-		b, err := readSmall(path, maxTouchFile)
+		b, err := readSmall(path, format.MaxTouches)
 		var one map[uint64]uint32
 		if err == nil {
-			one, err = decodeTouches(b)
+			one, err = format.DecodeTouches(b)
 		}
 		switch {
 		case err == nil:

@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"encoding/binary"
@@ -17,10 +17,11 @@ const (
 	touchMagic      = "LARDTCH\x01"
 	touchHeaderSize = 16
 	touchSize       = 12
-	maxTouchFile    = 1 << 30
+	MaxTouches      = 1 << 30 // bytes of a touch file
 )
 
-func encodeTouches(t map[uint64]uint32) []byte {
+// EncodeTouches returns a touch file that says of fingerprints when they were used.
+func EncodeTouches(t map[uint64]uint32) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, touchHeaderSize, touchHeaderSize+touchSize*len(t))
 	for fp, at := range t {
@@ -32,14 +33,15 @@ func encodeTouches(t map[uint64]uint32) []byte {
 	return b
 }
 
-func decodeTouches(b []byte) (map[uint64]uint32, error) {
+// DecodeTouches is the reverse of EncodeTouches.
+func DecodeTouches(b []byte) (map[uint64]uint32, error) {
 	le := binary.LittleEndian
 	if len(b) < touchHeaderSize || string(b[:8]) != touchMagic || le.Uint64(b[8:]) != xxh3.Hash(b[touchHeaderSize:]) {
-		return nil, fmt.Errorf("%w: bad checksum", errDamaged)
+		return nil, fmt.Errorf("%w: bad checksum", ErrDamaged)
 	}
 	b = b[touchHeaderSize:]
 	if len(b)%touchSize != 0 {
-		return nil, fmt.Errorf("%w: half an entry", errDamaged)
+		return nil, fmt.Errorf("%w: half an entry", ErrDamaged)
 	}
 	t := make(map[uint64]uint32, len(b)/touchSize)
 	for ; len(b) > 0; b = b[touchSize:] {

@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"encoding/binary"
@@ -22,10 +22,11 @@ import (
 const (
 	manifestMagic      = "LARDMAN\x01"
 	manifestHeaderSize = 56
-	maxManifest        = 1 << 30
+	MaxManifest        = 1 << 30 // bytes of a manifest
 )
 
-func encodeManifest(m *store.Manifest) []byte {
+// EncodeManifest returns the file of a manifest.
+func EncodeManifest(m *store.Manifest) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, manifestHeaderSize, manifestHeaderSize+len(m.Name)+len(m.Note)+key.Size*len(m.Keys))
 	copy(b, manifestMagic)
@@ -45,16 +46,17 @@ func encodeManifest(m *store.Manifest) []byte {
 	return b
 }
 
-func decodeManifest(b []byte) (m store.Manifest, err error) {
+// DecodeManifest is the reverse of EncodeManifest.
+func DecodeManifest(b []byte) (m store.Manifest, err error) {
 	le := binary.LittleEndian
 	if len(b) < manifestHeaderSize || string(b[:8]) != manifestMagic || le.Uint64(b[8:]) != xxh3.Hash(b[16:]) {
-		return m, fmt.Errorf("%w: bad checksum", errDamaged)
+		return m, fmt.Errorf("%w: bad checksum", ErrDamaged)
 	}
 	name, note, keys := le.Uint64(b[32:]), le.Uint64(b[40:]), le.Uint64(b[48:])
 	body := b[manifestHeaderSize:]
 	n := uint64(len(body))
 	if name > n || note > n || keys > n/key.Size || name+note+keys*key.Size != n {
-		return m, fmt.Errorf("%w: lengths do not add up", errDamaged)
+		return m, fmt.Errorf("%w: lengths do not add up", ErrDamaged)
 	}
 	m.Time = time.Unix(0, int64(le.Uint64(b[16:])))
 	m.Pinned = b[24] == 1

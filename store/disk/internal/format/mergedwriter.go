@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"bufio"
@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// writeMergedIndex writes a merged index of packs. each yields the entries, most
+// WriteMerged writes a merged index of packs. each yields the entries, most
 // of them at most, ordered by fingerprint and with positions in packs; it is
 // called twice.
-func writeMergedIndex(file io.Writer, latest int64, packs []mergedPack, most int, each func(yield func(located) error) error) error {
-	m := &merged{latest: latest, packs: packs, bits: directoryBits(most)}
+func WriteMerged(file io.Writer, latest int64, packs []MergedPack, most int, each func(yield func(Located) error) error) error {
+	m := &Merged{Latest: latest, Packs: packs, bits: directoryBits(most)}
 	entries, err := m.direct(each)
 	if err != nil {
 		return err
@@ -20,20 +20,20 @@ func writeMergedIndex(file io.Writer, latest int64, packs []mergedPack, most int
 	if _, err := w.Write(m.encodeHead(entries)); err != nil {
 		return err
 	}
-	err = each(func(l located) error {
-		_, err := w.Write(appendMergedEntry(w.AvailableBuffer(), l.fp, l.place))
+	err = each(func(l Located) error {
+		_, err := w.Write(appendMergedEntry(w.AvailableBuffer(), l.FP, l.Place))
 		return err
 	})
 	return cmp.Or(err, w.Flush())
 }
 
 // direct makes the directory, and counts the entries, in all and of each pack.
-func (m *merged) direct(each func(yield func(located) error) error) (entries uint64, err error) {
+func (m *Merged) direct(each func(yield func(Located) error) error) (entries uint64, err error) {
 	first := make([]uint32, 1<<m.bits+1)
-	err = each(func(l located) error {
+	err = each(func(l Located) error {
 		entries++
-		first[m.bucket(l.fp)+1]++
-		m.packs[l.pack].entries++
+		first[m.bucket(l.FP)+1]++
+		m.Packs[l.Pack].Entries++
 		return nil
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"bytes"
@@ -6,61 +6,72 @@ import (
 	"io"
 )
 
-// A scan is what was found in a part of a pack.
-type scan struct {
-	entries []entry
-	end     int64    // go on from here when the pack has grown
-	indexed int64    // an index file covers this much
-	torn    bool     // a record begins at end but is not whole yet
-	damaged []extent // bytes that are no records
+// A Scan is what was found in a part of a pack.
+type Scan struct {
+	Entries []Entry
+	End     int64    // go on from here when the pack has grown
+	Indexed int64    // an index file covers this much
+	Torn    bool     // a record begins at End but is not whole yet
+	Damaged []Extent // bytes that are no records
 }
 
-type extent struct{ from, to int64 }
+// An Extent is a part of a pack, in bytes.
+type Extent struct{ From, To int64 }
 
-// scan reads the headers of the records between two offsets, and groups. After
+// Scan reads the headers of the records between two offsets, and groups. After
 // damage it goes on at the next header that is valid, so that damage costs no
 // more than the records it hit. Damage at the very end may be a record that
 // another process is writing: it is left for the next scan.
-func (p *packFile) scan(from, size int64) (scan, error) {
-	size = min(size, maxPack)
-	s := scan{end: from}
-	w := window{r: p.reader, size: size}
-	g := borrowGroup()
-	defer g.giveBack()
-	for off := from; off+headerSize <= size; {
-		b, err := w.at(off, headerSize)
+func (p *Pack) Scan(from, size int64) (Scan, error) {
+	size = min(size, MaxPack)
+	s := Scan{End: from}
+	w := window{r: p.Reader, size: size}
+	g := BorrowGroup()
+	defer g.GiveBack()
+	for off := from; off+HeaderSize <= size; {
+		b, err := w.at(off, HeaderSize)
 		if err != nil {
 			return s, err
 		}
-		var h header
-		if !h.decode(b, p.id, off) {
+		var h Header
+		if !h.decode(b, p.ID, off) {
 			off += nextMagic(b)
 			continue
 		}
-		if off > s.end {
-			s.damaged = append(s.damaged, extent{s.end, off})
-			s.end = off
+		if off > s.End {
+			s.Damaged = append(s.Damaged, Extent{s.End, off})
+			s.End = off
 		}
-		if off+h.length() > size {
-			s.torn = true
+		if off+h.Length() > size {
+			s.Torn = true
 			return s, nil
 		}
-		if h.kind == kindGroup {
-			if b, err = w.at(off, h.readSize()); err != nil {
+		if h.Kind == KindGroup {
+			if b, err = w.at(off, h.ReadSize()); err != nil {
 				return s, err
 			}
 			g.header = h
-			if s.entries, err = g.list(s.entries, off, b[headerSize:h.readSize()]); err != nil {
-				off += h.length() // no record begins in it
+			if s.Entries, err = g.list(s.Entries, off, b[HeaderSize:h.ReadSize()]); err != nil {
+				off += h.Length() // no record begins in it
 				continue
 			}
 		} else {
-			s.entries = append(s.entries, newEntry(&h, off))
+			s.Entries = append(s.Entries, NewEntry(&h, off))
 		}
-		off += h.length()
-		s.end = off
+		off += h.Length()
+		s.End = off
 	}
 	return s, nil
+}
+
+// ScanIndexed is scan with the help of an index: what lies beyond is read. An index
+// that is damaged is no help.
+func (p *Pack) ScanIndexed(index []byte, from, size int64) (found Scan, indexErr, err error) {
+	entries, covered, indexErr := decodeIndex(index, p.ID, size, from)
+	found, err = p.Scan(max(covered, from), size)
+	found.Entries = append(entries, found.Entries...)
+	found.Indexed = covered
+	return found, indexErr, err
 }
 
 // nextMagic returns how far after the beginning of b the next header may

@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"encoding/binary"
@@ -12,16 +12,16 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// errOtherKey says that the record found by a fingerprint has another key.
-var errOtherKey = errors.New("record of another key")
+// ErrOtherKey says that the record found by a fingerprint has another key.
+var ErrOtherKey = errors.New("record of another key")
 
-// A group is one that is read, as far as it was asked for.
-type group struct {
-	pack    *packFile // nil for none
-	at      place
-	header  header
+// A Group is one that is read, as far as it was asked for.
+type Group struct {
+	pack    *Pack // nil for none
+	at      Place
+	header  Header
 	rest    []byte // the members that were not looked at
-	members []member
+	members []Member
 	next    int // the member after the one that was found last
 
 	buf        []byte
@@ -32,52 +32,55 @@ type group struct {
 
 // groups are for one use each: what was read is not kept, as every read is to be
 // checked.
-var groups = sync.Pool{New: func() any { return new(group) }}
+var groups = sync.Pool{New: func() any { return new(Group) }}
 
-func borrowGroup() *group { return groups.Get().(*group) }
+// BorrowGroup returns a group that is not read yet, for one use.
+func BorrowGroup() *Group { return groups.Get().(*Group) }
 
-func (g *group) giveBack() {
-	g.forget()
+// GiveBack ends the use of a group that was borrowed, and of all that lies in it.
+func (g *Group) GiveBack() {
+	g.Forget()
 	groups.Put(g)
 }
 
-func (g *group) forget() { g.pack, g.members, g.rest, g.described = nil, g.members[:0], nil, 0 }
+// Forget lets go of the group that was read last.
+func (g *Group) Forget() { g.pack, g.members, g.rest, g.described = nil, g.members[:0], nil, 0 }
 
-// read reads the group at at, unless it is the one read last.
-func (g *group) read(p *packFile, at place) error {
+// Read reads the group at at, unless it is the one read last.
+func (g *Group) Read(p *Pack, at Place) error {
 	if g.pack == p && g.at == at {
 		return nil
 	}
-	g.forget()
-	if at.readSize() > headerSize+maxGroupBody {
-		return fmt.Errorf("%w: a group cannot be as long", errDamaged)
+	g.Forget()
+	if at.ReadSize() > HeaderSize+MaxGroupBody {
+		return fmt.Errorf("%w: a group cannot be as long", ErrDamaged)
 	}
-	g.buf = slices.Grow(g.buf[:0], at.readSize())[:at.readSize()]
+	g.buf = slices.Grow(g.buf[:0], at.ReadSize())[:at.ReadSize()]
 	if err := p.readRecord(&g.header, at, g.buf); err != nil {
 		return err
 	}
-	return g.open(p, at, g.buf[headerSize:])
+	return g.open(p, at, g.buf[HeaderSize:])
 }
 
-// lies takes b, which must not change until forget, for the group at at, if it is
+// Take takes b, which must not change until forget, for the group at at, if it is
 // that and not the one read last.
-func (g *group) lies(p *packFile, at place, b []byte) error {
+func (g *Group) Take(p *Pack, at Place, b []byte) error {
 	if g.pack == p && g.at == at {
 		return nil
 	}
-	g.forget()
-	if err := p.check(&g.header, at, b); err != nil {
+	g.Forget()
+	if err := p.Check(&g.header, at, b); err != nil {
 		return err
 	}
-	return g.open(p, at, b[headerSize:])
+	return g.open(p, at, b[HeaderSize:])
 }
 
 // open takes a body for that of the group with g.header, if it is that.
-func (g *group) open(p *packFile, at place, body []byte) error {
-	if g.header.kind != kindGroup {
-		return fmt.Errorf("%w: a record that is no group is in its place", errDamaged)
+func (g *Group) open(p *Pack, at Place, body []byte) error {
+	if g.header.Kind != KindGroup {
+		return fmt.Errorf("%w: a record that is no group is in its place", ErrDamaged)
 	}
-	if err := g.header.verify(body); err != nil {
+	if err := g.header.Verify(body); err != nil {
 		return err
 	}
 	g.members, g.rest, g.next, g.described = g.members[:0], body, 0, 0
@@ -87,7 +90,7 @@ func (g *group) open(p *packFile, at place, body []byte) error {
 
 // find returns which member has the fingerprint. Members are mostly asked for
 // one after another.
-func (g *group) find(fp uint64) (i int, err error) {
+func (g *Group) find(fp uint64) (i int, err error) {
 	for i = g.next; i < len(g.members) || g.more(); i++ {
 		if i >= len(g.members) {
 			if err := g.decode(); err != nil {
@@ -105,11 +108,11 @@ func (g *group) find(fp uint64) (i int, err error) {
 			return i, nil
 		}
 	}
-	return 0, errOtherKey
+	return 0, ErrOtherKey
 }
 
-// all looks at all members.
-func (g *group) all() ([]member, error) {
+// All looks at all members.
+func (g *Group) All() ([]Member, error) {
 	for g.more() {
 		if err := g.decode(); err != nil {
 			return nil, err
@@ -120,12 +123,12 @@ func (g *group) all() ([]member, error) {
 
 // list appends the entries of the members of the group with g.header at off to
 // entries.
-func (g *group) list(entries []entry, off int64, body []byte) ([]entry, error) {
-	err := g.open(nil, place{}, body)
+func (g *Group) list(entries []Entry, off int64, body []byte) ([]Entry, error) {
+	err := g.open(nil, Place{}, body)
 	if err != nil {
 		return entries, err
 	}
-	members, err := g.all()
+	members, err := g.All()
 	if err != nil {
 		return entries, err
 	}
@@ -136,13 +139,13 @@ func (g *group) list(entries []entry, off int64, body []byte) ([]entry, error) {
 }
 
 // more reports whether there are members that were not looked at.
-func (g *group) more() bool { return uint64(len(g.members)) < g.header.typ || len(g.rest) > 0 }
+func (g *Group) more() bool { return uint64(len(g.members)) < g.header.Type || len(g.rest) > 0 }
 
 // decode looks at one more member.
-func (g *group) decode() error {
+func (g *Group) decode() error {
 	n := len(g.members)
-	g.members = append(g.members, member{})
-	m, before := &g.members[n], &member{}
+	g.members = append(g.members, Member{})
+	m, before := &g.members[n], &Member{}
 	if n > 0 {
 		before = &g.members[n-1]
 	}
@@ -158,15 +161,15 @@ func (g *group) decode() error {
 		}
 	}
 	m.cost, m.created, m.stamp = c.varint(), before.created+c.varint(), before.stamp+c.varint()
-	m.prefix, m.suffix = c.length(maxMemberProvenance), c.length(maxMemberProvenance)
+	m.prefix, m.suffix = c.length(MaxMemberProvenance), c.length(MaxMemberProvenance)
 	m.middle = c.take(c.uvarint())
 	m.payload = c.take(head >> memberSizeShift)
 	switch {
-	case c.bad, uint64(n) >= min(g.header.typ, maxMembers),
-		m.prefix+m.suffix > before.provenance(), m.provenance() > maxMemberProvenance,
-		len(m.payload) > maxMemberPayload, m.link != nil && len(m.payload) > 0:
+	case c.bad, uint64(n) >= min(g.header.Type, MaxMembers),
+		m.prefix+m.suffix > before.provenanceSize(), m.provenanceSize() > MaxMemberProvenance,
+		len(m.payload) > MaxMemberPayload, m.link != nil && len(m.payload) > 0:
 		g.members = g.members[:n]
-		return fmt.Errorf("%w: member %d of a group is none", errDamaged, n)
+		return fmt.Errorf("%w: member %d of a group is none", ErrDamaged, n)
 	}
 	m.fp = xxh3.Hash(m.key)
 	m.bytes = len(g.rest) - len(c.b)
@@ -176,25 +179,25 @@ func (g *group) decode() error {
 
 // record fills in the header that member i would have as a record of its own, but
 // for checksums.
-func (g *group) record(h *header, i int) {
+func (g *Group) record(h *Header, i int) {
 	m := &g.members[i]
-	*h = header{
-		kind: kindMember, typ: m.typ, size: uint64(len(m.payload)), cost: m.cost, created: m.created, stamp: m.stamp,
-		provenance: uint32(m.provenance()), moves: g.header.moves,
+	*h = Header{
+		Kind: KindMember, Type: m.typ, Size: uint64(len(m.payload)), Cost: m.cost, Created: m.created, Stamp: m.stamp,
+		ProvenanceSize: uint32(m.provenanceSize()), Moves: g.header.Moves,
 	}
-	copy(h.key[:], m.key)
+	copy(h.Key[:], m.key)
 	if m.link != nil {
-		h.kind = kindLink
-		copy(h.ref[:], m.link)
+		h.Kind = KindLink
+		copy(h.Ref[:], m.link)
 	}
 }
 
-// payload returns the payload of member i, valid until another group is read.
-func (g *group) payload(i int) []byte { return g.members[i].payload }
+// Payload returns the payload of member i, valid until another group is read.
+func (g *Group) Payload(i int) []byte { return g.members[i].payload }
 
-// provenanceOf returns the provenance of member i, valid until the next call.
+// Provenance returns the provenance of member i, valid until the next call.
 // Members before it must have been looked at.
-func (g *group) provenanceOf(i int) []byte {
+func (g *Group) Provenance(i int) []byte {
 	if i < g.described-1 {
 		g.described = 0
 	}
@@ -212,20 +215,20 @@ func (g *group) provenanceOf(i int) []byte {
 	return g.provenance
 }
 
-// describe fills in the header of the record of fp at at, which may be that of a
+// Describe fills in the header of the record of fp at at, which may be that of a
 // member of a group.
-func (g *group) describe(h *header, p *packFile, fp uint64, at place) error {
-	if !at.isGroup() {
-		return p.header(h, at)
+func (g *Group) Describe(h *Header, p *Pack, fp uint64, at Place) error {
+	if !at.IsGroup() {
+		return p.Header(h, at)
 	}
-	_, err := g.get(h, p, fp, at)
+	_, err := g.Get(h, p, fp, at)
 	return err
 }
 
-// get fills in the header of the member of the group at at that has the
+// Get fills in the header of the member of the group at at that has the
 // fingerprint.
-func (g *group) get(h *header, p *packFile, fp uint64, at place) (i int, err error) {
-	if err := g.read(p, at); err != nil {
+func (g *Group) Get(h *Header, p *Pack, fp uint64, at Place) (i int, err error) {
+	if err := g.Read(p, at); err != nil {
 		return 0, err
 	}
 	if i, err = g.find(fp); err != nil {
@@ -235,14 +238,14 @@ func (g *group) get(h *header, p *packFile, fp uint64, at place) (i int, err err
 	return i, nil
 }
 
-// describe is that of a group for one use.
-func describe(h *header, p *packFile, fp uint64, at place) error {
-	if !at.isGroup() {
-		return p.header(h, at)
+// Describe is that of a group for one use.
+func Describe(h *Header, p *Pack, fp uint64, at Place) error {
+	if !at.IsGroup() {
+		return p.Header(h, at)
 	}
-	g := borrowGroup()
-	defer g.giveBack()
-	return g.describe(h, p, fp, at)
+	g := BorrowGroup()
+	defer g.GiveBack()
+	return g.Describe(h, p, fp, at)
 }
 
 // A cursor reads what may be anything: once it is bad, it gives zeros.

@@ -1,4 +1,4 @@
-package disk
+package format
 
 import (
 	"encoding/binary"
@@ -32,11 +32,11 @@ import (
 // member that comes first follows one of nothing but zeros. No two members of a
 // group have the same fingerprint.
 const (
-	maxMembers   = 256
-	maxGroupBody = 64 << 10
+	MaxMembers   = 256
+	MaxGroupBody = 64 << 10 // bytes of all of them
 	// What has more than this is a record of its own: little would be saved.
-	maxMemberPayload    = 4 << 10
-	maxMemberProvenance = 16 << 10
+	MaxMemberPayload    = 4 << 10
+	MaxMemberProvenance = 16 << 10
 	// memberBound is what a member takes at most besides payload and provenance.
 	memberBound = 2*key.Size + 8 + 7*binary.MaxVarintLen64
 )
@@ -47,11 +47,11 @@ const (
 	memberSizeShift = iota
 )
 
-// kindMember is the kind of a record in a group, which no header in a file has.
-const kindMember = kinds
+// KindMember is the kind of a record in a group, which no header in a file has.
+const KindMember = kinds
 
-// A member is one record of a group. Its slices are parts of the group.
-type member struct {
+// A Member is one record of a group. Its slices are parts of the group.
+type Member struct {
 	fp                   uint64
 	key, link            []byte
 	typ                  uint64
@@ -62,17 +62,17 @@ type member struct {
 	bytes                int // that it takes in the group
 }
 
-// own is how many bytes of the group are there for this member alone.
-func (m *member) own() int { return m.bytes - len(m.middle) }
+// Own is how many bytes of the group are there for this member alone.
+func (m *Member) Own() int { return m.bytes - len(m.middle) }
 
-func (m *member) provenance() int { return m.prefix + len(m.middle) + m.suffix }
+func (m *Member) provenanceSize() int { return m.prefix + len(m.middle) + m.suffix }
 
-// A groupWriter encodes a group.
-type groupWriter struct {
+// A GroupWriter encodes a group.
+type GroupWriter struct {
 	body       []byte
 	prints     []uint64 // of the members
 	stamps     []int64
-	first      header
+	first      Header
 	typ        uint64
 	created    int64
 	size       int    // of the payload of the last member
@@ -80,25 +80,26 @@ type groupWriter struct {
 	moves      uint32
 }
 
-// isSmall reports whether a record may be a member of a group that takes at most
+// IsSmall reports whether a record may be a member of a group that takes at most
 // limit bytes.
-func isSmall(h *header, payload, provenance []byte, limit int) bool {
-	return (h.kind == kindInline || h.kind == kindLink) && len(payload) <= maxMemberPayload &&
-		len(provenance) <= maxMemberProvenance && memberBound+len(payload)+len(provenance) <= limit
+func IsSmall(h *Header, payload, provenance []byte, limit int) bool {
+	return (h.Kind == KindInline || h.Kind == KindLink) && len(payload) <= MaxMemberPayload &&
+		len(provenance) <= MaxMemberProvenance && memberBound+len(payload)+len(provenance) <= limit
 }
 
-// takes reports whether a record that is small still fits into the group.
-func (w *groupWriter) takes(fp uint64, payload, provenance []byte, limit int) bool {
-	return len(w.prints) < maxMembers && len(w.body)+memberBound+len(payload)+len(provenance) <= limit &&
+// Takes reports whether a record that is small still fits into the group.
+func (w *GroupWriter) Takes(fp uint64, payload, provenance []byte, limit int) bool {
+	return len(w.prints) < MaxMembers && len(w.body)+memberBound+len(payload)+len(provenance) <= limit &&
 		!slices.Contains(w.prints, fp)
 }
 
-func (w *groupWriter) reset() {
-	*w = groupWriter{body: w.body[:0], prints: w.prints[:0], stamps: w.stamps[:0], provenance: w.provenance[:0]}
+// Reset begins another group.
+func (w *GroupWriter) Reset() {
+	*w = GroupWriter{body: w.body[:0], prints: w.prints[:0], stamps: w.stamps[:0], provenance: w.provenance[:0]}
 }
 
-// add appends a member.
-func (w *groupWriter) add(fp uint64, h *header, payload, provenance []byte) {
+// Add appends a member.
+func (w *GroupWriter) Add(fp uint64, h *Header, payload, provenance []byte) {
 	stamp := int64(0)
 	if n := len(w.stamps); n > 0 {
 		stamp = w.stamps[n-1]
@@ -106,67 +107,67 @@ func (w *groupWriter) add(fp uint64, h *header, payload, provenance []byte) {
 		w.first = *h
 	}
 	head := uint64(len(payload)) << memberSizeShift
-	if h.kind == kindLink {
+	if h.Kind == KindLink {
 		head |= memberLink
 	}
-	if h.typ != w.typ {
+	if h.Type != w.typ {
 		head |= memberType
 	}
 	prefix, suffix := inCommon(w.provenance, provenance)
 	middle := provenance[prefix : len(provenance)-suffix]
 	b := w.body
-	b = append(b, h.key[:]...)
+	b = append(b, h.Key[:]...)
 	b = binary.AppendUvarint(b, head)
 	if head&memberLink != 0 {
-		b = append(b, h.ref[:]...)
+		b = append(b, h.Ref[:]...)
 	}
 	if head&memberType != 0 {
-		b = binary.LittleEndian.AppendUint64(b, h.typ)
+		b = binary.LittleEndian.AppendUint64(b, h.Type)
 	}
-	b = binary.AppendVarint(b, h.cost)
-	b = binary.AppendVarint(b, h.created-w.created)
-	b = binary.AppendVarint(b, h.stamp-stamp)
+	b = binary.AppendVarint(b, h.Cost)
+	b = binary.AppendVarint(b, h.Created-w.created)
+	b = binary.AppendVarint(b, h.Stamp-stamp)
 	b = binary.AppendUvarint(b, uint64(prefix))
 	b = binary.AppendUvarint(b, uint64(suffix))
 	b = binary.AppendUvarint(b, uint64(len(middle)))
 	b = append(b, middle...)
 	b = append(b, payload...)
 	w.body = b
-	w.prints, w.stamps = append(w.prints, fp), append(w.stamps, h.stamp)
-	w.typ, w.created, w.moves, w.size = h.typ, h.created, max(w.moves, h.moves), len(payload)
+	w.prints, w.stamps = append(w.prints, fp), append(w.stamps, h.Stamp)
+	w.typ, w.created, w.moves, w.size = h.Type, h.Created, max(w.moves, h.Moves), len(payload)
 	w.provenance = append(w.provenance[:0], provenance...)
 }
 
-// len is how many members there are.
-func (w *groupWriter) len() int { return len(w.prints) }
+// Len is how many members there are.
+func (w *GroupWriter) Len() int { return len(w.prints) }
 
-// stamp is that of the first member, 0 if there is none.
-func (w *groupWriter) stamp() int64 {
+// Stamp is that of the first member, 0 if there is none.
+func (w *GroupWriter) Stamp() int64 {
 	if len(w.stamps) == 0 {
 		return 0
 	}
 	return w.stamps[0]
 }
 
-// only returns the one member as a record of its own.
-func (w *groupWriter) only() (h header, payload, provenance []byte) {
+// Only returns the one member as a record of its own.
+func (w *GroupWriter) Only() (h Header, payload, provenance []byte) {
 	h, payload = w.first, w.body[len(w.body)-w.size:]
-	h.seal(payload, w.provenance)
+	h.Seal(payload, w.provenance)
 	return h, payload, w.provenance
 }
 
-// close returns the group as a record, valid until reset.
-func (w *groupWriter) close() (h header, body []byte) {
-	h = header{
-		kind: kindGroup, typ: uint64(len(w.prints)), created: slices.Min(w.stamps), stamp: slices.Max(w.stamps), moves: w.moves,
+// Close returns the group as a record, valid until reset.
+func (w *GroupWriter) Close() (h Header, body []byte) {
+	h = Header{
+		Kind: KindGroup, Type: uint64(len(w.prints)), Created: slices.Min(w.stamps), Stamp: slices.Max(w.stamps), Moves: w.moves,
 	}
-	h.seal(w.body, nil)
+	h.Seal(w.body, nil)
 	return h, w.body
 }
 
-// list appends the entries of the members to entries, as the group with header h
+// List appends the entries of the members to entries, as the group with header h
 // is at off.
-func (w *groupWriter) list(entries []entry, h *header, off int64) []entry {
+func (w *GroupWriter) List(entries []Entry, h *Header, off int64) []Entry {
 	for i, fp := range w.prints {
 		entries = append(entries, newMember(h, off, fp, w.stamps[i]))
 	}
