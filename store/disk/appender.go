@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 const (
@@ -33,7 +34,7 @@ type appender struct {
 
 	mu      sync.Mutex
 	pack    *pack          // nil before the first record
-	file    *os.File       // pack, open for writing, locked
+	file    *medium.File   // pack, open for writing, locked
 	end     int64          // where the next record goes
 	entries []format.Entry // all that is in pack
 	buf     []byte         // what is to be written there
@@ -176,19 +177,19 @@ func (a *appender) writeStaged() error {
 		// Readers wait for the rest of a record that ends here until the
 		// next one is written over it.
 		_ = a.file.Truncate(a.end)
-		return asStoreError(err)
+		return medium.StoreError(err)
 	}
 	a.entries = append(a.entries, staged...)
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
 	a.end += int64(len(b))
 	a.grown += int64(len(b))
-	a.pending = a.s.sync
+	a.pending = a.s.files.Sync
 	return nil
 }
 
 // sync makes what was put survive a loss of power, if the store promises that.
 func (a *appender) sync() error {
-	if !a.s.sync {
+	if !a.s.files.Sync {
 		return nil
 	}
 	a.mu.Lock()
@@ -238,7 +239,7 @@ func (a *appender) makeReady(n int64) error {
 	}
 	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {
 		if err := a.leave(!a.pack.gone.Load()); err != nil {
-			return asStoreError(err)
+			return medium.StoreError(err)
 		}
 	}
 	if a.pack != nil {
@@ -260,7 +261,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	if p.own.Load() || p.sealed || p.end+n > a.s.packBytes {
 		return false
 	}
-	file, err := lockPack(p)
+	file, err := a.s.lockPack(p)
 	if err != nil {
 		return false
 	}
@@ -270,7 +271,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 		return false
 	}
 	if !found.Torn && found.End < info.Size() {
-		a.s.setAsideBytes(p, found.End, info.Size(), format.ErrNoRecord)
+		a.s.files.SetAsideBytes(p.file, p.ID, found.End, info.Size(), format.ErrNoRecord)
 	}
 	if found.End < info.Size() && file.Truncate(found.End) != nil {
 		_ = file.Close()
@@ -285,12 +286,12 @@ func (a *appender) adopt(p *pack, n int64) bool {
 }
 
 // lockPack opens p for writing if no other process writes to it.
-func lockPack(p *pack) (*os.File, error) {
-	file, err := os.OpenFile(p.path, os.O_RDWR, 0)
+func (s *Store) lockPack(p *pack) (*medium.File, error) {
+	file, err := s.files.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockNamed(file, p.path); err != nil { // it may have been removed before
+	if err := file.LockNamed(); err != nil { // it may have been removed before
 		_ = file.Close()
 		return nil, err
 	}
@@ -302,11 +303,11 @@ func lockPack(p *pack) (*os.File, error) {
 func (a *appender) create() error {
 	for {
 		p, file, err := a.s.createPack()
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, medium.ErrLocked) {
 			continue
 		}
 		if err != nil {
-			return asStoreError(err)
+			return medium.StoreError(err)
 		}
 		v := &a.s.folder
 		if v.packs == nil {
@@ -320,29 +321,23 @@ func (a *appender) create() error {
 	}
 }
 
-// createPack makes a new pack and locks it, or returns errLocked.
-func (s *Store) createPack() (p *pack, file *os.File, err error) {
-	if err := s.mark(); err != nil {
+// createPack makes a new pack and locks it, or returns medium.ErrLocked.
+func (s *Store) createPack() (p *pack, file *medium.File, err error) {
+	if err := s.files.Mark(); err != nil {
 		return nil, nil, err
 	}
-	id := randomID()
-	p = newPack(id, filepath.Join(s.dir, packsDir, packName(id)))
-	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
-	file, err = os.OpenFile(p.path, flags, 0o666)
-	if isObstructed(err) { // the folder was deleted while in use
-		if err = s.layOut(); err == nil {
-			file, err = os.OpenFile(p.path, flags, 0o666)
-		}
-	}
+	id := medium.RandomID()
+	p = newPack(id, s.files.Path(medium.Packs, packName(id)))
+	file, err = s.files.OpenIn(p.path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = tryLock(file)
+	err = file.TryLock()
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		err = p.openEmpty()
+		err = p.openEmpty(s.files)
 	}
-	if err == nil && s.sync {
-		err = syncDir(filepath.Dir(p.path))
+	if err == nil && s.files.Sync {
+		err = s.files.SyncNames(filepath.Dir(p.path))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -351,18 +346,18 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 }
 
 // openEmpty opens a pack that was just locked for reading. It returns
-// errLocked if it was in other hands before.
-func (p *pack) openEmpty() error {
-	f, err := os.Open(p.path)
+// medium.ErrLocked if it was in other hands before.
+func (p *pack) openEmpty(files *medium.Folder) error {
+	f, err := files.OpenFile(p.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errLocked
+		return medium.ErrLocked
 	}
 	if err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() > 0 {
-		err = errLocked
+		err = medium.ErrLocked
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -371,7 +366,7 @@ func (p *pack) openEmpty() error {
 	return nil
 }
 
-func (a *appender) take(p *pack, file *os.File, entries []format.Entry) {
+func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
 }
@@ -385,7 +380,7 @@ func (a *appender) leave(seal bool) error {
 	}
 	if seal {
 		if cerr := file.Chmod(0o444); cerr != nil {
-			a.s.report(p.path, "cannot finish a pack", cerr)
+			a.s.files.Report(p.path, "cannot finish a pack", cerr)
 		}
 	}
 	v := &a.s.folder
@@ -435,5 +430,5 @@ func (a *appender) flushLocked() error {
 	if err := a.file.Sync(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(a.pack.path))
+	return a.s.files.SyncNames(filepath.Dir(a.pack.path))
 }

@@ -2,11 +2,10 @@ package disk
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 const mergedFile = "packs.idx"
@@ -17,45 +16,28 @@ const noPack = ^uint32(0)
 // A base is the merged index that a process goes on from. Nil is one of nothing.
 type base struct {
 	*format.Merged
-	data    []byte   // the file, if it is mapped
-	numbers []uint32 // of its packs, in this process; noPack for those not there. Guarded by index.mu.
+	release func() error // of the file
+	numbers []uint32     // of its packs, in this process; noPack for those not there. Guarded by index.mu.
 }
 
 // openBase maps the file of a merged index, or reads it where that cannot be.
-func openBase(path string) (*base, error) {
-	f, info, err := openRegular(path)
+func openBase(files *medium.Folder, path string) (*base, error) {
+	data, release, err := files.Map(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
-	if info.Size() == 0 {
-		return nil, fmt.Errorf("%w: it is empty", format.ErrDamaged)
-	}
-	b := new(base)
-	data, err := mapOpen(f, info.Size())
-	if err == nil {
-		b.data = data
-	} else if data, err = io.ReadAll(f); err != nil {
-		return nil, err
-	}
+	b := &base{release: release}
 	if b.Merged, err = format.DecodeMerged(data); err != nil {
-		return nil, errors.Join(err, b.unmap())
+		return nil, errors.Join(err, release())
 	}
 	b.detachAll()
 	return b, nil
 }
 
-func (b *base) unmap() error {
-	if b.data == nil {
-		return nil
-	}
-	return unmap(b.data)
-}
-
 // close ends the use of b.
 func (b *base) close() {
 	if b != nil {
-		_ = b.unmap() // nobody reads it any more
+		_ = b.release() // nobody reads it any more
 	}
 }
 

@@ -6,21 +6,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/larder-data/larder/key"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // blobPath is where the blob with a digest is: its SHA-256, in 256 folders.
 func (s *Store) blobPath(d key.Digest) string {
 	name := hex.EncodeToString(d[1:])
-	return s.dir + sep + blobsDir + sep + name[:2] + sep + name
+	return s.files.Dir + sep + medium.Blobs + sep + name[:2] + sep + name
 }
 
 const sep = string(filepath.Separator)
@@ -29,7 +28,7 @@ const sep = string(filepath.Separator)
 // damaged blob is set aside.
 func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err error) {
 	path := s.blobPath(h.Ref)
-	payload, mapped, err = s.mapped.open(path, int64(h.Size))
+	payload, mapped, err = s.mapped.Open(path, int64(h.Size))
 	if err == nil && xxh3.Hash(payload) != h.Sum {
 		err = fmt.Errorf("%w: bad checksum", format.ErrDamaged)
 	}
@@ -37,7 +36,7 @@ func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err err
 		return payload, mapped, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
 	return nil, false, fmt.Errorf("blob %x: %w", h.Ref[1:], err)
 }
@@ -64,22 +63,20 @@ func (s *Store) writeBlob(h *format.Header, payload []byte) (written int64, err 
 	}
 	temp := ""
 	if !there.Load() {
-		if err = s.mark(); err == nil {
-			temp, err = s.writeTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
-		}
+		temp, err = s.files.WriteTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
 	}
 	<-named
 	h.Ref = head.Ref
 	switch {
 	case there.Load():
 		if temp != "" {
-			removeTemp(temp)
+			s.files.Drop(temp)
 		}
 		return 0, nil
 	case err != nil:
 		return 0, err
 	}
-	if err := s.moveIn(temp, s.blobPath(h.Ref)); err != nil {
+	if err := s.files.MoveIn(temp, s.blobPath(h.Ref)); err != nil {
 		return 0, err
 	}
 	return int64(len(payload)), nil
@@ -115,16 +112,16 @@ const hashFirst = 64 << 20
 // damaged one is set aside.
 func (s *Store) hasBlob(h *format.Header) bool {
 	path := s.blobPath(h.Ref)
-	err := checkFile(path, int64(h.Size), h.Sum)
+	err := s.checkFile(path, int64(h.Size), h.Sum)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
 	return err == nil
 }
 
 // checkFile compares a file with the size and the checksum it should have.
-func checkFile(path string, size int64, sum uint64) error {
-	f, info, err := openRegular(path)
+func (s *Store) checkFile(path string, size int64, sum uint64) error {
+	f, info, err := s.files.Open(path)
 	if err != nil {
 		return err
 	}
@@ -143,7 +140,7 @@ func checkFile(path string, size int64, sum uint64) error {
 }
 
 func (s *Store) writeMissingBlob(h *format.Header, payload []byte) (written int64, err error) {
-	if _, err := os.Lstat(s.blobPath(h.Ref)); err == nil {
+	if _, err := s.files.Lstat(s.blobPath(h.Ref)); err == nil {
 		return 0, nil
 	}
 	return s.writeBlob(h, payload)

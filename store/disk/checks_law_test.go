@@ -16,9 +16,9 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/storetest"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/storetest"
 )
 
 // TestFingerprintIsNoKey: two keys of one fingerprint are told apart.
@@ -136,7 +136,7 @@ func TestDamagedIndexCostsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, mergedFile)); err != nil { // or no other would be read
 		t.Fatal(err)
 	}
-	indexes, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+indexSuffix))
+	indexes, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+indexSuffix))
 	if err != nil || len(indexes) == 0 {
 		t.Fatal(indexes, err)
 	}

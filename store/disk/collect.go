@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/larder-data/larder/key"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // manySmall is how many unfinished packs are left alone: each costs every
@@ -33,7 +31,7 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 }
 
 // collect is Collect, and returns how many bytes it had to leave, too: what was
-// put meanwhile is none of them. It gives up with errLocked if another process
+// put meanwhile is none of them. It gives up with medium.ErrLocked if another process
 // collects for longer than patience, unless that is 0.
 func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
@@ -47,7 +45,7 @@ func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration
 		more, least, err := c.run(ctx)
 		freed, left = freed+more, least+c.swelled()
 		if err != nil {
-			return freed, left, fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
+			return freed, left, fmt.Errorf("store: collect %s: %w", s.files.Dir, medium.StoreError(err))
 		}
 		if c.swelled() <= 0 || c.evicted == 0 || left <= limit {
 			return freed, left, nil
@@ -57,18 +55,17 @@ func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration
 
 // lockCollect lets one goroutine of one process collect at a time.
 func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock func(), err error) {
-	path := filepath.Join(s.dir, collectFile)
-	file, err := s.openLockFile(path)
+	file, err := s.files.OpenLock(medium.CollectFile)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", asStoreError(err))
+		return nil, fmt.Errorf("store: %w", medium.StoreError(err))
 	}
 	waiting := ctx
 	if patience > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, patience, errLocked)
+		waiting, cancel = context.WithTimeoutCause(ctx, patience, medium.ErrLocked)
 		defer cancel()
 	}
-	err = retry(waiting, func() error { return tryLock(file) })
+	err = medium.Retry(waiting, file.TryLock)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		s.collecting.Lock()
 		return func() {
@@ -114,7 +111,7 @@ type collectedPack struct {
 	pack    *pack
 	bytes   int64 // with the index
 	sealed  bool
-	lock    *os.File // nil if it could not be locked
+	lock    *medium.File // nil if it could not be locked
 	entries []format.Entry
 	shares  []uint32 // what each takes if it is in a group; nil if none is
 	live    int64    // bytes that stay, with their part of an index
@@ -182,7 +179,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 		return 0, 0, err
 	}
 	defer c.unlockPacks()
-	if err := s.removeDeadTemps(); err != nil {
+	if err := s.files.RemoveDead(); err != nil {
 		return 0, 0, err
 	}
 	s.refresh()
@@ -190,7 +187,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	before += s.mapped.removed()
+	before += s.mapped.Removed()
 	if s.index.merges() {
 		c.merged = format.MergedCost
 	}
@@ -205,7 +202,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err == nil {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
-		s.mapped.letGo()
+		s.mapped.LetGo()
 	}
 	after, merr := s.look()
 	return max(before-after, 0), left, errors.Join(err, merr)
@@ -215,11 +212,11 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 func (c *collection) survey() {
 	for _, p := range c.s.folder.all() {
 		cp := &collectedPack{pack: p}
-		if lock, err := lockPack(p); err == nil {
+		if lock, err := c.s.lockPack(p); err == nil {
 			cp.lock = lock
 		}
 		if err := c.surveyPack(cp); err != nil {
-			c.s.report(p.path, "cannot read a pack", err)
+			c.s.files.Report(p.path, "cannot read a pack", err)
 			cp.unlock()
 			continue
 		}
@@ -247,7 +244,7 @@ func (c *collection) surveyPack(p *collectedPack) error {
 		return err
 	}
 	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.Entries
-	if index, err := os.Lstat(p.pack.indexPath()); err == nil {
+	if index, err := c.s.files.Lstat(p.pack.indexPath()); err == nil {
 		p.bytes += index.Size()
 	}
 	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
@@ -485,7 +482,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 		return err
 	}
 	for _, path := range []string{p.pack.path, p.pack.indexPath()} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -501,7 +498,7 @@ func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 		return err
 	}
 	if err != nil {
-		c.s.setAsideBytes(p, e.Offset(), e.Offset()+e.Bytes(), err)
+		c.s.files.SetAsideBytes(p.file, p.ID, e.Offset(), e.Offset()+e.Bytes(), err)
 		c.s.index.forget(e.FP, e.Place)
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 // contents returns the records of p at from and behind, from its index file as
 // far as that goes and by a scan from there. A damaged index is set aside.
 func (s *Store) contents(p *pack, from int64) (found format.Scan, info os.FileInfo, err error) {
-	b, indexErr := readSmall(p.indexPath(), format.MaxIndex)
+	b, indexErr := s.files.Read(p.indexPath(), format.MaxIndex)
 	// The pack may grow and get its index meanwhile: look at it second.
 	info, err = p.file.Stat()
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Store) contents(p *pack, from int64) (found format.Scan, info os.FileIn
 		found, err = p.Scan(from, info.Size())
 	}
 	if indexErr != nil && !os.IsNotExist(indexErr) {
-		s.setAside(p.indexPath(), indexErr)
+		s.files.SetAside(p.indexPath(), indexErr)
 	}
 	return found, info, err
 }
@@ -29,8 +29,8 @@ func (s *Store) contents(p *pack, from int64) (found format.Scan, info os.FileIn
 // keepIndex writes down the records in the first covered bytes of p. Without
 // an index, the next process scans the pack.
 func (s *Store) keepIndex(p *pack, covered int64, entries []format.Entry) {
-	if err := s.writeFile(p.indexPath(), format.EncodeIndex(p.ID, covered, entries)); err != nil {
-		s.report(p.indexPath(), "cannot write an index", err)
+	if err := s.files.Write(p.indexPath(), format.EncodeIndex(p.ID, covered, entries)); err != nil {
+		s.files.Report(p.indexPath(), "cannot write an index", err)
 		return
 	}
 	p.indexed = covered

@@ -19,9 +19,9 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/storetest"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/storetest"
 )
 
 // small makes packs and blobs of test records finish quickly.
@@ -209,7 +209,7 @@ func TestBadHeaderCostsOneRecord(t *testing.T) {
 	if n := strings.Count(log.String(), "damaged record"); n != 1 {
 		t.Errorf("%d warnings, want 1:\n%s", n, log.String())
 	}
-	aside, err := os.ReadDir(filepath.Join(dir, quarantineDir))
+	aside, err := os.ReadDir(filepath.Join(dir, medium.Quarantine))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("quarantine holds %v, %v", aside, err)
 	}
@@ -278,13 +278,13 @@ func TestQuarantineIsBounded(t *testing.T) {
 	o.MaxBytes = 1 << 20
 	s := open(t, o)
 	for i := range 50 {
-		path := filepath.Join(s.dir, manifestsDir, fmt.Sprintf("%064x", i))
+		path := s.files.Path(medium.Manifests, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s.setAside(path, format.ErrDamaged)
+		s.files.SetAside(path, format.ErrDamaged)
 	}
-	size, err := treeSize(filepath.Join(s.dir, quarantineDir))
+	size, err := medium.TreeSize(s.files.Path(medium.Quarantine))
 	if err != nil || size > o.MaxBytes/16 || size < o.MaxBytes/32 {
 		t.Errorf("quarantine holds %d bytes, %v", size, err)
 	}
@@ -293,7 +293,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 func TestNewerFormatIsRefused(t *testing.T) {
 	dir := sample(t)
 	text := format.VersionText(format.Version + 1)
-	if err := os.WriteFile(filepath.Join(dir, formatFile), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, medium.FormatFile), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, dir)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
@@ -127,12 +126,12 @@ func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last 
 	case errors.Is(err, format.ErrOtherKey), errors.Is(err, fs.ErrClosed):
 		return false
 	case errors.Is(err, fs.ErrNotExist):
-		if last && s.reports.first(err.Error()) {
-			s.log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
+		if last && s.files.First(err.Error()) {
+			s.files.Log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
 		}
 		return false
 	}
-	s.setAsideBytes(p, at.Offset(), at.Offset()+int64(at.ReadSize()), err)
+	s.files.SetAsideBytes(p.file, p.ID, at.Offset(), at.Offset()+int64(at.ReadSize()), err)
 	s.index.forget(fp, at)
 	return false
 }

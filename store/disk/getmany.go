@@ -9,7 +9,6 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
 )
 

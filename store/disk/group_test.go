@@ -20,9 +20,9 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/storetest"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/storetest"
 )
 
 // putMany keeps records by one call.
@@ -101,7 +101,7 @@ func TestSmallRecordsShareARoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := treeSize(filepath.Join(s.dir, packsDir))
+	held, err := medium.TreeSize(s.files.Path(medium.Packs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 // onlyPack returns where the one pack is.
 func onlyPack(t *testing.T, dir string) string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+packSuffix))
+	paths, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+packSuffix))
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
 	}
@@ -352,7 +352,7 @@ func TestOlderFormatIsRaised(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, formatFile)
+	path := filepath.Join(dir, medium.FormatFile)
 	for _, readOnly := range []bool{true, false} {
 		if err := os.WriteFile(path, []byte(format.VersionText(1)), 0o666); err != nil {
 			t.Fatal(err)
@@ -470,7 +470,7 @@ func (m *groupModel) reopen(rt *rapid.T) {
 		if err := m.s.Close(); err != nil {
 			rt.Fatal(err)
 		}
-		for _, name := range []string{mergedFile, packsDir + "/*" + indexSuffix} {
+		for _, name := range []string{mergedFile, medium.Packs + "/*" + indexSuffix} {
 			if rapid.Bool().Draw(rt, "without "+name) {
 				paths, err := filepath.Glob(filepath.Join(m.o.Dir, name))
 				for _, path := range paths {
@@ -514,7 +514,7 @@ func (m *groupModel) check(rt *rapid.T) {
 	if n := len(m.s.kept()); n != len(m.want) {
 		rt.Fatalf("%d records are listed, want %d", n, len(m.want))
 	}
-	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, quarantineDir)); err != nil || len(aside) > 0 {
+	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, medium.Quarantine)); err != nil || len(aside) > 0 {
 		rt.Fatalf("set aside: %v, %v", aside, err)
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/larder-data/larder/store"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 func (s *Store) manifestPath(name string) string {
-	return filepath.Join(s.dir, manifestsDir, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
+	return s.files.Path(medium.Manifests, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
 // PutManifest keeps m under its name. It may have up to 30 million keys.
@@ -32,7 +31,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if len(b) > format.MaxManifest {
 		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), format.MaxManifest)
 	}
-	if err := s.writeFile(s.manifestPath(m.Name), b); err != nil {
+	if err := s.files.Write(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
 	s.makeRoom(ctx, 0) // the file is counted
@@ -49,7 +48,7 @@ func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error)
 
 // readManifest reads one file. A damaged one is set aside and not found.
 func (s *Store) readManifest(path string) (store.Manifest, error) {
-	b, err := readSmall(path, format.MaxManifest)
+	b, err := s.files.Read(path, format.MaxManifest)
 	var m store.Manifest
 	if err == nil {
 		m, err = format.DecodeManifest(b)
@@ -61,7 +60,7 @@ func (s *Store) readManifest(path string) (store.Manifest, error) {
 		return m, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
 	return store.Manifest{}, store.ErrNotFound
 }
@@ -85,8 +84,8 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 // manifests yields all manifests with their keys.
 func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
-		dir := filepath.Join(s.dir, manifestsDir)
-		entries, err := os.ReadDir(dir)
+		dir := s.files.Path(medium.Manifests)
+		entries, err := s.files.List(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			yield(store.Manifest{}, fmt.Errorf("store: list manifests: %w", err))
 			return
@@ -112,8 +111,8 @@ func (s *Store) DeleteManifest(_ context.Context, name string) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if err := os.Remove(s.manifestPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store: delete manifest %q: %w", name, asStoreError(err))
+	if err := s.files.Remove(s.manifestPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store: delete manifest %q: %w", name, medium.StoreError(err))
 	}
 	return nil
 }

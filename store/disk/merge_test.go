@@ -15,9 +15,8 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/storetest"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/storetest"
 )
 
 // mergeNow merges all that s knows.

@@ -81,7 +81,7 @@ func (p *mergePlan) each(yield func(format.Located) error) error {
 
 // writeMerged writes the file that plan describes.
 func (s *Store) writeMerged(plan *mergePlan) error {
-	return s.writeFileBy(s.mergedPath(), func(w io.Writer) error {
+	return s.files.WriteBy(s.mergedPath(), func(w io.Writer) error {
 		return format.WriteMerged(w, plan.latest, plan.packs, plan.base.len()+len(plan.frozen), plan.each)
 	})
 }

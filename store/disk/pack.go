@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 const (
@@ -22,9 +23,9 @@ type pack struct {
 	format.Pack
 	number uint32
 	path   string
-	file   *os.File    // its reader
-	own    atomic.Bool // this process appends to it
-	gone   atomic.Bool // the file was removed from the folder
+	file   *medium.File // its reader
+	own    atomic.Bool  // this process appends to it
+	gone   atomic.Bool  // the file was removed from the folder
 
 	// Guarded by index.mu: what the index has of it.
 	known int64  // records before this offset
@@ -44,7 +45,7 @@ func newPack(id uint64, path string) *pack {
 }
 
 // open gives p a file to read.
-func (p *pack) open(file *os.File) { p.file, p.Reader = file, file }
+func (p *pack) open(file *medium.File) { p.file, p.Reader = file, file }
 
 // learn counts a record that the index is told of. It may have been before.
 func (p *pack) learn(e *format.Entry) {

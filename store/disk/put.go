@@ -7,8 +7,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Put keeps records. Other processes find them as soon as Put returns.
@@ -40,7 +40,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		rest = rest[n:]
 	}
 	if err := s.writer.sync(); err != nil {
-		return fmt.Errorf("store: put: %w", asStoreError(err))
+		return fmt.Errorf("store: put: %w", medium.StoreError(err))
 	}
 	s.makeRoom(ctx, grown)
 	return nil
@@ -118,5 +118,5 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	if err != nil {
 		return fmt.Errorf("store: delete: %w", err)
 	}
-	return asStoreError(s.writer.sync())
+	return medium.StoreError(s.writer.sync())
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // staleAfter is for how long what other processes change may go unseen by
@@ -43,7 +44,7 @@ func (s *Store) refresh() {
 	if s.index.isDamaged() {
 		s.discardMerged()
 	}
-	info, err := os.Stat(filepath.Join(s.dir, packsDir))
+	info, err := s.files.Stat(s.files.Path(medium.Packs))
 	if err != nil || !v.settled || !info.ModTime().Equal(v.listed) {
 		s.list(info)
 	}
@@ -92,11 +93,11 @@ func (s *Store) list(info os.FileInfo) {
 	if info != nil {
 		v.listed = info.ModTime()
 	}
-	dir := filepath.Join(s.dir, packsDir)
-	entries, err := os.ReadDir(dir)
+	dir := s.files.Path(medium.Packs)
+	entries, err := s.files.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		v.settled = false
-		s.report(dir, "cannot list the packs", err)
+		s.files.Report(dir, "cannot list the packs", err)
 		return // keep what is known
 	}
 	present := make(map[uint64]bool, len(entries))
@@ -107,7 +108,7 @@ func (s *Store) list(info os.FileInfo) {
 			continue
 		}
 		if path := filepath.Join(dir, e.Name()); !e.Type().IsRegular() {
-			s.setAside(path, errStray)
+			s.files.SetAside(path, medium.ErrStray)
 		} else {
 			present[id] = true
 			if v.packs[id] == nil {
@@ -143,10 +144,10 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 
 // load makes a pack known that is new to this process.
 func (s *Store) load(p *pack) {
-	file, info, err := openRegular(p.path)
+	file, info, err := s.files.Open(p.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.report(p.path, "cannot open a pack", err)
+			s.files.Report(p.path, "cannot open a pack", err)
 		}
 		return
 	}
@@ -172,7 +173,7 @@ func (s *Store) load(p *pack) {
 		v.growing = append(v.growing, p)
 	}
 	p.indexed = found.Indexed
-	if p.sealed && p.end == 0 && p.indexed < found.End && err == nil && !s.readOnly {
+	if p.sealed && p.end == 0 && p.indexed < found.End && err == nil && !s.files.ReadOnly {
 		s.keepIndex(p, found.End, found.Entries)
 	}
 	s.learn(p, found, err)
@@ -182,7 +183,7 @@ func (s *Store) load(p *pack) {
 func (s *Store) follow(p *pack) {
 	info, err := p.file.Stat()
 	if err != nil {
-		s.report(p.path, "cannot look at a pack", err)
+		s.files.Report(p.path, "cannot look at a pack", err)
 		return
 	}
 	p.sealed = isSealed(info)
@@ -200,13 +201,13 @@ func (s *Store) follow(p *pack) {
 // learn makes the result of a scan known.
 func (s *Store) learn(p *pack, found format.Scan, err error) {
 	if err != nil {
-		s.report(p.path, "cannot read a pack", err)
+		s.files.Report(p.path, "cannot read a pack", err)
 	}
 	for _, d := range found.Damaged {
-		s.setAsideBytes(p, d.From, d.To, format.ErrNoRecord)
+		s.files.SetAsideBytes(p.file, p.ID, d.From, d.To, format.ErrNoRecord)
 	}
 	if p.sealed && err == nil && found.End < p.size {
-		s.setAsideBytes(p, found.End, p.size, format.ErrNoRecord)
+		s.files.SetAsideBytes(p.file, p.ID, found.End, p.size, format.ErrNoRecord)
 	}
 	grown := found.End - p.end
 	for i := range found.Entries {
@@ -215,11 +216,4 @@ func (s *Store) learn(p *pack, found format.Scan, err error) {
 	p.end = found.End
 	s.index.insert(p, found.Entries)
 	s.room.held.Add(grown)
-}
-
-// report logs a failure of the medium, once for each file.
-func (s *Store) report(path, what string, err error) {
-	if s.reports.first(path) {
-		s.log.Warn("store: "+what, "file", path, "error", err)
-	}
 }

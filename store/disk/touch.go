@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Every process adds touch files of its own; whoever finds many makes one of them.
@@ -36,7 +36,7 @@ func minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
 // note remembers that the record fp with the given stamp was used now.
 func (t *touches) note(s *Store, fp uint64, stamp int64) {
 	now := time.Now()
-	if now.UnixNano()-stamp < int64(touchEvery) || s.readOnly {
+	if now.UnixNano()-stamp < int64(touchEvery) || s.files.ReadOnly {
 		return
 	}
 	t.mu.Lock()
@@ -102,7 +102,7 @@ func (t *touches) flush(s *Store) error {
 // flushTouches is flush where nobody can do anything about an error.
 func (s *Store) flushTouches() {
 	if err := s.touches.flush(s); err != nil {
-		s.report(touchDir, "cannot note uses of records", err)
+		s.files.Report(medium.Touches, "cannot note uses of records", err)
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 		}
 	}
 	for _, path := range files {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("store: merge %s: %w", path, err)
 		}
 	}
@@ -131,15 +131,15 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 }
 
 func (s *Store) writeTouches(t map[uint64]uint32) error {
-	path := filepath.Join(s.dir, touchDir, fmt.Sprintf("%016x%s", randomID(), touchSuffix))
-	return s.writeFile(path, format.EncodeTouches(t))
+	path := s.files.Path(medium.Touches, fmt.Sprintf("%016x%s", medium.RandomID(), touchSuffix))
+	return s.files.Write(path, format.EncodeTouches(t))
 }
 
 // readTouches adds the content of all touch files to t, and returns their
 // paths.
 func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
 	for _, path := range s.touchFiles() {
-		b, err := readSmall(path, format.MaxTouches)
+		b, err := s.files.Read(path, format.MaxTouches)
 		var one map[uint64]uint32
 		if err == nil {
 			one, err = format.DecodeTouches(b)
@@ -149,15 +149,15 @@ func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
 			mergeTouches(t, one)
 			files = append(files, path)
 		case !errors.Is(err, fs.ErrNotExist):
-			s.setAside(path, err)
+			s.files.SetAside(path, err)
 		}
 	}
 	return files
 }
 
 func (s *Store) touchFiles() (paths []string) {
-	dir := filepath.Join(s.dir, touchDir)
-	entries, err := os.ReadDir(dir)
+	dir := s.files.Path(medium.Touches)
+	entries, err := s.files.List(dir)
 	if err != nil {
 		return nil // no uses are known
 	}

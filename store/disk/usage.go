@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-
 	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Usage says how much is held: the size of all files in the folder, in bytes,
@@ -23,7 +23,7 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	}
 	s.refresh()
 	held, err := s.measure()
-	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.removed(), Limit: s.limit}, err
+	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
 }
 
 // measure adds up the files of the folder, but those that each store has.
@@ -31,7 +31,7 @@ func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
 // estimate is measure without a look at each blob.
 func (s *Store) estimate() (total int64, err error) {
-	total, err = s.sum(blobsDir)
+	total, err = s.sum(medium.Blobs)
 	for _, p := range s.folder.all() {
 		total += int64(s.index.blobsOf(p))
 	}
@@ -40,11 +40,11 @@ func (s *Store) estimate() (total int64, err error) {
 
 // sum adds up the folders of the store but one, and the merged index.
 func (s *Store) sum(but string) (total int64, err error) {
-	err = eachFile(s.dir, func(path string, e fs.DirEntry) error {
+	err = s.files.Each(s.files.Dir, func(path string, e fs.DirEntry) error {
 		if e.Name() == but || !e.IsDir() && e.Name() != mergedFile {
 			return nil
 		}
-		size, err := treeSize(path)
+		size, err := medium.TreeSize(path)
 		total += size
 		return err
 	})
@@ -52,7 +52,7 @@ func (s *Store) sum(but string) (total int64, err error) {
 }
 
 // mergedSize is the size of the merged index, 0 if there is none.
-func (s *Store) mergedSize() int64 { return fileSize(s.mergedPath()) }
+func (s *Store) mergedSize() int64 { return s.files.Size(s.mergedPath()) }
 
 // kept returns where all records are, in the order of packs.
 func (s *Store) kept() []format.Located {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -57,10 +58,10 @@ func unpack(t *testing.T, archive string) (dir string) {
 // all that can be in one, and finds what was put there: by the merged index, by
 // the indexes of packs, and by the packs alone.
 func TestFoldersOfVersion2AreRead(t *testing.T) {
-	for _, without := range []string{"nothing", mergedFile, packsDir + "/*" + indexSuffix} {
+	for _, without := range []string{"nothing", mergedFile, medium.Packs + "/*" + indexSuffix} {
 		dir := unpack(t, "testdata/version2.tar.gz")
 		paths, err := filepath.Glob(filepath.Join(dir, without))
-		if without == packsDir+"/*"+indexSuffix {
+		if without == medium.Packs+"/*"+indexSuffix {
 			paths = append(paths, filepath.Join(dir, mergedFile))
 		}
 		for _, path := range paths {
