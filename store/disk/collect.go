@@ -433,7 +433,7 @@ func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) 
 func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bool) error {
 	for i := range p.entries {
 		if e := &p.entries[i]; victims[e] && e.IsBlob() {
-			if err := c.bury(p.pack, e); err != nil {
+			if err := c.bury(p.pack, e); err != nil && !errors.Is(err, errUnread) {
 				return err
 			}
 		}
@@ -445,18 +445,24 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bo
 // it does not hide a later one.
 func (c *collection) bury(p *pack, e *format.Entry) error {
 	var h format.Header
-	if err := c.group.Describe(&h, &p.Pack, e.FP, e.Place); errors.Is(err, fs.ErrClosed) {
+	err := c.group.Describe(&h, &p.Pack, e.FP, e.Place)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrClosed):
 		return err
-	} else if err != nil {
+	case unread(err):
+		return errUnread
+	default:
 		return nil // damage: no record is left to bury
 	}
 	c.moved += format.HeaderSize + format.EntrySize
 	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
-// rewrite moves what stays of a pack and removes it.
+// rewrite moves what stays of a pack and removes it, unless the medium does not give
+// all of that back: then the rest stays where it is.
 func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {
-	s := c.s
+	s, whole := c.s, true
 	for i := range p.entries {
 		e := &p.entries[i]
 		if !s.index.has(e.FP, e.Place) {
@@ -473,13 +479,18 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 		default:
 			err = c.move(p.pack, e, p.cost(i))
 		}
-		if err != nil {
+		if errors.Is(err, errUnread) {
+			whole = false
+		} else if err != nil {
 			return err
 		}
 	}
 	// A loss of power must not lose the records that were safe before.
 	if err := c.out.flush(); err != nil {
 		return err
+	}
+	if !whole {
+		return nil
 	}
 	for _, path := range []string{p.pack.path, p.pack.indexPath()} {
 		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -489,15 +500,22 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 	return nil
 }
 
+// errUnread says that the medium did not give a record back.
+var errUnread = errors.New("a record was not read")
+
 // move copies a record that takes cost bytes to the packs that stay. A damaged one
 // is set aside.
 func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 	var h format.Header
 	payload, provenance, err := c.read(&h, p, e)
-	if errors.Is(err, fs.ErrClosed) {
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrClosed):
 		return err
-	}
-	if err != nil {
+	case unread(err):
+		c.s.files.Report(p.path, "cannot read a record", err)
+		return errUnread
+	default:
 		c.s.files.SetAsideBytes(p.file, p.ID, e.Offset(), e.Offset()+e.Bytes(), err)
 		c.s.index.forget(e.FP, e.Place)
 		return nil

@@ -141,6 +141,8 @@ func openOn(o Options, fail medium.Fail) (*Store, error) {
 	s.mapped = s.files.NewMappings(s.limit)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.prepare(); err != nil {
+		s.end()
+		s.files.Close()
 		return nil, fmt.Errorf("store: open %s: %w", s.files.Dir, err)
 	}
 	s.index.begin(s.openMerged())

@@ -260,27 +260,28 @@ func mountTemp(t *testing.T, options string) (dir string, ok bool) {
 	return dir, true
 }
 
-// A medium that cannot be written: a mount where that is allowed, else a
-// folder without permission.
+// A medium that cannot be written: a mount where that is allowed, else one that
+// fails like it.
 func TestReadOnlyMedium(t *testing.T) {
 	from := sample(t)
 	dir, mounted := mountTemp(t, "size=10m")
 	dir = filepath.Join(dir, "larder")
 	copyFolder(t, from, dir)
+	fail, _ := readOnly.at(t, 1)
 	if mounted {
+		fail = nil
 		if out, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,ro", filepath.Dir(dir)).CombinedOutput(); err != nil {
 			t.Fatalf("remount: %v: %s", err, out)
 		}
-	} else {
-		for _, sub := range []string{".", medium.Packs, medium.Blobs, medium.Manifests, medium.Touches, medium.Temps, medium.Trash, medium.Quarantine} {
-			path := filepath.Join(dir, sub)
-			if err := os.Chmod(path, 0o555); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.Chmod(path, 0o777) }) // lets it be removed
-		}
 	}
-	checkReadOnly(t, open(t, small(dir)))
+	s, err := openOn(small(dir), fail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReadOnly(t, s)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // fillUp puts records of 10 kB until the medium is full.

@@ -130,10 +130,20 @@ func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last 
 			s.files.Log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
 		}
 		return false
+	case unread(err):
+		s.files.Report(p.path, "cannot read a record", err)
+		return false
 	}
 	s.files.SetAsideBytes(p.file, p.ID, at.Offset(), at.Offset()+int64(at.ReadSize()), err)
 	s.index.forget(fp, at)
 	return false
+}
+
+// unread reports whether err is one of the medium. It says nothing of the record,
+// which may be read another time.
+func unread(err error) bool {
+	return err != nil && !errors.Is(err, format.ErrDamaged) && !errors.Is(err, format.ErrOtherKey) &&
+		!errors.Is(err, fs.ErrClosed) && !errors.Is(err, fs.ErrNotExist)
 }
 
 func sameKey(h *format.Header, k key.Key) error {

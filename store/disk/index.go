@@ -97,9 +97,10 @@ func (x *index) insert(p *pack, entries []format.Entry) {
 		e := &entries[i]
 		e.Pack = p.number
 		x.saw(e.Stamp)
+		known := e.Offset() < p.known
 		p.learn(e)
 		old, exists := x.lookup(e.FP)
-		if !exists || old != e.Place && x.supersedes(e, old) {
+		if !exists || old != e.Place && x.supersedes(e, old, known) {
 			x.places[e.FP] = e.Place
 		}
 	}
@@ -119,8 +120,10 @@ func (x *index) wake() {
 
 // supersedes reports whether e is later than the record at old. Of records
 // with one stamp, a tombstone is the latest: that is how a record is evicted.
-// Of copies, the one that was moved is: the other is about to be removed.
-func (x *index) supersedes(e *format.Entry, old format.Place) bool {
+// Of copies, the one that was moved is: the other is about to be removed. Where the
+// medium does not give the record at old back, e is later unless it was known before:
+// then it was found to be earlier.
+func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
 	if old.Pack == noPack {
 		return true
 	}
@@ -137,7 +140,7 @@ func (x *index) supersedes(e *format.Entry, old format.Place) bool {
 		err = x.group.Describe(&h, &p.Pack, e.FP, old)
 	}
 	if err != nil {
-		return true
+		return !known || !unread(err)
 	}
 	if e.Stamp != h.Stamp {
 		return e.Stamp > h.Stamp

@@ -27,13 +27,23 @@ func (p *Pack) Header(h *Header, at Place) error {
 
 // readRecord fills buf, which begins with a header, from at.
 func (p *Pack) readRecord(h *Header, at Place, buf []byte) error {
-	if _, err := p.Reader.ReadAt(buf, at.Offset()); err != nil {
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%w: the pack ends inside the record", ErrDamaged)
-		}
+	if err := p.readAt(buf, at.Offset()); err != nil {
 		return err
 	}
 	return p.Check(h, at, buf)
+}
+
+// readAt fills b with what is in a record. An error of the medium is no damage: it
+// may give the same bytes another time.
+func (p *Pack) readAt(b []byte, off int64) error {
+	n, err := p.Reader.ReadAt(b, off)
+	switch {
+	case n == len(b):
+		return nil
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: the pack ends inside the record", ErrDamaged)
+	}
+	return err
 }
 
 // Check decodes the header of the record at at, which b begins with.
@@ -60,8 +70,8 @@ func (p *Pack) Read(h *Header, at Place) (payload []byte, err error) {
 // Provenance reads the provenance of the record with header h at at, verified.
 func (p *Pack) Provenance(h *Header, at Place) ([]byte, error) {
 	b := make([]byte, h.ProvenanceSize)
-	if _, err := p.Reader.ReadAt(b, at.Offset()+h.ReadSize()); err != nil && len(b) > 0 {
-		return nil, fmt.Errorf("%w: provenance: %w", ErrDamaged, err)
+	if err := p.readAt(b, at.Offset()+h.ReadSize()); err != nil {
+		return nil, err
 	}
 	if xxh3.Hash(b) != h.ProvenanceSum {
 		return nil, fmt.Errorf("%w: provenance has a bad checksum", ErrDamaged)

@@ -1,6 +1,8 @@
 package medium
 
 import (
+	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 )
@@ -88,14 +90,16 @@ func (f *Folder) makeDir(path string) error {
 		return nil
 	}
 	info, lerr := f.Lstat(path)
-	if lerr == nil && info.IsDir() {
+	switch {
+	case errors.Is(lerr, fs.ErrNotExist):
+		return StoreError(err)
+	case lerr != nil: // what is not seen may be the folder
+		return StoreError(lerr)
+	case info.IsDir():
 		return nil
 	}
-	if _, lerr := f.Lstat(path); lerr == nil {
-		f.obstacle(path)
-		err = f.mkdir(path)
-	}
-	return StoreError(err)
+	f.obstacle(path)
+	return StoreError(f.mkdir(path))
 }
 
 // obstacle moves away what is where a file or folder of the store belongs.
