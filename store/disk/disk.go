@@ -189,17 +189,12 @@ func (s *Store) prepare() error {
 	switch {
 	case errors.Is(err, store.ErrFull):
 		return nil
-	case errors.Is(err, store.ErrReadOnly) && s.isDir():
+	case errors.Is(err, store.ErrReadOnly) && s.files.IsThere():
 		s.files.ReadOnly = true
 		s.files.Log.Warn("store: the folder cannot be written and is used for reading only", "dir", s.files.Dir, "error", err)
 		return nil
 	}
 	return err
-}
-
-func (s *Store) isDir() bool {
-	info, err := s.files.Stat(s.files.Dir)
-	return err == nil && info.IsDir()
 }
 
 // Close ends the use of the store. Payloads got from it stay valid; leases

@@ -67,6 +67,12 @@ func (f *Folder) Path(names ...string) string {
 	return filepath.Join(f.Dir, filepath.Join(names...))
 }
 
+// IsThere reports whether the folder is one.
+func (f *Folder) IsThere() bool {
+	info, err := f.Stat(f.Dir)
+	return err == nil && info.IsDir()
+}
+
 // Stat looks at a file, or at what a link leads to.
 func (f *Folder) Stat(path string) (os.FileInfo, error) {
 	if err := f.fails(OpStat, path); err != nil {
@@ -113,7 +119,11 @@ func (f *Folder) mkdir(path string) error {
 	return os.Mkdir(path, 0o777)
 }
 
+// mkdirAll makes the folder itself, with its parents.
 func (f *Folder) mkdirAll() error {
+	if f.IsThere() {
+		return nil
+	}
 	if err := f.fails(OpMkdir, f.Dir); err != nil {
 		return err
 	}
