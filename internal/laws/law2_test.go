@@ -47,7 +47,7 @@ var onceComputed = law{
 		{"a batch makes what other processes are making", "batchclaim.go", "		if lent[i] {", "		if lent[i] || i >= 0 {", []string{".TestOverlappingBatchesOfProcesses"}},
 		{"a batch does not look again once it has its leases", "batchclaim.go", "b.larder.records(ctx, keys)", "b.larder.records(ctx, nil)", []string{".TestABatchLooksAgainOnceItHasItsLeases"}},
 		{"keys are lent to several who do not wait", "store/internal/lease/lease.go", "if t.slots[k] == nil {\n			room[i]", "if t.slots != nil {\n			room[i]", []string{"store/memory.TestConformance"}},
-		{"processes are lent the same key", "store/disk/leases.go", "	err = retry(ctx, func() error { return lockByte(file, at) })\n", "	err = ctx.Err()\n", []string{"store/disk.TestLeaseExcludesProcesses"}},
+		{"processes are lent the same key", "store/disk/leases.go", "	err = medium.Retry(ctx, func() error { return file.LockByte(at) })\n", "	err = ctx.Err()\n", []string{"store/disk.TestLeaseExcludesProcesses"}},
 		{"a node takes what another process kept meanwhile to be missing", "lazy/eval.go", "	if !find {\n		v.computations++\n", "	if find {\n		v.looked = v.computations\n", []string{"lazy.TestWhatOthersKeepMeanwhileIsFound"}},
 		{"equal nodes are two tasks", "lazy/eval.go", "	v.tasks[k] = t\n", "", []string{"lazy.TestEqualNodesAreComputedOnce"}},
 		{"another load is not waited for", "cache/cache.go", "	v, _, err := c.loads.Do(ctx, k, \"a load of the cache\", func", "	v, _, err := (&flight.Group[K, V]{}).Do(ctx, k, \"\", func", []string{"cache.TestLoadComputesOnce"}},

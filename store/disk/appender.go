@@ -9,6 +9,9 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 const (
@@ -30,13 +33,13 @@ type appender struct {
 	s *Store
 
 	mu      sync.Mutex
-	pack    *pack    // nil before the first record
-	file    *os.File // pack, open for writing, locked
-	end     int64    // where the next record goes
-	entries []entry  // all that is in pack
-	buf     []byte   // what is to be written there
-	staged  []entry  // which is these
-	group   groupWriter
+	pack    *pack          // nil before the first record
+	file    *medium.File   // pack, open for writing, locked
+	end     int64          // where the next record goes
+	entries []format.Entry // all that is in pack
+	buf     []byte         // what is to be written there
+	staged  []format.Entry // which is these
+	group   format.GroupWriter
 	grown   int64 // bytes that were written in all
 	listed  int64 // bytes that indexes need for what was staged in all
 	careful bool  // what was written must be safe before leaving or flush
@@ -45,8 +48,8 @@ type appender struct {
 
 // put appends the record with header h, and makes it known. It fills in the
 // lengths and checksums, and the stamp if that is 0. It is safe after sync.
-func (a *appender) put(h *header, payload, provenance []byte) error {
-	h.seal(payload, provenance)
+func (a *appender) put(h *format.Header, payload, provenance []byte) error {
+	h.Seal(payload, provenance)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.stage(h, payload, provenance); err != nil {
@@ -57,7 +60,7 @@ func (a *appender) put(h *header, payload, provenance []byte) error {
 
 // putAll appends records in as few writes as it can, with those that are small in
 // groups, and returns by how many bytes the pack grew.
-func (a *appender) putAll(n int, each func(i int) (h header, payload, provenance []byte)) (grown int64, err error) {
+func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, provenance []byte)) (grown int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.grown
@@ -73,86 +76,83 @@ func (a *appender) putAll(n int, each func(i int) (h header, payload, provenance
 
 // later is put of a record that is made known by flush or release: as a member of
 // a group, if it was one. No key may come twice meanwhile.
-func (a *appender) later(h *header, payload, provenance []byte, member bool) error {
+func (a *appender) later(h *format.Header, payload, provenance []byte, member bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if member {
 		return a.join(h, payload, provenance)
 	}
-	h.seal(payload, provenance)
+	h.Seal(payload, provenance)
 	return a.stageOne(h, payload, provenance)
 }
 
 // join stages a record, as a member of a group if it is small.
-func (a *appender) join(h *header, payload, provenance []byte) error {
-	limit := int(min(maxGroupBody, a.s.packBytes/groupsPerPack))
-	if !isSmall(h, payload, provenance, limit) {
-		h.seal(payload, provenance)
+func (a *appender) join(h *format.Header, payload, provenance []byte) error {
+	limit := int(min(format.MaxGroupBody, a.s.packBytes/groupsPerPack))
+	if !format.IsSmall(h, payload, provenance, limit) {
+		h.Seal(payload, provenance)
 		return a.stage(h, payload, provenance)
 	}
-	fp, w := fingerprint(h.key), &a.group
-	if !w.takes(fp, payload, provenance, limit) {
+	fp, w := format.Fingerprint(h.Key), &a.group
+	if !w.Takes(fp, payload, provenance, limit) {
 		if err := a.closeGroup(); err != nil {
 			return err
 		}
 	}
-	if h.stamp == 0 && len(w.stamps) > 0 {
-		h.stamp = w.stamps[0]
+	if h.Stamp == 0 {
+		h.Stamp = w.Stamp()
 	}
 	a.stamp(h)
-	w.add(fp, h, payload, provenance)
+	w.Add(fp, h, payload, provenance)
 	return nil
 }
 
 // stamp gives h a stamp if it has none.
-func (a *appender) stamp(h *header) {
-	if h.stamp == 0 {
-		h.stamp = a.s.index.stamp(time.Now().UnixNano())
+func (a *appender) stamp(h *format.Header) {
+	if h.Stamp == 0 {
+		h.Stamp = a.s.index.stamp(time.Now().UnixNano())
 	}
 }
 
 // stage appends a sealed record to what is to be written. After an error nothing
 // is left to be written, here and elsewhere.
-func (a *appender) stage(h *header, payload, provenance []byte) error {
+func (a *appender) stage(h *format.Header, payload, provenance []byte) error {
 	if err := a.closeGroup(); err != nil {
 		return err
 	}
 	return a.stageOne(h, payload, provenance)
 }
 
-func (a *appender) stageOne(h *header, payload, provenance []byte) error {
+func (a *appender) stageOne(h *format.Header, payload, provenance []byte) error {
 	a.stamp(h)
 	off, err := a.encode(h, payload, provenance)
 	if err != nil {
 		return err
 	}
-	a.staged = append(a.staged, newEntry(h, off))
-	a.listed += entrySize
+	a.staged = append(a.staged, format.NewEntry(h, off))
+	a.listed += format.EntrySize
 	return nil
 }
 
 // closeGroup stages the group that was begun. One member is a record of its own.
 func (a *appender) closeGroup() error {
 	w := &a.group
-	if len(w.prints) == 0 {
+	if w.Len() == 0 {
 		return nil
 	}
-	defer w.reset()
-	if len(w.prints) == 1 {
-		h, payload := w.first, w.body[len(w.body)-w.size:]
-		h.seal(payload, w.provenance)
-		return a.stageOne(&h, payload, w.provenance)
+	defer w.Reset()
+	if w.Len() == 1 {
+		h, payload, provenance := w.Only()
+		return a.stageOne(&h, payload, provenance)
 	}
-	h := w.header()
-	h.seal(w.body, nil)
-	off, err := a.encode(&h, w.body, nil)
+	h, body := w.Close()
+	off, err := a.encode(&h, body, nil)
 	if err != nil {
 		return err
 	}
-	for i, fp := range w.prints {
-		a.staged = append(a.staged, newMember(&h, off, fp, w.stamps[i]))
-	}
-	a.listed += int64(memberSlots(len(w.prints), h.created != h.stamp)) * entrySize
+	from := len(a.staged)
+	a.staged = w.List(a.staged, &h, off)
+	a.listed += format.ListedSize(a.staged[from:])
 	return nil
 }
 
@@ -177,19 +177,19 @@ func (a *appender) writeStaged() error {
 		// Readers wait for the rest of a record that ends here until the
 		// next one is written over it.
 		_ = a.file.Truncate(a.end)
-		return asStoreError(err)
+		return medium.StoreError(err)
 	}
 	a.entries = append(a.entries, staged...)
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
 	a.end += int64(len(b))
 	a.grown += int64(len(b))
-	a.pending = a.s.sync
+	a.pending = a.s.files.Sync
 	return nil
 }
 
 // sync makes what was put survive a loss of power, if the store promises that.
 func (a *appender) sync() error {
-	if !a.s.sync {
+	if !a.s.files.Sync {
 		return nil
 	}
 	a.mu.Lock()
@@ -207,18 +207,14 @@ func (a *appender) syncLocked() error {
 
 // encode appends a record to what is to be written, and returns its place in the
 // pack.
-func (a *appender) encode(h *header, payload, provenance []byte) (off int64, err error) {
-	if err := a.reserve(h.length()); err != nil {
+func (a *appender) encode(h *format.Header, payload, provenance []byte) (off int64, err error) {
+	if err := a.reserve(h.Length()); err != nil {
 		return 0, err
 	}
 	from := len(a.buf)
 	off = a.end + int64(from)
-	a.buf = slices.Grow(a.buf, int(h.length()))[:from+int(h.length())]
-	b := a.buf[from:]
-	h.encode(b, a.pack.id, off)
-	at := headerSize + copy(b[headerSize:], payload)
-	at += copy(b[at:], provenance)
-	clear(b[at:])
+	a.buf = slices.Grow(a.buf, int(h.Length()))[:from+int(h.Length())]
+	h.Encode(a.buf[from:], a.pack.ID, off, payload, provenance)
 	return off, nil
 }
 
@@ -243,7 +239,7 @@ func (a *appender) makeReady(n int64) error {
 	}
 	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {
 		if err := a.leave(!a.pack.gone.Load()); err != nil {
-			return asStoreError(err)
+			return medium.StoreError(err)
 		}
 	}
 	if a.pack != nil {
@@ -265,37 +261,37 @@ func (a *appender) adopt(p *pack, n int64) bool {
 	if p.own.Load() || p.sealed || p.end+n > a.s.packBytes {
 		return false
 	}
-	file, err := lockPack(p)
+	file, err := a.s.lockPack(p)
 	if err != nil {
 		return false
 	}
 	found, info, err := a.s.contents(p, 0)
-	if err != nil || isSealed(info) || found.end+n > a.s.packBytes {
+	if err != nil || isSealed(info) || found.End+n > a.s.packBytes {
 		_ = file.Close()
 		return false
 	}
-	if !found.torn && found.end < info.Size() {
-		a.s.setAsideBytes(p, found.end, info.Size(), errNoRecord)
+	if !found.Torn && found.End < info.Size() {
+		a.s.files.SetAsideBytes(p.file, p.ID, found.End, info.Size(), format.ErrNoRecord)
 	}
-	if found.end < info.Size() && file.Truncate(found.end) != nil {
+	if found.End < info.Size() && file.Truncate(found.End) != nil {
 		_ = file.Close()
 		return false
 	}
-	all := found.entries
-	found.entries = all[sort.Search(len(all), func(i int) bool { return all[i].offset() >= p.end }):]
-	p.indexed, p.size = found.indexed, found.end
+	all := found.Entries
+	found.Entries = all[sort.Search(len(all), func(i int) bool { return all[i].Offset() >= p.end }):]
+	p.indexed, p.size = found.Indexed, found.End
 	a.s.learn(p, found, nil)
 	a.take(p, file, all)
 	return true
 }
 
 // lockPack opens p for writing if no other process writes to it.
-func lockPack(p *pack) (*os.File, error) {
-	file, err := os.OpenFile(p.path, os.O_RDWR, 0)
+func (s *Store) lockPack(p *pack) (*medium.File, error) {
+	file, err := s.files.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockNamed(file, p.path); err != nil { // it may have been removed before
+	if err := file.LockNamed(); err != nil { // it may have been removed before
 		_ = file.Close()
 		return nil, err
 	}
@@ -307,17 +303,17 @@ func lockPack(p *pack) (*os.File, error) {
 func (a *appender) create() error {
 	for {
 		p, file, err := a.s.createPack()
-		if errors.Is(err, errLocked) {
+		if errors.Is(err, medium.ErrLocked) {
 			continue
 		}
 		if err != nil {
-			return asStoreError(err)
+			return medium.StoreError(err)
 		}
 		v := &a.s.folder
 		if v.packs == nil {
 			v.packs = make(map[uint64]*pack)
 		}
-		v.packs[p.id] = p
+		v.packs[p.ID] = p
 		v.growing = append(v.growing, p)
 		a.s.index.add(p)
 		a.take(p, file, nil)
@@ -325,29 +321,23 @@ func (a *appender) create() error {
 	}
 }
 
-// createPack makes a new pack and locks it, or returns errLocked.
-func (s *Store) createPack() (p *pack, file *os.File, err error) {
-	if err := s.mark(); err != nil {
+// createPack makes a new pack and locks it, or returns medium.ErrLocked.
+func (s *Store) createPack() (p *pack, file *medium.File, err error) {
+	if err := s.files.Mark(); err != nil {
 		return nil, nil, err
 	}
-	id := randomID()
-	p = &pack{id: id, path: filepath.Join(s.dir, packsDir, packName(id))}
-	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
-	file, err = os.OpenFile(p.path, flags, 0o666)
-	if isObstructed(err) { // the folder was deleted while in use
-		if err = s.layOut(); err == nil {
-			file, err = os.OpenFile(p.path, flags, 0o666)
-		}
-	}
+	id := medium.RandomID()
+	p = newPack(id, s.files.Path(medium.Packs, packName(id)))
+	file, err = s.files.OpenIn(p.path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = tryLock(file)
+	err = file.TryLock()
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		p.file, err = openEmpty(p.path)
+		err = p.openEmpty(s.files)
 	}
-	if err == nil && s.sync {
-		err = syncDir(filepath.Dir(p.path))
+	if err == nil && s.files.Sync {
+		err = s.files.SyncNames(filepath.Dir(p.path))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
@@ -356,26 +346,27 @@ func (s *Store) createPack() (p *pack, file *os.File, err error) {
 }
 
 // openEmpty opens a pack that was just locked for reading. It returns
-// errLocked if it was in other hands before.
-func openEmpty(path string) (*os.File, error) {
-	f, err := os.Open(path)
+// medium.ErrLocked if it was in other hands before.
+func (p *pack) openEmpty(files *medium.Folder) error {
+	f, err := files.OpenFile(p.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errLocked
+		return medium.ErrLocked
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() > 0 {
-		err = errLocked
+		err = medium.ErrLocked
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	return f, nil
+	p.open(f)
+	return nil
 }
 
-func (a *appender) take(p *pack, file *os.File, entries []entry) {
+func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
 }
@@ -389,7 +380,7 @@ func (a *appender) leave(seal bool) error {
 	}
 	if seal {
 		if cerr := file.Chmod(0o444); cerr != nil {
-			a.s.report(p.path, "cannot finish a pack", cerr)
+			a.s.files.Report(p.path, "cannot finish a pack", cerr)
 		}
 	}
 	v := &a.s.folder
@@ -439,5 +430,5 @@ func (a *appender) flushLocked() error {
 	if err := a.file.Sync(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(a.pack.path))
+	return a.s.files.SyncNames(filepath.Dir(a.pack.path))
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -125,7 +125,7 @@ func BenchmarkSmall(b *testing.B) {
 			if err := s.writer.release(); err != nil {
 				b.Fatal(err)
 			}
-			held, err := treeSize(filepath.Join(s.dir, packsDir))
+			held, err := medium.TreeSize(s.files.Path(medium.Packs))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,38 +6,39 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // blobPath is where the blob with a digest is: its SHA-256, in 256 folders.
 func (s *Store) blobPath(d key.Digest) string {
 	name := hex.EncodeToString(d[1:])
-	return s.dir + sep + blobsDir + sep + name[:2] + sep + name
+	return s.files.Dir + sep + medium.Blobs + sep + name[:2] + sep + name
 }
 
 const sep = string(filepath.Separator)
 
 // readBlob returns the payload of the record with header h, verified. A
 // damaged blob is set aside.
-func (s *Store) readBlob(h *header) (payload []byte, mapped bool, err error) {
-	path := s.blobPath(h.ref)
-	payload, mapped, err = s.mapped.open(path, int64(h.size))
-	if err == nil && xxh3.Hash(payload) != h.sum {
-		err = fmt.Errorf("%w: bad checksum", errDamaged)
+func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err error) {
+	path := s.blobPath(h.Ref)
+	payload, mapped, err = s.mapped.Open(path, int64(h.Size))
+	if err == nil && xxh3.Hash(payload) != h.Sum {
+		err = fmt.Errorf("%w: bad checksum", format.ErrDamaged)
 	}
 	if err == nil {
 		return payload, mapped, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
-	return nil, false, fmt.Errorf("blob %x: %w", h.ref[1:], err)
+	return nil, false, fmt.Errorf("blob %x: %w", h.Ref[1:], err)
 }
 
 // writeBlob sees to the blob of a payload, and fills in its digest and its
@@ -47,14 +48,14 @@ func (s *Store) readBlob(h *header) (payload []byte, mapped bool, err error) {
 // The payload is hashed while it is written to a file that has no name yet, as
 // either takes about as long. What is very large is hashed first: it would take
 // much room for the time that it takes to find out that it is there.
-func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) {
-	h.sum = xxh3.Hash(payload)
+func (s *Store) writeBlob(h *format.Header, payload []byte) (written int64, err error) {
+	h.Sum = xxh3.Hash(payload)
 	head := *h // h stays on its stack, which small records gain from
 	var there atomic.Bool
 	named := make(chan struct{})
 	go func() {
 		defer close(named)
-		head.ref = key.DigestOf(payload)
+		head.Ref = key.DigestOf(payload)
 		there.Store(s.hasBlob(&head))
 	}()
 	if len(payload) > hashFirst {
@@ -62,22 +63,20 @@ func (s *Store) writeBlob(h *header, payload []byte) (written int64, err error) 
 	}
 	temp := ""
 	if !there.Load() {
-		if err = s.mark(); err == nil {
-			temp, err = s.writeTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
-		}
+		temp, err = s.files.WriteTemp(0o444, func(w io.Writer) error { return writeUnless(w, payload, there.Load) })
 	}
 	<-named
-	h.ref = head.ref
+	h.Ref = head.Ref
 	switch {
 	case there.Load():
 		if temp != "" {
-			removeTemp(temp)
+			s.files.Drop(temp)
 		}
 		return 0, nil
 	case err != nil:
 		return 0, err
 	}
-	if err := s.moveIn(temp, s.blobPath(h.ref)); err != nil {
+	if err := s.files.MoveIn(temp, s.blobPath(h.Ref)); err != nil {
 		return 0, err
 	}
 	return int64(len(payload)), nil
@@ -111,37 +110,37 @@ const hashFirst = 64 << 20
 
 // hasBlob reports whether the blob of a record is there, as it should be. A
 // damaged one is set aside.
-func (s *Store) hasBlob(h *header) bool {
-	path := s.blobPath(h.ref)
-	err := checkFile(path, int64(h.size), h.sum)
+func (s *Store) hasBlob(h *format.Header) bool {
+	path := s.blobPath(h.Ref)
+	err := s.checkFile(path, int64(h.Size), h.Sum)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
 	return err == nil
 }
 
 // checkFile compares a file with the size and the checksum it should have.
-func checkFile(path string, size int64, sum uint64) error {
-	f, info, err := openRegular(path)
+func (s *Store) checkFile(path string, size int64, sum uint64) error {
+	f, info, err := s.files.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
 	if info.Size() != size {
-		return fmt.Errorf("%w: %d bytes, not %d", errDamaged, info.Size(), size)
+		return fmt.Errorf("%w: %d bytes, not %d", format.ErrDamaged, info.Size(), size)
 	}
 	hash := xxh3.New()
 	if _, err := io.Copy(hash, f); err != nil {
 		return err
 	}
 	if hash.Sum64() != sum {
-		return fmt.Errorf("%w: bad checksum", errDamaged)
+		return fmt.Errorf("%w: bad checksum", format.ErrDamaged)
 	}
 	return nil
 }
 
-func (s *Store) writeMissingBlob(h *header, payload []byte) (written int64, err error) {
-	if _, err := os.Lstat(s.blobPath(h.ref)); err == nil {
+func (s *Store) writeMissingBlob(h *format.Header, payload []byte) (written int64, err error) {
+	if _, err := s.files.Lstat(s.blobPath(h.Ref)); err == nil {
 		return 0, nil
 	}
 	return s.writeBlob(h, payload)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -25,7 +27,7 @@ func TestFingerprintIsNoKey(t *testing.T) {
 	if err := s.Put(t.Context(), record(1)); err != nil {
 		t.Fatal(err)
 	}
-	s.index.places[fingerprint(storetest.Key(2))] = s.index.places[fingerprint(storetest.Key(1))]
+	s.index.places[format.Fingerprint(storetest.Key(2))] = s.index.places[format.Fingerprint(storetest.Key(1))]
 	if _, err := s.Get(t.Context(), storetest.Key(2)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v", err)
 	}
@@ -45,7 +47,7 @@ func TestFingerprintIsNoKeyInGroups(t *testing.T) {
 	s := open(t, Options{Dir: t.TempDir()})
 	putMany(t, s, similarFrom(0, 10))
 	there, other := storetest.Key(3), storetest.Key(77)
-	s.index.places[fingerprint(other)] = s.index.places[fingerprint(there)]
+	s.index.places[format.Fingerprint(other)] = s.index.places[format.Fingerprint(there)]
 	if _, err := s.Get(t.Context(), other); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get: %v", err)
 	}
@@ -82,7 +84,7 @@ func TestHeaderIsWholeOrNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost := 0
-		for at := range headerSize {
+		for at := range format.HeaderSize {
 			b := bytes.Clone(sound)
 			b[at] ^= 1 << (at % 8)
 			if err := os.WriteFile(path, b, 0o666); err != nil {
@@ -100,8 +102,8 @@ func TestHeaderIsWholeOrNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if lost != headerSize {
-			t.Errorf("%d of %d changes went unnoticed", headerSize-lost, headerSize)
+		if lost != format.HeaderSize {
+			t.Errorf("%d of %d changes went unnoticed", format.HeaderSize-lost, format.HeaderSize)
 		}
 	}
 }
@@ -134,11 +136,11 @@ func TestDamagedIndexCostsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, mergedFile)); err != nil { // or no other would be read
 		t.Fatal(err)
 	}
-	indexes, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+indexSuffix))
+	indexes, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+indexSuffix))
 	if err != nil || len(indexes) == 0 {
 		t.Fatal(indexes, err)
 	}
-	for at := range indexHeaderSize + entrySize {
+	for at := range 2 * format.EntrySize { // the header is as long
 		for _, path := range indexes {
 			b, err := os.ReadFile(path)
 			if err != nil {

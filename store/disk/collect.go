@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // manySmall is how many unfinished packs are left alone: each costs every
@@ -31,7 +31,7 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 }
 
 // collect is Collect, and returns how many bytes it had to leave, too: what was
-// put meanwhile is none of them. It gives up with errLocked if another process
+// put meanwhile is none of them. It gives up with medium.ErrLocked if another process
 // collects for longer than patience, unless that is 0.
 func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
@@ -45,7 +45,7 @@ func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration
 		more, least, err := c.run(ctx)
 		freed, left = freed+more, least+c.swelled()
 		if err != nil {
-			return freed, left, fmt.Errorf("store: collect %s: %w", s.dir, asStoreError(err))
+			return freed, left, fmt.Errorf("store: collect %s: %w", s.files.Dir, medium.StoreError(err))
 		}
 		if c.swelled() <= 0 || c.evicted == 0 || left <= limit {
 			return freed, left, nil
@@ -55,18 +55,17 @@ func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration
 
 // lockCollect lets one goroutine of one process collect at a time.
 func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock func(), err error) {
-	path := filepath.Join(s.dir, collectFile)
-	file, err := s.openLockFile(path)
+	file, err := s.files.OpenLock(medium.CollectFile)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", asStoreError(err))
+		return nil, fmt.Errorf("store: %w", medium.StoreError(err))
 	}
 	waiting := ctx
 	if patience > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, patience, errLocked)
+		waiting, cancel = context.WithTimeoutCause(ctx, patience, medium.ErrLocked)
 		defer cancel()
 	}
-	err = retry(waiting, func() error { return tryLock(file) })
+	err = medium.Retry(waiting, file.TryLock)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		s.collecting.Lock()
 		return func() {
@@ -92,8 +91,8 @@ type collection struct {
 	moved   int64 // what the records that moved took, as cost tells
 	evicted int   // how many records were
 
-	group   group // the one read last
-	grouped bool  // there are groups
+	group   format.Group // the one read last
+	grouped bool         // there are groups
 }
 
 // swelled returns how much more the records that moved take than they did before:
@@ -112,9 +111,10 @@ type collectedPack struct {
 	pack    *pack
 	bytes   int64 // with the index
 	sealed  bool
-	lock    *os.File // nil if it could not be locked
-	entries []entry
-	live    int64 // bytes that stay, with their part of an index
+	lock    *medium.File // nil if it could not be locked
+	entries []format.Entry
+	shares  []uint32 // what each takes if it is in a group; nil if none is
+	live    int64    // bytes that stay, with their part of an index
 	rewrite bool
 }
 
@@ -123,34 +123,39 @@ func (p *collectedPack) free() bool { return p.lock != nil || p.sealed }
 
 func (p *collectedPack) dead() int64 { return p.bytes - p.live }
 
-// cost is what a record takes in a pack that has an index.
-func (e *entry) cost() int64 {
-	if e.isGroup() {
-		return int64(e.share)
+// cost is what record i takes in the pack, if that has an index.
+func (p *collectedPack) cost(i int) int64 {
+	if e := &p.entries[i]; !e.IsGroup() {
+		return e.Bytes() + format.EntrySize
 	}
-	return e.bytes() + entrySize
+	return int64(p.shares[i])
 }
 
-// share works out what each member of a group takes. What is only in one place
-// for all is shared equally: whose provenance is the one that is written out
-// depends on which members stay.
-func (c *collection) share(p *pack, entries []entry) {
+// share works out what each member of the group takes that the entries from i on
+// are of. What is only in one place for all is shared equally: whose provenance is
+// the one that is written out depends on which members stay.
+func (c *collection) share(p *collectedPack, i int) {
 	c.grouped = true
-	total := entries[0].bytes() + int64(memberSlots(len(entries), ownStamps(entries)))*entrySize
-	own := make([]int64, len(entries))
-	if c.group.read(p, entries[0].place) == nil {
-		if members, err := c.group.all(); err == nil && len(members) == len(entries) {
+	if p.shares == nil {
+		p.shares = make([]uint32, len(p.entries))
+	}
+	entries := p.entries[i:][:format.SameRecord(p.entries[i:])]
+	shares := p.shares[i:][:len(entries)]
+	total := entries[0].Bytes() + format.ListedSize(entries)
+	if c.group.Read(&p.pack.Pack, entries[0].Place) == nil {
+		if members, err := c.group.All(); err == nil && len(members) == len(entries) {
 			for i := range members {
-				own[i] = int64(members[i].bytes - len(members[i].middle))
-				total -= own[i]
+				own := members[i].Own()
+				shares[i] = uint32(own)
+				total -= int64(own)
 			}
 		}
 	}
 	n := int64(len(entries))
-	for i := range entries {
-		entries[i].share = uint32(own[i] + total/n)
+	for i := range shares {
+		shares[i] += uint32(total / n)
 	}
-	entries[0].share += uint32(total % n)
+	shares[0] += uint32(total % n)
 }
 
 type blobRefs struct {
@@ -161,7 +166,8 @@ type blobRefs struct {
 // A candidate is a record that may be evicted.
 type candidate struct {
 	pack  *collectedPack
-	entry *entry
+	entry *format.Entry
+	cost  int64
 	used  int64
 	worth float64
 	blob  *blobRefs // nil for a record without
@@ -173,7 +179,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 		return 0, 0, err
 	}
 	defer c.unlockPacks()
-	if err := s.removeDeadTemps(); err != nil {
+	if err := s.files.RemoveDead(); err != nil {
 		return 0, 0, err
 	}
 	s.refresh()
@@ -181,9 +187,9 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	before += s.mapped.removed()
+	before += s.mapped.Removed()
 	if s.index.merges() {
-		c.merged = mergedCost
+		c.merged = format.MergedCost
 	}
 	c.survey()
 	victims, left, err := c.choose(ctx, before)
@@ -196,7 +202,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err == nil {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
-		s.mapped.letGo()
+		s.mapped.LetGo()
 	}
 	after, merr := s.look()
 	return max(before-after, 0), left, errors.Join(err, merr)
@@ -206,11 +212,11 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 func (c *collection) survey() {
 	for _, p := range c.s.folder.all() {
 		cp := &collectedPack{pack: p}
-		if lock, err := lockPack(p); err == nil {
+		if lock, err := c.s.lockPack(p); err == nil {
 			cp.lock = lock
 		}
 		if err := c.surveyPack(cp); err != nil {
-			c.s.report(p.path, "cannot read a pack", err)
+			c.s.files.Report(p.path, "cannot read a pack", err)
 			cp.unlock()
 			continue
 		}
@@ -220,13 +226,13 @@ func (c *collection) survey() {
 	for _, p := range c.packs {
 		for i := range p.entries {
 			e := &p.entries[i]
-			if c.s.index.has(e.fp, e.place) {
+			if c.s.index.has(e.FP, e.Place) {
 				continue
 			}
-			if in, ok := c.older[e.fp]; ok && in != p.pack.number+1 {
-				c.older[e.fp] = manyPacks
+			if in, ok := c.older[e.FP]; ok && in != p.pack.number+1 {
+				c.older[e.FP] = manyPacks
 			} else {
-				c.older[e.fp] = p.pack.number + 1
+				c.older[e.FP] = p.pack.number + 1
 			}
 		}
 	}
@@ -237,8 +243,8 @@ func (c *collection) surveyPack(p *collectedPack) error {
 	if err != nil {
 		return err
 	}
-	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.entries
-	if index, err := os.Lstat(p.pack.indexPath()); err == nil {
+	p.bytes, p.sealed, p.entries = info.Size(), isSealed(info), found.Entries
+	if index, err := c.s.files.Lstat(p.pack.indexPath()); err == nil {
 		p.bytes += index.Size()
 	}
 	c.s.index.insert(p.pack, p.entries) // what is unknown would seem dead
@@ -254,7 +260,7 @@ func (c *collection) keepsTombstone(fp uint64, p *pack) bool {
 
 // choose decides what is evicted and which packs are rewritten, so that of
 // held bytes at most the limit is left, and returns how many are at least.
-func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry]bool, least int64, err error) {
+func (c *collection) choose(ctx context.Context, held int64) (victims map[*format.Entry]bool, least int64, err error) {
 	candidates, err := c.candidates(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -265,7 +271,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	}
 	held -= unreferenced
 	if c.merged > 0 { // it will be written anew
-		held += mergedHeaderSize + int64(len(c.packs))*mergedPackSize + c.live*c.merged - c.s.mergedSize()
+		held += format.MergedSize(len(c.packs)) + c.live*c.merged - c.s.mergedSize()
 	}
 	// If every free pack were rewritten, this would be left.
 	least = held
@@ -278,7 +284,7 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 	if c.grouped && least > limit {
 		limit -= limit / groupSlack
 	}
-	victims = make(map[*entry]bool)
+	victims = make(map[*format.Entry]bool)
 	for _, v := range candidates {
 		if least <= limit {
 			break
@@ -288,9 +294,9 @@ func (c *collection) choose(ctx context.Context, held int64) (victims map[*entry
 		}
 		victims[v.entry] = true
 		if v.pack.free() {
-			v.pack.live -= v.entry.cost()
+			v.pack.live -= v.cost
 			held -= c.merged
-			least -= v.entry.cost() + c.merged
+			least -= v.cost + c.merged
 		}
 		if v.blob != nil {
 			if v.blob.count--; v.blob.count == 0 {
@@ -319,45 +325,45 @@ func (c *collection) candidates(ctx context.Context) ([]candidate, error) {
 	for _, p := range c.packs {
 		for i := range p.entries {
 			e := &p.entries[i]
-			if e.isGroup() && (i == 0 || e.off != p.entries[i-1].off) {
-				c.share(p.pack, p.entries[i:i+sameRecord(p.entries[i:])])
+			if e.IsGroup() && (i == 0 || e.Off != p.entries[i-1].Off) {
+				c.share(p, i)
 			}
-			if !s.index.has(e.fp, e.place) || e.isTombstone() && !c.keepsTombstone(e.fp, p.pack) {
+			if !s.index.has(e.FP, e.Place) || e.IsTombstone() && !c.keepsTombstone(e.FP, p.pack) {
 				continue
 			}
-			p.live += e.cost()
+			p.live += p.cost(i)
 			c.live++
-			if e.isTombstone() {
+			if e.IsTombstone() {
 				continue
 			}
-			var h header
-			if c.group.describe(&h, p.pack, e.fp, e.place) != nil {
-				h = header{} // damage is found where it is moved
+			var h format.Header
+			if c.group.Describe(&h, &p.pack.Pack, e.FP, e.Place) != nil {
+				h = format.Header{} // damage is found where it is moved
 			}
-			one := candidate{pack: p, entry: e, blob: c.reference(e, &h)}
-			if pinned[e.fp] {
+			one := candidate{pack: p, entry: e, cost: p.cost(i), blob: c.reference(e, &h)}
+			if pinned[e.FP] {
 				continue
 			}
-			used := s.touches.used(s, e.fp, e.stamp)
+			used := s.touches.used(s, e.FP, e.Stamp)
 			one.used, one.worth = used.UnixNano(), infoOf(&h, used).Worth(now)
 			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.stamp, b.entry.stamp))
+		return cmp.Or(cmp.Compare(a.worth, b.worth), cmp.Compare(a.used, b.used), cmp.Compare(a.entry.Stamp, b.entry.Stamp))
 	})
 	return all, nil
 }
 
 // reference counts the reference of a record to its blob, if it has one.
-func (c *collection) reference(e *entry, h *header) *blobRefs {
-	if !e.isBlob() || h.kind != kindBlob {
+func (c *collection) reference(e *format.Entry, h *format.Header) *blobRefs {
+	if !e.IsBlob() || h.Kind != format.KindBlob {
 		return nil
 	}
-	refs := c.blobs[h.ref]
+	refs := c.blobs[h.Ref]
 	if refs == nil {
-		refs = &blobRefs{size: int64(h.size)}
-		c.blobs[h.ref] = refs
+		refs = &blobRefs{size: int64(h.Size)}
+		c.blobs[h.Ref] = refs
 	}
 	refs.count++
 	return refs
@@ -404,7 +410,7 @@ func (c *collection) chooseRewrites(held int64) {
 }
 
 // apply carries out what was chosen.
-func (c *collection) apply(ctx context.Context, victims map[*entry]bool) error {
+func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) error {
 	for _, p := range c.packs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -424,10 +430,10 @@ func (c *collection) apply(ctx context.Context, victims map[*entry]bool) error {
 
 // evictInPlace evicts those victims of a pack that stays whose blob is worth
 // it.
-func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) error {
+func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bool) error {
 	for i := range p.entries {
-		if e := &p.entries[i]; victims[e] && e.isBlob() {
-			if err := c.bury(p.pack, e); err != nil {
+		if e := &p.entries[i]; victims[e] && e.IsBlob() {
+			if err := c.bury(p.pack, e); err != nil && !errors.Is(err, errUnread) {
 				return err
 			}
 		}
@@ -437,37 +443,45 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*entry]bool) err
 
 // bury appends a tombstone for exactly the record of e: with the same stamp,
 // it does not hide a later one.
-func (c *collection) bury(p *pack, e *entry) error {
-	var h header
-	if err := c.group.describe(&h, p, e.fp, e.place); errors.Is(err, fs.ErrClosed) {
+func (c *collection) bury(p *pack, e *format.Entry) error {
+	var h format.Header
+	err := c.group.Describe(&h, &p.Pack, e.FP, e.Place)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrClosed):
 		return err
-	} else if err != nil {
+	case unread(err):
+		return errUnread
+	default:
 		return nil // damage: no record is left to bury
 	}
-	c.moved += headerSize + entrySize
-	return c.out.later(&header{kind: kindTombstone, key: h.key, stamp: h.stamp}, nil, nil, false)
+	c.moved += format.HeaderSize + format.EntrySize
+	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
-// rewrite moves what stays of a pack and removes it.
-func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
-	s := c.s
+// rewrite moves what stays of a pack and removes it, unless the medium does not give
+// all of that back: then the rest stays where it is.
+func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {
+	s, whole := c.s, true
 	for i := range p.entries {
 		e := &p.entries[i]
-		if !s.index.has(e.fp, e.place) {
+		if !s.index.has(e.FP, e.Place) {
 			continue // a later record exists by now
 		}
 		var err error
 		switch {
-		case victims[e] && c.keepsTombstone(e.fp, p.pack):
+		case victims[e] && c.keepsTombstone(e.FP, p.pack):
 			err = c.bury(p.pack, e)
 		case victims[e]:
-			s.index.forget(e.fp, e.place)
-		case e.isTombstone() && !c.keepsTombstone(e.fp, p.pack):
-			s.index.forget(e.fp, e.place)
+			s.index.forget(e.FP, e.Place)
+		case e.IsTombstone() && !c.keepsTombstone(e.FP, p.pack):
+			s.index.forget(e.FP, e.Place)
 		default:
-			err = c.move(p.pack, e)
+			err = c.move(p.pack, e, p.cost(i))
 		}
-		if err != nil {
+		if errors.Is(err, errUnread) {
+			whole = false
+		} else if err != nil {
 			return err
 		}
 	}
@@ -475,61 +489,56 @@ func (c *collection) rewrite(p *collectedPack, victims map[*entry]bool) error {
 	if err := c.out.flush(); err != nil {
 		return err
 	}
+	if !whole {
+		return nil
+	}
 	for _, path := range []string{p.pack.path, p.pack.indexPath()} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// move copies a record to the packs that stay. A damaged one is set aside.
-func (c *collection) move(p *pack, e *entry) error {
-	var h header
-	read := readWhole
-	if e.isGroup() {
-		read = c.readMember
-	}
-	payload, provenance, err := read(&h, p, e)
-	if errors.Is(err, fs.ErrClosed) {
+// errUnread says that the medium did not give a record back.
+var errUnread = errors.New("a record was not read")
+
+// move copies a record that takes cost bytes to the packs that stay. A damaged one
+// is set aside.
+func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
+	var h format.Header
+	payload, provenance, err := c.read(&h, p, e)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrClosed):
 		return err
-	}
-	if err != nil {
-		c.s.setAsideBytes(p, e.offset(), e.offset()+e.bytes(), err)
-		c.s.index.forget(e.fp, e.place)
+	case unread(err):
+		c.s.files.Report(p.path, "cannot read a record", err)
+		return errUnread
+	default:
+		c.s.files.SetAsideBytes(p.file, p.ID, e.Offset(), e.Offset()+e.Bytes(), err)
+		c.s.index.forget(e.FP, e.Place)
 		return nil
 	}
-	h.moves++
-	c.moved += e.cost()
-	return c.out.later(&h, payload, provenance, e.isGroup())
+	h.Moves++
+	c.moved += cost
+	return c.out.later(&h, payload, provenance, e.IsGroup())
 }
 
-// readWhole reads all of a record of its own, verified.
-func readWhole(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
-	buf := make([]byte, e.readSize())
-	if err := p.readRecord(h, e.place, buf); err != nil {
-		return nil, nil, err
+// read reads all of a record, verified; that of a member of a group is valid until
+// the next one is read.
+func (c *collection) read(h *format.Header, p *pack, e *format.Entry) (payload, provenance []byte, err error) {
+	if !e.IsGroup() {
+		return p.ReadWhole(h, e.Place)
 	}
-	if provenance, err = p.provenanceOf(h, e.place); err != nil {
-		return nil, nil, err
-	}
-	payload = buf[headerSize:]
-	if h.kind == kindInline {
-		err = h.verify(payload)
-	}
-	return payload, provenance, err
-}
-
-// readMember is readWhole of a member of a group, until the next one is read.
-func (c *collection) readMember(h *header, p *pack, e *entry) (payload, provenance []byte, err error) {
-	i, err := c.group.get(h, p, e.fp, e.place)
+	i, err := c.group.Get(h, &p.Pack, e.FP, e.Place)
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.kind == kindMember {
-		h.kind = kindInline
+	if h.Kind == format.KindMember {
+		h.Kind = format.KindInline
 	}
-	return c.group.members[i].payload, c.group.provenanceOf(i), nil
+	return c.group.Payload(i), c.group.Provenance(i), nil
 }
 
 func (c *collection) unlockPacks() {

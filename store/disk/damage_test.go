@@ -19,6 +19,8 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -183,7 +185,7 @@ func TestBadHeaderCostsOneRecord(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
 	for i := range 10 {
-		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: bytes.Repeat([]byte(magic), 20)}); err != nil {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: bytes.Repeat([]byte("LARDREC\x01"), 20)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,7 +209,7 @@ func TestBadHeaderCostsOneRecord(t *testing.T) {
 	if n := strings.Count(log.String(), "damaged record"); n != 1 {
 		t.Errorf("%d warnings, want 1:\n%s", n, log.String())
 	}
-	aside, err := os.ReadDir(filepath.Join(dir, quarantineDir))
+	aside, err := os.ReadDir(filepath.Join(dir, medium.Quarantine))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("quarantine holds %v, %v", aside, err)
 	}
@@ -276,13 +278,13 @@ func TestQuarantineIsBounded(t *testing.T) {
 	o.MaxBytes = 1 << 20
 	s := open(t, o)
 	for i := range 50 {
-		path := filepath.Join(s.dir, manifestsDir, fmt.Sprintf("%064x", i))
+		path := s.files.Path(medium.Manifests, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s.setAside(path, errDamaged)
+		s.files.SetAside(path, format.ErrDamaged)
 	}
-	size, err := treeSize(filepath.Join(s.dir, quarantineDir))
+	size, err := medium.TreeSize(s.files.Path(medium.Quarantine))
 	if err != nil || size > o.MaxBytes/16 || size < o.MaxBytes/32 {
 		t.Errorf("quarantine holds %d bytes, %v", size, err)
 	}
@@ -290,14 +292,14 @@ func TestQuarantineIsBounded(t *testing.T) {
 
 func TestNewerFormatIsRefused(t *testing.T) {
 	dir := sample(t)
-	text := formatText(formatVersion + 1)
-	if err := os.WriteFile(filepath.Join(dir, formatFile), []byte(text), 0o666); err != nil {
+	text := format.VersionText(format.Version + 1)
+	if err := os.WriteFile(filepath.Join(dir, medium.FormatFile), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, dir)
 	_, err := Open(Options{Dir: dir})
 	var version *VersionError
-	if !errors.As(err, &version) || version.Version != formatVersion+1 {
+	if !errors.As(err, &version) || version.Version != format.Version+1 {
 		t.Fatalf("Open: %v", err)
 	}
 	if after := files(t, dir); len(after) != len(before) {

@@ -25,6 +25,8 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Values used where Options gives none.
@@ -83,11 +85,11 @@ func (o Options) withDefaults() (Options, error) {
 	if o.MaxBytes > 0 {
 		o.PackBytes = min(o.PackBytes, o.MaxBytes/16)
 	}
-	o.PackBytes = min(o.PackBytes, maxPack/2)
+	o.PackBytes = min(o.PackBytes, format.MaxPack/2)
 	if o.BlobBytes <= 0 {
 		o.BlobBytes = DefaultBlobBytes
 	}
-	o.BlobBytes = min(o.BlobBytes, maxInline)
+	o.BlobBytes = min(o.BlobBytes, format.MaxInline)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -96,23 +98,18 @@ func (o Options) withDefaults() (Options, error) {
 
 // A Store keeps records in a folder. It must be made by Open.
 type Store struct {
-	dir       string
+	files     *medium.Folder
 	limit     int64 // 0 for none
 	packBytes int64
 	blobBytes int64
-	readOnly  bool
-	sync      bool
-	log       *slog.Logger
 
 	index   index
 	folder  folderView
 	writer  appender
 	touches touches
 	leases  leases
-	reports reports
 	room    room
-	temps   temps
-	mapped  *mappings
+	mapped  *medium.Mappings
 
 	collecting sync.Mutex // for systems without file locks
 	closed     atomic.Bool
@@ -127,20 +124,26 @@ var _ store.Store = (*Store)(nil)
 // the folder is no error. A folder that cannot be written is opened for
 // reading, with a warning; one of a newer format gives a *VersionError, and
 // one that holds something else an error that wraps [store.ErrForeign].
-func Open(o Options) (*Store, error) {
+func Open(o Options) (*Store, error) { return openOn(o, nil) }
+
+// openOn is Open on a medium that may fail.
+func openOn(o Options, fail medium.Fail) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
-		dir: o.Dir, limit: o.MaxBytes, packBytes: o.PackBytes, blobBytes: o.BlobBytes,
-		readOnly: o.ReadOnly, sync: o.Sync, log: o.Logger,
+	s := &Store{limit: o.MaxBytes, packBytes: o.PackBytes, blobBytes: o.BlobBytes}
+	s.files = &medium.Folder{
+		Dir: o.Dir, ReadOnly: o.ReadOnly, Sync: o.Sync, MaxAside: maxAside(o.MaxBytes), Log: o.Logger,
+		Grown: func(n int64) { s.room.held.Add(n) }, Fail: fail,
 	}
 	s.writer.s = s
-	s.mapped = newMappings(s.limit)
+	s.mapped = s.files.NewMappings(s.limit)
 	s.life, s.end = context.WithCancel(context.Background())
 	if err := s.prepare(); err != nil {
-		return nil, fmt.Errorf("store: open %s: %w", s.dir, err)
+		s.end()
+		s.files.Close()
+		return nil, fmt.Errorf("store: open %s: %w", s.files.Dir, err)
 	}
 	s.index.begin(s.openMerged())
 	s.refresh()
@@ -148,19 +151,30 @@ func Open(o Options) (*Store, error) {
 	if held, err := s.estimate(); err == nil {
 		s.room.held.Store(held)
 	}
-	if !s.readOnly {
+	if !s.files.ReadOnly {
 		s.background.Go(s.housekeep)
 	}
 	return s, nil
 }
 
+// maxQuarantine is how many bytes are kept of what was set aside.
+const maxQuarantine = 64 << 20
+
+// maxAside keeps that a small part of a small store.
+func maxAside(limit int64) int64 {
+	if limit > 0 {
+		return min(maxQuarantine, limit/16)
+	}
+	return maxQuarantine
+}
+
 // prepare makes the folder ready for use.
 func (s *Store) prepare() error {
-	if err := s.checkOurs(); err != nil {
+	if err := s.files.CheckOurs(); err != nil {
 		return err
 	}
-	if s.readOnly {
-		if _, err := os.Stat(s.dir); err != nil {
+	if s.files.ReadOnly {
+		if _, err := s.files.Stat(s.files.Dir); err != nil {
 			return err
 		}
 		return s.checkFormat()
@@ -168,34 +182,19 @@ func (s *Store) prepare() error {
 	if err := s.checkFormat(); err != nil && !errors.Is(err, store.ErrReadOnly) {
 		return err
 	}
-	err := s.layOut()
+	err := s.files.LayOut()
 	if err == nil {
-		err = s.tryWriting()
+		err = s.files.TryWriting()
 	}
 	switch {
 	case errors.Is(err, store.ErrFull):
 		return nil
-	case errors.Is(err, store.ErrReadOnly) && isDir(s.dir):
-		s.readOnly = true
-		s.log.Warn("store: the folder cannot be written and is used for reading only", "dir", s.dir, "error", err)
+	case errors.Is(err, store.ErrReadOnly) && s.files.IsThere():
+		s.files.ReadOnly = true
+		s.files.Log.Warn("store: the folder cannot be written and is used for reading only", "dir", s.files.Dir, "error", err)
 		return nil
 	}
 	return err
-}
-
-// tryWriting reports why nothing can be written, and removes what was left by
-// those who died at it.
-func (s *Store) tryWriting() error {
-	f, err := s.temps.create(s, 0o666)
-	if err != nil {
-		return asStoreError(err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()), s.removeDeadTemps())
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Close ends the use of the store. Payloads got from it stay valid; leases
@@ -211,10 +210,10 @@ func (s *Store) Close() error {
 	err := s.writer.release()
 	s.finishEviction() // last, as all that is written counts
 	err = errors.Join(err, s.leases.close())
-	s.temps.close()
+	s.files.Close()
 	s.index.close()
 	s.folder.close()
-	s.mapped.letGo()
+	s.mapped.LetGo()
 	return err
 }
 
@@ -225,7 +224,7 @@ func (s *Store) writable() error {
 	switch {
 	case s.closed.Load():
 		return errClosed
-	case s.readOnly:
+	case s.files.ReadOnly:
 		return store.ErrReadOnly
 	}
 	return nil

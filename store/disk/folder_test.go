@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -259,27 +260,28 @@ func mountTemp(t *testing.T, options string) (dir string, ok bool) {
 	return dir, true
 }
 
-// A medium that cannot be written: a mount where that is allowed, else a
-// folder without permission.
+// A medium that cannot be written: a mount where that is allowed, else one that
+// fails like it.
 func TestReadOnlyMedium(t *testing.T) {
 	from := sample(t)
 	dir, mounted := mountTemp(t, "size=10m")
 	dir = filepath.Join(dir, "larder")
 	copyFolder(t, from, dir)
+	fail, _ := readOnly.at(t, 1)
 	if mounted {
+		fail = nil
 		if out, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,ro", filepath.Dir(dir)).CombinedOutput(); err != nil {
 			t.Fatalf("remount: %v: %s", err, out)
 		}
-	} else {
-		for _, sub := range []string{".", packsDir, blobsDir, manifestsDir, touchDir, tempDir, trashDir, quarantineDir} {
-			path := filepath.Join(dir, sub)
-			if err := os.Chmod(path, 0o555); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.Chmod(path, 0o777) }) // lets it be removed
-		}
 	}
-	checkReadOnly(t, open(t, small(dir)))
+	s, err := openOn(small(dir), fail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReadOnly(t, s)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // fillUp puts records of 10 kB until the medium is full.
@@ -346,20 +348,20 @@ func testFileSizeLimit(t *testing.T) {
 func TestFileSizeLimit(t *testing.T) { testFileSizeLimit(t) }
 
 func TestObstaclesAreMovedAway(t *testing.T) {
-	for _, name := range []string{packsDir, blobsDir, manifestsDir, touchDir, quarantineDir, tempDir, trashDir} {
+	for _, name := range []string{medium.Packs, medium.Blobs, medium.Manifests, medium.Touches, medium.Quarantine, medium.Temps, medium.Trash} {
 		dir := made(t)
 		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 		checkUsable(t, name, dir)
 	}
-	for _, name := range []string{formatFile, leasesFile, collectFile, readmeFile, tagFile, blobsDir + "/ab"} {
+	for _, name := range []string{medium.FormatFile, medium.LeasesFile, medium.CollectFile, medium.ReadmeFile, medium.TagFile, medium.Blobs + "/ab"} {
 		dir := made(t)
 		path := filepath.Join(dir, name)
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(name, blobsDir) {
+		if strings.HasPrefix(name, medium.Blobs) {
 			if err := os.WriteFile(path, nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +373,7 @@ func TestObstaclesAreMovedAway(t *testing.T) {
 	// A pipe must not block whoever opens it.
 	dir := t.TempDir()
 	open(t, small(dir))
-	for _, path := range []string{packsDir + "/0123456789abcdef.pack", touchDir + "/0123456789abcdef.touch"} {
+	for _, path := range []string{medium.Packs + "/0123456789abcdef.pack", medium.Touches + "/0123456789abcdef.touch"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, path), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Get returns the record kept under k. Its payload is mapped memory if it is
@@ -28,7 +26,7 @@ func (s *Store) GetSeen(_ context.Context, k key.Key) (store.Record, error) {
 
 func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 	var r store.Record
-	err := s.find(k, refresh, func(p *pack, at place) (err error) {
+	err := s.find(k, refresh, func(p *pack, at format.Place) (err error) {
 		r, err = s.read(k, p, at)
 		return err
 	})
@@ -38,9 +36,9 @@ func (s *Store) get(k key.Key, refresh bool) (store.Record, error) {
 // Has reports whether a record is kept under k, from its header alone, or that of
 // its group.
 func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
-	err := s.find(k, true, func(p *pack, at place) error {
-		var h header
-		if err := describe(&h, p, fingerprint(k), at); err != nil {
+	err := s.find(k, true, func(p *pack, at format.Place) error {
+		var h format.Header
+		if err := format.Describe(&h, &p.Pack, format.Fingerprint(k), at); err != nil {
 			return err
 		}
 		return sameKey(&h, k)
@@ -53,7 +51,7 @@ func (s *Store) Has(_ context.Context, k key.Key) (bool, error) {
 
 // Provenance returns the provenance kept with the record under k.
 func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err error) {
-	err = s.find(k, true, func(p *pack, at place) error {
+	err = s.find(k, true, func(p *pack, at format.Place) error {
 		provenance, err = readProvenance(k, p, at)
 		return err
 	})
@@ -61,15 +59,15 @@ func (s *Store) Provenance(_ context.Context, k key.Key) (provenance []byte, err
 }
 
 // readProvenance reads the provenance of the record of k at at.
-func readProvenance(k key.Key, p *pack, at place) ([]byte, error) {
-	g := borrowGroup()
-	defer g.giveBack()
-	var h header
+func readProvenance(k key.Key, p *pack, at format.Place) ([]byte, error) {
+	g := format.BorrowGroup()
+	defer g.GiveBack()
+	var h format.Header
 	i, err := 0, error(nil)
-	if at.isGroup() {
-		i, err = g.get(&h, p, fingerprint(k), at)
+	if at.IsGroup() {
+		i, err = g.Get(&h, &p.Pack, format.Fingerprint(k), at)
 	} else {
-		err = p.header(&h, at)
+		err = p.Header(&h, at)
 	}
 	if err == nil {
 		err = sameKey(&h, k)
@@ -77,34 +75,22 @@ func readProvenance(k key.Key, p *pack, at place) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case at.isGroup():
-		return bytes.Clone(g.provenanceOf(i)), nil
+	case at.IsGroup():
+		return bytes.Clone(g.Provenance(i)), nil
 	}
-	return p.provenanceOf(&h, at)
-}
-
-// provenanceOf reads the provenance of the record with header h at at.
-func (p *pack) provenanceOf(h *header, at place) ([]byte, error) {
-	b := make([]byte, h.provenance)
-	if _, err := p.file.ReadAt(b, at.offset()+h.readSize()); err != nil && len(b) > 0 {
-		return nil, fmt.Errorf("%w: provenance: %w", errDamaged, err)
-	}
-	if xxh3.Hash(b) != h.provenanceSum {
-		return nil, fmt.Errorf("%w: provenance has a bad checksum", errDamaged)
-	}
-	return b, nil
+	return p.Provenance(&h, at)
 }
 
 // find calls read with where the record of k is. If there is none, or read
 // fails, it looks once more for what other processes wrote, if refresh says
 // so. A record that
 // read finds damaged is forgotten, so that a later one can take its place.
-func (s *Store) find(k key.Key, refresh bool, read func(*pack, place) error) error {
+func (s *Store) find(k key.Key, refresh bool, read func(*pack, format.Place) error) error {
 	if s.closed.Load() {
 		return errClosed
 	}
 	s.freshen()
-	fp := fingerprint(k)
+	fp := format.Fingerprint(k)
 	if s.readFound(fp, read, false) {
 		return nil
 	}
@@ -128,7 +114,7 @@ func (s *Store) freshen() {
 // readFound reads the record of fp. A blob that is missing may belong to a
 // record that another process has evicted or is just writing: it is worth a
 // warning only on the last try, and the record is not forgotten.
-func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) bool {
+func (s *Store) readFound(fp uint64, read func(*pack, format.Place) error, last bool) bool {
 	at, p, ok := s.index.find(fp)
 	if !ok {
 		return false
@@ -137,80 +123,87 @@ func (s *Store) readFound(fp uint64, read func(*pack, place) error, last bool) b
 	switch {
 	case err == nil:
 		return true
-	case errors.Is(err, errOtherKey), errors.Is(err, fs.ErrClosed):
+	case errors.Is(err, format.ErrOtherKey), errors.Is(err, fs.ErrClosed):
 		return false
 	case errors.Is(err, fs.ErrNotExist):
-		if last && s.reports.first(err.Error()) {
-			s.log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
+		if last && s.files.First(err.Error()) {
+			s.files.Log.Warn("store: a record is without its blob", "pack", p.path, "error", err)
 		}
 		return false
+	case unread(err):
+		s.files.Report(p.path, "cannot read a record", err)
+		return false
 	}
-	s.setAsideBytes(p, at.offset(), at.offset()+int64(at.readSize()), err)
+	s.files.SetAsideBytes(p.file, p.ID, at.Offset(), at.Offset()+int64(at.ReadSize()), err)
 	s.index.forget(fp, at)
 	return false
 }
 
-// errOtherKey says that the record found by a fingerprint has another key.
-var errOtherKey = errors.New("record of another key")
+// unread reports whether err is one of the medium. It says nothing of the record,
+// which may be read another time.
+func unread(err error) bool {
+	return err != nil && !errors.Is(err, format.ErrDamaged) && !errors.Is(err, format.ErrOtherKey) &&
+		!errors.Is(err, fs.ErrClosed) && !errors.Is(err, fs.ErrNotExist)
+}
 
-func sameKey(h *header, k key.Key) error {
-	if h.key != k {
-		return errOtherKey
+func sameKey(h *format.Header, k key.Key) error {
+	if h.Key != k {
+		return format.ErrOtherKey
 	}
 	return nil
 }
 
 // read returns the record at at, verified.
-func (s *Store) read(k key.Key, p *pack, at place) (store.Record, error) {
-	if at.isGroup() {
+func (s *Store) read(k key.Key, p *pack, at format.Place) (store.Record, error) {
+	if at.IsGroup() {
 		return s.readMember(k, p, at)
 	}
-	var h header
-	buf := make([]byte, at.readSize())
-	if err := p.readRecord(&h, at, buf); err != nil {
-		return store.Record{}, err
-	}
-	return s.record(k, &h, buf[headerSize:])
-}
-
-// readMember returns the record of k in the group at at, verified.
-func (s *Store) readMember(k key.Key, p *pack, at place) (store.Record, error) {
-	g := borrowGroup()
-	defer g.giveBack()
-	var h header
-	i, err := g.get(&h, p, fingerprint(k), at)
+	var h format.Header
+	payload, err := p.Read(&h, at)
 	if err != nil {
 		return store.Record{}, err
 	}
-	return s.record(k, &h, bytes.Clone(g.members[i].payload))
+	return s.record(k, &h, payload)
+}
+
+// readMember returns the record of k in the group at at, verified.
+func (s *Store) readMember(k key.Key, p *pack, at format.Place) (store.Record, error) {
+	g := format.BorrowGroup()
+	defer g.GiveBack()
+	var h format.Header
+	i, err := g.Get(&h, &p.Pack, format.Fingerprint(k), at)
+	if err != nil {
+		return store.Record{}, err
+	}
+	return s.record(k, &h, bytes.Clone(g.Payload(i)))
 }
 
 // record returns the record with header h, which was asked for under k, if it is
 // what it should be. payload is what follows the header, and is kept.
-func (s *Store) record(k key.Key, h *header, payload []byte) (store.Record, error) {
+func (s *Store) record(k key.Key, h *format.Header, payload []byte) (store.Record, error) {
 	if err := sameKey(h, k); err != nil {
 		return store.Record{}, err
 	}
 	r := store.Record{
-		Key: h.key, Type: h.typ, Cost: time.Duration(h.cost), Created: time.Unix(0, h.created),
+		Key: h.Key, Type: h.Type, Cost: time.Duration(h.Cost), Created: time.Unix(0, h.Created),
 	}
-	switch h.kind {
-	case kindInline:
+	switch h.Kind {
+	case format.KindInline:
 		r.Payload = payload
-		if err := h.verify(r.Payload); err != nil {
+		if err := h.Verify(r.Payload); err != nil {
 			return store.Record{}, err
 		}
-	case kindMember: // its group was verified
+	case format.KindMember: // its group was verified
 		r.Payload = payload
-	case kindLink:
-		r.Link = h.ref
-	case kindBlob:
+	case format.KindLink:
+		r.Link = h.Ref
+	case format.KindBlob:
 		var err error
 		r.Payload, r.Mapped, err = s.readBlob(h)
 		if err != nil {
 			return store.Record{}, err
 		}
 	}
-	s.touches.note(s, fingerprint(k), h.stamp)
+	s.touches.note(s, format.Fingerprint(k), h.Stamp)
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 type wanted struct {
 	i    int // in the list of keys
 	fp   uint64
-	at   place
+	at   format.Place
 	pack *pack
 }
 
@@ -39,7 +40,7 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 	records := make([]store.Record, len(keys))
 	all := make([]wanted, len(keys))
 	for i, k := range keys {
-		all[i] = wanted{i: i, fp: fingerprint(k)}
+		all[i] = wanted{i: i, fp: format.Fingerprint(k)}
 	}
 	missing, err := s.pass(ctx, keys, records, all)
 	if err != nil || len(missing) == 0 {
@@ -51,7 +52,7 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 		return nil, err
 	}
 	for _, w := range missing { // damaged, or not there: that is told as by Get
-		s.readFound(w.fp, func(p *pack, at place) (err error) {
+		s.readFound(w.fp, func(p *pack, at format.Place) (err error) {
 			records[w.i], err = s.read(keys[w.i], p, at)
 			return err
 		}, true)
@@ -64,12 +65,12 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 	found, missing := s.index.findAll(all)
 	buf := passes.Get().(*[]byte)
 	defer passes.Put(buf)
-	g := borrowGroup()
-	defer g.giveBack()
+	g := format.BorrowGroup()
+	defer g.GiveBack()
 	var small chunk
-	var h header
+	var h format.Header
 	slices.SortFunc(found, func(a, b wanted) int {
-		return cmp.Or(cmp.Compare(a.at.pack, b.at.pack), cmp.Compare(a.at.off, b.at.off), cmp.Compare(a.i, b.i))
+		return cmp.Or(cmp.Compare(a.at.Pack, b.at.Pack), cmp.Compare(a.at.Off, b.at.Off), cmp.Compare(a.i, b.i))
 	})
 	for len(found) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -79,13 +80,13 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 		if size > len(*buf) {
 			*buf = make([]byte, max(size, passBytes))
 		}
-		from := found[0].at.offset()
+		from := found[0].at.Offset()
 		read, _ := found[0].pack.file.ReadAt((*buf)[:size], from) // what is not read is missing
 		for _, w := range found[:n] {
-			at := int(w.at.offset() - from)
-			payload, ok := []byte(nil), at+w.at.readSize() <= read
+			at := int(w.at.Offset() - from)
+			payload, ok := []byte(nil), at+w.at.ReadSize() <= read
 			if ok {
-				payload, ok = w.open(&h, g, (*buf)[at:at+w.at.readSize()])
+				payload, ok = w.open(&h, g, (*buf)[at:at+w.at.ReadSize()])
 			}
 			if ok {
 				records[w.i], err = s.record(keys[w.i], &h, small.clone(payload))
@@ -95,7 +96,7 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 				missing = append(missing, w)
 			}
 		}
-		g.forget() // it lies in the buffer
+		g.Forget() // it lies in the buffer
 		found = found[n:]
 	}
 	return missing, nil
@@ -103,22 +104,18 @@ func (s *Store) pass(ctx context.Context, keys []key.Key, records []store.Record
 
 // open returns the header and the payload of the record that lies in b, or in the
 // group there, which is opened once.
-func (w *wanted) open(h *header, g *group, b []byte) (payload []byte, ok bool) {
-	if !w.at.isGroup() {
-		return b[headerSize:], w.pack.check(h, w.at, b) == nil
+func (w *wanted) open(h *format.Header, g *format.Group, b []byte) (payload []byte, ok bool) {
+	if !w.at.IsGroup() {
+		return b[format.HeaderSize:], w.pack.Check(h, w.at, b) == nil
 	}
-	if g.pack != w.pack || g.at != w.at {
-		g.forget()
-		if w.pack.check(&g.header, w.at, b) != nil || g.open(w.pack, w.at, b[headerSize:]) != nil {
-			return nil, false
-		}
+	if g.Take(&w.pack.Pack, w.at, b) != nil {
+		return nil, false
 	}
-	i, err := g.find(w.fp)
+	i, err := g.Get(h, &w.pack.Pack, w.fp, w.at)
 	if err != nil {
 		return nil, false
 	}
-	g.record(h, i)
-	return g.members[i].payload, true
+	return g.Payload(i), true
 }
 
 // passes holds buffers of passBytes, or more where a record was longer.
@@ -148,8 +145,8 @@ func (c *chunk) clone(b []byte) []byte {
 func together(found []wanted) (n, size int) {
 	first := found[0]
 	for n < len(found) && found[n].pack == first.pack {
-		end := int(found[n].at.offset()-first.at.offset()) + found[n].at.readSize()
-		gap := int(found[n].at.offset()-first.at.offset()) - size
+		end := int(found[n].at.Offset()-first.at.Offset()) + found[n].at.ReadSize()
+		gap := int(found[n].at.Offset()-first.at.Offset()) - size
 		if n > 0 && (gap > passGap || end > passBytes) {
 			break
 		}
@@ -167,8 +164,8 @@ func (x *index) findAll(all []wanted) (found, missing []wanted) {
 	for i := range all {
 		w := &all[i]
 		at, ok := x.lookup(w.fp)
-		if ok && !at.isTombstone() && x.packs[at.pack] != nil {
-			w.at, w.pack = at, x.packs[at.pack]
+		if ok && !at.IsTombstone() && x.packs[at.Pack] != nil {
+			w.at, w.pack = at, x.packs[at.Pack]
 			all[i], all[n] = all[n], all[i]
 			n++
 		}

@@ -20,6 +20,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -62,11 +64,11 @@ func groupsIn(t *testing.T, s *Store) (groups, others int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, e := range found.entries {
+		for i, e := range found.Entries {
 			switch {
-			case !e.isGroup():
+			case !e.IsGroup():
 				others++
-			case i == 0 || found.entries[i-1].off != e.off:
+			case i == 0 || found.Entries[i-1].Off != e.Off:
 				groups++
 			}
 		}
@@ -99,7 +101,7 @@ func TestSmallRecordsShareARoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := treeSize(filepath.Join(s.dir, packsDir))
+	held, err := medium.TreeSize(s.files.Path(medium.Packs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +115,9 @@ func TestOnlySmallNeighboursAreGrouped(t *testing.T) {
 	o := Options{Dir: t.TempDir(), BlobBytes: 100 << 10}
 	s := open(t, o)
 	records := similarFrom(0, 12)
-	records[3].Payload = storetest.Payload(1, maxMemberPayload+1)
+	records[3].Payload = storetest.Payload(1, format.MaxMemberPayload+1)
 	records[5].Payload = storetest.Payload(1, 100<<10) // a blob
-	records[7].Provenance = storetest.Payload(1, maxMemberProvenance+1)
+	records[7].Provenance = storetest.Payload(1, format.MaxMemberProvenance+1)
 	records[8].Payload, records[8].Link = nil, storetest.Key(0)
 	records[10].Key = records[9].Key // the later one counts
 	putMany(t, s, records)
@@ -158,7 +160,7 @@ func TestPayloadOfAMemberIsItsOwn(t *testing.T) {
 func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
-	records := similarFrom(0, 2*maxMembers+10)
+	records := similarFrom(0, 2*format.MaxMembers+10)
 	putMany(t, s, records)
 	entries := s.writer.entries
 	if err := s.Close(); err != nil {
@@ -176,7 +178,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 		var log bytes.Buffer
 		s := open(t, Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		kept, want := len(s.kept()), 0
-		for want < len(entries) && entries[want].offset()+entries[want].bytes() <= int64(size) {
+		for want < len(entries) && entries[want].Offset()+entries[want].Bytes() <= int64(size) {
 			want++
 		}
 		if kept != want {
@@ -200,7 +202,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 // onlyPack returns where the one pack is.
 func onlyPack(t *testing.T, dir string) string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, packsDir, "*"+packSuffix))
+	paths, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+packSuffix))
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
 	}
@@ -218,8 +220,8 @@ func TestDamagedGroupCostsItsMembers(t *testing.T) {
 		for from := 0; from < 30; from += 10 {
 			putMany(t, s, records[from:from+10])
 		}
-		at := s.writer.entries[10].offset()
-		next := s.writer.entries[20].offset()
+		at := s.writer.entries[10].Offset()
+		next := s.writer.entries[20].Offset()
 		s.writer.mu.Lock()
 		if err := s.writer.leave(indexed); err != nil {
 			t.Fatal(err)
@@ -275,7 +277,7 @@ func TestDamagedGroupCostsItsMembers(t *testing.T) {
 // TestMembersAreWorthWhatTheyCost: of a group the cheap members go, and the others
 // move together.
 func TestMembersAreWorthWhatTheyCost(t *testing.T) {
-	const n = 4 * maxMembers
+	const n = 4 * format.MaxMembers
 	s := open(t, Options{Dir: t.TempDir(), MaxBytes: -1})
 	records := similarFrom(0, n)
 	for i := range records {
@@ -301,7 +303,7 @@ func TestMembersAreWorthWhatTheyCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if groups, others := groupsIn(t, s); groups > n/2/maxMembers+1 || others > 1 {
+	if groups, others := groupsIn(t, s); groups > n/2/format.MaxMembers+1 || others > 1 {
 		t.Errorf("%d groups and %d others: they do not move together", groups, others)
 	}
 	if _, err := s.Collect(t.Context(), 0); err != nil {
@@ -350,18 +352,18 @@ func TestOlderFormatIsRaised(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, formatFile)
+	path := filepath.Join(dir, medium.FormatFile)
 	for _, readOnly := range []bool{true, false} {
-		if err := os.WriteFile(path, []byte(formatText(1)), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(format.VersionText(1)), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		s := open(t, Options{Dir: dir, ReadOnly: readOnly})
 		if err := holds(s, 1); err != nil {
 			t.Error(err)
 		}
-		want := formatText(2)
+		want := format.VersionText(2)
 		if readOnly {
-			want = formatText(1)
+			want = format.VersionText(1)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("read-only %v: FORMAT is %q, %v", readOnly, got, err)
@@ -446,8 +448,8 @@ func (m *groupModel) collect(rt *rapid.T) {
 	}
 	u, err := m.s.Usage(rt.Context())
 	// What says that records are deleted hides older ones in other packs.
-	deleted := int64(len(m.s.index.all(place.isTombstone)))
-	if held := u.Bytes - deleted*(headerSize+entrySize+mergedCost); err != nil || held > limit+1000 {
+	deleted := int64(len(m.s.index.all(format.Place.IsTombstone)))
+	if held := u.Bytes - deleted*(format.HeaderSize+format.EntrySize+format.MergedCost); err != nil || held > limit+1000 {
 		rt.Fatalf("%d bytes of %d are left, %v", held, limit, err)
 	}
 	left := make(map[key.Key]bool)
@@ -468,7 +470,7 @@ func (m *groupModel) reopen(rt *rapid.T) {
 		if err := m.s.Close(); err != nil {
 			rt.Fatal(err)
 		}
-		for _, name := range []string{mergedFile, packsDir + "/*" + indexSuffix} {
+		for _, name := range []string{mergedFile, medium.Packs + "/*" + indexSuffix} {
 			if rapid.Bool().Draw(rt, "without "+name) {
 				paths, err := filepath.Glob(filepath.Join(m.o.Dir, name))
 				for _, path := range paths {
@@ -512,7 +514,7 @@ func (m *groupModel) check(rt *rapid.T) {
 	if n := len(m.s.kept()); n != len(m.want) {
 		rt.Fatalf("%d records are listed, want %d", n, len(m.want))
 	}
-	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, quarantineDir)); err != nil || len(aside) > 0 {
+	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, medium.Quarantine)); err != nil || len(aside) > 0 {
 		rt.Fatalf("set aside: %v, %v", aside, err)
 	}
 }

@@ -3,93 +3,20 @@ package disk
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
-
-// An entry says where a record is, as an index file keeps it. The members of a
-// group have the place, the length and the moves of the group.
-type entry struct {
-	fp    uint64
-	stamp int64
-	blob  uint64 // bytes of its blob, 0 for none
-	place
-	length uint32 // of the whole record, in units of align
-	moves  uint32
-	share  uint32 // what a member of a group takes, in bytes, where that was worked out
-}
-
-// A place is where the latest record of a key is. It is small because the
-// index holds one for every record of the store.
-type place struct {
-	pack uint32 // number of the pack in this process; 0 in files
-	off  uint32 // in units of align
-	read uint32 // bytes of header and payload in the pack, and the class
-}
-
-// The class of a record, in the top bits of place.read.
-const (
-	classTombstone = 1 << 30
-	classBlob      = 1 << 31
-	classGroup     = classBlob | classTombstone
-	readMask       = classTombstone - 1
-)
-
-func (p place) offset() int64     { return int64(p.off) * align }
-func (p place) readSize() int     { return int(p.read & readMask) }
-func (p place) isBlob() bool      { return p.read&^readMask == classBlob }
-func (p place) isTombstone() bool { return p.read&^readMask == classTombstone }
-func (p place) isGroup() bool     { return p.read&^readMask == classGroup }
-
-func (e *entry) bytes() int64 { return int64(e.length) * align }
-
-// newEntry describes the record with header h at off.
-func newEntry(h *header, off int64) entry {
-	e := entry{
-		fp:     fingerprint(h.key),
-		stamp:  h.stamp,
-		place:  place{off: uint32(off / align), read: uint32(h.readSize())},
-		length: uint32(h.length() / align),
-		moves:  h.moves,
-	}
-	switch h.kind {
-	case kindBlob:
-		e.read |= classBlob
-		e.blob = h.size
-	case kindTombstone:
-		e.read |= classTombstone
-	}
-	return e
-}
-
-// newMember describes a member of the group with header h at off.
-func newMember(h *header, off int64, fp uint64, stamp int64) entry {
-	return entry{
-		fp:     fp,
-		stamp:  stamp,
-		place:  place{off: uint32(off / align), read: uint32(h.readSize()) | classGroup},
-		length: uint32(h.length() / align),
-		moves:  h.moves,
-	}
-}
-
-// sameRecord returns how many of the entries, ordered by place, are of the record
-// that the first is of: more than one of a group.
-func sameRecord(entries []entry) (n int) {
-	for n < len(entries) && entries[n].off == entries[0].off {
-		n++
-	}
-	return n
-}
 
 // An index says where the latest record of each key is. What was learnt last
 // counts most: places, then frozen, then base.
 type index struct {
 	mu     sync.RWMutex
-	places map[uint64]place
-	frozen map[uint64]place // being merged with base: not changed meanwhile
-	base   *merged          // nil for none
-	packs  []*pack          // by number; nil once gone
+	places map[uint64]format.Place
+	frozen map[uint64]format.Place // being merged with base: not changed meanwhile
+	base   *base                   // nil for none
+	packs  []*pack                 // by number; nil once gone
 	latest atomic.Int64
-	group  group // for supersedes
+	group  format.Group // for supersedes
 
 	least int           // how many places are worth a merge
 	full  int           // this many are
@@ -97,11 +24,11 @@ type index struct {
 }
 
 // forgotten is the place of a record that is known to be no good.
-var forgotten = place{pack: noPack, read: classTombstone}
+var forgotten = format.Place{Pack: noPack, Read: format.Tombstone}
 
 // lookup returns where the latest record of fp is, or a tombstone. Callers hold
 // mu.
-func (x *index) lookup(fp uint64) (place, bool) {
+func (x *index) lookup(fp uint64) (format.Place, bool) {
 	if at, ok := x.places[fp]; ok {
 		return at, true
 	}
@@ -112,19 +39,19 @@ func (x *index) lookup(fp uint64) (place, bool) {
 }
 
 // find returns where the record of fp is. A tombstone is not found.
-func (x *index) find(fp uint64) (place, *pack, bool) {
+func (x *index) find(fp uint64) (format.Place, *pack, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	at, ok := x.lookup(fp)
-	if !ok || at.isTombstone() {
-		return place{}, nil, false
+	if !ok || at.IsTombstone() {
+		return format.Place{}, nil, false
 	}
-	p := x.packs[at.pack]
+	p := x.packs[at.Pack]
 	return at, p, p != nil
 }
 
 // has reports whether the latest record of fp is the one at at.
-func (x *index) has(fp uint64, at place) bool {
+func (x *index) has(fp uint64, at format.Place) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	latest, ok := x.lookup(fp)
@@ -156,24 +83,25 @@ func (x *index) add(p *pack) {
 
 // insert makes known the records of p that entries describe, in the order of
 // the pack.
-func (x *index) insert(p *pack, entries []entry) {
+func (x *index) insert(p *pack, entries []format.Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.packs[p.number] == nil {
 		return // gone meanwhile
 	}
 	if len(x.places) == 0 {
-		x.places = make(map[uint64]place, len(entries))
+		x.places = make(map[uint64]format.Place, len(entries))
 	}
-	defer x.group.forget()
+	defer x.group.Forget()
 	for i := range entries {
 		e := &entries[i]
-		e.pack = p.number
-		x.saw(e.stamp)
+		e.Pack = p.number
+		x.saw(e.Stamp)
+		known := e.Offset() < p.known
 		p.learn(e)
-		old, exists := x.lookup(e.fp)
-		if !exists || old != e.place && x.supersedes(e, old) {
-			x.places[e.fp] = e.place
+		old, exists := x.lookup(e.FP)
+		if !exists || old != e.Place && x.supersedes(e, old, known) {
+			x.places[e.FP] = e.Place
 		}
 	}
 	x.wake()
@@ -192,34 +120,36 @@ func (x *index) wake() {
 
 // supersedes reports whether e is later than the record at old. Of records
 // with one stamp, a tombstone is the latest: that is how a record is evicted.
-// Of copies, the one that was moved is: the other is about to be removed.
-func (x *index) supersedes(e *entry, old place) bool {
-	if old.pack == noPack {
+// Of copies, the one that was moved is: the other is about to be removed. Where the
+// medium does not give the record at old back, e is later unless it was known before:
+// then it was found to be earlier.
+func (x *index) supersedes(e *format.Entry, old format.Place, known bool) bool {
+	if old.Pack == noPack {
 		return true
 	}
-	if e.pack == old.pack {
-		return e.off >= old.off // one writer after another: later is newer
+	if e.Pack == old.Pack {
+		return e.Off >= old.Off // one writer after another: later is newer
 	}
-	p := x.packs[old.pack]
+	p := x.packs[old.Pack]
 	if p == nil {
 		return true
 	}
-	var h header
-	err := p.header(&h, old)
-	if err == nil && h.kind == kindGroup && h.created != h.stamp { // else that is the stamp of all members
-		err = x.group.describe(&h, p, e.fp, old)
+	var h format.Header
+	err := p.Header(&h, old)
+	if err == nil && h.Kind == format.KindGroup && h.Created != h.Stamp { // else that is the stamp of all members
+		err = x.group.Describe(&h, &p.Pack, e.FP, old)
 	}
 	if err != nil {
-		return true
+		return !known || !unread(err)
 	}
-	if e.stamp != h.stamp {
-		return e.stamp > h.stamp
+	if e.Stamp != h.Stamp {
+		return e.Stamp > h.Stamp
 	}
-	return e.isTombstone() || !old.isTombstone() && e.moves > h.moves
+	return e.IsTombstone() || !old.IsTombstone() && e.Moves > h.Moves
 }
 
 // forget removes fp if its place is still old.
-func (x *index) forget(fp uint64, old place) {
+func (x *index) forget(fp uint64, old format.Place) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if at, ok := x.lookup(fp); !ok || at != old {
@@ -234,7 +164,7 @@ func (x *index) remove(fp uint64) {
 	delete(x.places, fp)
 	if _, ok := x.lookup(fp); ok {
 		if x.places == nil {
-			x.places = make(map[uint64]place)
+			x.places = make(map[uint64]format.Place)
 		}
 		x.places[fp] = forgotten
 	}
@@ -251,39 +181,33 @@ func (x *index) drop(gone []*pack) {
 		}
 	}
 	for fp, at := range x.places {
-		if at != forgotten && x.packs[at.pack] == nil {
+		if at != forgotten && x.packs[at.Pack] == nil {
 			x.remove(fp)
 		}
 	}
 }
 
-// A located record is a fingerprint and its place.
-type located struct {
-	fp uint64
-	place
-}
-
 // all returns the records for which keep holds.
-func (x *index) all(keep func(place) bool) []located {
+func (x *index) all(keep func(format.Place) bool) []format.Located {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var all []located
-	add := func(l located) {
-		if l.pack != noPack && x.packs[l.pack] != nil && keep(l.place) {
+	var all []format.Located
+	add := func(l format.Located) {
+		if l.Pack != noPack && x.packs[l.Pack] != nil && keep(l.Place) {
 			all = append(all, l)
 		}
 	}
 	for fp, at := range x.places {
-		add(located{fp, at})
+		add(format.Located{FP: fp, Place: at})
 	}
 	for fp, at := range x.frozen {
 		if _, newer := x.places[fp]; !newer {
-			add(located{fp, at})
+			add(format.Located{FP: fp, Place: at})
 		}
 	}
 	for i := range x.base.len() {
 		l, ok := x.base.entry(i, x.base.numbers)
-		if latest, known := x.lookup(l.fp); ok && known && latest == l.place {
+		if latest, known := x.lookup(l.FP); ok && known && latest == l.Place {
 			add(l)
 		}
 	}

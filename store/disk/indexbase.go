@@ -1,13 +1,15 @@
 package disk
 
-import "bytes"
+import (
+	"github.com/larder-data/larder/store/disk/internal/format"
+)
 
 // begin makes x ready for use, with the merged index that there is.
-func (x *index) begin(m *merged) {
+func (x *index) begin(m *base) {
 	x.merge = make(chan struct{}, 1)
 	x.least, x.base = leastMerge, m
 	if m != nil {
-		x.saw(m.latest)
+		x.saw(m.Latest)
 	}
 	x.thaw()
 }
@@ -24,7 +26,7 @@ func (x *index) close() {
 func (x *index) isDamaged() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.base != nil && x.base.damaged.Load()
+	return x.base != nil && x.base.IsDamaged()
 }
 
 // merges reports whether there is a merged index.
@@ -36,14 +38,14 @@ func (x *index) merges() bool {
 
 // freeze sets what was learnt aside for a merge, until install or thaw. It
 // returns how much of each pack, by number, that is.
-func (x *index) freeze() []mergedPack {
+func (x *index) freeze() []format.MergedPack {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.frozen, x.places = x.places, nil
-	covered := make([]mergedPack, len(x.packs))
+	covered := make([]format.MergedPack, len(x.packs))
 	for i, p := range x.packs {
 		if p != nil {
-			covered[i] = mergedPack{id: p.id, covered: p.known, blobs: p.blobs}
+			covered[i] = format.MergedPack{ID: p.ID, Covered: p.known, Blobs: p.blobs}
 		}
 	}
 	return covered
@@ -89,9 +91,9 @@ func (x *index) worth(n int) bool { return n >= max(x.least, x.base.len()/closeP
 
 // adopt goes on with the merged index that another process wrote, if it covers
 // more.
-func (x *index) adopt(m *merged) bool {
+func (x *index) adopt(m *base) bool {
 	x.mu.Lock()
-	if x.base != nil && bytes.Equal(m.data[:mergedHeaderSize], x.base.data[:mergedHeaderSize]) {
+	if x.base != nil && m.Same(x.base.Merged) {
 		x.mu.Unlock()
 		return false
 	}
@@ -102,7 +104,7 @@ func (x *index) adopt(m *merged) bool {
 	if !better {
 		return false
 	}
-	rest := make(map[uint64]place)
+	rest := make(map[uint64]format.Place)
 	for fp, at := range frozen {
 		if there, ok := m.find(fp); !ok || there != at {
 			rest[fp] = at
@@ -113,15 +115,13 @@ func (x *index) adopt(m *merged) bool {
 }
 
 // attach finds the packs of m that this process knows as far as m covers them.
-func (x *index) attach(m *merged) {
-	for i := range m.numbers {
-		m.numbers[i] = noPack
-	}
+func (x *index) attach(m *base) {
+	m.detachAll()
 	for _, p := range x.packs {
 		if p == nil {
 			continue
 		}
-		if i, ok := m.position(p.id); ok && p.known >= m.packs[i].covered {
+		if i, ok := m.position(p.ID); ok && p.known >= m.Packs[i].Covered {
 			m.attach(i, p)
 		}
 	}
@@ -132,22 +132,22 @@ func (x *index) attach(m *merged) {
 func (x *index) cover(p *pack, size int64) int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	i, ok := x.base.position(p.id)
-	if !ok || x.base.packs[i].covered > size {
+	i, ok := x.base.position(p.ID)
+	if !ok || x.base.Packs[i].Covered > size {
 		return 0
 	}
 	x.base.attach(i, p)
-	p.known, p.blobs = x.base.packs[i].covered, x.base.packs[i].blobs
+	p.known, p.blobs = x.base.Packs[i].Covered, x.base.Packs[i].Blobs
 	return p.known
 }
 
 // install makes m the base, and rest of what is frozen.
-func (x *index) install(m *merged, rest map[uint64]place) {
+func (x *index) install(m *base, rest map[uint64]format.Place) {
 	x.mu.Lock()
 	old := x.base
 	x.attach(m)
 	x.base, x.frozen = m, rest
-	x.saw(m.latest)
+	x.saw(m.Latest)
 	x.mu.Unlock()
 	old.close()
 }

@@ -4,21 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/internal/lease"
-)
-
-// Waiting for another process: it is asked again after a pause that grows
-// from the first to the second of these.
-const (
-	firstPause = 200 * time.Microsecond
-	lastPause  = 20 * time.Millisecond
 )
 
 // leases lends keys among goroutines by a table, and among processes by
@@ -27,8 +19,8 @@ type leases struct {
 	local lease.Table
 
 	mu   sync.Mutex
-	file *os.File // nil until the first lease
-	none bool     // this file system has no such locks
+	file *medium.File // nil until the first lease
+	none bool         // this file system has no such locks
 }
 
 // Lease lends k to the caller, alone among all processes that use the
@@ -37,7 +29,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	if s.closed.Load() {
 		return nil, errClosed
 	}
-	if s.readOnly {
+	if s.files.ReadOnly {
 		return func() {}, ctx.Err()
 	}
 	local, err := s.leases.local.Acquire(ctx, k)
@@ -49,10 +41,10 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 		return local, nil
 	}
 	at := leaseOffset(k)
-	err = retry(ctx, func() error { return lockByte(file, at) })
+	err = medium.Retry(ctx, func() error { return file.LockByte(at) })
 	if err == nil {
 		return sync.OnceFunc(func() {
-			_ = unlockByte(file, at) // fails only once the store is closed
+			_ = file.UnlockByte(at) // fails only once the store is closed
 			local()
 		}), nil
 	}
@@ -75,7 +67,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	}
 	lent, local := s.leases.local.TryAcquire(keys)
 	file := s.leases.open(s)
-	if file == nil || s.readOnly {
+	if file == nil || s.files.ReadOnly {
 		return lent, local, nil
 	}
 	mine := slices.Clone(lent)
@@ -83,11 +75,11 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 		if !lent[i] {
 			continue
 		}
-		err := lockByte(file, leaseOffset(k))
+		err := file.LockByte(leaseOffset(k))
 		switch {
 		case err == nil:
 			continue
-		case !errors.Is(err, errLocked) && !s.closed.Load():
+		case !errors.Is(err, medium.ErrLocked) && !s.closed.Load():
 			s.leases.giveUp(s, err) // from now on each process lends for itself
 			continue
 		}
@@ -96,7 +88,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	return mine, sync.OnceFunc(func() {
 		for i, k := range keys {
 			if mine[i] {
-				_ = unlockByte(file, leaseOffset(k)) // fails only once the store is closed
+				_ = file.UnlockByte(leaseOffset(k)) // fails only once the store is closed
 			}
 		}
 		local()
@@ -106,20 +98,19 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 // leaseOffset spreads keys over 62 bits. Two keys at one offset would only
 // wait for each other.
 func leaseOffset(k key.Key) int64 {
-	return int64(fingerprint(k) >> 2)
+	return int64(format.Fingerprint(k) >> 2)
 }
 
 // open returns the file of locks, nil if there can be none.
-func (l *leases) open(s *Store) *os.File {
+func (l *leases) open(s *Store) *medium.File {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil || l.none {
 		return l.file
 	}
-	path := filepath.Join(s.dir, leasesFile)
-	file, err := s.openLockFile(path)
+	file, err := s.files.OpenLock(medium.LeasesFile)
 	if err != nil {
-		s.report(path, "cannot lend keys to other processes", err)
+		s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
 		return nil
 	}
 	l.file = file
@@ -127,7 +118,7 @@ func (l *leases) open(s *Store) *os.File {
 }
 
 func (l *leases) giveUp(s *Store, err error) {
-	s.report("leases", "cannot lend keys to other processes: two may compute the same", err)
+	s.files.Report("leases", "cannot lend keys to other processes: two may compute the same", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.none = true
@@ -152,34 +143,4 @@ func (l *leases) files() int {
 		return 0
 	}
 	return 1
-}
-
-// openLockFile opens or makes an empty file that is only there to be locked.
-func (s *Store) openLockFile(path string) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		s.obstacle(path)
-	}
-	const flags = os.O_RDWR | os.O_CREATE
-	f, err := os.OpenFile(path, flags, 0o666)
-	if isObstructed(err) {
-		if err = s.layOut(); err == nil {
-			f, err = os.OpenFile(path, flags, 0o666)
-		}
-	}
-	return f, err
-}
-
-// retry calls try until it returns something else than errLocked, or ctx
-// ends. It waits without a thread.
-func retry(ctx context.Context, try func() error) error {
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		if err := try(); !errors.Is(err, errLocked) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
 }

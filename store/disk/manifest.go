@@ -3,79 +3,20 @@ package disk
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
-	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
-
-// A manifest is a file of its own, named by the SHA-256 of its name:
-//
-//	 0 8 magic
-//	 8 8 XXH3 of the rest
-//	16 8 time, ns since 1970
-//	24 8 1 if pinned
-//	32 8 bytes of name, 40 8 bytes of note, 48 8 number of keys
-//	56   name, note, keys of 33 bytes
-const (
-	manifestMagic      = "LARDMAN\x01"
-	manifestHeaderSize = 56
-	maxManifest        = 1 << 30
-)
-
-func encodeManifest(m *store.Manifest) []byte {
-	le := binary.LittleEndian
-	b := make([]byte, manifestHeaderSize, manifestHeaderSize+len(m.Name)+len(m.Note)+key.Size*len(m.Keys))
-	copy(b, manifestMagic)
-	le.PutUint64(b[16:], uint64(m.Time.UnixNano()))
-	if m.Pinned {
-		b[24] = 1
-	}
-	le.PutUint64(b[32:], uint64(len(m.Name)))
-	le.PutUint64(b[40:], uint64(len(m.Note)))
-	le.PutUint64(b[48:], uint64(len(m.Keys)))
-	b = append(b, m.Name...)
-	b = append(b, m.Note...)
-	for i := range m.Keys {
-		b = append(b, m.Keys[i][:]...)
-	}
-	le.PutUint64(b[8:], xxh3.Hash(b[16:]))
-	return b
-}
-
-func decodeManifest(b []byte) (m store.Manifest, err error) {
-	le := binary.LittleEndian
-	if len(b) < manifestHeaderSize || string(b[:8]) != manifestMagic || le.Uint64(b[8:]) != xxh3.Hash(b[16:]) {
-		return m, fmt.Errorf("%w: bad checksum", errDamaged)
-	}
-	name, note, keys := le.Uint64(b[32:]), le.Uint64(b[40:]), le.Uint64(b[48:])
-	body := b[manifestHeaderSize:]
-	n := uint64(len(body))
-	if name > n || note > n || keys > n/key.Size || name+note+keys*key.Size != n {
-		return m, fmt.Errorf("%w: lengths do not add up", errDamaged)
-	}
-	m.Time = time.Unix(0, int64(le.Uint64(b[16:])))
-	m.Pinned = b[24] == 1
-	m.Name = string(body[:name])
-	m.Note = body[name : name+note : name+note]
-	m.Keys = make([]key.Key, keys)
-	for i, from := 0, body[name+note:]; len(from) > 0; i, from = i+1, from[key.Size:] {
-		m.Keys[i] = key.Key(from[:key.Size])
-	}
-	return m, nil
-}
 
 func (s *Store) manifestPath(name string) string {
-	return filepath.Join(s.dir, manifestsDir, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
+	return s.files.Path(medium.Manifests, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
 // PutManifest keeps m under its name. It may have up to 30 million keys.
@@ -86,11 +27,11 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if m.Time.IsZero() {
 		m.Time = time.Now()
 	}
-	b := encodeManifest(&m)
-	if len(b) > maxManifest {
-		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), maxManifest)
+	b := format.EncodeManifest(&m)
+	if len(b) > format.MaxManifest {
+		return fmt.Errorf("store: manifest %q of %d bytes is over %d: split it", m.Name, len(b), format.MaxManifest)
 	}
-	if err := s.writeFile(s.manifestPath(m.Name), b); err != nil {
+	if err := s.files.Write(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
 	s.makeRoom(ctx, 0) // the file is counted
@@ -107,19 +48,19 @@ func (s *Store) Manifest(_ context.Context, name string) (store.Manifest, error)
 
 // readManifest reads one file. A damaged one is set aside and not found.
 func (s *Store) readManifest(path string) (store.Manifest, error) {
-	b, err := readSmall(path, maxManifest)
+	b, err := s.files.Read(path, format.MaxManifest)
 	var m store.Manifest
 	if err == nil {
-		m, err = decodeManifest(b)
+		m, err = format.DecodeManifest(b)
 	}
 	if err == nil && s.manifestPath(m.Name) != path {
-		err = fmt.Errorf("%w: it has the name of another manifest", errDamaged)
+		err = fmt.Errorf("%w: it has the name of another manifest", format.ErrDamaged)
 	}
 	if err == nil {
 		return m, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(path, err)
+		s.files.SetAside(path, err)
 	}
 	return store.Manifest{}, store.ErrNotFound
 }
@@ -143,8 +84,8 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 // manifests yields all manifests with their keys.
 func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
-		dir := filepath.Join(s.dir, manifestsDir)
-		entries, err := os.ReadDir(dir)
+		dir := s.files.Path(medium.Manifests)
+		entries, err := s.files.List(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			yield(store.Manifest{}, fmt.Errorf("store: list manifests: %w", err))
 			return
@@ -170,8 +111,8 @@ func (s *Store) DeleteManifest(_ context.Context, name string) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if err := os.Remove(s.manifestPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store: delete manifest %q: %w", name, asStoreError(err))
+	if err := s.files.Remove(s.manifestPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store: delete manifest %q: %w", name, medium.StoreError(err))
 	}
 	return nil
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // leastMerge is how many records may lack a merged index: whoever opens the
@@ -19,14 +20,14 @@ const (
 	closePart  = 32
 )
 
-func (s *Store) mergedPath() string { return filepath.Join(s.dir, mergedFile) }
+func (s *Store) mergedPath() string { return s.files.Path(mergedFile) }
 
 // openMerged returns the merged index that is in the folder, nil for none. A
 // damaged one is set aside.
-func (s *Store) openMerged() *merged {
-	m, err := openMerged(s.mergedPath())
+func (s *Store) openMerged() *base {
+	m, err := openBase(s.files, s.mergedPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.setAside(s.mergedPath(), err)
+		s.files.SetAside(s.mergedPath(), err)
 	}
 	return m
 }
@@ -51,17 +52,17 @@ func (s *Store) mergeIndexes(ctx context.Context) {
 	}
 	x.thaw()
 	if err != nil {
-		s.report(s.mergedPath(), "cannot merge indexes", err)
+		s.files.Report(s.mergedPath(), "cannot merge indexes", err)
 	}
 }
 
 // finishMerge merges what is due, and would make opening slow. It leaves that to
 // the next process if another one is at work on the store.
 func (s *Store) finishMerge() {
-	if s.readOnly || !s.index.due() {
+	if s.files.ReadOnly || !s.index.due() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), firstPause)
+	ctx, cancel := context.WithTimeout(context.Background(), medium.FirstPause)
 	defer cancel()
 	s.mergeIndexes(ctx)
 }
@@ -75,19 +76,19 @@ func (s *Store) remerge() {
 	covered := s.index.freeze()
 	defer s.index.thaw()
 	if err := s.merge(covered); err != nil {
-		s.report(s.mergedPath(), "cannot merge indexes", err)
-		_ = os.Remove(s.mergedPath()) // only saves time
+		s.files.Report(s.mergedPath(), "cannot merge indexes", err)
+		_ = s.files.Remove(s.mergedPath()) // only saves time
 	}
 }
 
 // merge writes a merged index of all that was learnt before freeze, and goes on
 // with it. Nobody else may merge meanwhile.
-func (s *Store) merge(covered []mergedPack) error {
+func (s *Store) merge(covered []format.MergedPack) error {
 	plan := s.index.plan(covered)
 	if err := s.writeMerged(plan); err != nil {
 		return err
 	}
-	m, err := openMerged(s.mergedPath())
+	m, err := openBase(s.files, s.mergedPath())
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,15 @@ func (s *Store) merge(covered []mergedPack) error {
 
 // discardMerged does without a merged index that is damaged.
 func (s *Store) discardMerged() {
-	s.setAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", errDamaged))
+	s.files.SetAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", format.ErrDamaged))
 	s.index.mu.Lock()
 	s.index.base = nil // not unmapped: it may be read for a merge
 	s.index.mu.Unlock()
 	for _, p := range s.folder.packs {
 		found, _, err := s.contents(p, 0)
 		if err != nil {
-			s.report(p.path, "cannot read a pack", err)
+			s.files.Report(p.path, "cannot read a pack", err)
 		}
-		s.index.insert(p, found.entries)
+		s.index.insert(p, found.Entries)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -179,7 +180,7 @@ func TestDamagedMergedIndexCostsNothing(t *testing.T) {
 func TestMergedIndexIsDoneWithout(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"empty":    func(path string) error { return os.WriteFile(path, nil, 0o666) },
-		"short":    func(path string) error { return os.WriteFile(path, []byte(mergedMagic), 0o666) },
+		"short":    func(path string) error { return os.WriteFile(path, []byte("LARDMRG\x01"), 0o666) },
 		"a folder": func(path string) error { return os.Mkdir(path, 0o777) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +242,7 @@ func TestCollectCountsTheMergedIndex(t *testing.T) {
 	if err != nil || u.Bytes > limit || u.Bytes < limit*9/10 {
 		t.Errorf("%d bytes are left of %d, %v", u.Bytes, limit, err)
 	}
-	if s.mergedSize() < u.Records*mergedEntrySize {
+	if s.mergedSize() < u.Records*format.MergedEntrySize {
 		t.Errorf("a merged index of %d bytes for %d records", s.mergedSize(), u.Records)
 	}
 }

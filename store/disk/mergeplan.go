@@ -1,27 +1,27 @@
 package disk
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // A mergePlan is what a merged index is made of.
 type mergePlan struct {
-	packs   []mergedPack
+	packs   []format.MergedPack
 	order   []uint32 // position in packs by number in this process
-	base    *merged
-	numbers []uint32  // of the packs of base
-	frozen  []located // ordered
+	base    *base
+	numbers []uint32         // of the packs of base
+	frozen  []format.Located // ordered
 	latest  int64
 }
 
 // plan returns what to write of the base and what is frozen, which is all there
 // is in the covered part of packs.
-func (x *index) plan(covered []mergedPack) *mergePlan {
+func (x *index) plan(covered []format.MergedPack) *mergePlan {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	plan := &mergePlan{base: x.base, latest: x.latest.Load(), order: make([]uint32, len(x.packs))}
@@ -30,41 +30,41 @@ func (x *index) plan(covered []mergedPack) *mergePlan {
 	}
 	for i, p := range x.packs {
 		plan.order[i] = noPack
-		if p != nil && i < len(covered) && covered[i].covered > 0 {
+		if p != nil && i < len(covered) && covered[i].Covered > 0 {
 			plan.order[i] = uint32(len(plan.packs))
 			plan.packs = append(plan.packs, covered[i])
 		}
 	}
-	plan.frozen = make([]located, 0, len(x.frozen))
+	plan.frozen = make([]format.Located, 0, len(x.frozen))
 	for fp, at := range x.frozen {
-		plan.frozen = append(plan.frozen, located{fp, at})
+		plan.frozen = append(plan.frozen, format.Located{FP: fp, Place: at})
 	}
-	slices.SortFunc(plan.frozen, func(a, b located) int { return cmp.Compare(a.fp, b.fp) })
+	slices.SortFunc(plan.frozen, func(a, b format.Located) int { return cmp.Compare(a.FP, b.FP) })
 	return plan
 }
 
 // each yields the latest records, ordered, with the positions of their packs.
-func (p *mergePlan) each(yield func(located) error) error {
-	emit := func(l located) error {
-		if l.pack == noPack || p.order[l.pack] == noPack {
+func (p *mergePlan) each(yield func(format.Located) error) error {
+	emit := func(l format.Located) error {
+		if l.Pack == noPack || p.order[l.Pack] == noPack {
 			return nil
 		}
-		l.pack = p.order[l.pack]
+		l.Pack = p.order[l.Pack]
 		return yield(l)
 	}
 	frozen := p.frozen
 	for i := range p.base.len() {
 		l, ok := p.base.entry(i, p.numbers)
 		if !ok {
-			return fmt.Errorf("%w: entry %d", errDamaged, i)
+			return fmt.Errorf("%w: entry %d", format.ErrDamaged, i)
 		}
-		for len(frozen) > 0 && frozen[0].fp < l.fp {
+		for len(frozen) > 0 && frozen[0].FP < l.FP {
 			if err := emit(frozen[0]); err != nil {
 				return err
 			}
 			frozen = frozen[1:]
 		}
-		if len(frozen) > 0 && frozen[0].fp == l.fp {
+		if len(frozen) > 0 && frozen[0].FP == l.FP {
 			continue // the later one counts
 		}
 		if err := emit(l); err != nil {
@@ -81,40 +81,7 @@ func (p *mergePlan) each(yield func(located) error) error {
 
 // writeMerged writes the file that plan describes.
 func (s *Store) writeMerged(plan *mergePlan) error {
-	m := &merged{latest: plan.latest, packs: plan.packs, bits: directoryBits(plan.base.len() + len(plan.frozen))}
-	first := make([]uint32, 1<<m.bits+1)
-	entries := uint64(0)
-	err := plan.each(func(l located) error {
-		entries++
-		first[m.bucket(l.fp)+1]++
-		m.packs[l.pack].entries++
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i := range first[1:] {
-		first[i+1] += first[i]
-	}
-	for ; m.bits > directoryBits(int(entries)); m.bits-- { // many were replaced
-		for i := range len(first)/2 + 1 {
-			first[i] = first[2*i]
-		}
-		first = first[:len(first)/2+1]
-	}
-	m.directory, err = binary.Append(nil, binary.LittleEndian, first)
-	if err != nil {
-		return err
-	}
-	return s.writeFileBy(s.mergedPath(), func(file io.Writer) error {
-		w := bufio.NewWriterSize(file, 1<<20)
-		if _, err := w.Write(m.encodeHead(entries)); err != nil {
-			return err
-		}
-		err := plan.each(func(l located) error {
-			_, err := w.Write(appendMergedEntry(w.AvailableBuffer(), l.fp, l.place))
-			return err
-		})
-		return cmp.Or(err, w.Flush())
+	return s.files.WriteBy(s.mergedPath(), func(w io.Writer) error {
+		return format.WriteMerged(w, plan.latest, plan.packs, plan.base.len()+len(plan.frozen), plan.each)
 	})
 }

@@ -9,20 +9,10 @@ import (
 // The names that a store gives. What has another name is somebody else's and
 // stays as it is, wherever in the folder it lies.
 var (
-	tempNames       = regexp.MustCompile(`^[0-9a-f]{16}\.([0-9]+|lock)$`)
-	touchNames      = regexp.MustCompile(`^[0-9a-f]{16}\` + touchSuffix + `$`)
-	asideNames      = regexp.MustCompile(`-[0-9a-f]{16}$`)
-	asideBytesNames = regexp.MustCompile(`^[0-9a-f]{16}-[0-9]+\.record$`)
+	touchNames = regexp.MustCompile(`^[0-9a-f]{16}\` + touchSuffix + `$`)
 )
 
-func isTempName(name string) bool { return tempNames.MatchString(name) }
-
 func isTouchName(name string) bool { return touchNames.MatchString(name) }
-
-// isAsideName knows what is in the quarantine.
-func isAsideName(name string) bool {
-	return asideNames.MatchString(name) || asideBytesNames.MatchString(name)
-}
 
 // isIndexName knows the index of a pack.
 func isIndexName(name string) bool {

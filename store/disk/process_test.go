@@ -24,6 +24,7 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -238,9 +239,9 @@ func writeSome(s *Store, args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for i := range total {
-		err := retry(ctx, func() error {
+		err := medium.Retry(ctx, func() error {
 			if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
-				return errLocked // another process has not got there yet
+				return medium.ErrLocked // another process has not got there yet
 			} else if err != nil {
 				return err
 			}
@@ -350,7 +351,7 @@ func TestProcessesShareACap(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if aside, err := os.ReadDir(dir + "/" + quarantineDir); err != nil || len(aside) > 0 || log.Len() > 0 {
+	if aside, err := os.ReadDir(dir + "/" + medium.Quarantine); err != nil || len(aside) > 0 || log.Len() > 0 {
 		t.Errorf("damage was found: %v, %v, %s", aside, err, log.String())
 	}
 }
@@ -437,7 +438,7 @@ func TestLeaseIsTakenOverFromTheDead(t *testing.T) {
 func countPacks(t *testing.T, dir string) int {
 	t.Helper()
 	n := 0
-	err := eachFile(dir+"/"+packsDir, func(_ string, e os.DirEntry) error {
+	err := (&medium.Folder{Dir: dir}).Each(dir+"/"+medium.Packs, func(_ string, e os.DirEntry) error {
 		if _, ok := parsePackName(e.Name()); ok {
 			n++
 		}

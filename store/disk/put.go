@@ -7,6 +7,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Put keeps records. Other processes find them as soon as Put returns.
@@ -19,8 +21,8 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		if err := r.Check(); err != nil {
 			return err
 		}
-		if len(r.Provenance) > maxProvenance {
-			return fmt.Errorf("store: record %s: provenance of %d bytes is over %d", r.Key, len(r.Provenance), maxProvenance)
+		if len(r.Provenance) > format.MaxProvenance {
+			return fmt.Errorf("store: record %s: provenance of %d bytes is over %d", r.Key, len(r.Provenance), format.MaxProvenance)
 		}
 	}
 	if err := s.writable(); err != nil {
@@ -38,7 +40,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		rest = rest[n:]
 	}
 	if err := s.writer.sync(); err != nil {
-		return fmt.Errorf("store: put: %w", asStoreError(err))
+		return fmt.Errorf("store: put: %w", medium.StoreError(err))
 	}
 	s.makeRoom(ctx, grown)
 	return nil
@@ -60,9 +62,9 @@ func (s *Store) appendFirst(records []store.Record, now time.Time) (n int, grown
 		if err := s.writer.put(&h, records[0].Payload, records[0].Provenance); err != nil {
 			return 0, 0, err
 		}
-		return 1, h.length(), nil
+		return 1, h.Length(), nil
 	}
-	grown, err = s.writer.putAll(n, func(i int) (header, []byte, []byte) {
+	grown, err = s.writer.putAll(n, func(i int) (format.Header, []byte, []byte) {
 		return headerOf(&records[i], now), records[i].Payload, records[i].Provenance
 	})
 	return n, grown, err
@@ -70,13 +72,13 @@ func (s *Store) appendFirst(records []store.Record, now time.Time) (n int, grown
 
 // headerOf returns the header of a record that is not a blob, but for what the
 // writer fills in. What has no time was made now.
-func headerOf(r *store.Record, now time.Time) header {
+func headerOf(r *store.Record, now time.Time) format.Header {
 	if !r.Created.IsZero() {
 		now = r.Created
 	}
-	h := header{key: r.Key, typ: r.Type, cost: int64(r.Cost), created: now.UnixNano()}
+	h := format.Header{Key: r.Key, Type: r.Type, Cost: int64(r.Cost), Created: now.UnixNano()}
 	if !r.Link.IsZero() {
-		h.kind, h.ref = kindLink, r.Link
+		h.Kind, h.Ref = format.KindLink, r.Link
 	}
 	return h
 }
@@ -84,8 +86,8 @@ func headerOf(r *store.Record, now time.Time) header {
 // appendBlob writes the payload of r as a blob and then a record that names
 // it. Collect may have removed the blob in between, if it was an old one that
 // nothing referred to: then it is written once more.
-func (s *Store) appendBlob(h *header, r *store.Record) (grown int64, err error) {
-	h.kind, h.size = kindBlob, uint64(len(r.Payload))
+func (s *Store) appendBlob(h *format.Header, r *store.Record) (grown int64, err error) {
+	h.Kind, h.Size = format.KindBlob, uint64(len(r.Payload))
 	grown, err = s.writeBlob(h, r.Payload)
 	if err != nil {
 		return 0, err
@@ -94,7 +96,7 @@ func (s *Store) appendBlob(h *header, r *store.Record) (grown int64, err error) 
 		return grown, err
 	}
 	again, err := s.writeMissingBlob(h, r.Payload)
-	return grown + again + h.length(), err
+	return grown + again + h.Length(), err
 }
 
 // Delete forgets the records under keys: a record that says so is appended.
@@ -105,16 +107,16 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	s.refresh()
 	known := make([]key.Key, 0, len(keys))
 	for _, k := range keys {
-		if _, _, ok := s.index.find(fingerprint(k)); ok {
+		if _, _, ok := s.index.find(format.Fingerprint(k)); ok {
 			known = append(known, k)
 		}
 	}
-	grown, err := s.writer.putAll(len(known), func(i int) (header, []byte, []byte) {
-		return header{kind: kindTombstone, key: known[i]}, nil, nil
+	grown, err := s.writer.putAll(len(known), func(i int) (format.Header, []byte, []byte) {
+		return format.Header{Kind: format.KindTombstone, Key: known[i]}, nil, nil
 	})
 	s.room.held.Add(grown)
 	if err != nil {
 		return fmt.Errorf("store: delete: %w", err)
 	}
-	return asStoreError(s.writer.sync())
+	return medium.StoreError(s.writer.sync())
 }

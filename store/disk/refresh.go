@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // staleAfter is for how long what other processes change may go unseen by
@@ -41,7 +44,7 @@ func (s *Store) refresh() {
 	if s.index.isDamaged() {
 		s.discardMerged()
 	}
-	info, err := os.Stat(filepath.Join(s.dir, packsDir))
+	info, err := s.files.Stat(s.files.Path(medium.Packs))
 	if err != nil || !v.settled || !info.ModTime().Equal(v.listed) {
 		s.list(info)
 	}
@@ -90,11 +93,11 @@ func (s *Store) list(info os.FileInfo) {
 	if info != nil {
 		v.listed = info.ModTime()
 	}
-	dir := filepath.Join(s.dir, packsDir)
-	entries, err := os.ReadDir(dir)
+	dir := s.files.Path(medium.Packs)
+	entries, err := s.files.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		v.settled = false
-		s.report(dir, "cannot list the packs", err)
+		s.files.Report(dir, "cannot list the packs", err)
 		return // keep what is known
 	}
 	present := make(map[uint64]bool, len(entries))
@@ -105,11 +108,11 @@ func (s *Store) list(info os.FileInfo) {
 			continue
 		}
 		if path := filepath.Join(dir, e.Name()); !e.Type().IsRegular() {
-			s.setAside(path, errStray)
+			s.files.SetAside(path, medium.ErrStray)
 		} else {
 			present[id] = true
 			if v.packs[id] == nil {
-				fresh = append(fresh, &pack{id: id, path: path})
+				fresh = append(fresh, newPack(id, path))
 			}
 		}
 	}
@@ -141,25 +144,25 @@ func (s *Store) dropAbsent(present map[uint64]bool) {
 
 // load makes a pack known that is new to this process.
 func (s *Store) load(p *pack) {
-	file, info, err := openRegular(p.path)
+	file, info, err := s.files.Open(p.path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.report(p.path, "cannot open a pack", err)
+			s.files.Report(p.path, "cannot open a pack", err)
 		}
 		return
 	}
-	p.file = file
+	p.open(file)
 	v := &s.folder
 	if v.packs == nil {
 		v.packs = make(map[uint64]*pack)
 	}
-	v.packs[p.id] = p
+	v.packs[p.ID] = p
 	s.index.add(p)
 	p.end = s.index.cover(p, info.Size())
 	s.room.held.Add(p.end + int64(p.blobs))
-	var found scan
+	var found format.Scan
 	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than to read its index
-		found, err = scanPack(p.file, p.id, p.end, info.Size())
+		found, err = p.Scan(p.end, info.Size())
 	} else {
 		found, info, err = s.contents(p, p.end)
 	}
@@ -169,9 +172,9 @@ func (s *Store) load(p *pack) {
 	if !p.sealed {
 		v.growing = append(v.growing, p)
 	}
-	p.indexed = found.indexed
-	if p.sealed && p.end == 0 && p.indexed < found.end && err == nil && !s.readOnly {
-		s.keepIndex(p, found.end, found.entries)
+	p.indexed = found.Indexed
+	if p.sealed && p.end == 0 && p.indexed < found.End && err == nil && !s.files.ReadOnly {
+		s.keepIndex(p, found.End, found.Entries)
 	}
 	s.learn(p, found, err)
 }
@@ -180,7 +183,7 @@ func (s *Store) load(p *pack) {
 func (s *Store) follow(p *pack) {
 	info, err := p.file.Stat()
 	if err != nil {
-		s.report(p.path, "cannot look at a pack", err)
+		s.files.Report(p.path, "cannot look at a pack", err)
 		return
 	}
 	p.sealed = isSealed(info)
@@ -191,33 +194,26 @@ func (s *Store) follow(p *pack) {
 	if p.size < p.end {
 		p.end = 0 // somebody cut it: begin again
 	}
-	found, err := scanPack(p.file, p.id, p.end, p.size)
+	found, err := p.Scan(p.end, p.size)
 	s.learn(p, found, err)
 }
 
 // learn makes the result of a scan known.
-func (s *Store) learn(p *pack, found scan, err error) {
+func (s *Store) learn(p *pack, found format.Scan, err error) {
 	if err != nil {
-		s.report(p.path, "cannot read a pack", err)
+		s.files.Report(p.path, "cannot read a pack", err)
 	}
-	for _, d := range found.damaged {
-		s.setAsideBytes(p, d.from, d.to, errNoRecord)
+	for _, d := range found.Damaged {
+		s.files.SetAsideBytes(p.file, p.ID, d.From, d.To, format.ErrNoRecord)
 	}
-	if p.sealed && err == nil && found.end < p.size {
-		s.setAsideBytes(p, found.end, p.size, errNoRecord)
+	if p.sealed && err == nil && found.End < p.size {
+		s.files.SetAsideBytes(p.file, p.ID, found.End, p.size, format.ErrNoRecord)
 	}
-	grown := found.end - p.end
-	for i := range found.entries {
-		grown += int64(found.entries[i].blob)
+	grown := found.End - p.end
+	for i := range found.Entries {
+		grown += int64(found.Entries[i].Blob)
 	}
-	p.end = found.end
-	s.index.insert(p, found.entries)
+	p.end = found.End
+	s.index.insert(p, found.Entries)
 	s.room.held.Add(grown)
-}
-
-// report logs a failure of the medium, once for each file.
-func (s *Store) report(path, what string, err error) {
-	if s.reports.first(path) {
-		s.log.Warn("store: "+what, "file", path, "error", err)
-	}
 }

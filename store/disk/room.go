@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // room keeps the folder below its limit.
@@ -52,13 +54,13 @@ func (s *Store) evict(ctx context.Context, patience time.Duration) {
 	_, left, err := s.collect(ctx, s.limit-s.limit/10, patience)
 	switch {
 	case err == nil:
-	case errors.Is(err, errLocked): // another process is at it: see how far it is
+	case errors.Is(err, medium.ErrLocked): // another process is at it: see how far it is
 		_, _ = s.look() // an estimate serves as well
 		return
 	case ctx.Err() != nil: // Close does it, if it is not out of patience
 		return
 	default:
-		s.log.Warn("store: cannot evict old records", "dir", s.dir, "error", err)
+		s.files.Log.Warn("store: cannot evict old records", "dir", s.files.Dir, "error", err)
 		left = s.room.held.Load() // try again when there is more
 	}
 	s.room.left.Store(left)
@@ -68,7 +70,7 @@ func (s *Store) evict(ctx context.Context, patience time.Duration) {
 func (s *Store) look() (bytes int64, err error) {
 	counted := s.room.held.Load() // before the look, so that no Put is missed
 	bytes, err = s.measure()
-	bytes += s.mapped.removed()
+	bytes += s.mapped.Removed()
 	if err == nil {
 		s.room.held.Add(bytes - counted)
 	}
@@ -105,7 +107,7 @@ const closePatience = 30 * time.Second
 // finishEviction evicts what is too much when nobody puts any more: many short
 // runs must not leave more behind each time.
 func (s *Store) finishEviction() {
-	if s.limit == 0 || s.readOnly || s.room.held.Load() <= max(s.limit, s.room.left.Load()) {
+	if s.limit == 0 || s.files.ReadOnly || s.room.held.Load() <= max(s.limit, s.room.left.Load()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)

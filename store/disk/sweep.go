@@ -3,31 +3,25 @@ package disk
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
-
-// trashDir holds blobs for the moment between the decision that nothing
-// refers to them and their removal.
-const trashDir = "trash"
-
-var errStray = fmt.Errorf("%w: not what belongs here", errDamaged)
 
 // sweepPacks removes the indexes of packs that are gone.
 func (s *Store) sweepPacks() error {
-	return eachFile(filepath.Join(s.dir, packsDir), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(medium.Packs), func(path string, e fs.DirEntry) error {
 		if !isIndexName(e.Name()) || !e.Type().IsRegular() {
 			return nil
 		}
 		pack := strings.TrimSuffix(path, indexSuffix) + packSuffix
-		if _, err := os.Lstat(pack); errors.Is(err, fs.ErrNotExist) {
-			return os.Remove(path)
+		if _, err := s.files.Lstat(pack); errors.Is(err, fs.ErrNotExist) {
+			return s.files.Remove(path)
 		}
 		return nil
 	})
@@ -54,14 +48,14 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		if referenced[d] || known[d] == nil && isYoung(e) {
 			return nil
 		}
-		return s.rename(path, filepath.Join(s.dir, trashDir, filepath.Base(path)))
+		return s.files.Move(path, s.files.Path(medium.Trash, filepath.Base(path)))
 	})
 	if err != nil {
 		return err
 	}
 	s.refresh()
 	referenced = nil
-	return eachFile(filepath.Join(s.dir, trashDir), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(medium.Trash), func(path string, e fs.DirEntry) error {
 		if referenced == nil {
 			referenced = s.referencedBlobs()
 		}
@@ -70,19 +64,19 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		case !ok || !e.Type().IsRegular(): // none of the store's
 			return nil
 		case referenced[d]:
-			return s.rename(path, s.blobPath(d))
+			return s.files.Move(path, s.blobPath(d))
 		}
-		return os.Remove(path)
+		return s.files.Remove(path)
 	})
 }
 
 // referencedBlobs returns the digests of blobs that have a record.
 func (s *Store) referencedBlobs() map[key.Digest]bool {
 	referenced := make(map[key.Digest]bool)
-	for _, r := range s.index.all(place.isBlob) {
-		var h header
-		if _, p, ok := s.index.find(r.fp); ok && p.header(&h, r.place) == nil {
-			referenced[h.ref] = true
+	for _, r := range s.index.all(format.Place.IsBlob) {
+		var h format.Header
+		if _, p, ok := s.index.find(r.FP); ok && p.Header(&h, r.Place) == nil {
+			referenced[h.Ref] = true
 		}
 	}
 	return referenced
@@ -91,21 +85,21 @@ func (s *Store) referencedBlobs() map[key.Digest]bool {
 // eachBlob calls visit for every blob, and sets aside what only has the name of
 // one.
 func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) error) error {
-	return eachFile(filepath.Join(s.dir, blobsDir), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(medium.Blobs), func(path string, e fs.DirEntry) error {
 		if !isFanName(e.Name()) {
 			return nil
 		}
 		if !e.IsDir() {
-			s.setAside(path, errStray)
+			s.files.SetAside(path, medium.ErrStray)
 			return nil
 		}
-		return eachFile(path, func(path string, e fs.DirEntry) error {
+		return s.files.Each(path, func(path string, e fs.DirEntry) error {
 			d, ok := parseBlobName(e.Name())
 			if !ok {
 				return nil
 			}
 			if !e.Type().IsRegular() || s.blobPath(d) != path {
-				s.setAside(path, errStray)
+				s.files.SetAside(path, medium.ErrStray)
 				return nil
 			}
 			return visit(d, e, path)
@@ -120,19 +114,4 @@ func parseBlobName(name string) (d key.Digest, ok bool) {
 	}
 	_, err := hex.Decode(d[1:], []byte(name))
 	return d, err == nil
-}
-
-// eachFile calls visit for what is in a folder, which may be missing. What
-// vanishes meanwhile is no error.
-func eachFile(dir string, visit func(path string, e fs.DirEntry) error) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if err := visit(filepath.Join(dir, e.Name()), e); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }

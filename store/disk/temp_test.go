@@ -10,18 +10,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"golang.org/x/sync/errgroup"
 )
 
 // tempsIn returns the names of temporary files, without the locks of writers.
 func tempsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, tempDir))
+	entries, err := os.ReadDir(filepath.Join(dir, medium.Temps))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), lockSuffix) {
+		if !strings.HasSuffix(e.Name(), ".lock") {
 			names = append(names, e.Name())
 		}
 	}
@@ -53,7 +54,7 @@ const leftBytes = 1 << 20
 
 // leaveTemp writes a temporary file, says so, and waits to be killed.
 func leaveTemp(s *Store, _ []string) error {
-	_, err := s.writeTemp(0o666, func(w io.Writer) error {
+	_, err := s.files.WriteTemp(0o666, func(w io.Writer) error {
 		_, err := w.Write(make([]byte, leftBytes))
 		return err
 	})
@@ -107,7 +108,7 @@ func TestTempsOfTheDeadGo(t *testing.T) {
 	if err := errors.Join(before.Close(), after.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if names := files(t, filepath.Join(o.Dir, tempDir)); len(names) != 0 {
+	if names := files(t, filepath.Join(o.Dir, medium.Temps)); len(names) != 0 {
 		t.Errorf("closing the store leaves %v", names)
 	}
 }

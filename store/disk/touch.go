@@ -1,32 +1,21 @@
 package disk
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/zeebo/xxh3"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
-// A touch file says when old records were last used: a header,
-//
-//	0 8 magic
-//	8 8 XXH3 of the rest
-//
-// and entries of 12 bytes, a fingerprint and the minutes since 1970. Every
-// process adds files of its own; whoever finds many makes one of them.
+// Every process adds touch files of its own; whoever finds many makes one of them.
 const (
-	touchMagic      = "LARDTCH\x01"
-	touchSuffix     = ".touch"
-	touchHeaderSize = 16
-	touchSize       = 12
-	maxTouchFile    = 1 << 30
-	maxTouchFiles   = 16
+	touchSuffix   = ".touch"
+	maxTouchFiles = 16
 	// maxNotes is how many uses are noted before they are written.
 	maxNotes = 1 << 18
 )
@@ -47,7 +36,7 @@ func minutes(t time.Time) uint32 { return uint32(t.Unix() / 60) }
 // note remembers that the record fp with the given stamp was used now.
 func (t *touches) note(s *Store, fp uint64, stamp int64) {
 	now := time.Now()
-	if now.UnixNano()-stamp < int64(touchEvery) || s.readOnly {
+	if now.UnixNano()-stamp < int64(touchEvery) || s.files.ReadOnly {
 		return
 	}
 	t.mu.Lock()
@@ -113,7 +102,7 @@ func (t *touches) flush(s *Store) error {
 // flushTouches is flush where nobody can do anything about an error.
 func (s *Store) flushTouches() {
 	if err := s.touches.flush(s); err != nil {
-		s.report(touchDir, "cannot note uses of records", err)
+		s.files.Report(medium.Touches, "cannot note uses of records", err)
 	}
 }
 
@@ -134,7 +123,7 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 		}
 	}
 	for _, path := range files {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("store: merge %s: %w", path, err)
 		}
 	}
@@ -142,33 +131,33 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 }
 
 func (s *Store) writeTouches(t map[uint64]uint32) error {
-	path := filepath.Join(s.dir, touchDir, fmt.Sprintf("%016x%s", randomID(), touchSuffix))
-	return s.writeFile(path, encodeTouches(t))
+	path := s.files.Path(medium.Touches, fmt.Sprintf("%016x%s", medium.RandomID(), touchSuffix))
+	return s.files.Write(path, format.EncodeTouches(t))
 }
 
 // readTouches adds the content of all touch files to t, and returns their
 // paths.
 func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
 	for _, path := range s.touchFiles() {
-		b, err := readSmall(path, maxTouchFile)
+		b, err := s.files.Read(path, format.MaxTouches)
 		var one map[uint64]uint32
 		if err == nil {
-			one, err = decodeTouches(b)
+			one, err = format.DecodeTouches(b)
 		}
 		switch {
 		case err == nil:
 			mergeTouches(t, one)
 			files = append(files, path)
 		case !errors.Is(err, fs.ErrNotExist):
-			s.setAside(path, err)
+			s.files.SetAside(path, err)
 		}
 	}
 	return files
 }
 
 func (s *Store) touchFiles() (paths []string) {
-	dir := filepath.Join(s.dir, touchDir)
-	entries, err := os.ReadDir(dir)
+	dir := s.files.Path(medium.Touches)
+	entries, err := s.files.List(dir)
 	if err != nil {
 		return nil // no uses are known
 	}
@@ -184,32 +173,4 @@ func mergeTouches(to, from map[uint64]uint32) {
 	for fp, at := range from {
 		to[fp] = max(to[fp], at)
 	}
-}
-
-func encodeTouches(t map[uint64]uint32) []byte {
-	le := binary.LittleEndian
-	b := make([]byte, touchHeaderSize, touchHeaderSize+touchSize*len(t))
-	for fp, at := range t {
-		b = le.AppendUint64(b, fp)
-		b = le.AppendUint32(b, at)
-	}
-	copy(b, touchMagic)
-	le.PutUint64(b[8:], xxh3.Hash(b[touchHeaderSize:]))
-	return b
-}
-
-func decodeTouches(b []byte) (map[uint64]uint32, error) {
-	le := binary.LittleEndian
-	if len(b) < touchHeaderSize || string(b[:8]) != touchMagic || le.Uint64(b[8:]) != xxh3.Hash(b[touchHeaderSize:]) {
-		return nil, fmt.Errorf("%w: bad checksum", errDamaged)
-	}
-	b = b[touchHeaderSize:]
-	if len(b)%touchSize != 0 {
-		return nil, fmt.Errorf("%w: half an entry", errDamaged)
-	}
-	t := make(map[uint64]uint32, len(b)/touchSize)
-	for ; len(b) > 0; b = b[touchSize:] {
-		t[le.Uint64(b)] = le.Uint32(b[8:])
-	}
-	return t, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
 // Usage says how much is held: the size of all files in the folder, in bytes,
@@ -21,7 +23,7 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	}
 	s.refresh()
 	held, err := s.measure()
-	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.removed(), Limit: s.limit}, err
+	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
 }
 
 // measure adds up the files of the folder, but those that each store has.
@@ -29,7 +31,7 @@ func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
 // estimate is measure without a look at each blob.
 func (s *Store) estimate() (total int64, err error) {
-	total, err = s.sum(blobsDir)
+	total, err = s.sum(medium.Blobs)
 	for _, p := range s.folder.all() {
 		total += int64(s.index.blobsOf(p))
 	}
@@ -38,11 +40,11 @@ func (s *Store) estimate() (total int64, err error) {
 
 // sum adds up the folders of the store but one, and the merged index.
 func (s *Store) sum(but string) (total int64, err error) {
-	err = eachFile(s.dir, func(path string, e fs.DirEntry) error {
+	err = s.files.Each(s.files.Dir, func(path string, e fs.DirEntry) error {
 		if e.Name() == but || !e.IsDir() && e.Name() != mergedFile {
 			return nil
 		}
-		size, err := treeSize(path)
+		size, err := medium.TreeSize(path)
 		total += size
 		return err
 	})
@@ -50,13 +52,13 @@ func (s *Store) sum(but string) (total int64, err error) {
 }
 
 // mergedSize is the size of the merged index, 0 if there is none.
-func (s *Store) mergedSize() int64 { return fileSize(s.mergedPath()) }
+func (s *Store) mergedSize() int64 { return s.files.Size(s.mergedPath()) }
 
 // kept returns where all records are, in the order of packs.
-func (s *Store) kept() []located {
-	all := s.index.all(func(at place) bool { return !at.isTombstone() })
-	slices.SortFunc(all, func(a, b located) int {
-		return cmp.Or(cmp.Compare(a.pack, b.pack), cmp.Compare(a.off, b.off), cmp.Compare(a.fp, b.fp))
+func (s *Store) kept() []format.Located {
+	all := s.index.all(func(at format.Place) bool { return !at.IsTombstone() })
+	slices.SortFunc(all, func(a, b format.Located) int {
+		return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Off, b.Off), cmp.Compare(a.FP, b.FP))
 	})
 	return all
 }
@@ -75,8 +77,8 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 			yield(store.Info{}, err)
 			return
 		}
-		g := borrowGroup()
-		defer g.giveBack()
+		g := format.BorrowGroup()
+		defer g.GiveBack()
 		for _, r := range s.kept() {
 			if err := ctx.Err(); err != nil {
 				yield(store.Info{}, err)
@@ -92,22 +94,22 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 
 // info describes the record at r, by the group g where that is read already. One
 // that is damaged or gone has none.
-func (s *Store) info(g *group, r located, pinned map[uint64]bool) (info store.Info, ok bool) {
-	var h header
-	ok = s.readFound(r.fp, func(p *pack, at place) error { return g.describe(&h, p, r.fp, at) }, true)
+func (s *Store) info(g *format.Group, r format.Located, pinned map[uint64]bool) (info store.Info, ok bool) {
+	var h format.Header
+	ok = s.readFound(r.FP, func(p *pack, at format.Place) error { return g.Describe(&h, &p.Pack, r.FP, at) }, true)
 	if !ok {
 		return info, false
 	}
-	info = infoOf(&h, s.touches.used(s, r.fp, h.stamp))
-	info.Pinned = pinned[r.fp]
+	info = infoOf(&h, s.touches.used(s, r.FP, h.Stamp))
+	info.Pinned = pinned[r.FP]
 	return info, true
 }
 
 // infoOf describes the record with header h, which may be pinned.
-func infoOf(h *header, used time.Time) store.Info {
+func infoOf(h *format.Header, used time.Time) store.Info {
 	return store.Info{
-		Key: h.key, Link: linkOf(h), Type: h.typ, Size: int64(h.size), Cost: time.Duration(h.cost),
-		Created: time.Unix(0, h.created), Used: used,
+		Key: h.Key, Link: linkOf(h), Type: h.Type, Size: int64(h.Size), Cost: time.Duration(h.Cost),
+		Created: time.Unix(0, h.Created), Used: used,
 	}
 }
 
@@ -115,8 +117,8 @@ func infoOf(h *header, used time.Time) store.Info {
 // of those these link to.
 func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 	pinned := make(map[uint64]bool)
-	g := borrowGroup()
-	defer g.giveBack()
+	g := format.BorrowGroup()
+	defer g.GiveBack()
 	for m, err := range s.manifests(ctx) {
 		if err != nil {
 			return nil, err
@@ -125,8 +127,8 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 			continue
 		}
 		for _, k := range m.Keys {
-			for !k.IsZero() && !pinned[fingerprint(k)] {
-				pinned[fingerprint(k)] = true
+			for !k.IsZero() && !pinned[format.Fingerprint(k)] {
+				pinned[format.Fingerprint(k)] = true
 				k = s.linked(g, k)
 			}
 		}
@@ -136,18 +138,18 @@ func (s *Store) pinned(ctx context.Context) (map[uint64]bool, error) {
 
 // linked returns the key that the record under k links to, zero for none, by the
 // group g where that is read already.
-func (s *Store) linked(g *group, k key.Key) key.Key {
-	var h header
-	fp := fingerprint(k)
-	if !s.readFound(fp, func(p *pack, at place) error { return g.describe(&h, p, fp, at) }, true) {
+func (s *Store) linked(g *format.Group, k key.Key) key.Key {
+	var h format.Header
+	fp := format.Fingerprint(k)
+	if !s.readFound(fp, func(p *pack, at format.Place) error { return g.Describe(&h, &p.Pack, fp, at) }, true) {
 		return key.Key{}
 	}
 	return linkOf(&h)
 }
 
-func linkOf(h *header) key.Key {
-	if h.kind == kindLink {
-		return h.ref
+func linkOf(h *format.Header) key.Key {
+	if h.Kind == format.KindLink {
+		return h.Ref
 	}
 	return key.Key{}
 }

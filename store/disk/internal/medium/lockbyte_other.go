@@ -1,12 +1,12 @@
 //go:build !linux
 
-package disk
+package medium
 
 import (
 	"errors"
 	"os"
 )
 
-// Leases hold among the goroutines of one process only.
+// lockByte hold among the goroutines of one process only.
 func lockByte(*os.File, int64) error   { return errors.ErrUnsupported }
 func unlockByte(*os.File, int64) error { return nil }

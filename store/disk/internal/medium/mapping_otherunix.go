@@ -1,5 +1,5 @@
 //go:build unix && !linux
 
-package disk
+package medium
 
 const mapWhole = 0

@@ -1,4 +1,4 @@
-package disk
+package medium
 
 import "golang.org/x/sys/unix"
 

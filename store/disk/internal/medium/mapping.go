@@ -1,4 +1,4 @@
-package disk
+package medium
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unsafe"
 	"weak"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
 )
 
 // Whoever gets a payload may slice it, and keep the slice for as long as he
@@ -19,9 +21,10 @@ import (
 // more, a finalizer puts plain memory back into its place before it is used
 // again. A mapping is never taken away from under a reader.
 
-// mappings are the files that a store has mapped into memory.
-type mappings struct {
-	limit int64 // bytes; what is beyond is read
+// Mappings are the files that a store has mapped into memory.
+type Mappings struct {
+	folder *Folder
+	limit  int64 // bytes; what is beyond is read
 
 	mu    sync.Mutex
 	files map[fileID]*mapping
@@ -48,18 +51,18 @@ const maxMapped = min(2<<30, math.MaxInt/8)
 // room until they are let go.
 const mappedPart = 4
 
-// newMappings returns the mappings of a store with a cap, 0 for none.
-func newMappings(limit int64) *mappings {
-	m := &mappings{limit: maxMapped, files: make(map[fileID]*mapping), all: make(map[*mapping]bool)}
+// NewMappings returns the mappings of a store with a cap, 0 for none.
+func (f *Folder) NewMappings(limit int64) *Mappings {
+	m := &Mappings{folder: f, limit: maxMapped, files: make(map[fileID]*mapping), all: make(map[*mapping]bool)}
 	if limit > 0 {
 		m.limit = min(m.limit, limit/mappedPart)
 	}
 	return m
 }
 
-// open returns the content of a regular file that is size bytes long: mapped,
+// Open returns the content of a regular file that is size bytes long: mapped,
 // if there is room for that.
-func (m *mappings) open(path string, size int64) (data []byte, mapped bool, err error) {
+func (m *Mappings) Open(path string, size int64) (data []byte, mapped bool, err error) {
 	id, err := identify(path)
 	if err != nil {
 		return nil, false, err
@@ -70,18 +73,18 @@ func (m *mappings) open(path string, size int64) (data []byte, mapped bool, err 
 	if data := m.find(id); data != nil {
 		return data, true, nil
 	}
-	f, err := os.Open(path)
+	f, err := m.folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	if id, err = identifyOpen(f); err != nil {
+	if id, err = identifyOpen(f.File); err != nil {
 		return nil, false, err
 	}
 	if err := id.check(size); err != nil {
 		return nil, false, err
 	}
-	if data, ok := m.add(f, id, path); ok {
+	if data, ok := m.add(f.File, id, path); ok {
 		return data, true, nil
 	}
 	data = make([]byte, size) // the file is as long: checked above
@@ -90,7 +93,7 @@ func (m *mappings) open(path string, size int64) (data []byte, mapped bool, err 
 }
 
 // find returns the content of a file that is mapped and in use, nil for others.
-func (m *mappings) find(id fileID) []byte {
+func (m *Mappings) find(id fileID) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.files[id].data()
@@ -109,8 +112,8 @@ func (f *mapping) data() []byte {
 }
 
 // add maps a file, if there is room and it can be. If another goroutine just
-// did so, both mappings stay.
-func (m *mappings) add(file *os.File, id fileID, path string) (data []byte, ok bool) {
+// did so, both Mappings stay.
+func (m *Mappings) add(file *os.File, id fileID, path string) (data []byte, ok bool) {
 	f := &mapping{id: id, path: path}
 	if id.size == 0 || !m.reserve(f) {
 		return nil, false
@@ -154,7 +157,7 @@ func heapBytes(n int) *byte {
 func roundTo(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 
 // reserve counts a mapping, if there is room for it.
-func (m *mappings) reserve(f *mapping) bool {
+func (m *Mappings) reserve(f *mapping) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bytes+f.id.size > m.limit {
@@ -165,8 +168,15 @@ func (m *mappings) reserve(f *mapping) bool {
 	return true
 }
 
+// Count returns how many files are mapped, and how many bytes they have.
+func (m *Mappings) Count() (files int, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.all), m.bytes
+}
+
 // release counts a mapping no more.
-func (m *mappings) release(f *mapping) {
+func (m *Mappings) release(f *mapping) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.all, f)
@@ -179,9 +189,9 @@ func (m *mappings) release(f *mapping) {
 	}
 }
 
-// removed finds out which of the mapped files were removed, and returns how
+// Removed finds out which of the mapped files were removed, and returns how
 // many bytes they still take.
-func (m *mappings) removed() int64 {
+func (m *Mappings) Removed() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for f := range m.all {
@@ -196,10 +206,10 @@ func (m *mappings) removed() int64 {
 	return m.gone
 }
 
-// letGo has the collector look for removed files that nobody uses, if any are
+// LetGo has the collector look for removed files that nobody uses, if any are
 // mapped: they take room on the disk, which it knows nothing of.
-func (m *mappings) letGo() {
-	if m.removed() > 0 {
+func (m *Mappings) LetGo() {
+	if m.Removed() > 0 {
 		runtime.GC()
 	}
 }
@@ -208,9 +218,9 @@ func (m *mappings) letGo() {
 func (id fileID) check(size int64) error {
 	switch {
 	case !id.regular:
-		return fmt.Errorf("%w: not a regular file", errDamaged)
+		return fmt.Errorf("%w: not a regular file", format.ErrDamaged)
 	case id.size != size:
-		return fmt.Errorf("%w: %d bytes, not %d", errDamaged, id.size, size)
+		return fmt.Errorf("%w: %d bytes, not %d", format.ErrDamaged, id.size, size)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package disk
+package medium
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // lockByte locks one byte of a file for this open file alone, or returns
-// errLocked. Open file description locks, unlike older ones, do not vanish
+// ErrLocked. Open file description locks, unlike older ones, do not vanish
 // when any other descriptor of the file is closed; the kernel drops them when
 // the process dies.
 func lockByte(f *os.File, at int64) error { return setLock(f, at, unix.F_WRLCK) }
@@ -30,7 +30,7 @@ func setLock(f *os.File, at int64, kind int16) error {
 		}
 	})
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		return errLocked
+		return ErrLocked
 	}
 	return errors.Join(cerr, err)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package disk
+package medium
 
 import (
 	"errors"
@@ -9,9 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errLocked = errors.New("locked by another process")
-
-// tryLock locks a file for this open file alone, or returns errLocked. The
+// tryLock locks a file for this open file alone, or returns ErrLocked. The
 // kernel unlocks it when the file is closed or the process dies.
 func tryLock(f *os.File) error {
 	for {
@@ -19,7 +17,7 @@ func tryLock(f *os.File) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOSYS):
 			return errors.ErrUnsupported
 		default:

@@ -1,13 +1,11 @@
 //go:build !unix
 
-package disk
+package medium
 
 import (
 	"errors"
 	"os"
 )
-
-var errLocked = errors.New("locked by another process")
 
 // tryLock cannot lock here. Each process then begins a pack of its own and
 // never adopts one.

@@ -1,0 +1,116 @@
+package medium
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+)
+
+// What is in the folder of a store.
+const (
+	Packs      = "packs"
+	Blobs      = "blobs"
+	Manifests  = "manifests"
+	Touches    = "touch"
+	Quarantine = "quarantine"
+	Temps      = "tmp"
+	// Trash holds blobs for the moment between the decision that nothing refers to
+	// them and their removal.
+	Trash = "trash"
+
+	FormatFile  = "FORMAT"
+	ReadmeFile  = "README"
+	TagFile     = "CACHEDIR.TAG"
+	LeasesFile  = "leases"
+	CollectFile = "gc.lock"
+)
+
+const readme = `This folder is a Larder store. It keeps the results of computations, so that
+they need not be computed again.
+
+It holds nothing that cannot be made anew: it may be deleted at any time, as a
+whole. It may be copied or moved as a whole while no program uses it. Please
+change no file in it.
+
+packs/       records, many to a file, and indexes of these files
+blobs/       large values, one to a file, named by SHA-256
+manifests/   named lists of records
+packs.idx    an index of all packs
+touch/       when old records were last used
+quarantine/  what was found damaged, kept for a while for who wants to look
+tmp/, trash/ files that are being written or removed
+`
+
+// The signature is fixed by https://bford.info/cachedir/.
+const cachedirTag = `Signature: 8a477f597d28d172789f06886806bc55
+# This file is a cache directory tag created by Larder.
+# For information about cache directory tags, see https://bford.info/cachedir/
+`
+
+// LayOut makes what the folder lacks, and marks anew that are damaged: a folder
+// with none left is no store.
+func (f *Folder) LayOut() error {
+	if err := f.makeDirs(); err != nil {
+		return err
+	}
+	for _, one := range []struct{ name, text string }{{ReadmeFile, readme}, {TagFile, cachedirTag}} {
+		path := f.Path(one.name)
+		if b, err := f.Read(path, 4096); err == nil && string(b) == one.text {
+			continue
+		}
+		if err := f.Write(path, []byte(one.text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDirs makes the folder of the store, and those in it.
+func (f *Folder) makeDirs() error {
+	if err := f.mkdirAll(); err != nil {
+		return err
+	}
+	for _, dir := range folders {
+		if err := f.makeDir(f.Path(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDir makes a folder, and moves what is not one out of the way: a link to
+// one, too, as what lies behind it may be anybody's and is swept like all else.
+func (f *Folder) makeDir(path string) error {
+	err := f.mkdir(path)
+	if err == nil && f.Sync {
+		return f.SyncNames(filepath.Dir(path))
+	}
+	if err == nil {
+		return nil
+	}
+	info, lerr := f.Lstat(path)
+	switch {
+	case errors.Is(lerr, fs.ErrNotExist):
+		return StoreError(err)
+	case lerr != nil: // what is not seen may be the folder
+		return StoreError(lerr)
+	case info.IsDir():
+		return nil
+	}
+	f.obstacle(path)
+	return StoreError(f.mkdir(path))
+}
+
+// obstacle moves away what is where a file or folder of the store belongs.
+func (f *Folder) obstacle(path string) {
+	if filepath.Base(path) == Quarantine {
+		_ = f.Remove(path) // the quarantine cannot take itself
+		return
+	}
+	f.SetAside(path, ErrStray)
+}
+
+// RandomID names files. Names of packs must never be used again, for their
+// records are sealed with them: 64 random bits see to that.
+func RandomID() uint64 { return rand.Uint64() }

@@ -1,0 +1,74 @@
+package medium
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+)
+
+// ErrLocked says that somebody else has the lock.
+var ErrLocked = errors.New("locked by another process")
+
+// TryLock locks a file for this open file alone, or returns ErrLocked; on systems
+// without such locks it returns errors.ErrUnsupported. The lock ends when the file is
+// closed or the process dies.
+func (f *File) TryLock() error {
+	if err := f.folder.fails(OpLock, f.Name()); err != nil {
+		return err
+	}
+	return tryLock(f.File)
+}
+
+// LockByte is TryLock of one byte. UnlockByte ends it.
+func (f *File) LockByte(at int64) error {
+	if err := f.folder.fails(OpLock, f.Name()); err != nil {
+		return err
+	}
+	return lockByte(f.File, at)
+}
+
+// UnlockByte ends LockByte. It fails only where the file was closed.
+func (f *File) UnlockByte(at int64) error { return unlockByte(f.File, at) }
+
+// OpenLock opens or makes an empty file that is only there to be locked.
+func (f *Folder) OpenLock(name string) (*File, error) {
+	path := f.Path(name)
+	if info, err := f.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		f.obstacle(path)
+	}
+	return f.OpenIn(path, os.O_RDWR|os.O_CREATE)
+}
+
+// OpenIn makes a file, and before it the folders, if somebody deleted them.
+func (f *Folder) OpenIn(path string, flag int) (*File, error) {
+	file, err := f.OpenFile(path, flag, 0o666)
+	if IsObstructed(err) {
+		if err = f.LayOut(); err == nil {
+			file, err = f.OpenFile(path, flag, 0o666)
+		}
+	}
+	return file, err
+}
+
+// Waiting for another process: it is asked again after a pause that grows from the
+// first to the second of these.
+const (
+	FirstPause = 200 * time.Microsecond
+	lastPause  = 20 * time.Millisecond
+)
+
+// Retry calls try until it returns something else than ErrLocked, or ctx ends. It
+// waits without a thread.
+func Retry(ctx context.Context, try func() error) error {
+	for pause := FirstPause; ; pause = min(2*pause, lastPause) {
+		if err := try(); !errors.Is(err, ErrLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}

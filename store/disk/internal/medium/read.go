@@ -1,0 +1,106 @@
+package medium
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-data/larder/store/disk/internal/format"
+)
+
+// Read reads a regular file of at most limit bytes.
+func (f *Folder) Read(path string, limit int64) ([]byte, error) {
+	file, info, err := f.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", format.ErrDamaged, info.Size(), limit)
+	}
+	b := make([]byte, info.Size())
+	_, err = io.ReadFull(file, b)
+	return b, err
+}
+
+// Open opens a file for reading and refuses folders, links, pipes and the like, some
+// of which would block.
+func (f *Folder) Open(path string) (*File, os.FileInfo, error) {
+	info, err := f.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%w: not a regular file", format.ErrDamaged)
+	}
+	file, err := f.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = file.Stat()
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// Map maps a file that will be read in parts and is not empty, or reads it where that
+// cannot be. The content is there until release.
+func (f *Folder) Map(path string) (data []byte, release func() error, err error) {
+	file, info, err := f.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	if info.Size() == 0 {
+		return nil, nil, fmt.Errorf("%w: it is empty", format.ErrDamaged)
+	}
+	if data, err = mapOpen(file.File, info.Size()); err == nil {
+		return data, func() error { return unmap(data) }, nil
+	}
+	data, err = io.ReadAll(file)
+	return data, func() error { return nil }, err
+}
+
+// Each calls visit for what is in a folder, which may be missing. What vanishes
+// meanwhile is no error.
+func (f *Folder) Each(dir string, visit func(path string, e fs.DirEntry) error) error {
+	entries, err := f.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if err := visit(filepath.Join(dir, e.Name()), e); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Size is the size of a file, 0 if there is none.
+func (f *Folder) Size(path string) int64 {
+	info, err := f.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// TreeSize adds up the regular files under path. What vanishes meanwhile does not
+// count.
+func TreeSize(path string) (size int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size, err
+}

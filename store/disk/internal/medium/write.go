@@ -1,0 +1,112 @@
+package medium
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Write makes path hold data, at once or not at all.
+func (f *Folder) Write(path string, data []byte) error {
+	return f.WriteBy(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteBy makes path hold what fill writes, at once or not at all, and counts by how
+// much the folder grew.
+func (f *Folder) WriteBy(path string, fill func(io.Writer) error) error {
+	if err := f.Mark(); err != nil {
+		return err
+	}
+	return f.fill(path, fill)
+}
+
+// fill is WriteBy for the mark itself.
+func (f *Folder) fill(path string, fill func(io.Writer) error) error {
+	temp, err := f.writeTemp(0o666, fill)
+	if err != nil {
+		return err
+	}
+	grown := f.Size(temp) - f.Size(path)
+	if err := f.MoveIn(temp, path); err != nil {
+		return err
+	}
+	f.Grown(grown)
+	return nil
+}
+
+// WriteTemp makes a file of what fill writes, for MoveIn.
+func (f *Folder) WriteTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
+	if err := f.Mark(); err != nil {
+		return "", err
+	}
+	return f.writeTemp(mode, fill)
+}
+
+func (f *Folder) writeTemp(mode fs.FileMode, fill func(io.Writer) error) (temp string, err error) {
+	file, err := f.createTemp(mode)
+	if err != nil {
+		return "", StoreError(err)
+	}
+	err = fill(file)
+	if err == nil && f.Sync {
+		err = file.Sync()
+	}
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		f.Drop(file.Name())
+		return "", StoreError(err)
+	}
+	return file.Name(), nil
+}
+
+// MoveIn moves a file of WriteTemp to its place, or removes it.
+func (f *Folder) MoveIn(temp, path string) error {
+	err := f.Move(temp, path)
+	if err == nil && f.Sync {
+		err = f.SyncNames(filepath.Dir(path))
+	}
+	if err != nil {
+		f.Drop(temp)
+	}
+	return StoreError(err)
+}
+
+// Drop removes a temporary file. It does its best: RemoveDead removes what is left.
+func (f *Folder) Drop(temp string) { _ = f.Remove(temp) }
+
+// Move moves a finished file to its place, which it clears if it must.
+func (f *Folder) Move(from, to string) error {
+	err := f.rename(from, to)
+	if err == nil || isFull(err) {
+		return err
+	}
+	if err := f.makeDir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	if info, lerr := f.Lstat(to); lerr == nil && info.IsDir() {
+		f.obstacle(to)
+	}
+	return f.rename(from, to)
+}
+
+// SyncNames makes new names in a folder safe from a loss of power, where that needs
+// to be asked for.
+func (f *Folder) SyncNames(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := f.OpenFile(dir, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}

@@ -1,0 +1,59 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+)
+
+// A VersionError is returned by Open for a folder written by a newer Larder.
+type VersionError struct {
+	Dir     string
+	Version int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("store: %s has format version %d and this program knows versions up to %d: update the program or use another folder", e.Dir, e.Version, format.Version)
+}
+
+// checkFormat reads the FORMAT file. A missing, damaged or older one is written
+// anew.
+func (s *Store) checkFormat() error {
+	path := s.files.Path(medium.FormatFile)
+	text, err := s.files.Read(path, 4096)
+	if err == nil {
+		var version int
+		version, err = format.ParseVersion(text)
+		switch {
+		case err != nil:
+		case version > format.Version:
+			return &VersionError{s.files.Dir, version}
+		case version == format.Version || s.files.ReadOnly:
+			return nil
+		default:
+			return s.raiseFormat()
+		}
+	}
+	switch {
+	case errors.Is(err, format.ErrDamaged):
+		s.files.SetAside(path, err)
+	case !medium.IsObstructed(err):
+		return err // what is not read may be a newer format
+	}
+	if s.files.ReadOnly {
+		return nil
+	}
+	return s.raiseFormat()
+}
+
+// raiseFormat writes the FORMAT file before anything else that older programs do
+// not know.
+func (s *Store) raiseFormat() error {
+	if err := s.files.WriteMark(); !errors.Is(err, store.ErrFull) {
+		return err
+	}
+	return nil // a full disk has room again later
+}
