@@ -54,7 +54,8 @@ type MakerFunc struct {
 	// Code is the version of the code, if its author gives one. The zero value
 	// stands for the code itself: Func is known by its source, if its package
 	// registers that, and otherwise by the build. A literal that captures variables
-	// is known by the function that makes it; what that is given must be in Params.
+	// is known by the function that makes it; what that is given must be in Params. It
+	// is refused if it may write to what it captures, or if others may once it is made.
 	Code key.Code
 	// Pure lists what the code may reach although it is impure or unknown: see
 	// [source.Options].

@@ -6,22 +6,27 @@ import (
 	"go/types"
 )
 
+// errInit is returned for a literal that captures variables of what init does.
+var errInit = errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
+
 // maker returns as root the function that makes a literal which captures some of its
 // variables: the one that is declared around it or, where that is called while the
 // program starts, the outermost literal. What the literal does is then done by the
 // code of that function with what that is given.
 func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 	r := root{decl: d, made: lit}
+	making := &making{in: d, around: d.node, lit: lit, only: map[*decl]bool{}}
 	var takes []*ast.FieldList
 	if f := d.function(); f != nil && d.kind != "init" {
 		takes = []*ast.FieldList{f.Recv, f.Type.TypeParams, f.Type.Params}
 	} else {
 		outer := d.outermost(lit)
 		if outer == lit {
-			return root{}, errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
+			return root{}, errInit
 		}
 		r.decl = &decl{file: d.file, kind: "literal", names: []string{d.names[0] + ".func"}, node: outer}
 		r.decl.resolved()
+		making.around = outer
 		takes = []*ast.FieldList{outer.Type.Params}
 	}
 	for _, list := range takes {
@@ -42,7 +47,17 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 			r.captured = append(r.captured, t)
 		}
 	}
-	return r, nil
+	if d.file.pkg.engine { // whose makers capture parameters and what they make of these
+		return r, nil
+	}
+	r.making = making
+	for _, v := range d.captures(lit) {
+		if v.Pos() < making.around.Pos() || v.Pos() >= making.around.End() {
+			return root{}, errInit
+		}
+		r.takes = append(r.takes, v)
+	}
+	return r, making.checkOnce()
 }
 
 // outermost returns the outermost literal in a declaration around one.
