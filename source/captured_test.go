@@ -56,7 +56,8 @@ func TestCapturedVariables(t *testing.T) {
 		// Others write after that.
 		{"assigned after", `func Of() func() int { n := 1; f := FUNC() int { return n }; f(); n = 2; return f }`, "which x/calc.Of writes"},
 		{"set by who gets a pointer", `type opt struct{ v int }; func Of() (*opt, func() int) { o := &opt{}; return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.v = 3 }`, "which x/calc.Use writes"},
-		{"set by who gets a setter", `func Of() (func(int), func() int) { n := 0; return func(k int) { n = k }, FUNC() int { return n } }`, "which x/calc.Of writes"},
+		{"set by who gets a setter", `func Of() (func(int), func() int) { n := 0; return func(k int) { n = k },
+FUNC() int { return n } }`, "which x/calc.Of writes"},
 		{"set by a method", `type opt struct{ v int }; func (o *opt) set(n int) { o.v = n }; func Of() (*opt, func() int) { o := &opt{}; o.set(1); return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.set(3) }`, "which x/calc.opt.set writes"},
 		{"set by who finds it in a struct", `type opt struct{ v *int }; func Of() (opt, func() int) { n := 1; return opt{&n}, FUNC() int { return n } }; func Use() { o, _ := Of(); *o.v = 3 }`, "which x/calc.Use writes"},
 		{"set by who finds it in a variable", `type opt struct{ v int }; var last *opt; func Of() func() int { o := &opt{}; last = o; return FUNC() int { return o.v } }; func Use() { last.v = 3 }`, "which x/calc.Use writes"},
@@ -65,17 +66,19 @@ func TestCapturedVariables(t *testing.T) {
 		// Which one it is.
 		{"in a loop", `func Of() (l []func() int) { for i := range 3 { l = append(l, FUNC() int { return i }) }; return l }`, "is made in a loop"},
 		{"in a loop over words", `func Of() map[string]func() int { l := map[string]func() int{}; for i := 0; i < 3; i++ { l["a"] = FUNC() int { return i } }; return l }`, "is made in a loop"},
-		{"by an iterator", `IMPORT "iter"; func Of() iter.Seq[func() int] { return func(yield func(func() int) bool) { for i := range 3 { yield(FUNC() int { return i }) } } }`, "is made in a loop"},
+		{"by an iterator", `IMPORT "iter"; func Of() iter.Seq[func() int] { return func(yield func(func() int) bool) { for i := range 3 { yield(
+FUNC() int { return i }) } } }`, "is made in a loop"},
 		{"by a function that counts", `func Of() func() func() int { n := 0; return func() func() int { n++; k := n; return FUNC() int { return k } } }`, "is made in another function literal"},
 		{"beside a goto", `func Of() (l []func() int) { i := 0; again: k := i; l = append(l, FUNC() int { return k }); i++; if i < 3 { goto again }; return l }`, "is made beside a goto"},
-		{"of an init function, in a literal", `var m func() int; func init() { n := 7; f := func() func() int { return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
+		{"of an init function, in a literal", `var m func() int; func init() { n := 7; f := func() func() int {
+return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, at := withLiteral(t, c.text)
-			_, err := p.identify(at, Declared{Maker: true})
+			closure, err := p.identify(at, Declared{Maker: true})
 			switch {
-			case c.refused == "" && err != nil:
-				t.Errorf("refused: %v", err)
+			case c.refused == "" && (err != nil || closure.Kind != Precise):
+				t.Errorf("refused: %v, %+v", err, closure)
 			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)):
 				t.Errorf("refused without the words %q: %v", c.refused, err)
 			}
@@ -129,6 +132,38 @@ func Counter() func() int {
 	}
 }
 
+// TestGivenFunctions: what is identified beside a maker stands for no more functions
+// than it is.
+func TestGivenFunctions(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		given int
+		want  Kind
+	}{
+		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 0, Program},
+		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 1, Precise},
+		{`func Of(f, g func() int) func() int { return FUNC() int { return f() + g() } }`, 1, Program},
+		{`func Of(f func() int, n int, g func() int) func() int { return FUNC() int { return f() + n + g() } }`, 1, Program},
+		{`func Of(f, g func() int) func() int { return FUNC() int { return f() + g() } }`, 2, Precise},
+		{`type fn func() int; func (f fn) Of() func() int { return FUNC() int { return f() } }`, 1, Precise},
+		{`type fn func() int; func (f fn) Of(g fn) func() int { return FUNC() int { return f() + g() } }`, 1, Program},
+		{`func Of(l []func() int) func() int { return FUNC() int { return l[0]() } }`, 1, Program},
+		{`func Of(l ...func() int) func() int { return FUNC() int { return l[0]() } }`, 1, Program},
+		{`func Of(l ...func() int) func() int { return FUNC() int { return l[0]() } }`, 0, Program},
+		{`func Of(m map[string]func() int) func() int { return FUNC() int { return m["a"]() } }`, 1, Program},
+		{`func Of(c chan func() int) func() int { k := cap(c); return FUNC() int { return k } }`, 1, Program},
+		{`type two struct{ f, g func() int }; func (t two) Of() func() int { return FUNC() int { return t.f() + t.g() } }`, 1, Program},
+		{`func Of(f any) func() int { return FUNC() int { return f.(func() int)() } }; type box struct{ f func() int }; var A any = box{}`, 1, Program},
+		{`func Of(f any) func() int { return FUNC() int { n, _ := f.(int); return n } }`, 1, Precise},
+	} {
+		p, at := withLiteral(t, c.text)
+		closure, err := p.identify(at, Declared{Maker: true, Given: c.given})
+		if err != nil || closure.Kind != c.want {
+			t.Errorf("%s, of which %d are given: %+v, %v; want %s", c.text, c.given, closure, err, c.want)
+		}
+	}
+}
+
 // withLiteral returns a program of one line, and the literal whose func is spelt FUNC
 // in it.
 func withLiteral(t *testing.T, line string) (*parsedProgram, Function) {
@@ -144,6 +179,9 @@ func withLiteral(t *testing.T, line string) (*parsedProgram, Function) {
 	if !found {
 		t.Fatal("no literal")
 	}
-	p := parsedText(t, map[string]string{"x/calc": before + "\nfunc(" + strings.Replace(after, "{ ", "{\n", 1)})
-	return p, Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: strings.Count(before, "\n") + 2}
+	if i := strings.LastIndex(before, "; "); i >= 0 { // other literals are on other lines
+		before = before[:i] + "\n" + before[i+2:]
+	}
+	p := parsedText(t, map[string]string{"x/calc": before + "func(" + strings.Replace(after, "{ ", "{\n", 1)})
+	return p, Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: strings.Count(before, "\n") + 1}
 }

@@ -77,6 +77,7 @@ type root struct {
 	making   *making
 	takes    []*types.Var // which that literal captures
 	unseen   []problem    // of what it is given
+	gets     int          // how many functions that may be
 	values   bool         // see Declared
 	through  []string
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"go/ast"
 	"go/types"
+	"math"
 )
 
 // errInit is returned for a literal that captures variables of what init does.
@@ -35,10 +36,18 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 		}
 		for _, field := range list.List {
 			t := d.info().TypeOf(field.Type)
+			if e, ok := field.Type.(*ast.Ellipsis); ok {
+				t = types.NewSlice(d.info().TypeOf(e.Elt))
+			}
 			if isGeneric(t) {
 				return root{}, errors.New("captures variables of a generic function, of which the code does not tell the type arguments: make it in a function without, or give it a version")
 			}
-			if bringsFunctions(t, map[types.Type]bool{}) {
+			if bringsFunctions(t, map[types.Type]bool{}) || d.file.pkg.program.hidesFunctions(t) {
+				if _, one := under(t).(*types.Signature); one {
+					r.gets += max(1, len(field.Names))
+				} else {
+					r.gets = anyNumber
+				}
 				r.unseen = append(r.unseen, problem{
 					what: "functions that it is given as values", at: d.at(field.Pos()),
 					cure: "the functions named where it is made",
@@ -75,6 +84,24 @@ func (d *decl) outermost(lit *ast.FuncLit) *ast.FuncLit {
 		return true
 	})
 	return outer
+}
+
+// anyNumber is how many functions a list may hold, or whatever else.
+const anyNumber = math.MaxInt32
+
+// hidesFunctions reports whether functions, or what holds some, may come in by an
+// interface: the program converts such values to it.
+func (p *parsedProgram) hidesFunctions(t types.Type) bool {
+	i, ok := under(t).(*types.Interface)
+	if !ok {
+		return false
+	}
+	for held := range p.converted() {
+		if bringsFunctions(held, map[types.Type]bool{}) && (types.Implements(held, i) || types.Implements(types.NewPointer(held), i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGeneric reports whether a type is, or is made of, a type parameter.
