@@ -15,7 +15,10 @@ import (
 // A Component is what a component's code is identified by.
 type Component struct {
 	Functions []any // that it consists of, at least one
-	Declared  source.Declared
+	// Given are functions that the others get as values and call, identified beside
+	// them.
+	Given    []any
+	Declared source.Declared
 }
 
 // An Identity is what the code of a component is known by.
@@ -61,7 +64,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 		case !registered:
 			found[i] = Identity{Code: build, Function: functions[0].Name()}
 		default:
-			open = append(open, question{i, functions, c.Declared})
+			open = append(open, question{i, functions, len(c.Given), c.Declared})
 			about = append(about, c.Declared)
 			for _, f := range functions {
 				about = append(about, f.Name(), f.File, f.Line, f.Types())
@@ -89,7 +92,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 // of it are registered.
 func (c Component) functions() (all []source.Function, registered bool, err error) {
 	registered = true
-	for _, f := range c.Functions {
+	for _, f := range slices.Concat(c.Functions, c.Given) {
 		fn, err := source.FunctionOf(f)
 		if err != nil {
 			return nil, false, err
@@ -109,6 +112,7 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 type question struct {
 	at        int
 	functions []source.Function
+	given     int // how many of them the others get as values
 	by        source.Declared
 }
 
@@ -134,7 +138,7 @@ func answer(ctx context.Context, l *Larder, a *key.Action, open []question) ([]i
 // identify finds out what a component is known by. For explanations it may keep
 // what its functions reach.
 func (q question) identify(ctx context.Context, l *Larder, parts bool) identity {
-	c, err := together(q.functions, q.by)
+	c, err := together(q.functions, q.given, q.by)
 	refused, ok := errors.AsType[*source.RefusalError](err)
 	switch {
 	case ok && refused.Hidden:
@@ -191,11 +195,17 @@ func (id identity) of(build key.Code, first source.Function) Identity {
 	return found
 }
 
-// together makes one closure of those of several functions.
-func together(functions []source.Function, by source.Declared) (*source.Closure, error) {
+// together makes one closure of those of several functions, of which the last are
+// given to the others.
+func together(functions []source.Function, given int, by source.Declared) (*source.Closure, error) {
 	all := &source.Closure{Kind: source.Precise, Barred: map[string]string{}}
 	var ids []key.Digest
-	for _, f := range functions {
+	for i, f := range functions {
+		if given > 0 {
+			if by.Given = given; i >= len(functions)-given {
+				by.Given = 0 // what they get themselves is not among them
+			}
+		}
 		c, err := source.Identify(f, by)
 		if err != nil || len(functions) == 1 {
 			return c, err

@@ -44,7 +44,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 		bySource = append(bySource, c)
 		by := source.Declared{Values: true}
 		if c.Library != "" { // which its ID tells, and its own functions are among those of the codec
-			by.Maker, by.Given = true, true
+			by.Maker, by.Given = true, len(c.Functions())
 		}
 		of = append(of, larder.Component{Functions: c.Functions(), Declared: by})
 	}

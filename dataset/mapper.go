@@ -54,7 +54,8 @@ type MakerFunc struct {
 	// Code is the version of the code, if its author gives one. The zero value
 	// stands for the code itself: Func is known by its source, if its package
 	// registers that, and otherwise by the build. A literal that captures variables
-	// is known by the function that makes it; what that is given must be in Params.
+	// is known by the function that makes it; what that is given must be in Params. It
+	// is refused if it may write to what it captures, or if others may once it is made.
 	Code key.Code
 	// Pure lists what the code may reach although it is impure or unknown: see
 	// [source.Options].
@@ -79,7 +80,8 @@ type MakerFunc struct {
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
 	// Given, if it is not nil, is a function that Func gets as a value and calls: it
-	// is known beside Func, and as Func is.
+	// is known beside Func, and as Func is. Where what makes Func may be given others
+	// beside it, the maker is known by the whole program.
 	Given any
 }
 
@@ -98,7 +100,7 @@ func NewMaker(f MakerFunc) (Maker, error) {
 	}
 	m := &maker{f: f, params: params, code: []any{f.Func}}
 	if f.Given != nil {
-		m.code = append(m.code, f.Given)
+		m.given = []any{f.Given}
 	}
 	if _, err := key.NewOp(f.Name, key.Version("0"), params...); err != nil {
 		return nil, err
@@ -110,6 +112,7 @@ type maker struct {
 	f      MakerFunc
 	params []key.Param
 	code   []any // the functions that say what is done
+	given  []any // those that they get as values
 
 	mu       sync.Mutex
 	op       *key.Op
@@ -139,8 +142,8 @@ func (m *maker) identify(ctx context.Context, l *larder.Larder) (*key.Op, error)
 	id := larder.Identity{Code: m.f.Code}
 	if id.Code.IsZero() {
 		var err error
-		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Declared: source.Declared{
-			Pure: m.f.Pure, Maker: true, Given: m.f.Given != nil, Through: []string{"github.com/larder-data/larder/dataset"},
+		if id, err = larder.CodeOf(ctx, l, larder.Component{Functions: m.code, Given: m.given, Declared: source.Declared{
+			Pure: m.f.Pure, Maker: true, Through: []string{"github.com/larder-data/larder/dataset"},
 		}}); err != nil {
 			return nil, err
 		}

@@ -49,6 +49,39 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 	wants(t, l, m, "mapper.ImageStats.Maker", "mapper.channel.mean", "larder/array")
 }
 
+// TestGivenFunctionsThatGetOthers: what is Given stands for the function that the
+// maker gets, and not for what that gets itself.
+func TestGivenFunctionsThatGetOthers(t *testing.T) {
+	for _, c := range []struct {
+		f    func(int) int
+		kind string
+	}{{doubled, "source"}, {after(doubled), "program"}} {
+		m, err := dataset.NewMaker(calling(c.f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := m.Op(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := op.Code().Kind; (kind == "source") != (c.kind == "source") {
+			t.Errorf("it is known by %s, want %s", kind, c.kind)
+		}
+	}
+}
+
+// calling returns a maker that calls a function, which is Given.
+func calling(f func(int) int) dataset.MakerFunc {
+	return making(dataset.MakerFunc{Formats: []string{"json"}, Given: f}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+		return oneItem("made", "json", int64(f(2))), nil
+	})
+}
+
+// after returns a function that calls another.
+func after(f func(int) int) func(int) int {
+	return func(n int) int { return f(n) + 1 }
+}
+
 // wants has a maker be known by what it reaches, with these among that.
 func wants(t *testing.T, l *larder.Larder, m dataset.Maker, parts ...string) {
 	t.Helper()

@@ -514,16 +514,16 @@ func (t *tracer) receives(m *decl) {
 // writes notes that the memory is written at a place. What does so while the
 // program starts gives the variable its value.
 func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
-	if stack != nil && t.fresh(d, stack) {
+	if stack != nil && t.fresh(d, stack) && !t.making.keeps(d, at) {
 		t.writer(d, nil)
 		return
 	}
-	if o, ok := t.inOnce(d, at); ok && t.guards(d, o, stack) {
+	if o, ok := t.inOnce(d, at); ok && t.making == nil && t.guards(d, o, stack) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return
 	}
-	t.writeAt(d, at, fmt.Sprintf("package variable %s, which %s while the program runs", t.name(), t.deed(d)))
+	t.writeAt(d, at, fmt.Sprintf("%s, which %s %s", t.what(), t.deed(d), t.when()))
 }
 
 // deed says who writes: a declaration, or what it calls.
@@ -541,21 +541,21 @@ func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
 			t.source(d, a)
 		}
 	}
-	if o, ok := t.inOnce(d, call.Pos()); ok && t.guards(d, o, nil) {
+	if o, ok := t.inOnce(d, call.Pos()); ok && t.making == nil && t.guards(d, o, nil) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return
 	}
-	t.writeAt(d, call.Pos(), fmt.Sprintf("package variable %s, which %s in %s may write while the program runs", t.name(), name, d.name()))
+	t.writeAt(d, call.Pos(), fmt.Sprintf("%s, which %s in %s may write %s", t.what(), name, d.name(), t.when()))
 }
 
 func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
-	callers, running := t.p.beforeMain(d)
-	if running != nil || d.later(at) {
+	callers, ok := t.early(d, at)
+	if !ok {
 		t.fail(problem{what: what, at: d.at(at)})
 		return
 	}
-	t.early = append(t.early, d)
+	t.atStart = append(t.atStart, d)
 	t.writer(d, callers)
 }
 
@@ -563,12 +563,12 @@ func (t *tracer) writeAt(d *decl, at token.Pos, what string) {
 // called by methods that may be called by their names at any time: those of what
 // was handed to something that does, and all that get at the variable by its name.
 func (t *tracer) namedWriters() {
-	for _, d := range t.early {
+	for _, d := range t.atStart {
 		through := t.p.startupOf(d).through
 		names := slices.ContainsFunc(t.p.mentioned[t.root], func(m *decl) bool { return through[m] })
 		for by := range through {
 			if t.named[by] || names && t.p.byName && by.kind == "method" && isExported(by.names[0]) && t.p.mayBeHeld(by) {
-				t.fail(problem{what: fmt.Sprintf("package variable %s, which %s writes, which may be called by its name", t.name(), by.name()), at: by.at(by.node.Pos())})
+				t.fail(problem{what: fmt.Sprintf("%s, which %s writes, which may be called by its name", t.what(), by.name()), at: by.at(by.node.Pos())})
 			}
 		}
 	}

@@ -73,9 +73,12 @@ type root struct {
 	results  []reflect.Type // of what it gives, which Larder encodes
 	captured []types.Type   // of variables that it captures
 	pure     []string
-	made     ast.Node  // the literal that the function makes, if the closure is that of its maker
-	unseen   []problem // of what it is given
-	values   bool      // see Declared
+	made     ast.Node // the literal that the function makes, if the closure is that of its maker
+	making   *making
+	takes    []*types.Var // which that literal captures
+	unseen   []problem    // of what it is given
+	gets     int          // how many functions that may be
+	values   bool         // see Declared
 	through  []string
 }
 
@@ -85,7 +88,11 @@ func (r root) label() string {
 	if r.made == nil {
 		return r.decl.label()
 	}
-	return r.decl.label() + " " + key.DigestOf(r.decl.tokens(r.made)).String()
+	label := r.decl.label() + " " + key.DigestOf(r.decl.tokens(r.made)).String()
+	if n := r.making.place(); n > 0 {
+		label += fmt.Sprint(" ", n)
+	}
+	return label
 }
 
 // walker finds a closure.
@@ -153,6 +160,11 @@ func (w *walker) walk() {
 	}
 	for _, p := range w.root.unseen {
 		w.refuse(w.root.decl, p)
+	}
+	for _, v := range w.root.takes {
+		if p := w.root.making.captured(v); p != nil {
+			w.refuse(w.root.decl, *p)
+		}
 	}
 	if w.root.values || len(w.root.through) > 0 {
 		w.everything = true // values go to other components, which know their methods

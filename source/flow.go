@@ -21,7 +21,8 @@ import (
 type tracer struct {
 	p        *parsedProgram
 	root     *types.Var
-	decl     *decl // of root
+	decl     *decl   // of root
+	making   *making // of what captures it; nil for a package variable
 	seen     map[types.Object]bool
 	queue    []types.Object        // variables that may hold a reference
 	origins  map[types.Object]bool // those whose own values were traced back
@@ -29,7 +30,7 @@ type tracer struct {
 	returned map[returned]bool
 	literals map[returnedLiteral]bool
 	writers  map[*decl]bool // what writes while the program starts
-	early    []*decl        // where that was found
+	atStart  []*decl        // where that was found
 	changed  bool           // something writes while the program starts
 	named    map[*decl]bool // methods that may be called by their names
 	onced    []once
@@ -80,7 +81,7 @@ func (t *tracer) fail(p problem) {
 }
 
 func (t *tracer) lost(d *decl, n ast.Node, what string) {
-	t.fail(problem{what: fmt.Sprintf("package variable %s, which may change while the program runs: %s at %s may write to it", t.name(), what, d.at(n.Pos())), at: t.decl.at(t.decl.node.Pos())})
+	t.fail(problem{what: fmt.Sprintf("%s, which may change %s: %s at %s may write to it", t.what(), t.when(), what, d.at(n.Pos())), at: t.decl.at(t.decl.node.Pos())})
 }
 
 // follow traces the variable both ways. What its memory is by its types is first
@@ -90,7 +91,9 @@ func (t *tracer) follow() {
 		return
 	}
 	for known := t.cellsOf(); ; {
+		making := t.making
 		*t = *newTracer(t.p, t.root, t.decl)
+		t.making = making
 		t.cells = known
 		t.has.add(t.root.Type(), map[types.Type]bool{})
 		t.trace(t.root)
@@ -589,7 +592,7 @@ func (t *tracer) store(d *decl, to ast.Expr, stack []ast.Node) {
 		// It is put into a container, whose other holders reach it from now on:
 		// so the container becomes part of what is followed.
 		o := rootOf(info, to)
-		if _, running := t.p.beforeMain(d); o == nil || running != nil || isLater(stack) {
+		if _, ok := t.early(d, stack[len(stack)-1].Pos()); o == nil || !ok || isLater(stack) {
 			t.lost(d, to, "what holds the container that it is put into")
 			return
 		}
@@ -695,6 +698,9 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	case std.Has(f.Pkg().Path()):
 		return t.libraryCall(d, call, n, f, of)
 	case isEngine(f.Pkg().Path()):
+		if t.making != nil { // which calls the maker, and does nothing to what that captures
+			return false
+		}
 		if _, isFunc := core(of).(*types.Signature); !isFunc && isLent(of, nil) {
 			t.lost(d, call, f.Name()+", to which values with functions in them are lent,")
 		}

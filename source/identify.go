@@ -29,9 +29,10 @@ type Declared struct {
 	// Values says that what comes in by interfaces is known by other means, and that
 	// results are taken for interfaces.
 	Values bool
-	// Given says that functions which come in as values are identified by
-	// themselves.
-	Given bool
+	// Given is how many functions come in as values that are identified by
+	// themselves. Where more may come in, or a value may hold any number, the
+	// function is known by the whole program.
+	Given int
 	// Through lists the packages of Larder that hand samples to the function, which
 	// makes it a component: their code counts as well.
 	Through []string
@@ -68,7 +69,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
 	r.pure, r.values, r.through = by.Pure, by.Values, by.Through
-	if by.Given {
+	if r.gets <= by.Given {
 		r.unseen = nil
 	}
 	if f.typ != nil && r.made == nil {

@@ -4,7 +4,11 @@ import (
 	"errors"
 	"go/ast"
 	"go/types"
+	"math"
 )
+
+// errInit is returned for a literal that captures variables of what init does.
+var errInit = errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
 
 // maker returns as root the function that makes a literal which captures some of its
 // variables: the one that is declared around it or, where that is called while the
@@ -12,16 +16,18 @@ import (
 // code of that function with what that is given.
 func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 	r := root{decl: d, made: lit}
+	making := &making{in: d, around: d.node, lit: lit, only: map[*decl]bool{}}
 	var takes []*ast.FieldList
 	if f := d.function(); f != nil && d.kind != "init" {
 		takes = []*ast.FieldList{f.Recv, f.Type.TypeParams, f.Type.Params}
 	} else {
 		outer := d.outermost(lit)
 		if outer == lit {
-			return root{}, errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
+			return root{}, errInit
 		}
 		r.decl = &decl{file: d.file, kind: "literal", names: []string{d.names[0] + ".func"}, node: outer}
 		r.decl.resolved()
+		making.around = outer
 		takes = []*ast.FieldList{outer.Type.Params}
 	}
 	for _, list := range takes {
@@ -30,10 +36,18 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 		}
 		for _, field := range list.List {
 			t := d.info().TypeOf(field.Type)
+			if e, ok := field.Type.(*ast.Ellipsis); ok {
+				t = types.NewSlice(d.info().TypeOf(e.Elt))
+			}
 			if isGeneric(t) {
 				return root{}, errors.New("captures variables of a generic function, of which the code does not tell the type arguments: make it in a function without, or give it a version")
 			}
-			if bringsFunctions(t, map[types.Type]bool{}) {
+			if bringsFunctions(t, map[types.Type]bool{}) || d.file.pkg.program.hidesFunctions(t) {
+				if _, one := under(t).(*types.Signature); one {
+					r.gets += max(1, len(field.Names))
+				} else {
+					r.gets = anyNumber
+				}
 				r.unseen = append(r.unseen, problem{
 					what: "functions that it is given as values", at: d.at(field.Pos()),
 					cure: "the functions named where it is made",
@@ -42,7 +56,17 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 			r.captured = append(r.captured, t)
 		}
 	}
-	return r, nil
+	if d.file.pkg.engine { // whose makers capture parameters and what they make of these
+		return r, nil
+	}
+	r.making = making
+	for _, v := range d.captures(lit) {
+		if v.Pos() < making.around.Pos() || v.Pos() >= making.around.End() {
+			return root{}, errInit
+		}
+		r.takes = append(r.takes, v)
+	}
+	return r, making.checkOnce()
 }
 
 // outermost returns the outermost literal in a declaration around one.
@@ -60,6 +84,24 @@ func (d *decl) outermost(lit *ast.FuncLit) *ast.FuncLit {
 		return true
 	})
 	return outer
+}
+
+// anyNumber is how many functions a list may hold, or whatever else.
+const anyNumber = math.MaxInt32
+
+// hidesFunctions reports whether functions, or what holds some, may come in by an
+// interface: the program converts such values to it.
+func (p *parsedProgram) hidesFunctions(t types.Type) bool {
+	i, ok := under(t).(*types.Interface)
+	if !ok {
+		return false
+	}
+	for held := range p.converted() {
+		if bringsFunctions(held, map[types.Type]bool{}) && (types.Implements(held, i) || types.Implements(types.NewPointer(held), i)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGeneric reports whether a type is, or is made of, a type parameter.

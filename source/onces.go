@@ -229,10 +229,10 @@ func (t *tracer) inOnce(d *decl, at token.Pos) (o once, ok bool) {
 	return once{d, guard, nil, at, nil}, guard != nil
 }
 
-// laterIn reports whether a place within a function literal is reached later than
-// the literal runs.
-func laterIn(lit *ast.FuncLit, at token.Pos) (found bool) {
-	walk(lit, func(stack []ast.Node) bool {
+// laterIn reports whether a place within a function, or whatever else is executed, is
+// reached later than that runs.
+func laterIn(n ast.Node, at token.Pos) (found bool) {
+	walk(n, func(stack []ast.Node) bool {
 		n := stack[len(stack)-1]
 		found = found || n.Pos() == at && isLater(stack)
 		return n.Pos() <= at && at < n.End()

@@ -36,7 +36,9 @@ func (t *tracer) trace(o types.Object) {
 		for _, e := range d.assignments(v) {
 			t.source(d, e)
 		}
-		t.argumentsOf(d, v)
+		if !t.making.given(v) {
+			t.argumentsOf(d, v)
+		}
 	}
 }
 
@@ -132,6 +134,10 @@ func (t *tracer) source(d *decl, e ast.Expr) {
 	e = ast.Unparen(e)
 	of := info.TypeOf(e)
 	if of != nil && flat(of, 0) && !hasFunctions(of, 0) {
+		return
+	}
+	if given := t.making.gives(d, e); given != nil {
+		t.share(given)
 		return
 	}
 	switch e := e.(type) {

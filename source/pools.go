@@ -23,10 +23,27 @@ func (d *decl) carelessPool(u use) string {
 		return "a sync.Pool of which it is not known which one it is"
 	case !at.local && !p.usedDirectly(at.v):
 		return "a sync.Pool that is handed on, or replaced"
-	case d.resetHere(at.v, u), !at.local && p.resetsAll(at.v) && !d.showsRoom(itemOf(d.info(), u.stack), map[*decl]bool{}):
+	case !d.resetHere(at.v, u) && (at.local || !p.resetsAll(at.v)):
+	case d.isCleared(at.v, u):
+		if !d.showsRoom(itemOf(d.info(), u.stack), map[*decl]bool{}) {
+			return ""
+		}
+		return roomSeen
+	case d.seesRoom(u):
+		return roomSeen
+	default:
 		return ""
 	}
 	return "what is left in a sync.Pool, which is not reset before it is used"
+}
+
+const roomSeen = "the room behind the end of what a sync.Pool hands out, which something may look at (declare the pool as Pure if nothing does)"
+
+// isCleared reports whether what is got becomes a list that keeps its length, of which
+// there is always as much room.
+func (d *decl) isCleared(pool *types.Var, get use) bool {
+	v, _, _ := d.gotten(get.stack)
+	return v != nil && isListPointer(v.Type()) && !d.onlyEmptied(v) && d.file.pkg.program.keepsLengths(pool)
 }
 
 // itemOf is the type that what is got is asserted to have.
@@ -36,7 +53,10 @@ func itemOf(info *types.Info, stack []ast.Node) types.Type {
 		switch n := n.(type) {
 		case *ast.ParenExpr:
 		case *ast.TypeAssertExpr:
-			return info.TypeOf(n)
+			if n.Type == nil { // of a type switch
+				return of
+			}
+			return info.TypeOf(n.Type)
 		default:
 			return of
 		}
@@ -48,7 +68,7 @@ func itemOf(info *types.Info, stack []ast.Node) types.Type {
 // statement that names it.
 func (d *decl) resetHere(pool *types.Var, get use) bool {
 	v, rest, emptied := d.gotten(get.stack)
-	if v == nil || d.showsRoom(v.Type(), map[*decl]bool{}) {
+	if v == nil {
 		return false
 	}
 	if emptied {
@@ -174,6 +194,9 @@ func (d *decl) resets(s ast.Stmt, v, pool *types.Var, empty bool) bool {
 		return ok && d.isNamed(star.X, v) && d.fromNothing(s.Rhs[0], v, empty)
 	case *ast.ExprStmt:
 		call, ok := s.X.(*ast.CallExpr)
+		if ok && d.resetFunction(call, v, empty) {
+			return true
+		}
 		if !ok || slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return d.uses(a, v) }) && !isBuiltin(d.info(), call, "clear") {
 			return false
 		}
@@ -207,7 +230,7 @@ func (d *decl) clears(e ast.Expr, v, pool *types.Var) bool {
 // lengths: no such pointer is used but to name what is in its list, and to be put
 // back.
 func (p *parsedProgram) keepsLengths(pool *types.Var) bool {
-	keeps := true
+	keeps := p.madeByPool(pool)
 	p.mentions(pool, func(m *decl, _ []ast.Node) {
 		walk(m.node, func(stack []ast.Node) bool {
 			id, ok := stack[len(stack)-1].(*ast.Ident)
@@ -353,6 +376,26 @@ func (d *decl) resetMethod(s *ast.SelectorExpr, v, pool *types.Var, empty bool) 
 	}
 	a, ok := body.List[0].(*ast.AssignStmt)
 	return ok && m.resets(a, of, nil, empty)
+}
+
+// resetFunction reports whether a call is one of a function of the program that is given
+// a variable, and begins by assigning to all that it points to; and, if it is to be
+// empty, does no more.
+func (d *decl) resetFunction(call *ast.CallExpr, v *types.Var, empty bool) bool {
+	f := staticCallee(d.info(), call)
+	if f == nil || f.Signature().Recv() != nil || f.Signature().Params().Len() != 1 || len(call.Args) != 1 || !d.isNamed(call.Args[0], v) {
+		return false
+	}
+	m := d.file.pkg.program.declOf(f)
+	if m == nil || m.function().Body == nil {
+		return false
+	}
+	list := m.function().Body.List
+	if len(list) == 0 || empty && len(list) > 1 {
+		return false
+	}
+	a, ok := list[0].(*ast.AssignStmt)
+	return ok && m.resets(a, f.Signature().Params().At(0), nil, empty)
 }
 
 // madeByPool reports whether all that is in a pool was made by its New: what is put

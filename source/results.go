@@ -169,7 +169,7 @@ type returnedLiteral struct {
 
 // literalReturns follows what a function literal returns.
 func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n int) {
-	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] {
+	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] || t.making != nil && lit == t.making.lit { // which Larder calls
 		return
 	} else {
 		t.literals[r] = true

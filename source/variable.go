@@ -117,7 +117,7 @@ func (t *tracer) judge() *verdict {
 func (t *tracer) overwritten() {
 	eachNamed(t.root.Type(), func(n *types.Named) {
 		if d := t.p.overwrites[n.Obj()]; d != nil {
-			t.fail(problem{what: fmt.Sprintf("package variable %s, which may change while the program runs: %s puts another %s in the place of one", t.name(), d.name(), n.Obj().Name()), at: d.at(d.node.Pos())})
+			t.fail(problem{what: fmt.Sprintf("%s, which may change %s: %s puts another %s in the place of one", t.what(), t.when(), d.name(), n.Obj().Name()), at: d.at(d.node.Pos())})
 		}
 	})
 }
@@ -164,12 +164,12 @@ func (t *tracer) unseen() {
 	if by == "" || t.decl.file.pkg.main || t.problem != nil {
 		return
 	}
-	open := t.leaked || t.p.unknown != "" && t.root.Exported() && !t.sentinel()
+	open := t.leaked || t.making == nil && t.p.unknown != "" && t.root.Exported() && !t.sentinel()
 	for d := range t.writers {
 		open = open || t.p.callable(d, map[*decl]bool{})
 	}
 	if open {
-		t.fail(problem{what: fmt.Sprintf("package variable %s, which package %s may write, whose sources are not registered", t.name(), by),
+		t.fail(problem{what: fmt.Sprintf("%s, which package %s may write, whose sources are not registered", t.what(), by),
 			at: t.decl.at(t.decl.node.Pos()), opaque: true})
 	}
 }
@@ -373,17 +373,7 @@ func isLater(stack []ast.Node) bool {
 
 // later reports whether a place within the declaration is reached later than
 // the declaration runs.
-func (d *decl) later(pos token.Pos) bool {
-	found := false
-	walk(d.node, func(stack []ast.Node) bool {
-		n := stack[len(stack)-1]
-		if n.Pos() == pos && isLater(stack) {
-			found = true
-		}
-		return n.Pos() <= pos && pos < n.End()
-	})
-	return found
-}
+func (d *decl) later(pos token.Pos) bool { return laterIn(d.node, pos) }
 
 // staticCallee is the function or method that a call names, or nil.
 func staticCallee(info *types.Info, call *ast.CallExpr) *types.Func {
