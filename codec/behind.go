@@ -79,7 +79,8 @@ func init() {
 // values that are kept. It is called when the program starts, in an init
 // function, by every program that reads or writes such values. T must have a
 // name; of two types with the same package and name (declared in functions)
-// neither is kept. A T that cannot be kept, or an unnamed one, panics.
+// neither is kept, and the second panics. So does a T that cannot be kept, or an
+// unnamed one.
 func RegisterType[T any]() {
 	t := reflect.TypeFor[T]()
 	if t.Name() == "" || t.Kind() == reflect.Interface {

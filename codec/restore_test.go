@@ -192,7 +192,14 @@ func TestTypesOfOneNameAreNotTakenForOneAnother(t *testing.T) {
 	}
 	other := func() any {
 		type twin struct{ A int }
-		codec.RegisterType[twin]()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a second type of one name was registered")
+				}
+			}()
+			codec.RegisterType[twin]()
+		}()
 		return twin{1}
 	}()
 	for _, v := range []any{twin{1}, other} {

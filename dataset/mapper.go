@@ -184,7 +184,9 @@ func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
 	if err := id.Steady(ctx); err != nil {
 		return Sample{}, err
 	}
-	out, err := m.f.Func(ctx, in.inOrder())
+	given := in.inOrder()
+	out, err := m.f.Func(ctx, given)
+	out = out.passing(given, in)
 	return out, cmp.Or(err, id.Steady(ctx)) // to see that nothing has changed
 }
 

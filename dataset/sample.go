@@ -123,6 +123,29 @@ func (s Sample) inOrder() Sample {
 	return Sample{fields}
 }
 
+// passing returns what a maker made of given, which was made of in: what it passed on
+// is shared as it was before, and in the order that it had.
+func (s Sample) passing(given, in Sample) Sample {
+	if slices.Equal(given.fields, in.fields) {
+		return s
+	}
+	out := Sample{make([]Field, 0, len(s.fields))}
+	for _, f := range in.fields {
+		if i := s.index(f.Key); i >= 0 {
+			g, _ := given.Field(f.Key)
+			passed := s.fields[i]
+			passed.Shared = passed.Shared || f.Shared && g.Item == passed.Item
+			out.fields = append(out.fields, passed)
+		}
+	}
+	for _, f := range s.fields {
+		if in.index(f.Key) < 0 {
+			out.fields = append(out.fields, f)
+		}
+	}
+	return out
+}
+
 func holds(fields []Field, it *Item) bool {
 	return slices.ContainsFunc(fields, func(f Field) bool { return f.Item == it })
 }
