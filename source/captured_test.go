@@ -154,6 +154,8 @@ func TestGivenFunctions(t *testing.T) {
 		{`func Of(c chan func() int) func() int { k := cap(c); return FUNC() int { return k } }`, 1, Program},
 		{`type two struct{ f, g func() int }; func (t two) Of() func() int { return FUNC() int { return t.f() + t.g() } }`, 1, Program},
 		{`func Of(f any) func() int { return FUNC() int { return f.(func() int)() } }; type box struct{ f func() int }; var A any = box{}`, 1, Program},
+		{`func Of(l []any) func() int { return FUNC() int { return l[0].(box).f() } }; type box struct{ f func() int }; var A any = box{}`, 1, Program},
+		{`type two struct{ f any }; func Of(t two) func() int { return FUNC() int { return t.f.(box).f() } }; type box struct{ f func() int }; var A any = box{}`, 1, Program},
 		{`func Of(f any) func() int { return FUNC() int { n, _ := f.(int); return n } }`, 1, Precise},
 	} {
 		p, at := withLiteral(t, c.text)

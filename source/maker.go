@@ -42,7 +42,7 @@ func (d *decl) maker(lit *ast.FuncLit) (root, error) {
 			if isGeneric(t) {
 				return root{}, errors.New("captures variables of a generic function, of which the code does not tell the type arguments: make it in a function without, or give it a version")
 			}
-			if bringsFunctions(t, map[types.Type]bool{}) || d.file.pkg.program.hidesFunctions(t) {
+			if bringsFunctions(t, d.file.pkg.program.hidesFunctions, map[types.Type]bool{}) {
 				if _, one := under(t).(*types.Signature); one {
 					r.gets += max(1, len(field.Names))
 				} else {
@@ -91,13 +91,9 @@ const anyNumber = math.MaxInt32
 
 // hidesFunctions reports whether functions, or what holds some, may come in by an
 // interface: the program converts such values to it.
-func (p *parsedProgram) hidesFunctions(t types.Type) bool {
-	i, ok := under(t).(*types.Interface)
-	if !ok {
-		return false
-	}
+func (p *parsedProgram) hidesFunctions(i *types.Interface) bool {
 	for held := range p.converted() {
-		if bringsFunctions(held, map[types.Type]bool{}) && (types.Implements(held, i) || types.Implements(types.NewPointer(held), i)) {
+		if bringsFunctions(held, nil, map[types.Type]bool{}) && (types.Implements(held, i) || types.Implements(types.NewPointer(held), i)) {
 			return true
 		}
 	}
@@ -126,8 +122,8 @@ func isGeneric(t types.Type) bool {
 }
 
 // bringsFunctions reports whether values of a type hold functions, but for those that
-// Larder hands in.
-func bringsFunctions(t types.Type, seen map[types.Type]bool) bool {
+// Larder hands in. If hides is not nil, it is asked of interfaces.
+func bringsFunctions(t types.Type, hides func(*types.Interface) bool, seen map[types.Type]bool) bool {
 	if t == nil || seen[t] {
 		return false
 	}
@@ -139,21 +135,23 @@ func bringsFunctions(t types.Type, seen map[types.Type]bool) bool {
 	case *types.Signature:
 		return true
 	case *types.Pointer:
-		return bringsFunctions(u.Elem(), seen)
+		return bringsFunctions(u.Elem(), hides, seen)
 	case *types.Slice:
-		return bringsFunctions(u.Elem(), seen)
+		return bringsFunctions(u.Elem(), hides, seen)
 	case *types.Array:
-		return bringsFunctions(u.Elem(), seen)
+		return bringsFunctions(u.Elem(), hides, seen)
 	case *types.Chan:
 		return true
 	case *types.Map:
-		return bringsFunctions(u.Key(), seen) || bringsFunctions(u.Elem(), seen)
+		return bringsFunctions(u.Key(), hides, seen) || bringsFunctions(u.Elem(), hides, seen)
 	case *types.Struct:
 		for f := range u.Fields() {
-			if bringsFunctions(f.Type(), seen) {
+			if bringsFunctions(f.Type(), hides, seen) {
 				return true
 			}
 		}
+	case *types.Interface:
+		return hides != nil && hides(u)
 	}
 	return false
 }

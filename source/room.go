@@ -324,8 +324,18 @@ func (r *room) method(d *decl, stack []ast.Node, view bool) (goOn, isView bool) 
 	return results.Len() == 1 && hasRoom(results.At(0).Type()), view
 }
 
-// noneOf reports whether the program has no method of its own of a name.
-func (r *room) noneOf(name string) bool { return len(r.p.indexed().methods[name]) == 0 }
+// noneOf reports whether the program has no method of its own of a name that is given
+// bytes.
+func (r *room) noneOf(name string) bool {
+	return !slices.ContainsFunc(r.p.indexed().methods[name], func(m *decl) bool {
+		f, ok := m.object().(*types.Func)
+		if !ok || f.Signature().Params().Len() != 1 {
+			return !ok
+		}
+		list, ok := core(f.Signature().Params().At(0).Type()).(*types.Slice)
+		return ok && types.Identical(list.Elem().Underlying(), types.Typ[types.Byte])
+	})
+}
 
 // given follows a parameter of a function of the program.
 func (r *room) given(m *decl, f *types.Func, v *types.Var, view bool) {
