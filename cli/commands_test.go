@@ -91,7 +91,7 @@ func TestEventsAreJSONLines(t *testing.T) {
 	defer f.Close()
 	kinds := map[string]int{}
 	for d := json.NewDecoder(f); ; {
-		var e struct{ Event, Node, Time string }
+		var e struct{ Event, Node, Time, Text, Message string }
 		if err := d.Decode(&e); err == io.EOF {
 			break
 		} else if err != nil {

@@ -50,12 +50,12 @@ func Use(l Library) error {
 		if c.Library != "" {
 			return fmt.Errorf("codec: %s: library %s is in use", c.Name, c.Library)
 		}
-		c.Library, c.own, c.Decode = l.ID, c.Decode, decodeBy(l, c.header, c.Decode)
+		c.Library, c.own, c.Decode = l.ID, c.Decode, decodeBy(l.Decode, c.header, c.Decode)
 		if l.Reduce != nil && c.Reduce != nil {
-			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l, c.header, c.Decode, c.Reduce)
+			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l.Reduce, c.header, c.Decode, c.Reduce)
 		}
 		if l.Encode != nil && c.raster != nil {
-			c.ownWrite, c.Encode = c.Encode, encodeBy(l, c.raster, c.Encode)
+			c.ownWrite, c.Encode = c.Encode, encodeBy(l.Format, l.Encode, c.raster, c.Encode)
 		}
 		registry.codecs[i] = c
 		return nil
@@ -64,10 +64,10 @@ func Use(l Library) error {
 }
 
 // decodeBy returns what decodes by a library, or else by the codec's own decoder.
-func decodeBy(l Library, header func([]byte) (image.Config, error), own func([]byte) (any, error)) func([]byte) (any, error) {
+func decodeBy(library func([]byte, image.Config) (image.Image, bool), header func([]byte) (image.Config, error), own func([]byte) (any, error)) func([]byte) (any, error) {
 	return func(b []byte) (any, error) {
 		if config, err := guarded(func() (image.Config, error) { return header(b) }); err == nil {
-			if img, ok := l.Decode(b, config); ok {
+			if img, ok := library(b, config); ok {
 				return img, nil
 			}
 		}
@@ -76,10 +76,10 @@ func decodeBy(l Library, header func([]byte) (image.Config, error), own func([]b
 }
 
 // encodeBy returns what encodes by a library, or else by the codec's own encoder.
-func encodeBy(l Library, raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
+func encodeBy(format string, library func(img image.Image, quality int) ([]byte, bool), raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
 	return func(v any) ([]byte, error) {
 		img, err := guarded(func() (image.Image, error) {
-			img, err := imageOf(l.Format, v)
+			img, err := imageOf(format, v)
 			if err == nil {
 				err = checkSize(img.Bounds().Dx(), img.Bounds().Dy())
 			}
@@ -89,7 +89,7 @@ func encodeBy(l Library, raster func(image.Image) image.Image, own func(any) ([]
 			return raster(img), nil
 		})
 		if err == nil {
-			if b, ok := l.Encode(img, jpegQuality); ok {
+			if b, ok := library(img, jpegQuality); ok {
 				return b, nil
 			}
 		}
@@ -98,7 +98,7 @@ func encodeBy(l Library, raster func(image.Image) image.Image, own func(any) ([]
 }
 
 // reduceBy returns what reduces by a library, or else by the codec's own decoder.
-func reduceBy(l Library, header func([]byte) (image.Config, error), whole func([]byte) (any, error), own func([]byte, image.Point) (any, image.Point, error)) func([]byte, image.Point) (any, image.Point, error) {
+func reduceBy(library func(b []byte, c image.Config, by int) (image.Image, bool), header func([]byte) (image.Config, error), whole func([]byte) (any, error), own func([]byte, image.Point) (any, image.Point, error)) func([]byte, image.Point) (any, image.Point, error) {
 	return func(b []byte, least image.Point) (any, image.Point, error) {
 		config, err := guarded(func() (image.Config, error) { return header(b) })
 		if err != nil {
@@ -110,7 +110,7 @@ func reduceBy(l Library, header func([]byte) (image.Config, error), whole func([
 			v, err := whole(b)
 			return v, size, err
 		}
-		if img, ok := l.Reduce(b, config, by); ok {
+		if img, ok := library(b, config, by); ok {
 			return img, size, nil
 		}
 		return own(b, least)
