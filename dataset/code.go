@@ -83,10 +83,10 @@ func kind(ctx context.Context, l *larder.Larder, ext string) (string, error) {
 	return id.text, id.err
 }
 
-// Codecs stands for the codecs of the program and the libraries that decode for them,
-// but not for their code.
+// Codecs stands for the codecs of the program, the libraries that decode for them and
+// the settings that they heed, but not for their code.
 func Codecs() string {
-	var ids []string
+	ids := []string{fmt.Sprint(codec.StrictYAML.Load(), codec.MaxPixels.Load(), codec.MaxUnpacked.Load())}
 	for _, c := range codec.All() {
 		ids = append(ids, c.ID())
 	}

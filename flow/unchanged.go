@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
@@ -130,10 +129,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	}
 	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
 	w.alone = true
-	w.does = []key.Param{
-		{Name: "codecs", Value: dataset.Codecs()}, // the program may have others on another day
-		{Name: "settings", Value: []any{codec.StrictYAML.Load(), codec.MaxPixels.Load(), codec.MaxUnpacked.Load()}},
-	}
+	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
 		if !ok || r.skips(n).Skip { // what was skipped is tried again

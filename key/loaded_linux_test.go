@@ -15,7 +15,7 @@ func TestBuildOfWhatIsLoaded(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil || len(loaders) == 0 {
 		t.Skip("needs the go command and the loader of glibc")
 	}
-	dir, err := os.MkdirTemp(".", "testdata-loaded-") // in this module
+	dir, err := os.MkdirTemp(".", "testdata-loaded-") //nolint:usetesting // in this module
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // themselves in the same way. Its zero value is ready.
 type Sharing struct {
 	pairs   []shared
-	outside []span   // of which there is no other
+	outside []span // of which there is no other
 }
 
 // span is memory.

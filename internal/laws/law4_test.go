@@ -8,7 +8,7 @@ var bounded = law{
 		"pool.TestEachIsBounded":                             "no more elements are worked on at once than was said",
 		"pool.TestUnsharedPoolIsBounded":                     "nor where nobody shares the pool",
 		"pool.TestPoolIsShared":                              "passes that run side by side share one pool",
-		".TestRecordedInputsAreBounded":                              "of a computation that reads something else each time the latest ways are known, and no more",
+		".TestRecordedInputsAreBounded":                      "of a computation that reads something else each time the latest ways are known, and no more",
 		".TestMemoryIsBounded":                               "what is beyond MemoryBytes is read from the store",
 		"store/disk.TestCloseMakesRoom":                      "a run that ends with a write too many leaves no more than the cap",
 		"cache.TestBoundsHold":                               "whatever is done, a cache holds no more entries and bytes than it may",
