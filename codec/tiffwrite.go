@@ -118,7 +118,7 @@ func (t *tiffWriter) write(w io.Writer) error {
 		}
 		at := len(t.out)
 		t.out = append(t.out, data...)
-		if len(t.out) > 1<<32-1<<16 {
+		if int64(len(t.out)) > 1<<32-1<<16 {
 			return errors.New("it takes more than 4 GiB; write several files")
 		}
 		t.even()

@@ -39,5 +39,5 @@ func steady(ctx context.Context, l *larder.Larder, c *component.Component) (code
 
 // ownCode reports whether a package comes with Larder.
 func ownCode(path string) bool {
-	return strings.HasPrefix(path, larderPath+"/") && !strings.HasPrefix(path, larderPath+"/examples/") && !strings.HasSuffix(path, "_test")
+	return strings.HasPrefix(path, larderPath+"/") && !strings.HasPrefix(path, larderPath+"/examples/")
 }
