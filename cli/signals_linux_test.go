@@ -83,7 +83,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	}
 	chance := trial.Chance(t)
 	stopped := map[syscall.Signal]int{}
-	for i := range trial.Rounds(4, 200) {
+	for i := range trial.Rounds(4, 30) {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 			cache := b.path(fmt.Sprintf("cache-%d-%d", i, signal))
 			c := b.inOwnTemp("run", "flow.yaml", "--cache", cache)

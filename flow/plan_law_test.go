@@ -137,7 +137,7 @@ func TestPlanIsWhatTheRunDoes(t *testing.T) {
 	chance := trial.Chance(t)
 	const rows = 10
 	ran := 0
-	rounds := trial.Rounds(40, 1000)
+	rounds := trial.Rounds(40, 300)
 	for range rounds {
 		d := &drawing{Rand: chance}
 		d.text.WriteString("version: 1\nnodes:\n  src: {source: jsonl, with: {path: in.jsonl}}\n")
