@@ -46,6 +46,7 @@ func TestObserversHoldNobodyUp(t *testing.T) {
 		if took := time.Since(start); took != 25*time.Second {
 			t.Errorf("20 seconds of work, and an observer that hangs, took %v", took)
 		}
+		synctest.Wait()
 		if n := len(quick); n < 4 || quick[0] != flow.NodeStarted || quick[n-1] != flow.NodeDone {
 			t.Errorf("the other observer was told %v", quick)
 		}

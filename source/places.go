@@ -70,7 +70,7 @@ func (d *decl) isParameter(v *types.Var) (is bool) {
 // where they stand.
 func (d *decl) atOnce(stack []ast.Node) bool {
 	for i, n := range stack {
-		if _, ok := n.(*ast.FuncLit); !ok {
+		if _, ok := n.(*ast.FuncLit); !ok || i == 0 { // that is the function
 			continue
 		}
 		call, ok := stack[i-1].(*ast.CallExpr)

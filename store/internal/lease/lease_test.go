@@ -96,7 +96,8 @@ func TestKeysLentAtOnceAreWaitedFor(t *testing.T) {
 				t.Errorf("waiter %d got the key after %v, want %v", i, got, want)
 			}
 		}
-		<-time.After(time.Second)
+		<-time.After(2 * time.Second)
+		synctest.Wait()
 		if len(table.slots) != 0 {
 			t.Errorf("%d keys are left in the table", len(table.slots))
 		}

@@ -1,0 +1,5 @@
+//go:build race
+
+package jsonl_test
+
+const raceEnabled = true
