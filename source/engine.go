@@ -78,6 +78,8 @@ func (w *walker) engine(d *decl, l leaf) {
 	what := engineImpure[l.path][l.name]
 	_, calls := l.object.(*types.Func)
 	switch callable := engineCallable[l.path]; {
+	case w.root.values && l.path == engine && calls && !ofLarder(d.file.pkg.path):
+		what = "what it reads is recorded for lazy functions and makers alone"
 	case callable != nil && isSetting(l.object):
 		what = "a setting of Larder, which may change"
 	case callable != nil && perProgram[l.full()] && !ofLarder(d.file.pkg.path):

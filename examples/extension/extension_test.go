@@ -140,6 +140,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 )
@@ -149,11 +150,17 @@ type none struct{}
 func init() {
 	component.RegisterOp("some", "Passes on as many samples as $N says.", some)
 	component.RegisterMapper("name", "Names an item as $NAME says.", name)
+	component.RegisterOp("recorded", "Is some, by what Larder records.", recorded)
 	component.RegisterOp("first", "Passes on a sample.", first)
 }
 
 func some(_ context.Context, _ *component.Env, _ none, in component.Samples) (component.Samples, error) {
 	n, _ := strconv.Atoi(os.Getenv("N"))
+	return dataset.Func(n, in.At), nil
+}
+
+func recorded(ctx context.Context, _ *component.Env, _ none, in component.Samples) (component.Samples, error) {
+	n, _ := strconv.Atoi(larder.Getenv(ctx, "N"))
 	return dataset.Func(n, in.At), nil
 }
 
@@ -198,7 +205,7 @@ func TestOperatorsOfOthers(t *testing.T) {
 		return p.read("out.jsonl"), strings.Contains(stderr, "unchanged")
 	}
 	for op, flow := range map[string]string{
-		"some": "  moved: {op: some, from: days}\n", "name": "  moved: {map: name, from: days}\n",
+		"some": "  moved: {op: some, from: days}\n", "recorded": "  moved: {op: recorded, from: days}\n", "name": "  moved: {map: name, from: days}\n",
 		"within": "  moved: {op: map-if, from: days, with: {where: 'true', step: {map: name}}}\n",
 	} {
 		before, _ := run(flow, "1", "day")
