@@ -53,11 +53,14 @@ type RefusalError struct {
 	Opaque   bool     // code cannot be seen; the others are impure
 	State    bool     // variables that may change
 	Hidden   bool     // nothing but code that cannot be seen stands in the way
+	Cure     string   // for the first of them, if it has one of its own
 }
 
 func (e *RefusalError) Error() string {
 	cure := "pass what it takes from there as an argument, declare it as Pure if results do not depend on it, or give the function a Version"
 	switch {
+	case e.Cure != "":
+		cure = e.Cure + ", or give the function a Version"
 	case e.Opaque:
 		cure = "register the sources of its package (see package source), declare it as Pure, or give the function a Version"
 	case e.State:
@@ -78,6 +81,7 @@ type root struct {
 	takes    []*types.Var // which that literal captures
 	unseen   []problem    // of what it is given
 	gets     int          // how many functions that may be
+	beside   []*decl      // functions that it is given, of which the program tells which they are
 	values   bool         // see Declared
 	through  []string
 }
@@ -115,6 +119,7 @@ type walker struct {
 	inputs     map[Input]bool
 	barred     map[string]string
 	reasons    []string
+	cure       string // of the first of them
 	doubts     []string
 	opaque     bool
 	seen       bool
@@ -137,7 +142,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 		case len(barred) > known:
 			continue // without the types that no function may be given
 		case len(w.reasons) > 0:
-			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen}
+			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen, Cure: w.cure}
 		}
 		return w.closure()
 	}
@@ -157,12 +162,21 @@ func (w *walker) walk() {
 	}
 	for _, t := range w.root.captured {
 		w.captures(t, map[types.Type]bool{})
+		w.behind(t)
+	}
+	for _, d := range w.root.beside {
+		w.reach(d, w.root.decl)
 	}
 	for _, p := range w.root.unseen {
 		w.refuse(w.root.decl, p)
 	}
 	for _, v := range w.root.takes {
 		if p := w.root.making.captured(v); p != nil {
+			w.refuse(w.root.decl, *p)
+		}
+	}
+	if w.root.making != nil {
+		if p := w.root.making.early(w); p != nil {
 			w.refuse(w.root.decl, *p)
 		}
 	}
@@ -438,7 +452,7 @@ func (w *walker) refuse(d *decl, p problem) {
 	list := &w.doubts
 	if p.refuse {
 		list = &w.reasons
-		if t := w.through(d); t != nil {
+		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot tell
 			w.barred[t.name()] = p.what + " at " + p.at
 			return
 		}
@@ -457,6 +471,9 @@ func (w *walker) refuse(d *decl, p problem) {
 	}
 	if p.cure != "" && !p.refuse {
 		reason += "; to be known by its source it needs " + p.cure
+	}
+	if p.refuse && len(*list) == 0 {
+		w.cure = p.cure
 	}
 	if !slices.Contains(*list, reason) {
 		*list = append(*list, reason)

@@ -175,21 +175,6 @@ func (p *parsedProgram) whole() ([]Part, error) {
 	return parts, nil
 }
 
-// byWhole identifies a function by the executable, where not even the sources
-// can be trusted to be understood.
-func (p *parsedProgram) byWhole(f Function) (*Closure, error) {
-	code, err := key.Build()
-	if err != nil {
-		return nil, err
-	}
-	c := &Closure{
-		Kind: Program, Doubts: []string{p.broken + "; please report it"},
-		Parts: []Part{{Name: "the executable", Where: p.broken, Digest: key.DigestOf([]byte(code.ID))}},
-	}
-	c.ID, err = key.Of([]any{"source executable", f.Name(), f.File, f.Line, code.ID})
-	return c, err
-}
-
 // hidden says what of the program's code its registered sources do not show, or
 // "".
 func (p *parsedProgram) hidden() string {

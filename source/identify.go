@@ -57,7 +57,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 			p.fails(r)
 		}
 		if p.broken != "" { // what is known of the program may be half of it
-			c, err = p.byWhole(f)
+			c, err = nil, &RefusalError{Function: f.Name(), Reasons: []string{p.broken}, Cure: "please report it"}
 		}
 	}()
 	k := p.packages[f.Package]

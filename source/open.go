@@ -66,11 +66,17 @@ func (w *walker) named(t reflect.Type) {
 // interfaces.
 func (w *walker) holdDecl(d *decl) {
 	if o := d.info().Defs[d.typeName()]; o != nil {
-		c := converter{p: w.program, info: d.info(), held: map[types.Type]bool{}}
-		c.hold(o.Type())
-		for t := range c.held {
-			w.holds(t)
-		}
+		w.behind(o.Type())
+	}
+}
+
+// behind notes that values of a type, and of what it is made of, may be behind
+// interfaces.
+func (w *walker) behind(t types.Type) {
+	c := converter{p: w.program, held: map[types.Type]bool{}}
+	c.hold(t)
+	for t := range c.held {
+		w.holds(t)
 	}
 }
 

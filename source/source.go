@@ -30,6 +30,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -144,12 +145,19 @@ func Surroundings() []string {
 	return append(list, "GODEBUG="+os.Getenv("GODEBUG"), zone())
 }
 
+// errStarting is returned while init functions run.
+var errStarting = errors.New("source: init functions of the program still run, so that package variables may not have their values yet, and no key says which they have: compute this when main has begun")
+
 // settings is what GODEBUG was when a function was first identified.
 var settings atomic.Pointer[string]
 
 // Steady reports an error if GODEBUG, by which the standard library changes what
-// it does at any time, is not what it was when the first function was identified.
+// it does at any time, is not what it was when the first function was identified, and
+// while init functions run, as package variables may not have their values yet.
 func Steady() error {
+	if !program.Started() {
+		return errStarting
+	}
 	if s, now := settings.Load(), os.Getenv("GODEBUG"); s != nil && *s != now {
 		return fmt.Errorf("source: GODEBUG is %q by now and was %q when functions were identified: set it before the first is used, or when the program is started", now, *s)
 	}

@@ -1,0 +1,99 @@
+package source
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"github.com/larder-data/larder/key"
+)
+
+// What a literal captures is computed when the literal is made. If that may be while the
+// program starts, package variables that init functions write may have other values than
+// later, and no key says when it was.
+
+// early says which package variable may not have its value yet when the literal is made,
+// or nil.
+func (m *making) early(w *walker) *problem {
+	callers, _ := w.program.beforeMain(m.in)
+	if len(callers) == 0 {
+		return nil
+	}
+	for d := range m.reads(w) {
+		for _, v := range d.variables() {
+			if v.Name() == "_" || w.declared(d, d.file.pkg.path+"."+v.Name()) {
+				continue
+			}
+			for _, by := range w.program.verdict(v).writers {
+				if at := w.program.startsBefore(callers, by); by != d && at != nil {
+					return &problem{
+						what:   fmt.Sprintf("package variable %s.%s, which %s writes while the program starts, before or after %s has the literal made", d.file.pkg.path, v.Name(), by.name(), at.name()),
+						at:     by.at(by.node.Pos()),
+						of:     d.file.pkg.path + "." + v.Name(),
+						refuse: true, cure: "make it when main has begun, give the variable its value where it is declared",
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// reads returns what the function around reaches but for what only the literal does.
+func (m *making) reads(w *walker) map[*decl]*decl {
+	before := &walker{
+		program: w.program, root: root{decl: m.in, pure: w.root.pure, values: true}, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{},
+		modules: map[string]string{}, orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: map[string]string{}, admitted: map[*decl]bool{},
+	}
+	all := m.in.resolved()
+	for t := range all.converts {
+		before.holds(t)
+	}
+	ast.Inspect(m.around, func(n ast.Node) bool {
+		if n == m.lit {
+			return false
+		}
+		if id, ok := n.(*ast.Ident); ok {
+			if d := w.program.declOf(origin(m.in.info().Uses[id])); d != nil && d != m.in {
+				before.reach(d, nil)
+			}
+		}
+		return true
+	})
+	for _, name := range all.dispatched {
+		before.dispatch(name, nil)
+	}
+	before.drain()
+	return before.from
+}
+
+// startsBefore returns one of what has a literal made that may run before a writer does,
+// or nil: the packages that one imports start before it.
+func (p *parsedProgram) startsBefore(callers []*decl, by *decl) *decl {
+	writers := []*decl{by}
+	if by.kind == "func" || by.kind == "method" {
+		writers, _ = p.beforeMain(by)
+	}
+	for _, w := range writers {
+		for _, c := range callers {
+			if !c.file.pkg.needs(w.file.pkg, map[*pkg]bool{}) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// needs reports whether a package imports another one, or one that does.
+func (k *pkg) needs(other *pkg, seen map[*pkg]bool) bool {
+	if seen[k] {
+		return false
+	}
+	seen[k] = true
+	for path := range k.imports {
+		if i := k.program.packages[path]; i != nil && (i == other || i.needs(other, seen)) {
+			return true
+		}
+	}
+	return false
+}
