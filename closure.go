@@ -13,11 +13,12 @@ import (
 
 // identity is what is kept of a closure, beside its parts.
 type identity struct {
-	ID     key.Digest
-	Kind   source.Kind
-	Doubts []string
-	Inputs []source.Input
-	Barred map[string]string
+	ID      key.Digest
+	Kind    source.Kind
+	Doubts  []string
+	Inputs  []source.Input
+	Barred  map[string]string
+	Trusted []string
 	// Refused is why it is refused, if it is: that is kept as well.
 	Refused *source.RefusalError
 	// Of a component: that it is known by the build, and any error.
@@ -35,7 +36,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	if err != nil {
 		return nil, err
 	}
-	a, err := key.NewAction("source identity", key.Version("2"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
+	a, err := key.NewAction("source identity", key.Version("3"), build.ID, f.Name(), f.File, f.Line, f.Types(), by.Pure, by.Captured, source.Surroundings())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
-		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred}, err
+		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted}, err
 	}}.Do(ctx, l)
 	id := r.Value
 	switch {
@@ -63,7 +64,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	for _, in := range id.Inputs {
 		variables.Store(in.Name, in)
 	}
-	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred}, nil
+	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted}, nil
 }
 
 // variables are the package variables that functions of this process have as

@@ -65,7 +65,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 			found[i] = Identity{Code: build, Function: functions[0].Name()}
 		default:
 			open = append(open, question{i, functions, len(c.Given), c.Declared})
-			about = append(about, c.Declared)
+			about = append(about, c.Declared, len(c.Given))
 			for _, f := range functions {
 				about = append(about, f.Name(), f.File, f.Line, f.Types())
 			}
@@ -74,7 +74,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 	if len(open) == 0 {
 		return found, nil
 	}
-	a, err := key.NewAction("component identity", key.Version("1"), build.ID, about, source.Surroundings())
+	a, err := key.NewAction("component identity", key.Version("2"), build.ID, about, source.Surroundings())
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	default:
 		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
 	}
-	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred}
+	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted}
 }
 
 // sayCoarse says once why something is known by more than it reaches.
@@ -187,7 +187,7 @@ func (id identity) of(build key.Code, first source.Function) Identity {
 	}
 	found := Identity{
 		Code:    key.Code{Kind: string(id.Kind), ID: id.ID.String()},
-		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred},
+		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted},
 	}
 	if id.Kind == source.Program {
 		found.Function = first.Name()
@@ -217,6 +217,7 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 		all.Doubts = append(all.Doubts, c.Doubts...)
 		all.Inputs = append(all.Inputs, c.Inputs...)
 		all.Parts = append(all.Parts, c.Parts...)
+		all.Trusted = append(all.Trusted, c.Trusted...)
 		maps.Copy(all.Barred, c.Barred)
 	}
 	slices.SortFunc(all.Inputs, func(a, b source.Input) int { return strings.Compare(a.Name, b.Name) })
@@ -246,6 +247,9 @@ func (id Identity) Steady(ctx context.Context) error {
 	}
 	for _, in := range id.Closure.Inputs {
 		if err := UseVariable(ctx, in); err != nil {
+			return err
+		}
+		if err := id.Closure.AdmitsInput(in); err != nil {
 			return err
 		}
 	}

@@ -79,10 +79,10 @@ type MakerFunc struct {
 	// of the identity, as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
-	// Given, if it is not nil, is a function that Func gets as a value and calls: it
-	// is known beside Func, and as Func is. Where what makes Func may be given others
-	// beside it, the maker is known by the whole program.
-	Given any
+	// Given are the functions that Func gets as values and calls: they are known beside
+	// Func, and as Func is. Where what makes Func may be given others, of which nobody
+	// knows which they are, the maker is refused.
+	Given []any
 }
 
 // NewMaker returns the maker that f describes, or an error if its parameters
@@ -98,10 +98,7 @@ func NewMaker(f MakerFunc) (Maker, error) {
 	if f.Names != nil {
 		f.In, f.Out = nil, []string{}
 	}
-	m := &maker{f: f, params: params, code: []any{f.Func}}
-	if f.Given != nil {
-		m.given = []any{f.Given}
-	}
+	m := &maker{f: f, params: params, code: []any{f.Func}, given: f.Given}
 	if _, err := key.NewOp(f.Name, key.Version("0"), params...); err != nil {
 		return nil, err
 	}

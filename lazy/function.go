@@ -213,6 +213,11 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	if err != nil {
 		return key.Code{}, err
 	}
+	for _, name := range captured {
+		if err := c.Admits(f.options.Captured[name]); err != nil {
+			return key.Code{}, fmt.Errorf("captured %s: %w", name, err)
+		}
+	}
 	f.closure = c
 	return key.Code{Kind: string(c.Kind), ID: c.ID.String()}, nil
 }
@@ -242,6 +247,9 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 func (f *function) useVariables(ctx context.Context) error {
 	for _, in := range f.closure.Inputs {
 		if err := larder.UseVariable(ctx, in); err != nil {
+			return err
+		}
+		if err := f.closure.AdmitsInput(in); err != nil {
 			return err
 		}
 	}

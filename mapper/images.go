@@ -40,7 +40,7 @@ func (m images) maker() (dataset.Maker, error) {
 		return nil, fmt.Errorf("format: %w", err)
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: m.name, Random: m.random, Formats: []string{format}, Given: m.change,
+		Name: m.name, Random: m.random, Formats: []string{format}, Given: []any{m.change},
 		Params: append(m.params, key.Param{Name: "items", Value: items}, key.Param{Name: "format", Value: format}),
 		In:     items, Out: items, Apart: true,
 		Func: changing(items, format, m.random != nil, m.change),

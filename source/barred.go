@@ -3,9 +3,15 @@ package source
 import (
 	"fmt"
 	"reflect"
+	"strings"
+	"sync"
 
 	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/source/internal/std"
 )
+
+// ofModules is the name under which types of modules are barred that do not register.
+const ofModules = ""
 
 // Admits returns an error for a value that the function must not be given: one
 // that has, behind an interface, a value of a type in [Closure.Barred].
@@ -25,11 +31,8 @@ func (c *Closure) admits(v reflect.Value, depth int) error {
 		return nil
 	}
 	t := v.Type()
-	if t.PkgPath() != "" {
-		path, _ := program.Package(t.PkgPath()+".", "")
-		if why, ok := c.Barred[path+"."+t.Name()]; ok {
-			return fmt.Errorf("source: it is given a %v, whose methods reach %s, which no code identity covers: pass another type, or declare that as Pure", t, why)
-		}
+	if why := c.bars(t); why != "" {
+		return fmt.Errorf("source: it is given a %v, whose methods reach %s, which no code identity covers: pass another type, or declare that as Pure", t, why)
 	}
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -41,10 +44,11 @@ func (c *Closure) admits(v reflect.Value, depth int) error {
 			}
 		}
 	case reflect.Slice, reflect.Array:
+		n := v.Len()
 		if flatKind(t.Elem().Kind()) {
-			return nil
+			n = min(n, 1) // as one, so all
 		}
-		for i := range v.Len() {
+		for i := range n {
 			if err := c.admits(v.Index(i), depth+1); err != nil {
 				return err
 			}
@@ -60,6 +64,49 @@ func (c *Closure) admits(v reflect.Value, depth int) error {
 		}
 	}
 	return nil
+}
+
+// bars says why values of a type are barred, or "".
+func (c *Closure) bars(t reflect.Type) string {
+	if t.PkgPath() == "" {
+		return ""
+	}
+	path := runtimePath(t.PkgPath())
+	if why, ok := c.Barred[path+"."+t.Name()]; ok {
+		return why
+	}
+	why, ok := c.Barred[ofModules]
+	if !ok || !strings.Contains(t.Name(), "[") && reflect.PointerTo(t).NumMethod() == 0 {
+		return ""
+	}
+	for _, part := range typeNames(path, t.Name()) {
+		at := runtimePath(part[0])
+		own := std.Has(at) || ofLarder(at) || known(at) != nil || buildNow().local(at)
+		if at != "" && !own && !covers(c.Trusted, at) && !covers(c.Trusted, at+"."+part[1]) {
+			return why
+		}
+	}
+	return ""
+}
+
+// buildNow is what thisBuild found, once.
+var buildNow = sync.OnceValue(thisBuild)
+
+// runtimePath is the path of a package as it is registered. Types of main packages have
+// "main" there, and of one that is built of a list of files nothing else tells the path.
+func runtimePath(path string) string {
+	if path != "main" {
+		return path
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	own, _ := program.Package("main.", "")
+	for _, p := range registry.packages {
+		if p.path == own || program.IsFiles(own) && program.IsFiles(p.path) {
+			return p.path
+		}
+	}
+	return own
 }
 
 // flatKind reports whether values of a kind have nothing in them.

@@ -25,8 +25,11 @@ type Closure struct {
 	// Inputs are variables whose values belong to the key at each call.
 	Inputs []Input
 	// Barred are types whose values the function must not be given, by name,
-	// with the reason: it would call methods that no code identity covers.
-	Barred map[string]string
+	// with the reason: it would call methods that no code identity covers. Under the
+	// empty name are all types of modules that do not register their sources, but for
+	// those that Trusted covers, as [Options.Pure] does.
+	Barred  map[string]string
+	Trusted []string
 }
 
 // A Kind says how much a closure covers.
@@ -75,6 +78,7 @@ type root struct {
 	types    []reflect.Type // of what it is given
 	results  []reflect.Type // of what it gives, which Larder encodes
 	captured []types.Type   // of variables that it captures
+	behind   []types.Type   // of what comes in by interfaces, and by nothing else
 	pure     []string
 	made     ast.Node // the literal that the function makes, if the closure is that of its maker
 	making   *making
@@ -161,6 +165,9 @@ func (w *walker) walk() {
 		w.signature(t, false, map[reflect.Type]bool{})
 	}
 	for _, t := range w.root.captured {
+		w.captures(t, map[types.Type]bool{})
+	}
+	for _, t := range w.root.behind {
 		w.captures(t, map[types.Type]bool{})
 		w.behind(t)
 	}
@@ -493,6 +500,9 @@ func (w *walker) way(d *decl) []string {
 // closure digests what was reached.
 func (w *walker) closure() (*Closure, error) {
 	c := &Closure{Kind: Precise, Doubts: w.doubts, Barred: w.barred}
+	if w.barred[ofModules] != "" {
+		c.Trusted = slices.Concat(w.root.pure, w.root.decl.file.pkg.options.Pure)
+	}
 	for in := range w.inputs {
 		c.Inputs = append(c.Inputs, in)
 	}

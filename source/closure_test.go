@@ -3,11 +3,15 @@ package source
 import (
 	"go/token"
 	"go/types"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/tiff"
 	"io/fs"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/larder-data/larder/source/internal/std"
 )
@@ -180,6 +184,18 @@ func TestBarredValues(t *testing.T) {
 	type holder struct{ list []any }
 	for _, v := range []any{barredShape{}, &barredShape{}, []any{1, barredShape{}}, map[string]any{"a": &barredShape{}}, holder{[]any{barredShape{}}}} {
 		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+	modules := Closure{Barred: map[string]string{ofModules: "code of a module"}, Trusted: []string{"golang.org/x/image/tiff/..."}}
+	type box[T any] struct{ n int }
+	for _, v := range []any{fixed.Int26_6(1), []fixed.Int26_6{1}, holder{[]any{fixed.I(1)}}, map[any]int{fixed.Point26_6{}: 1}, box[fixed.Int26_6]{}} {
+		if err := modules.Admits(v); err == nil || !strings.Contains(err.Error(), "code of a module") {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+	for _, v := range []any{barredShape{}, time.Second, []any{big.NewInt(1)}, tiff.FormatError(""), box[barredShape]{}} {
+		if err := modules.Admits(v); err != nil {
 			t.Errorf("%T: %v", v, err)
 		}
 	}

@@ -29,14 +29,19 @@ func (r *root) takesIn(m *making, lists []*ast.FieldList) {
 }
 
 func (r *root) takesParameter(m *making, v *types.Var) {
-	p := m.in.file.pkg.program
 	if f := m.function(v); f != nil {
 		r.beside = append(r.beside, f)
 		return
 	}
-	for _, t := range m.typesOf(v) {
-		r.captured = append(r.captured, t)
-		if !bringsFunctions(t, p.hidesFunctions, map[types.Type]bool{}) {
+	list, seen := m.passed(v)
+	if seen {
+		r.behind = append(r.behind, list...)
+	} else {
+		list = []types.Type{v.Type()}
+		r.captured = append(r.captured, v.Type())
+	}
+	for _, t := range list {
+		if !bringsFunctions(t, m.in.file.pkg.program.hidesFunctions, map[types.Type]bool{}) {
 			continue
 		}
 		if _, one := under(t).(*types.Signature); one {
@@ -77,15 +82,13 @@ func (m *making) function(v *types.Var) *decl {
 	return one
 }
 
-// typesOf lists the types of what a parameter of the function around may hold. For an
-// interface these are the types of what is passed, where all calls are seen and tell.
-func (m *making) typesOf(v *types.Var) []types.Type {
-	itself := []types.Type{v.Type()}
+// passed lists the types of what the program puts behind a parameter of the function
+// around that is an interface, and reports whether all of that is seen and tells.
+func (m *making) passed(v *types.Var) (list []types.Type, ok bool) {
 	if m.around != m.in.node || !types.IsInterface(v.Type()) {
-		return itself
+		return nil, false
 	}
 	all, ok := m.in.file.pkg.program.givens(m.in, v)
-	list := []types.Type{}
 	for _, g := range all {
 		t := g.d.info().Types[g.e]
 		if t.IsNil() {
@@ -95,10 +98,7 @@ func (m *making) typesOf(v *types.Var) []types.Type {
 		ok = ok && t.Type != nil && !several && !isUnknown(deref(t.Type)) && !types.IsInterface(t.Type) && !generic(t.Type)
 		list = append(list, t.Type)
 	}
-	if !ok || len(all) == 0 {
-		return itself
-	}
-	return list
+	return list, ok && len(all) > 0
 }
 
 // anyNumber is how many functions a list may hold, or whatever else.

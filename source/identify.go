@@ -250,19 +250,33 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 		r.captured = append(r.captured, v.Type())
 	}
 	lit.resolved()
-	if fn := around.function(); fn != nil && fn.Type.TypeParams != nil {
-		for _, p := range fn.Type.TypeParams.List {
-			for _, n := range p.Names {
-				if o := around.info().Defs[n]; around.uses(found[0], o) && !around.shows(o, found[0].Type) {
-					return root{}, fmt.Errorf("depends on the type argument %s, which does not show in its parameters or results", n.Name)
-				}
-			}
-		}
+	if err := around.instances(found[0]); err != nil {
+		return root{}, err
 	}
 	if around.takesNames(found[0]) { // constants or types of the function around it
 		lit.targets = append(lit.targets, around)
 	}
 	return r, nil
+}
+
+// instances refuses a literal that depends on the type arguments of the function around
+// it, or of its receiver, where its own types do not tell them.
+func (d *decl) instances(lit *ast.FuncLit) error {
+	f, ok := d.object().(*types.Func)
+	if !ok || !isGeneric(f.Signature()) {
+		return nil
+	}
+	for _, list := range []*types.TypeParamList{f.Signature().TypeParams(), f.Signature().RecvTypeParams()} {
+		for p := range list.TypeParams() {
+			if d.uses(lit, p.Obj()) && !d.shows(p.Obj(), lit.Type) {
+				return fmt.Errorf("depends on the type argument %s, which does not show in its parameters or results", p.Obj().Name())
+			}
+		}
+	}
+	if d.takesNames(lit) {
+		return errors.New("depends on what a generic function declares, of which the code does not tell the type arguments: declare that outside")
+	}
+	return nil
 }
 
 // changesLater reports whether a variable may be assigned after a literal captured it:

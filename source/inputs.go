@@ -93,15 +93,40 @@ type Input struct {
 
 // Digest returns the digest of the value that the variable has now.
 func (in Input) Digest() (key.Digest, error) {
-	p := known(in.Package)
-	if p == nil || in.Index >= len(p.options.Inputs) {
-		return key.Digest{}, fmt.Errorf("source: package %s declares no input %s", in.Package, in.Name)
+	v, err := in.value()
+	if err != nil {
+		return key.Digest{}, err
 	}
-	d, err := key.Of(reflect.ValueOf(p.options.Inputs[in.Index]).Elem().Interface())
+	d, err := key.Of(v)
 	if err != nil {
 		return d, fmt.Errorf("source: the value of package variable %s: %w", in.Name, err)
 	}
 	return d, nil
+}
+
+// value is the value that the variable has now.
+func (in Input) value() (any, error) {
+	p := known(in.Package)
+	if p == nil || in.Index >= len(p.options.Inputs) {
+		return nil, fmt.Errorf("source: package %s declares no input %s", in.Package, in.Name)
+	}
+	return reflect.ValueOf(p.options.Inputs[in.Index]).Elem().Interface(), nil
+}
+
+// AdmitsInput returns an error if a variable has a value now that the function must not
+// be given: see [Closure.Admits].
+func (c *Closure) AdmitsInput(in Input) error {
+	if len(c.Barred) == 0 {
+		return nil
+	}
+	v, err := in.value()
+	if err == nil {
+		err = c.Admits(v)
+	}
+	if err != nil {
+		return fmt.Errorf("input %s: %w", in.Name, err)
+	}
+	return nil
 }
 
 // madeOfInput refuses a variable that gets its value, by a declaration that runs once,

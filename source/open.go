@@ -120,11 +120,21 @@ func (w *walker) opens(of string, methods []string) {
 	}
 	slices.Sort(methods)
 	w.open = append(w.open, methods)
-	if len(methods) > 0 && w.program.comesInUnseen(methods) {
-		w.refuse(w.root.decl, problem{
-			what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", of), at: w.root.decl.at(w.root.decl.node.Pos()),
-			name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
-		})
+	from := w.program.comesInFrom(methods)
+	p := problem{
+		what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", of), at: w.root.decl.at(w.root.decl.node.Pos()),
+		name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
+	}
+	if from == ownUnseen && len(methods) > 0 {
+		w.refuse(w.root.decl, p) // the whole program tells
+	}
+	switch {
+	case from == nothingUnseen || w.declared(w.root.decl, p.name):
+	case w.root.made == nil: // each call tells
+		w.barred[ofModules] = "code of a module whose sources are not registered"
+	case from == modulesUnseen && len(methods) > 0:
+		p.refuse, p.opaque, p.cure = true, true, ""
+		w.refuse(w.root.decl, p)
 	}
 }
 

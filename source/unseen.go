@@ -19,24 +19,42 @@ type unseen struct {
 	asserted []*types.Interface // to which something behind an interface is taken
 }
 
+// An unseenFrom says where types come from that are not seen and may come in by an interface.
+type unseenFrom int
+
+const (
+	nothingUnseen unseenFrom = iota
+	ownUnseen                // packages of the program itself, among others
+	modulesUnseen
+)
+
 // comesInUnseen reports whether a value of a type that is not seen may be behind an
 // interface with some methods, at least.
 func (p *parsedProgram) comesInUnseen(methods []string) bool {
+	return p.comesInFrom(methods) != nothingUnseen
+}
+
+// comesInFrom says where such a value may be from.
+func (p *parsedProgram) comesInFrom(methods []string) unseenFrom {
 	if !p.foreign() {
-		return false
+		return nothingUnseen
 	}
 	u := p.found.unseen.get(p.findUnseen)
-	switch {
-	case slices.ContainsFunc(methods, func(m string) bool { return !isExported(m) }):
-		return u.anywhere // which has the method from what it embeds
-	case p.unknown != "":
-		return true // it may put one anywhere
-	}
 	has := func(i *types.Interface) bool {
 		all := methodsOf(i)
 		return !slices.ContainsFunc(methods, func(m string) bool { return !slices.Contains(all, m) })
 	}
-	return u.anywhere || slices.ContainsFunc(u.behind, has) || len(u.behind) > 0 && slices.ContainsFunc(u.asserted, has)
+	switch {
+	case u.anywhere: // it has methods that are not exported from what it embeds
+		return modulesUnseen
+	case slices.ContainsFunc(methods, func(m string) bool { return !isExported(m) }):
+		return nothingUnseen
+	case p.unknown != "":
+		return ownUnseen // it may put one anywhere
+	case slices.ContainsFunc(u.behind, has) || len(u.behind) > 0 && slices.ContainsFunc(u.asserted, has):
+		return modulesUnseen
+	}
+	return nothingUnseen
 }
 
 // methodsOf lists the names of an interface's methods.

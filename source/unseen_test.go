@@ -165,13 +165,16 @@ func Sizes(z Sized) func() int {
 
 var Any Shape = known.X{}
 `
-	for line, want := range map[int]Kind{16: Program, 22: Precise} {
-		for _, by := range []Declared{{Captured: []string{"s", "z"}}, {Maker: true}} {
+	for line, mayBe := range map[int]bool{16: true, 22: false} {
+		identify := func(by Declared) (*Closure, error) {
 			p := parsedText(t, map[string]string{"x/calc": text})
-			c, err := p.identify(Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: line}, by)
-			if err != nil || c.Kind != want {
-				t.Errorf("line %d, %+v: %v, want %s: %v", line, by, c, want, err)
-			}
+			return p.identify(Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: line}, by)
+		}
+		if c, err := identify(Declared{Captured: []string{"s", "z"}}); err != nil || c.Kind != Precise || (c.Barred[ofModules] != "") != mayBe {
+			t.Errorf("line %d, captured: %v, %v; such types may come in: %v", line, c, err, mayBe)
+		}
+		if c, err := identify(Declared{Maker: true}); (err != nil) != mayBe {
+			t.Errorf("line %d, of a maker: %v, %v; such types may come in: %v", line, c, err, mayBe)
 		}
 	}
 }

@@ -42,6 +42,9 @@ func Package(symbol, file string) (pkg, name string) {
 	}
 }
 
+// IsFiles reports whether a path is that of a main package built from a list of files.
+func IsFiles(path string) bool { return path == adHoc || strings.HasPrefix(path, adHoc+" in ") }
+
 // Split splits the name of a function in the executable into the import path of
 // its package and the rest: "example.com/m/calc" and "(*T).Area".
 func Split(symbol string) (path, name string) {

@@ -16,13 +16,15 @@ import (
 //go:embed *.go
 var files embed.FS
 
-var _ = source.Register(files, source.Options{Inputs: []any{&Rate, &Table, &home}})
+var _ = source.Register(files, source.Options{Inputs: []any{&Rate, &Table, &home, &Current}})
 
 // Variables that change while the program runs, and one of the environment.
 var (
 	Rate  = 2
 	Table = map[string][]int{"a": {1}}
 	home  = os.Getenv("HOME")
+	// Current is the shape of the day.
+	Current Shape = Square{Side: 2}
 )
 
 // Meanwhile is called while Slow runs.
@@ -39,8 +41,16 @@ var (
 	Plain  = lazy.Func1("plain", func(_ context.Context, n int) (int, error) { return n + 1, nil })
 	Slow   = lazy.Func1("slow", func(_ context.Context, n int) (int, error) { meanwhile(); return scale(n), nil }, lazy.Options{Pure: []string{"github.com/larder-data/larder/lazy/internal/declared.meanwhile"}})
 	Area   = lazy.Func1("area", func(_ context.Context, s Shape) (int, error) { return s.Edge() * s.Edge(), nil })
+	Drawn  = lazy.Func0("drawn", func(context.Context) (int, error) { return Current.Edge(), nil })
 	Text   = lazy.Func1("text", func(_ context.Context, v any) (string, error) { return fmt.Sprint(v), nil })
 )
+
+// Framed captures a shape, and says so.
+func Framed(s Shape) lazy.Value[int] {
+	return lazy.Func0("framed", func(context.Context) (int, error) {
+		return s.Edge() + 1, nil
+	}, lazy.Options{Captured: map[string]any{"s": s}})()
+}
 
 func scale(n int) int { return n * Rate }
 

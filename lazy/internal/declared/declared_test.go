@@ -1,12 +1,14 @@
 package declared_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/lazy"
 	"github.com/larder-data/larder/lazy/internal/declared"
+	"github.com/larder-data/larder/store/memory"
 )
 
 func open(t *testing.T, dir string) *larder.Larder {
@@ -92,6 +94,32 @@ func TestBarred(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	want(t, l, declared.Text(lazy.Of[any](declared.Moody{Side: 3})), "{3}", -1) // nothing calls its method
+	want(t, l, declared.Framed(declared.Square{Side: 3}), 4, -1)
+	want(t, l, declared.Drawn(), 2, -1)
+	defer func(was declared.Shape) { declared.Current = was }(declared.Current)
+	declared.Current = declared.Moody{Side: 3}
+	for what, v := range map[string]lazy.Value[int]{"captured": declared.Framed(declared.Moody{Side: 3}), "as an input": declared.Drawn()} {
+		if n, err := v.Get(t.Context(), l); err == nil || !strings.Contains(err.Error(), "declared.Moody, whose methods reach time.Now (the clock)") {
+			t.Errorf("%s: got %v, %v", what, n, err)
+		}
+	}
+}
+
+// inInit is what came of asking for a value while the program started.
+var inInit = func() error {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		return err
+	}
+	_, err = declared.Plain(lazy.Of(1)).Get(context.Background(), l)
+	return err
+}()
+
+// While init functions run, package variables may not have their values yet.
+func TestNothingIsComputedByInit(t *testing.T) {
+	if inInit == nil || !strings.Contains(inInit.Error(), "init functions of the program still run") {
+		t.Errorf("got %v", inInit)
+	}
 }
 
 // GODEBUG changes what the standard library does at any time: where it is not what

@@ -82,7 +82,7 @@ func clock(int) (dataset.Maker, error) {
 	})
 }
 
-// functions is given a function, of which nobody knows here what it does.
+// functions is given a function, of which nobody says which it is.
 func functions(f func(int) int) (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "functions", Out: []string{"made"}, Formats: []string{"json"},
@@ -99,7 +99,7 @@ func halves(n int) int { return n / 2 }
 
 func passing(f func(int) int) (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "given", Out: []string{"made"}, Formats: []string{"json"}, Given: f,
+		Name: "given", Out: []string{"made"}, Formats: []string{"json"}, Given: []any{f},
 		Func: func(context.Context, dataset.Sample) (dataset.Sample, error) { return made(int64(f(2))), nil },
 	})
 }
