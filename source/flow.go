@@ -828,6 +828,9 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 	case "min", "max":
 		return true
 	case "panic":
+		if _, early := t.early(d, call.Pos()); early && t.making == nil && t.p.unknown == "" && !t.p.recovers() {
+			return false // it ends the program
+		}
 		t.lost(d, call, "whatever recovers it")
 	}
 	return false

@@ -85,7 +85,7 @@ func (d *decl) resetFirst(list []ast.Stmt, v, pool *types.Var) bool {
 		if !d.uses(s, v) || d.putsBack(s, v) {
 			continue
 		}
-		if d.resets(s, v, pool, false) {
+		if d.resetsSurely(s, v, pool) {
 			return true
 		}
 		body := bodyOf(s)
@@ -101,6 +101,56 @@ func (d *decl) resetFirst(list []ast.Stmt, v, pool *types.Var) bool {
 		return !elsewhere && d.resetFirst(body.List, v, pool)
 	}
 	return true
+}
+
+// resetsSurely reports whether a statement resets a variable, or each of its branches
+// begins with one that does.
+func (d *decl) resetsSurely(s ast.Stmt, v, pool *types.Var) bool {
+	branches, head := branchesOf(s)
+	if branches == nil {
+		return d.resets(s, v, pool, false)
+	}
+	if slices.ContainsFunc(head, func(n ast.Node) bool { return d.uses(n, v) }) {
+		return false
+	}
+	return !slices.ContainsFunc(branches, func(list []ast.Stmt) bool { return len(list) == 0 || !d.resetsSurely(list[0], v, pool) })
+}
+
+// branchesOf lists what a statement does in each case, one of which there always is,
+// and what it does before; nil if there are none, or it may do nothing.
+func branchesOf(s ast.Stmt) (branches [][]ast.Stmt, head []ast.Node) {
+	add := func(n ast.Node, there bool) {
+		if there {
+			head = append(head, n)
+		}
+	}
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		return [][]ast.Stmt{s.List}, nil
+	case *ast.IfStmt:
+		if s.Else == nil {
+			return nil, nil
+		}
+		add(s.Init, s.Init != nil)
+		add(s.Cond, true)
+		return [][]ast.Stmt{s.Body.List, {s.Else}}, head
+	case *ast.SwitchStmt:
+		add(s.Init, s.Init != nil)
+		add(s.Tag, s.Tag != nil)
+		always := false
+		for _, c := range s.Body.List {
+			c := c.(*ast.CaseClause)
+			always = always || c.List == nil
+			for _, e := range c.List {
+				add(e, true)
+			}
+			branches = append(branches, c.Body)
+		}
+		if always {
+			return branches, head
+		}
+	}
+	return nil, nil
 }
 
 // bodyOf is the block that a statement executes if anything, or again and again.
