@@ -74,7 +74,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	defer restoreLimits()()
 	defer fewerCollections()()
 	out := &checked{Writer: stdout}
-	a := &app{stdout: out, stderr: stderr}
+	a := &app{stdout: out, stderr: stderr, stop: func() error { return nil }}
 	ctx = dataset.WithLog(ctx, a.logger())
 	switch how := os.Getenv("LARDER_YAML"); how {
 	case "", "strict":
@@ -91,6 +91,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root := a.command()
 	root.SetArgs(withNames(root, args))
 	err := root.ExecuteContext(ctx)
+	if perr := a.stop(); perr != nil && err == nil {
+		err = failure{perr}
+	}
 	switch {
 	case out.err == nil:
 	case err == nil:
@@ -153,6 +156,8 @@ type app struct {
 	cacheSize      string           // --cache-size
 	warned         func(flow.Event) // told of warnings, if not nil
 	limits         limits           // --max-pixels, --max-unpacked
+	profiles       profiles         // --cpuprofile and the like
+	stop           func() error     // ends these
 	passes         bool             // results may pass through, if there is no place to keep them in
 }
 
@@ -165,17 +170,24 @@ written. What is computed is kept in a cache that all processes of the machine
 share, and handed back only while it is still right.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if err = a.limits.set(); err == nil {
+				a.stop, err = a.profiles.start()
+			}
+			return err
+		},
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
+	a.profiles.flags(root)
 	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
-	root.AddCommand(a.drawCommand())
+	root.AddCommand(a.drawCommand(), a.versionCommand(), a.manCommand())
 	return root
 }
 

@@ -21,19 +21,21 @@ type limits struct {
 func (l *limits) flags(root *cobra.Command) {
 	root.PersistentFlags().Int64Var(&l.pixels, "max-pixels", 0, "`pixels` that an image may have, all its pages together (default: what the flow's limits say, else 268435456)")
 	root.PersistentFlags().StringVar(&l.unpacked, "max-unpacked", "", "`bytes` that the arrays of a compressed file may take, such as 8GiB (default: what the flow's limits say, else 4GiB)")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if l.pixels < 0 {
-			return usageError{fmt.Errorf("--max-pixels %d: must not be negative", l.pixels)}
-		}
-		if l.unpacked != "" {
-			var err error
-			if l.bytes, err = flow.ParseBytes(l.unpacked); err != nil {
-				return usageError{fmt.Errorf("--max-unpacked: %q %w", l.unpacked, err)}
-			}
-		}
-		l.apply(flow.Limits{})
-		return nil
+}
+
+// set has decoders bounded by the flags.
+func (l *limits) set() error {
+	if l.pixels < 0 {
+		return usageError{fmt.Errorf("--max-pixels %d: must not be negative", l.pixels)}
 	}
+	if l.unpacked != "" {
+		var err error
+		if l.bytes, err = flow.ParseBytes(l.unpacked); err != nil {
+			return usageError{fmt.Errorf("--max-unpacked: %q %w", l.unpacked, err)}
+		}
+	}
+	l.apply(flow.Limits{})
+	return nil
 }
 
 // apply has decoders bounded by the flags, or else by what a flow says, or else by

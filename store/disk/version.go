@@ -9,6 +9,10 @@ import (
 	"github.com/larder-data/larder/store/disk/internal/medium"
 )
 
+// FormatVersion is the version of the folders that this package writes. It reads all
+// before it.
+const FormatVersion = format.Version
+
 // A VersionError is returned by Open for a folder written by a newer Larder.
 type VersionError struct {
 	Dir     string

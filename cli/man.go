@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/larder-data/larder/format/output"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man FOLDER",
+		Short: "Write the manual pages of all commands to a folder",
+		Long: `Write the manual pages of all commands to a folder, such as
+/usr/local/share/man/man1. Pages that are there are replaced.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return failure{err}
+			}
+			c.Root().DisableAutoGenTag = true
+			if err := writePages(c.Root(), args[0]); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+}
+
+// writePages writes the page of a command, and of those below it. A link that has the
+// name of a page is replaced, and what it leads to left.
+func writePages(c *cobra.Command, folder string) error {
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			if err := writePages(sub, folder); err != nil {
+				return err
+			}
+		}
+	}
+	f, err := output.Stage(filepath.Join(folder, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	at := built()
+	if err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "Larder " + thisVersion().Version, Manual: "Larder", Date: &at}, f); err != nil {
+		return err
+	}
+	return f.Publish(true)
+}
+
+// built is when the commit was made that the program is of, so that pages of one build
+// are the same whenever they are written; now, if nothing tells.
+func built() time.Time {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if at, err := time.Parse(time.RFC3339, s.Value); err == nil && s.Key == "vcs.time" {
+				return at
+			}
+		}
+	}
+	return time.Now()
+}
