@@ -32,10 +32,15 @@ func (v auditVariable) plainValues() (texts []string) {
 func findVariables(files []string, set variables) ([]auditVariable, error) {
 	s := &variableSearch{all: []auditVariable{}}
 	var roots []*yaml.Node
-	for _, file := range files {
+	for i, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
+		}
+		if i == 0 {
+			if set, err = set.of(file, content); err != nil {
+				return nil, err
+			}
 		}
 		var root yaml.Node
 		if err := yaml.Load(content, &root); err != nil {

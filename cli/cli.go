@@ -289,6 +289,10 @@ func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	set, err = set.of(file, content)
+	if err != nil {
+		return nil, usageError{err}
+	}
 	f, err := flow.Parse(file, content, set.values)
 	if err != nil {
 		return nil, usageError{err}

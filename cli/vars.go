@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -10,16 +11,18 @@ import (
 	"github.com/larder-data/larder/flow"
 )
 
-// variables are the values that --set K=V and --vars FILE give to the variables
-// of a flow.
+// variables are the values that --set K=V, --vars FILE and --profile NAME give to the
+// variables of a flow.
 type variables struct {
-	values map[string]string
-	files  []string // given by --vars
+	values  map[string]string
+	files   []string // given by --vars
+	profile string
 }
 
 // flags adds the flags to a command.
 func (v *variables) flags(c *cobra.Command) {
 	c.Flags().Var(v, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().StringVar(&v.profile, "profile", "", "set the variables as profile `NAME` of the flow says; --vars and --set go before it")
 	c.Flags().Var(varsFile{v}, "vars", "set the variables in a YAML `file` of names and values; --set goes before it")
 }
 
@@ -59,12 +62,28 @@ func (f varsFile) Set(file string) error {
 		return err
 	}
 	f.v.files = append(f.v.files, file)
+	f.v.fill(vars)
+	return nil
+}
+
+// fill adds values of variables that are not set yet.
+func (v *variables) fill(vars map[string]string) {
 	for name, value := range vars {
-		if _, set := f.v.values[name]; !set {
-			f.v.add(name, value)
+		if _, set := v.values[name]; !set {
+			v.add(name, value)
 		}
 	}
-	return nil
+}
+
+// of returns the values with those of the profile of a flow file.
+func (v variables) of(file string, content []byte) (variables, error) {
+	if v.profile == "" {
+		return v, nil
+	}
+	profile, err := flow.Profile(file, content, v.profile)
+	v.values = maps.Clone(v.values)
+	v.fill(profile)
+	return v, err
 }
 
 // Type implements pflag.Value.

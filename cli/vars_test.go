@@ -41,3 +41,21 @@ nodes:
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 }
+
+// TestProfileOfAFlow: --profile chooses values, over which --vars and --set go.
+func TestProfileOfAFlow(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", "version: 1\nvars: {out: a, n: 1}\nprofiles: {other: {out: b, n: 2}}\nnodes:\n  letters: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: letters, with: {path: \"${out}${n}\"}}\n")
+	b.run()
+	b.run("--profile", "other")
+	b.run("--profile", "other", "--set", "n=3")
+	for _, name := range []string{"a1", "b2", "b3"} {
+		if _, err := os.Stat(b.path(name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if r := b.larder("run", "flow.yaml", "--profile", "othr"); r.status != 2 || !strings.Contains(r.stderr, `has no profile "othr"; did you mean "other"?`) {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	mustContain(t, "the audit", b.must("audit flow.yaml --profile other --json").stdout, `"b"`)
+}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/internal/yamltext"
 )
 
 // StrictYAML makes errors of what is otherwise a [Doubt]: scalars of YAML that
@@ -107,12 +109,12 @@ func parseYAML(b []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, err
+		return nil, yamltext.Explain(b, err)
 	}
 	switch err := loader.Load(&more); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		return nil, err
+		return nil, yamltext.Explain(b, err)
 	default:
 		return nil, fmt.Errorf("line %d: a second document; one file is one value", more.Line)
 	}

@@ -130,6 +130,70 @@ nodes:
 	}
 }
 
+const variables = `version: 1
+vars: {out: "${root}/${size}", root: "${where}/out", where: data, size: 8, both: [1, "${size}"], dollar: "$${size}"}
+profiles:
+  large: {size: 64, where: "1"}
+x-small: &small {width: "${size}", filter: box}
+x-more: [&more {into: a}, {<<: *more, item: b}]
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  small: {map: image-resize, from: letters, with: {<<: *small, filter: bilinear}}
+  copied: {map: duplicate, from: small, with: {item: image, <<: [*more, {into: c}]}}
+  marked: {map: duplicate, from: copied, with: {item: image, into: "${dollar}"}}
+  out: {sink: underfolder, from: marked, with: {path: "${out}"}}
+`
+
+// Variables are made of others whatever their order, of the values that these are
+// given; what is given stands as it is.
+func TestVariablesOfVariables(t *testing.T) {
+	for _, c := range []struct {
+		vars  map[string]string
+		out   string
+		width int
+	}{
+		{nil, "data/out/8", 8},
+		{map[string]string{"size": "16"}, "data/out/16", 16},
+		{map[string]string{"root": "a", "size": "2"}, "a/2", 2},
+		{map[string]string{"root": "${where}"}, "${where}/8", 8},
+	} {
+		f := mustParse(t, map[string]string{"flow.yaml": variables}, c.vars)
+		if got := find(t, f, "out").Params.(underfolder.Sink).Path; string(got) != c.out {
+			t.Errorf("%v: the path is %s, want %s", c.vars, got, c.out)
+		}
+		if got := find(t, f, "small").Params.(mapper.ImageResize); got.Width != c.width || got.Filter != "bilinear" {
+			t.Errorf("%v: %+v", c.vars, got)
+		}
+		if got := find(t, f, "marked").Params.(mapper.Duplicate).Into; got != "${size}" {
+			t.Errorf("a dollar is %s", got)
+		}
+		if got := find(t, f, "copied").Params.(mapper.Duplicate); got.Item != "image" || got.Into != "a" {
+			t.Errorf("merged to %+v", got)
+		}
+	}
+	included := map[string]string{
+		"flow.yaml":     "version: 1\ninclude: sub/more.yaml\nvars: {a: 1, root: \"x${a}\"}\n",
+		"sub/more.yaml": "version: 1\nvars: {root: y, b: \"${root}/b\"}\nnodes:\n  letters: {source: underfolder, with: {path: \"${b}\"}}\n",
+	}
+	if got := find(t, mustParse(t, included, nil), "letters").Params.(underfolder.Source).Path; got != "x1/b" {
+		t.Errorf("an included file has %s", got)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	vars, err := flow.Profile("flow.yaml", []byte(variables), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := mustParse(t, map[string]string{"flow.yaml": variables}, vars)
+	if got := find(t, f, "out").Params.(underfolder.Sink).Path; got != "1/out/64" {
+		t.Errorf("the path is %s", got)
+	}
+	if _, err := flow.Profile("flow.yaml", []byte(variables), "larg"); err == nil || !strings.Contains(err.Error(), `has no profile "larg"`) || !strings.Contains(err.Error(), "large") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestInclude(t *testing.T) {
 	f := mustParse(t, map[string]string{
 		"flow.yaml": `version: 1
@@ -227,6 +291,14 @@ func TestWrongLanguage(t *testing.T) {
 		"a wrong mapper of an operator": {map[string]string{"flow.yaml": "version: 1\nnodes:\n" + source +
 			"  x: {op: map-if, from: letters, with: {range: \":3\", step: {map: exec, with: {command: [sh], items: [image], into: [x], code: [nope.sh]}}}}\n"},
 			"flow.yaml:4:34: exec: "},
+		"a variable made of itself":     {map[string]string{"flow.yaml": "version: 1\nvars: {a: \"${b}\", b: \"x${a}\"}\nnodes:\n" + source}, "variable a is made of itself: a <- b <- a"},
+		"a variable made of a sweep":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${a}\"}\nsweep: {a: [1]}\nnodes:\n" + source}, `flow.yaml:2:11: variable "a" takes several values in this run (sweep)`},
+		"a variable made of nothing":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: there is no variable "c"`},
+		"a profile of no variable":      {map[string]string{"flow.yaml": "version: 1\nvars: {width: 1}\nprofiles: {fast: {widht: 2}}\nnodes:\n" + source}, `flow.yaml:3:19: profile fast sets "widht", and there is no such variable; did you mean "width"?`},
+		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: *a stands within what &a marks"},
+		"a merge of a text":             {map[string]string{"flow.yaml": "version: 1\nx-a: {<<: b}\nnodes:\n" + source}, `<< must name a mapping, or a list of mappings, not the text "b"`},
+		"what is not YAML":              {map[string]string{"flow.yaml": "version: 1\nnodes:\n  a: {source: x\n  b: y\n"}, "flow.yaml:3:6: not YAML: the mapping that begins here does not end: a comma or } is missing\n      a: {source: x\n         ^"},
+		"what is not YAML and included": {map[string]string{"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "a: [1"}, "b.yaml:1:4: not YAML: the list that begins here does not end"},
 		"too many variants": {map[string]string{"flow.yaml": "version: 1\nsweep: {a: [" + strings.Repeat("1, ", 200) + "], b: [" + strings.Repeat("1, ", 200) + "]}\nnodes:\n" +
 			"  letters: {source: underfolder, with: {path: \"${a}${b}\"}}\n"}, "would become more than 10000 nodes"},
 	} {

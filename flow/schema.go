@@ -23,9 +23,16 @@ func Schema() object {
 		"required": []string{"version"},
 		"anyOf":    []any{object{"required": []string{"nodes"}}, object{"required": []string{"include"}}},
 		"$defs":    object{"switch": switchSchema()},
+		"patternProperties": object{
+			"^x-": object{"description": "anything: a place for anchors"},
+		},
 		"properties": object{
 			"version": object{"const": 1},
 			"vars":    object{"type": "object"},
+			"profiles": object{
+				"type": "object", "description": "values of variables under names, of which --profile chooses one",
+				"additionalProperties": object{"type": "object", "additionalProperties": object{"type": []string{"string", "number", "boolean"}}},
+			},
 			"sweep": object{
 				"type": "object", "description": "variables that take several values: what uses them, or reads what does, becomes a node for each",
 				"additionalProperties": object{"type": "array", "minItems": 1, "items": object{"type": []string{"string", "number", "boolean"}}},

@@ -70,6 +70,7 @@ type parser struct {
 	*problems
 	vars     map[string]*yaml.Node
 	outer    map[string]*yaml.Node // values that are given from outside
+	swept    []string              // variables that take several values
 	sweeps   []sweep
 	defaults Options
 	bounds   Limits
@@ -83,7 +84,7 @@ type parser struct {
 }
 
 var (
-	topFields  = []string{"version", "vars", "sweep", "include", "limits", "defaults", "nodes"}
+	topFields  = []string{"version", "vars", "profiles", "sweep", "include", "limits", "defaults", "nodes"}
 	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers", "on-error"}
 	optFields  = []string{"keep", "checkpoint", "cache", "workers", "on-error"}
 	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
@@ -127,6 +128,9 @@ func flowName(file string) string {
 func (p *parser) top(root *yaml.Node) {
 	byName := map[string]field{}
 	for _, f := range p.fields(root, "a flow") {
+		if strings.HasPrefix(f.key.Value, "x-") { // what anchors are put on
+			continue
+		}
 		if !slices.Contains(topFields, f.key.Value) {
 			p.unknown(f.key, "a flow", topFields)
 		}
@@ -137,6 +141,11 @@ func (p *parser) top(root *yaml.Node) {
 	} else if v.value.Value != "1" {
 		p.at(v.value, "version %s is not known; this program reads version 1", v.value.Value)
 	}
+	if s, ok := byName["sweep"]; ok && s.value.Kind == yaml.MappingNode {
+		for i := 0; i < len(s.value.Content); i += 2 {
+			p.swept = append(p.swept, s.value.Content[i].Value)
+		}
+	}
 	if v, ok := byName["vars"]; ok {
 		p.readVars(v.value)
 	}
@@ -145,6 +154,9 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	if v, ok := byName["include"]; ok {
 		p.include(v.value)
+	}
+	if f, ok := byName["profiles"]; ok {
+		p.checkProfiles(f)
 	}
 	if l, ok := byName["limits"]; ok {
 		p.bounds = p.limits(l)
@@ -166,15 +178,59 @@ func (p *parser) top(root *yaml.Node) {
 // readVars reads the variables of a file, of which those given from outside
 // take that value.
 func (p *parser) readVars(n *yaml.Node) {
+	m := maker{parser: p, made: map[string]*yaml.Node{}, own: map[string]*yaml.Node{}}
 	for _, f := range p.fields(n, "vars") {
-		if variable.MatchString(f.value.Value) {
-			p.at(f.value, "a variable cannot be made of others")
-		}
-		p.vars[f.key.Value] = f.value
+		m.names = append(m.names, f.key.Value)
 		if v, ok := p.outer[f.key.Value]; ok {
-			p.vars[f.key.Value] = v
+			m.made[f.key.Value] = v // as it stands
+		} else {
+			m.own[f.key.Value] = f.value
 		}
 	}
+	for _, name := range m.names {
+		m.make(name)
+	}
+	p.vars = m.made
+}
+
+// A maker makes variables that are made of others.
+type maker struct {
+	*parser
+	names []string
+	own   map[string]*yaml.Node // as they are written
+	made  map[string]*yaml.Node
+	chain []string // those that are being made
+}
+
+// make gives a variable its value, and those that it is made of before.
+func (m *maker) make(name string) {
+	n, ok := m.own[name]
+	if !ok || m.made[name] != nil {
+		return
+	}
+	if i := slices.Index(m.chain, name); i >= 0 {
+		m.at(n, "variable %s is made of itself: %s", name, strings.Join(append(m.chain[i:], name), " <- "))
+		m.made[name] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
+		return
+	}
+	m.chain = append(m.chain, name)
+	for _, of := range variablesIn(n) {
+		m.make(of)
+	}
+	m.chain = m.chain[:len(m.chain)-1]
+	if m.made[name] == nil {
+		m.vars = m.made
+		m.made[name] = m.expand(n)
+	}
+}
+
+// variablesIn lists the variables that are used in n.
+func variablesIn(n *yaml.Node) []string {
+	names := VarsIn(n.Value)
+	for _, c := range n.Content {
+		names = append(names, variablesIn(c)...)
+	}
+	return names
 }
 
 // values reads values given from outside: each is a scalar, and a text where it
@@ -212,15 +268,17 @@ func scalarOf(text string) *yaml.Node {
 
 // checkSet refuses values for variables that there are not.
 func (p *parser) checkSet(vars map[string]string) {
-	valid := slices.Collect(maps.Keys(p.vars))
-	for _, s := range p.sweeps {
-		valid = append(valid, s.name)
-	}
+	valid := p.settable()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !slices.Contains(valid, name) {
 			p.add(1, 1, fmt.Sprintf("the flow has no variable %q to set%s", name, component.Suggest(name, valid)))
 		}
 	}
+}
+
+// settable lists the variables, in order.
+func (p *parser) settable() []string {
+	return append(slices.Sorted(maps.Keys(p.vars)), p.swept...)
 }
 
 // node reads one node.

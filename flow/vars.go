@@ -30,21 +30,28 @@ func ParseVars(file string, content []byte) (map[string]string, error) {
 	p := newProblems(file, content)
 	vars := map[string]string{}
 	if root := document(content, p); root != nil && len(p.list) == 0 {
-		for _, f := range p.fields(root, "the variables") {
-			if f.value.Kind != yaml.ScalarNode {
-				p.at(f.value, "%s must be a text, a number or a truth value, not %s", f.key.Value, kindName(f.value))
-				continue
-			}
-			vars[f.key.Value] = f.value.Value
-			if f.value.ShortTag() == "!!str" { // it stays a text, whatever it looks like
-				vars[f.key.Value] = strconv.Quote(f.value.Value)
-			}
-		}
+		vars = p.scalars(root, "the variables")
 	}
 	if errs := p.sorted(); errs != nil {
 		return nil, errs
 	}
 	return vars, nil
+}
+
+// scalars reads a mapping of names to scalars.
+func (p *problems) scalars(n *yaml.Node, what string) map[string]string {
+	vars := map[string]string{}
+	for _, f := range p.fields(n, what) {
+		if f.value.Kind != yaml.ScalarNode {
+			p.at(f.value, "%s must be a text, a number or a truth value, not %s", f.key.Value, kindName(f.value))
+			continue
+		}
+		vars[f.key.Value] = f.value.Value
+		if f.value.ShortTag() == "!!str" { // it stays a text, whatever it looks like
+			vars[f.key.Value] = strconv.Quote(f.value.Value)
+		}
+	}
+	return vars
 }
 
 // expand returns n with the variables in its scalars replaced, and each switch
@@ -139,6 +146,10 @@ func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 // none.
 func (p *parser) variable(n *yaml.Node, name string) *yaml.Node {
 	v, ok := p.vars[name]
+	if !ok && slices.Contains(p.swept, name) {
+		p.at(n, "variable %q takes several values in this run (sweep), so no other variable can be made of it: use it in the nodes", name)
+		return nil
+	}
 	if !ok {
 		p.at(n, "there is no variable %q%s", name, component.Suggest(name, slices.Collect(maps.Keys(p.vars))))
 		return nil

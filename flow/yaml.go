@@ -2,12 +2,12 @@ package flow
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/yamltext"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -16,57 +16,91 @@ import (
 func document(content []byte, p *problems) *yaml.Node {
 	var root yaml.Node
 	if err := yaml.Load(content, &root); err != nil {
-		p.syntax(err)
+		e := yamltext.Explain(content, err)
+		p.add(e.Line, e.Column, "not YAML: "+e.What)
 		return nil
 	}
 	n := &root
 	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
 		n = n.Content[0]
 	}
-	budget := maxNodes
-	return unalias(n, p, &budget)
+	u := unaliaser{p: p, budget: maxNodes, open: map[*yaml.Node]bool{}}
+	return u.unalias(n)
 }
 
 // maxNodes bounds a document with its aliases replaced, so that a small file
 // of aliases to aliases cannot eat memory.
 const maxNodes = 1 << 20
 
-func unalias(n *yaml.Node, p *problems, budget *int) *yaml.Node {
-	*budget--
-	if *budget < 0 {
-		if *budget == -1 {
-			p.at(n, "the document is too large once its aliases are replaced")
+// An unaliaser replaces aliases, and merges what << names into its mapping.
+type unaliaser struct {
+	p      *problems
+	budget int
+	open   map[*yaml.Node]bool // what is marked and being gone through
+}
+
+func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
+	u.budget--
+	if u.budget < 0 {
+		if u.budget == -1 {
+			u.p.at(n, "the document is too large once its aliases are replaced")
 		}
 		return n
 	}
 	if n.Kind == yaml.AliasNode {
-		return unalias(n.Alias, p, budget)
+		if u.open[n.Alias] {
+			u.p.at(n, "*%s stands within what &%s marks, so there is no end to it", n.Value, n.Value)
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+		}
+		return u.unalias(n.Alias)
 	}
 	if len(n.Content) == 0 {
 		return n
 	}
+	u.open[n] = true
+	defer delete(u.open, n)
 	clone := *n
 	clone.Content = make([]*yaml.Node, len(n.Content))
 	for i, c := range n.Content {
-		clone.Content[i] = unalias(c, p, budget)
+		clone.Content[i] = u.unalias(c)
+	}
+	if clone.Kind == yaml.MappingNode {
+		u.merge(&clone)
 	}
 	return &clone
 }
 
-var lineOf = regexp.MustCompile(`line (\d+)(?:, column (\d+))?: `)
-
-// syntax notes an error of the YAML reader.
-func (p *problems) syntax(err error) {
-	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	line, column := 0, 0
-	if m := lineOf.FindStringSubmatchIndex(msg); m != nil {
-		line, _ = strconv.Atoi(msg[m[2]:m[3]])
-		if m[4] >= 0 {
-			column, _ = strconv.Atoi(msg[m[4]:m[5]])
+// merge puts the entries of mappings that << names into a mapping, but for keys that it
+// has: of several mappings the first goes before.
+func (u *unaliaser) merge(n *yaml.Node) {
+	var own, merged []*yaml.Node
+	has := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.ShortTag() != "!!merge" {
+			own = append(own, k, v)
+			has[k.Value] = true
+			continue
 		}
-		msg = msg[:m[0]] + msg[m[1]:]
+		from := []*yaml.Node{v}
+		if v.Kind == yaml.SequenceNode {
+			from = v.Content
+		}
+		for _, m := range from {
+			if m.Kind != yaml.MappingNode {
+				u.p.at(v, "<< must name a mapping, or a list of mappings, not %s", kindName(m))
+				continue
+			}
+			merged = append(merged, m.Content...)
+		}
 	}
-	p.add(line, column, "not YAML: "+msg)
+	for i := 0; i+1 < len(merged); i += 2 {
+		if k := merged[i]; !has[k.Value] {
+			has[k.Value] = true
+			own = append(own, k, merged[i+1])
+		}
+	}
+	n.Content = own
 }
 
 // field is one entry of a mapping.

@@ -37,6 +37,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/internal/yamltext"
 )
 
 // A Schema says what each sample must look like. It is made by [Parse] or
@@ -136,7 +137,7 @@ type fields Schema
 func Parse(file string, content []byte) (*Schema, error) {
 	s := &Schema{}
 	if err := yaml.Load(content, (*fields)(s), yaml.WithKnownFields()); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", file, yamltext.Explain(content, err))
 	}
 	if err := s.compile(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)

@@ -1,0 +1,134 @@
+// Package yamltext says what is wrong with the text of a YAML document, for people.
+package yamltext
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// An Error is a place of a document and what is wrong there.
+type Error struct {
+	Line, Column int // from 1; 0 if there is no place
+	What         string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.What
+	}
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.What)
+}
+
+// Explain puts an error of the YAML library on reading content into words that need no
+// knowledge of it.
+func Explain(content []byte, err error) *Error {
+	if at := invalid(content); at >= 0 {
+		line, column := place(content, at)
+		return &Error{line, column, fmt.Sprintf("the byte %#x is not UTF-8, in which YAML is written", content[at])}
+	}
+	load, ok := errors.AsType[*yaml.LoadError](err)
+	if all, several := errors.AsType[*yaml.LoadErrors](err); !ok && several && len(all.Errors) > 0 {
+		load, ok = all.Errors[0], true
+	}
+	if !ok {
+		return &Error{What: strings.TrimPrefix(err.Error(), "yaml: ")}
+	}
+	e := &Error{load.Mark.Line, load.Mark.Column, load.Message}
+	for _, s := range sayings {
+		if !strings.Contains(load.Message, s.message) || !strings.Contains(load.ContextMsg, s.context) {
+			continue
+		}
+		if s.begins && load.ContextMark.Line > 0 {
+			e.Line, e.Column = load.ContextMark.Line, load.ContextMark.Column
+		}
+		e.What = s.what
+		if strings.Contains(s.what, "%s") {
+			e.What = fmt.Sprintf(s.what, runeAt(content, e.Line, e.Column))
+		}
+		return e
+	}
+	if m := unknownAnchor.FindStringSubmatch(load.Message); m != nil {
+		e.What = fmt.Sprintf("*%s stands for what &%s marks, and nothing before it is marked so", m[1], m[1])
+	}
+	if m := unknownField.FindStringSubmatch(load.Message); m != nil {
+		e.What = fmt.Sprintf("there is no field %q", m[1])
+	}
+	return e
+}
+
+var (
+	unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	unknownField  = regexp.MustCompile(`field (.*) not found in type `)
+)
+
+// A saying is what is said in place of a message of the library, in a context.
+type saying struct {
+	message, context string
+	begins           bool // the place is where the context begins
+	what             string
+}
+
+var sayings = []saying{
+	{"expected ',' or ']'", "", true, "the list that begins here does not end: a comma or ] is missing"},
+	{"expected ',' or '}'", "", true, "the mapping that begins here does not end: a comma or } is missing"},
+	{"unexpected end of stream", "quoted", true, "the quoted text that begins here does not end"},
+	{"expected '-' indicator", "", true, "the list that begins here goes on with what is no item of it: check the indentation, and that each item begins with -"},
+	{"expected key", "", true, "the mapping that begins here goes on with what is no key of it: check the indentation"},
+	{"mapping values are not allowed", "", false, "a colon cannot stand here: put quotes around a text that has one, or check the indentation"},
+	{"mapping keys are not allowed", "", false, "a key cannot stand here: check the indentation"},
+	{"block sequence entries are not allowed", "", false, "an item of a list cannot stand here: begin a line with it"},
+	{"could not find expected ':'", "", true, "the colon is missing after the key that begins here"},
+	{"tab", "", false, "a tab cannot indent: use spaces"},
+	{"cannot start any token", "", false, "%s cannot begin a text: put quotes around it"},
+	{"unknown escape character", "", false, `the text has an escape that there is not: within "..." a backslash is written \\, and within '...' it stands for itself`},
+	{"hexadecimal number", "", false, `the text has an escape that is not complete: within "..." a backslash is written \\, and within '...' it stands for itself`},
+	{"comment without preceding whitespace", "", false, "a blank is missing before #"},
+	{"expected node content", "", false, "a value is missing here"},
+	{"expected alphabetic or numeric character", "", false, "a name is missing after & or *: put quotes around a text that begins so"},
+	{"undefined tag handle", "", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
+	{"", "scanning a tag", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
+	{"found multiple", "", false, "there are several documents (---), and one is read: make files of the others"},
+	{"<document start>", "", false, "the document has ended before this: check the indentation"},
+	{"incompatible YAML document", "", false, "the version of YAML in the first line is not known: remove that line"},
+}
+
+// runeAt is the character at a place, in quotes.
+func runeAt(content []byte, line, column int) string {
+	lines := strings.SplitAfter(string(content), "\n")
+	if line < 1 || line > len(lines) {
+		return "this character"
+	}
+	text := []rune(lines[line-1])
+	if column < 1 || column > len(text) {
+		return "this character"
+	}
+	return fmt.Sprintf("%q", text[column-1])
+}
+
+// invalid is where the first byte is that is no UTF-8, or -1. What has the mark of
+// another encoding is not looked at.
+func invalid(content []byte) int {
+	if len(content) > 1 && (content[0] == 0xff && content[1] == 0xfe || content[0] == 0xfe && content[1] == 0xff) {
+		return -1
+	}
+	for i := 0; i < len(content); {
+		r, n := utf8.DecodeRune(content[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// place is the line and column of a byte.
+func place(content []byte, at int) (line, column int) {
+	before := string(content[:at])
+	line = strings.Count(before, "\n") + 1
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
