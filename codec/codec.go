@@ -148,7 +148,7 @@ func (c Codec) Functions() []any {
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {
-	return fmt.Errorf("codec: %s: a %T cannot be written; it takes %s", name, v, want)
+	return fmt.Errorf("codec: %s: %s cannot be written; it takes %s", name, Called(v), want)
 }
 
 // guarded calls a decoder and turns its panic into an error: the last resort

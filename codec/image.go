@@ -112,7 +112,7 @@ func imageOf(name string, v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, fmt.Errorf("a %T cannot be written as %s; it takes an image.Image, or an *array.Array of pixels", v, name)
+	return nil, fmt.Errorf("%s cannot be written as %s; it takes an image, or an array of pixels", Called(v), name)
 }
 
 // checked returns the header of an image. One of more pixels than allowed, or

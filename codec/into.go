@@ -30,7 +30,7 @@ func DecodeInto(c Codec, b []byte, ptr any) error {
 	case value.Type().AssignableTo(target.Type()):
 		target.Set(value)
 	default:
-		return fmt.Errorf("codec: %s: the value is a %T and not a %v", c.Name, v, target.Type())
+		return fmt.Errorf("codec: %s: the value is %s and not a %v", c.Name, Called(v), target.Type())
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (d document) fillNew(target reflect.Value, v any, path string) error {
 }
 
 func misfit(target reflect.Value, v any, path string) error {
-	text := described(v)
+	text := codec.Called(v)
 	switch v := v.(type) {
 	case bool, int64, *big.Int, float64:
 		text = fmt.Sprint(v)

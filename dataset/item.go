@@ -303,7 +303,7 @@ type memory struct {
 	digest lazyDigest
 }
 
-func (m *memory) String() string { return fmt.Sprintf("a %T in memory", m.given) }
+func (m *memory) String() string { return codec.Called(m.given) + " in memory" }
 
 func (m *memory) value(context.Context) (v any, ok bool, err error) { //nolint:unparam // valuer may fail
 	return m.given, exact(m.ext, m.given), nil

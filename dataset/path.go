@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/larder-data/larder/codec"
 )
 
 // A Path leads to a value inside of a document: a key of the sample, then
@@ -150,7 +151,7 @@ func (st step) in(v any) (part any, reason string) {
 		}
 		return v[i], ""
 	default:
-		return nil, fmt.Sprintf("%s has no parts", described(v))
+		return nil, fmt.Sprintf("%s has no parts", codec.Called(v))
 	}
 }
 
@@ -177,28 +178,6 @@ func fieldNames(v map[string]any) string {
 		names = append(names[:most], "...")
 	}
 	return strings.Join(names, ", ")
-}
-
-// described names the kind of a value in an error message.
-func described(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "a text"
-	case bool:
-		return "a truth value"
-	case int64, *big.Int:
-		return "a whole number"
-	case float64:
-		return "a number"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "a map"
-	default:
-		return fmt.Sprintf("a %T", v)
-	}
 }
 
 // Set returns s with another value where the path leads, read now. The document

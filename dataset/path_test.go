@@ -61,7 +61,7 @@ func TestGetErrors(t *testing.T) {
 		"meta.color.x":      "meta.color.x: a text has no parts",
 		"meta.nothing.x":    "meta.nothing.x: null has no parts",
 		"text.0":            "text.0: a text has no parts",
-		"image.width":       "image.width: a *image.Gray has no parts",
+		"image.width":       "image.width: an image has no parts",
 		`meta["a.b"].c`:     `meta["a.b"].c: a whole number has no parts`,
 		"other.x":           `no item "other"`,
 		"":                  "must begin with the key of an item",

@@ -17,7 +17,7 @@ import (
 // checkpoints above it are computed; one that can counts nothing twice.
 func TestSinksLookAhead(t *testing.T) {
 	for _, c := range []struct{ sink, want string }{
-		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: it is a map"},
+		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: it is a mapping"},
 		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl}}`, "which a line of JSON does not hold"},
 		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: file}}}`, "it lies in no file"},
 		{`{map: keep-keys, from: small, with: {keys: [image, metadata]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: metadata}}}`, `two fields "metadata"`},

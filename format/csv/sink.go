@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
@@ -175,7 +176,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", component.Unfit(fmt.Errorf("it is a %T, which a field does not hold; drop it, or say files: to name its file", v))
+	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", codec.Called(v)))
 }
 
 // encode appends one row.

@@ -278,7 +278,7 @@ func TestWriteRefuses(t *testing.T) {
 		sink   jsonl.Sink
 		want   string
 	}{
-		{dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))}), jsonl.Sink{}, "item image: it is a *image.Gray"},
+		{dataset.NewSample(dataset.Field{Key: "image", Item: dataset.NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))}), jsonl.Sink{}, "item image: it is an image"},
 		{dataset.NewSample(document("x", math.NaN())), jsonl.Sink{}, "item x: "},
 		{dataset.NewSample(document("x", int64(1)), document("record", int64(1))), jsonl.Sink{Items: jsonl.Record}, "keep only that one"},
 		{dataset.NewSample(document("x", int64(1))), jsonl.Sink{Items: jsonl.Record}, `no item "record"`},

@@ -1,0 +1,59 @@
+package codec
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"math/big"
+	"reflect"
+	"time"
+
+	"github.com/larder-data/larder/array"
+)
+
+// Called returns what a value is called in messages for people: "a text", "an image",
+// "a list". Types of a program's own are called by their names.
+func Called(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case []byte:
+		return "bytes"
+	case *big.Int:
+		return "a whole number"
+	case json.Number:
+		return "a number"
+	case time.Time:
+		return "a time"
+	case image.Image:
+		return "an image"
+	case *array.Array, array.Array:
+		return "an array"
+	case error:
+		return "an error"
+	case fmt.Stringer:
+		return fmt.Sprintf("a %T", v)
+	}
+	t := reflect.TypeOf(v)
+	if t.Name() != "" && t.PkgPath() != "" {
+		return fmt.Sprintf("a %T", v)
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a truth value"
+	case reflect.String:
+		return "a text"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map:
+		return "a mapping"
+	case reflect.Func:
+		return "a function"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	if k := t.Kind(); k >= reflect.Int && k <= reflect.Uint64 {
+		return "a whole number"
+	}
+	return fmt.Sprintf("a %T", v)
+}
