@@ -211,32 +211,34 @@ func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 // TestBytesWaitForNobodyWhoWaits: two that each wait for what the other would do come to
 // an end, and so does one who waits for a slot.
 func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
-	p := pool.NewBounded(1, 10)
-	ctx, end := pool.Hold(p.Context(t.Context()))
-	defer end()
-	mustFit(t, ctx, 10)
-	mustWait(t, p.Context(t.Context()))
-	over := pool.Wait(ctx)
-	mustFit(t, p.Context(t.Context()), 1)()
-	over()
-	mustWait(t, p.Context(t.Context()))
-	within := make(chan struct{})
-	go func() {
-		defer close(within)
-		err := p.Do(t.Context(), func(slot context.Context) error {
-			within <- struct{}{}
-			_, err := pool.Take(slot, 5) // until the other one waits for this slot
-			return err
-		})
-		if err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		p := pool.NewBounded(1, 10)
+		ctx, end := pool.Hold(p.Context(t.Context()))
+		defer end()
+		mustFit(t, ctx, 10)
+		mustWait(t, p.Context(t.Context()))
+		over := pool.Wait(ctx)
+		mustFit(t, p.Context(t.Context()), 1)()
+		over()
+		mustWait(t, p.Context(t.Context()))
+		within := make(chan struct{})
+		go func() {
+			defer close(within)
+			err := p.Do(t.Context(), func(slot context.Context) error {
+				within <- struct{}{}
+				_, err := pool.Take(slot, 5) // until the other one waits for this slot
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		<-within
+		if err := p.Do(ctx, func(context.Context) error { return nil }); err != nil {
 			t.Error(err)
 		}
-	}()
-	<-within
-	if err := p.Do(ctx, func(context.Context) error { return nil }); err != nil {
-		t.Error(err)
-	}
-	<-within
+		<-within
+	})
 }
 
 // TestNestedBytesComeToAnEnd: however computations take bytes and have others made that
