@@ -27,19 +27,19 @@ func resampled(img image.Image, w, h int, k *draw.Kernel) (out image.Image, ok b
 	switch m := img.(type) {
 	case *image.Gray:
 		gray := image.NewGray(bounds)
-		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 1, downGray, alongGray}
+		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 1, 4, downGray, alongGray}
 		s.scale(gray.Pix, gray.Stride, bounds.Max, k)
 		return gray, true
 	case *image.RGBA:
 		rgba := image.NewRGBA(bounds)
-		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 4, downColours, alongColours}
+		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 4, 3, downColours, alongColours}
 		s.scale(rgba.Pix, rgba.Stride, bounds.Max, k)
 		return rgba, true
 	case *image.NRGBA:
 		nrgba := image.NewNRGBA(bounds)
-		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 4, downAlpha, alongAlpha}
+		s := scaling{m.Pix, m.Stride, m.Rect.Size(), 4, 8, downAlpha, alongAlpha}
 		if m.Opaque() {
-			s.down, s.along = downColours, alongColours
+			s.sums, s.down, s.along = 3, downColours, alongColours
 		}
 		s.scale(nrgba.Pix, nrgba.Stride, bounds.Max, k)
 		return nrgba, true
@@ -155,6 +155,7 @@ type scaling struct {
 	stride int
 	size   image.Point
 	bytes  int // a pixel
+	sums   int // for each eight bytes of a row
 	// down blends rows into one of numbers, which it adds up in sums, and along that
 	// into pixels.
 	down  func(row []int32, sums []int64, rows rows)
@@ -163,7 +164,7 @@ type scaling struct {
 
 func (s scaling) scale(to []byte, stride int, size image.Point, k *draw.Kernel) {
 	columns, n := weigh(k, size.X, s.size.X), s.size.X*s.bytes
-	row, sums := make([]int32, n), make([]int64, n)
+	row, sums := make([]int32, n), make([]int64, (n+7)/8*s.sums)
 	for y, t := range weigh(k, size.Y, s.size.Y) {
 		clear(sums)
 		s.down(row, sums, rows{s.pix[t.first*s.stride:], s.stride, n, t.weights})
@@ -272,14 +273,14 @@ const alphaBits = 8
 func downAlpha(row []int32, sums []int64, rows rows) {
 	rows.two(func(p, q []byte, v, w int64) { addAlpha(sums, p, q, v, w) })
 	const half = 1 << (alphaBits - 1)
-	for x := 0; x+4 <= len(row); x += 4 {
+	for x := 0; x+4 <= rows.n; x += 4 {
 		from, to := sums[x:][:4], row[x:][:4]
 		to[0], to[1], to[2], to[3] = int32((from[0]+half)>>alphaBits), int32((from[1]+half)>>alphaBits), int32((from[2]+half)>>alphaBits), int32(from[3])
 	}
 }
 
 func addAlpha(sums []int64, p, q []byte, v, w int64) {
-	for at := 0; at+4 <= len(sums); at += 4 {
+	for at := 0; at+4 <= min(len(p), len(q)); at += 4 {
 		x, y := binary.LittleEndian.Uint32(p[at:]), binary.LittleEndian.Uint32(q[at:])
 		if (x|y)>>24 == 0 {
 			continue // what is transparent counts for nothing
