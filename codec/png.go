@@ -24,6 +24,9 @@ func decodePNG(b []byte) (any, error) {
 	if animated {
 		return nil, errors.New("an animation of several frames is not read; save each as an image, or all as a GIF or a TIFF")
 	}
+	if img, ok := readPNG(b); ok {
+		return img, nil
+	}
 	img, err := png.Decode(bytes.NewReader(b))
 	if err != nil || !grey {
 		return img, err

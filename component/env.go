@@ -17,7 +17,7 @@ type Env struct {
 	Dir    string         // relative paths start here
 	Larder *larder.Larder // keeps results; may be nil
 	Files  key.Memo       // remembers digests of files; may be nil
-	Pool   *pool.Pool     // bounds what is done at once
+	Pool   *pool.Pool     // bounds what is done at once, and the bytes in use meanwhile
 	Tally  *dataset.Tally // counts what the node does
 	Log    *slog.Logger   // takes warnings
 	// Inputs are what the flow reads: a sink must not write there. May be nil.

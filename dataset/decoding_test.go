@@ -8,11 +8,14 @@ import (
 	"image"
 	"image/png"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
@@ -22,10 +25,14 @@ import (
 type counted struct {
 	encoded
 	reads atomic.Int64
+	wait  chan struct{} // if not nil, for what reading waits
 }
 
 func (c *counted) Bytes(ctx context.Context) ([]byte, error) {
 	c.reads.Add(1)
+	if c.wait != nil {
+		<-c.wait
+	}
 	return c.encoded.Bytes(ctx)
 }
 
@@ -69,9 +76,9 @@ func reader(t *testing.T, names []string, within func()) Maker {
 	return m
 }
 
-func makeAll(t *testing.T, ds Dataset[Sample], workers int) {
+func makeAll(t *testing.T, ds Dataset[Sample], p *pool.Pool) {
 	t.Helper()
-	err := pool.New(workers).Each(t.Context(), ds.Len(), func(ctx context.Context, i int) error {
+	err := p.Each(t.Context(), ds.Len(), func(ctx context.Context, i int) error {
 		s, err := ds.At(ctx, i)
 		if err != nil {
 			return err
@@ -85,16 +92,28 @@ func makeAll(t *testing.T, ds Dataset[Sample], workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(decoding.uses); n != 0 {
-		t.Errorf("%d executions are in use after the end", n)
+	if collecting.users != 0 {
+		t.Errorf("%d have large values after the end", collecting.users)
+	}
+}
+
+// bounded returns a pool, and what fails unless all its bytes have been given back.
+func bounded(t *testing.T, workers int, bytes int64) (p *pool.Pool, given func()) {
+	p = pool.NewBounded(workers, bytes)
+	return p, func() {
+		ended, cancel := context.WithCancel(p.Context(t.Context()))
+		cancel() // so that waiting is an error
+		if _, err := pool.Take(ended, bytes); err != nil {
+			t.Errorf("some bytes are still in use: %v", err)
+		}
 	}
 }
 
 // TestDecodedAtOnceIsBounded: however many workers there are, what they have decoded
 // and work on takes no more bytes than allowed.
 func TestDecodedAtOnceIsBounded(t *testing.T) {
-	MaxDecoded.Store(2*megapixel + 1)
-	defer MaxDecoded.Store(0)
+	p, given := bounded(t, 8, 2*megapixel+megapixel/2)
+	defer given()
 	var now, most atomic.Int64
 	all := make([]Sample, 24)
 	for i := range all {
@@ -110,7 +129,7 @@ func TestDecodedAtOnceIsBounded(t *testing.T) {
 		}
 		now.Add(-1)
 	}
-	makeAll(t, Map(List(all...), reader(t, []string{"image"}, within), MapOptions{}), 8)
+	makeAll(t, Map(List(all...), reader(t, []string{"image"}, within), MapOptions{}), p)
 	if most.Load() > 2 {
 		t.Errorf("%d images of 4 MiB were in use, where 8 MiB are allowed", most.Load())
 	}
@@ -119,8 +138,8 @@ func TestDecodedAtOnceIsBounded(t *testing.T) {
 // TestDecodingNeverWaitsForItself: executions whose images do not fit together, and
 // that wait for each other's, come to an end.
 func TestDecodingNeverWaitsForItself(t *testing.T) {
-	MaxDecoded.Store(1)
-	defer MaxDecoded.Store(0)
+	p, given := bounded(t, 6, 1)
+	defer given()
 	first, _ := countedItem(t)
 	second, _ := countedItem(t)
 	all := make([]Sample, 12)
@@ -134,64 +153,72 @@ func TestDecodingNeverWaitsForItself(t *testing.T) {
 	}
 	inner := Map(List(all...), reader(t, []string{"own", "a"}, func() {}), MapOptions{})
 	outer := Map(inner, reader(t, []string{"b", "ok", "a"}, runtime.Gosched), MapOptions{})
-	makeAll(t, outer, 6)
+	makeAll(t, outer, p)
 }
 
-// TestDecodingWaitsForNobodyWhoWaits: an execution that waits for others may wait
-// for who would wait for it.
+// TestDecodingWaitsForNobodyWhoWaits: an execution that waits for what others make, or
+// read, may wait for who would wait for it.
 func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
-	MaxDecoded.Store(1)
-	defer MaxDecoded.Store(0)
-	ctx, done := using(t.Context(), Sample{})
-	defer done()
-	if _, err := takeIn(ctx, smallValue); err != nil {
-		t.Fatal(err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel() // so that waiting is an error
-	answered := ask(ctx)
-	end, err := takeIn(ended, smallValue)
-	if err != nil {
-		t.Fatalf("it waited: %v", err)
-	}
-	end()
-	answered()
-	if _, err := takeIn(ended, smallValue); err == nil {
-		t.Error("it did not wait for who works")
-	}
-	came := make(chan error)
-	go func() {
-		end, err := takeIn(t.Context(), smallValue)
-		if err == nil {
-			end()
+	synctest.Test(t, func(t *testing.T) {
+		p, given := bounded(t, 1, 1)
+		defer given()
+		item, of := countedItem(t)
+		of.wait = make(chan struct{})
+		ctx, done := using(p.Context(t.Context()), Sample{})
+		defer done()
+		if _, err := takeIn(ctx, smallValue); err != nil {
+			t.Fatal(err)
 		}
-		came <- err
-	}()
-	defer ask(ctx)() // which wakes whoever came before
-	if err := <-came; err != nil {
-		t.Error(err)
-	}
+		decoded := 0
+		read := func(ctx context.Context, it *Item) {
+			if _, err := it.Value(ctx); err != nil {
+				t.Error(err)
+			}
+			decoded++
+		}
+		other, _ := countedItem(t)
+		go read(p.Context(t.Context()), other)
+		go read(p.Context(t.Context()), item) // it is at it
+		synctest.Wait()
+		if decoded != 0 {
+			t.Fatal("it did not wait for who works")
+		}
+		read = func(ctx context.Context, it *Item) { _, _ = it.Value(ctx) }
+		go read(ctx, item) // who works waits for what is read by another
+		synctest.Wait()
+		if decoded != 1 {
+			t.Error("it waits for one who waits")
+		}
+		close(of.wait)
+		synctest.Wait()
+		if decoded != 2 {
+			t.Error("who waits for bytes and who waits for it wait for each other")
+		}
+	})
 }
 
-// TestDecodingThatWaitsCanEnd: who waits for room stops with its context.
-func TestDecodingThatWaitsCanEnd(t *testing.T) {
-	MaxDecoded.Store(1)
-	defer MaxDecoded.Store(0)
-	ctx, done := using(t.Context(), Sample{})
-	if _, err := takeIn(ctx, smallValue); err != nil {
+// TestFilesAreReadWithinTheBound: what is about to be read counts, and reading waits.
+func TestFilesAreReadWithinTheBound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.bin")
+	if err := os.WriteFile(path, make([]byte, smallValue), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	other, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := takeIn(other, smallValue); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v", err)
-	}
-	done()
-	end, err := takeIn(t.Context(), smallValue)
-	if err != nil {
+	p, given := bounded(t, 1, smallValue)
+	defer given()
+	ended, cancel := context.WithCancel(p.Context(t.Context()))
+	cancel() // so that waiting is an error
+	item := File(path, nil)
+	if _, err := item.Bytes(ended); err != nil {
 		t.Fatal(err)
 	}
-	end()
+	ctx, done := using(ended, Sample{})
+	defer done()
+	if _, err := item.Bytes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := item.Bytes(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was read beside as much as is allowed, with error %v", err)
+	}
 }
 
 // TestLargeValuesAreLetGo: a large value is read again for the next maker, unless it
@@ -213,7 +240,7 @@ func TestLargeValuesAreLetGo(t *testing.T) {
 		}
 		ds := List(NewSample(Field{Key: "image", Item: item}))
 		for range 2 {
-			makeAll(t, Map(ds, reader(t, []string{"image"}, within), MapOptions{}), 1)
+			makeAll(t, Map(ds, reader(t, []string{"image"}, within), MapOptions{}), pool.New(1))
 		}
 		want := int64(2)
 		if held {

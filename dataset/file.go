@@ -82,8 +82,8 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 
 // Bytes reads the file. It hands out the bytes that the digest names, whichever
 // is asked for first, or the error is ErrChanged.
-func (f *FileOrigin) Bytes(context.Context) ([]byte, error) {
-	b, stat, err := readFile(f.path)
+func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
+	b, stat, err := readFile(ctx, f.path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +119,17 @@ func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
 // readFile returns a file's content with the status that it had before and
 // after it was read.
-func readFile(path string) (b []byte, stat key.FileStat, err error) {
+func readFile(ctx context.Context, path string) (b []byte, stat key.FileStat, err error) {
 	file, info, err := openRegular(path)
 	if err != nil {
 		return nil, stat, err
 	}
 	defer file.Close()
+	done, err := takeIn(ctx, info.Size())
+	if err != nil {
+		return nil, stat, err
+	}
+	defer done()
 	b = make([]byte, info.Size())
 	if _, err := io.ReadFull(file, b); err != nil {
 		return nil, stat, fmt.Errorf("read %s: %w", path, err)

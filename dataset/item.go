@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // An Item is one value, read on demand. Its value is by definition what its
@@ -147,7 +148,7 @@ func (it *Item) told() *others {
 
 // waitFor waits for the end of what another goroutine does.
 func waitFor(ctx context.Context, other <-chan struct{}) error {
-	defer ask(ctx)()
+	defer pool.Wait(ctx)()
 	select {
 	case <-other:
 		return nil

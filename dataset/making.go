@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // A Making is one execution of a maker on one sample, which may or may not
@@ -365,7 +366,7 @@ func (p *product) Ref(ctx context.Context) (key.Ref, error) {
 }
 
 func (p *product) item(ctx context.Context) (*Item, error) {
-	defer ask(ctx)()
+	defer pool.Wait(ctx)()
 	out, err := p.making.sample(ctx)
 	if err != nil {
 		return nil, err

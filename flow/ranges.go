@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/dataset"
 )
 
 // A Range is some consecutive samples of what a node puts out.
@@ -79,7 +78,7 @@ func (h *Here) Make(ctx context.Context, r Range) error {
 	if r.From < 0 || r.From > r.To || r.To > part.Len() {
 		return requestError{fmt.Errorf("node %s puts out %d samples, and there is no range from %d to %d", r.Node, part.Len(), r.From, r.To)}
 	}
-	if err := h.run.makeRange(dataset.WithLog(ctx, h.run.Log), s, part, r.From, r.To); err != nil {
+	if err := h.run.makeRange(h.run.context(ctx), s, part, r.From, r.To); err != nil {
 		return h.run.failed(ctx, s, err)
 	}
 	return nil
@@ -101,7 +100,7 @@ func (h *Here) node(ctx context.Context, name string) (*state, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ctx = dataset.WithLog(ctx, h.run.Log)
+	ctx = h.run.context(ctx)
 	for _, n := range h.run.needed([]*Node{n}) {
 		s := h.run.state(n.Name)
 		if h.built[n.Name] {

@@ -21,7 +21,7 @@ import (
 // RunOptions say how a flow is run.
 type RunOptions struct {
 	Larder *larder.Larder // keeps results; needed for keep and checkpoint
-	Pool   *pool.Pool     // bounds the samples made at once; nil means one a processor
+	Pool   *pool.Pool     // bounds the samples made at once, and the bytes in use meanwhile; nil means one a processor
 	Only   []string       // nodes to run; none means all sinks and checkpoints
 	Log    *slog.Logger   // takes warnings; nil means slog.Default()
 	// Reads are what is read, and so not to be written; nil means those of
@@ -66,7 +66,7 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	ctx = dataset.WithLog(ctx, r.Log)
+	ctx = r.context(ctx)
 	r.ends = true
 	start := time.Now()
 	r.leaveUnchanged(ctx)
@@ -91,7 +91,8 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // Open returns what a node puts out, for a program that reads its samples
 // itself. Checkpoints on the way are computed first; everything else is lazy,
 // as the node's options say. The larder must stay open as long as the data is
-// used.
+// used, and bytes that are read of it are those of the pool if ctx says so
+// ([pool.Pool.Context]).
 func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
 	o.Only = []string{node}
 	r, err := f.newRun(ctx, o)
@@ -102,7 +103,7 @@ func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.D
 		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
 	}
 	r.states[len(r.states)-1].target = false // it is read by the caller, sample by sample
-	ctx = dataset.WithLog(ctx, r.Log)
+	ctx = r.context(ctx)
 	err = r.all(ctx)
 	err = errors.Join(err, r.saveManifests(context.WithoutCancel(ctx), err == nil))
 	return r.state(node).data, err
@@ -166,7 +167,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		}
 		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, ended: make(chan struct{})}
 		if n.Options.Workers > 0 {
-			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), pool.New(n.Options.Workers)
+			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), o.Pool.Beside(n.Options.Workers)
 		}
 		r.states = append(r.states, s)
 	}
@@ -177,6 +178,11 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		}
 	}
 	return r, r.protect(ctx)
+}
+
+// context is what a run hands to all that it does.
+func (r *run) context(ctx context.Context) context.Context {
+	return r.Pool.Context(dataset.WithLog(ctx, r.Log))
 }
 
 func (r *run) state(name string) *state {

@@ -165,7 +165,7 @@ func TestMakersSeeWhatIsInTheirKeys(t *testing.T) {
 		}
 	}
 	m, err := dataset.NewMaker(making(dataset.MakerFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
-		return oneItem("made", "json", dataset.MaxDecoded.Load()), nil
+		return oneItem("made", "json", dataset.TidyMemory.Load()), nil
 	}))
 	if err != nil {
 		t.Fatal(err)

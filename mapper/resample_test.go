@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/mapper"
 )
@@ -81,8 +82,13 @@ func TestResampledIsExact(t *testing.T) {
 					gray.Pix[i], palette.Pix[i] = pattern(x, y), pattern(x, y)
 					copy(rgba.Pix[4*i:], []byte{pattern(x, y), pattern(x+1, y), pattern(x, y+1), 255})
 				}
-				for _, img := range []image.Image{gray, rgba, palette} {
+				for _, img := range []image.Image{gray, rgba, palette, withAlpha(rgba, func(int) byte { return 255 })} {
 					checkResampled(t, name, img, s.to, filter)
+				}
+				for i := range 4 {
+					checkAlpha(t, name, withAlpha(rgba, func(at int) byte {
+						return []byte{byte(random.Uint32()), byte(255 * (at / 3 % 2)), byte(at % 3), 1}[i]
+					}), s.to, filter)
 				}
 			}
 		}
@@ -111,25 +117,120 @@ func checkResampled(t *testing.T, name string, img image.Image, to image.Point, 
 	}
 }
 
-// TestResampledLeavesAlpha: what has alpha, or more than 8 bits, is scaled otherwise.
-func TestResampledLeavesAlpha(t *testing.T) {
+// withAlpha returns an image of the same colours.
+func withAlpha(m *image.RGBA, alpha func(at int) byte) *image.NRGBA {
+	out := image.NewNRGBA(m.Rect)
+	for i := range m.Rect.Dx() * m.Rect.Dy() {
+		copy(out.Pix[4*i:], m.Pix[4*i:4*i+3])
+		out.Pix[4*i+3] = alpha(i)
+	}
+	return out
+}
+
+// checkAlpha: alpha is what the definition says, and colours are what it says of them,
+// each counted by its alpha, but where next to no alpha is left.
+func checkAlpha(t *testing.T, name string, img *image.NRGBA, to image.Point, filter string) {
+	t.Helper()
+	v, ok := mapper.Resample(img, to.X, to.Y, filter)
+	got, _ := v.(*image.NRGBA)
+	if !ok || got == nil || got.Rect.Max != to {
+		t.Fatalf("it becomes a %T of %v", v, got.Bounds())
+	}
+	size := img.Rect.Size()
+	alpha := func(x, y int) float64 { return float64(img.Pix[y*img.Stride+4*x+3]) }
+	alphas := blendedExactly(alpha, size, to.X, to.Y, filter)
+	for n := range 3 {
+		sums := blendedExactly(func(x, y int) float64 { return alpha(x, y) * float64(img.Pix[y*img.Stride+4*x+n]) }, size, to.X, to.Y, filter)
+		for i, sum := range sums {
+			have, clear := float64(got.Pix[4*i+n]), got.Pix[4*i+3]
+			if math.Abs(float64(clear)-min(255, max(0, alphas[i]))) > 0.53 {
+				t.Fatalf("%s of %v to %v by %s: alpha of pixel %d is %d, want %v", name, size, to, filter, i, clear, alphas[i])
+			}
+			if want := min(255, max(0, sum/alphas[i])); clear > 0 && math.Abs(have-want) > 0.53 {
+				t.Fatalf("%s of %v to %v by %s: channel %d of pixel %d is %v, want %v of alpha %v", name, size, to, filter, n, i, have, want, alphas[i])
+			}
+		}
+	}
+}
+
+// TestResampledGreyWithAlpha is scaled as the colour that it is.
+func TestResampledGreyWithAlpha(t *testing.T) {
+	grey := array.NewGrayAlpha(image.Rect(3, 4, 40, 33))
+	nrgba := image.NewNRGBA(grey.Rect)
+	for y := grey.Rect.Min.Y; y < grey.Rect.Max.Y; y++ {
+		for x := grey.Rect.Min.X; x < grey.Rect.Max.X; x++ {
+			c := color.NRGBA{byte(9 * x), byte(9 * x), byte(9 * x), byte(7 * y)}
+			grey.Set(x, y, c)
+			nrgba.SetNRGBA(x, y, c)
+		}
+	}
+	got, _ := mapper.Resample(grey, 11, 13, "lanczos")
+	want, _ := mapper.Resample(nrgba, 11, 13, "lanczos")
+	if _, ok := got.(*array.GrayAlpha); !ok {
+		t.Fatalf("it becomes a %T", got)
+	}
+	samePixels(t, "grey with alpha", want, got, func(x, y int) (int, int) { return x, y })
+}
+
+// TestResampledPartOfAnImage is as if the rest were not there.
+func TestResampledPartOfAnImage(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, img := range []image.Image{image.NewGray(image.Rect(0, 0, 50, 40)), image.NewRGBA(image.Rect(0, 0, 50, 40)), image.NewNRGBA(image.Rect(0, 0, 50, 40))} {
+		var pix []byte
+		switch m := img.(type) {
+		case *image.Gray:
+			pix = m.Pix
+		case *image.RGBA:
+			pix = m.Pix
+		case *image.NRGBA:
+			pix = m.Pix
+		}
+		for i := range pix {
+			pix[i] = byte(random.Uint32()) | byte(i%4/3*255)
+		}
+		part := img.(interface {
+			SubImage(r image.Rectangle) image.Image
+		}).SubImage(image.Rect(17, 9, 50, 40))
+		got, _ := mapper.Resample(part, 8, 9, "bilinear")
+		want, _ := mapper.Resample(mapper.Crop(img, 17, 9, 33, 31), 8, 9, "bilinear")
+		samePixels(t, "a part", want, got, func(x, y int) (int, int) { return x, y })
+	}
+}
+
+// TestResampledLeavesOthers: what has more than 8 bits, or inks, is scaled otherwise.
+func TestResampledLeavesOthers(t *testing.T) {
 	r := image.Rect(0, 0, 4, 4)
-	for _, img := range []image.Image{image.NewNRGBA(r), image.NewRGBA64(r), image.NewGray16(r), image.NewCMYK(r), image.NewPaletted(r, color.Palette{color.Transparent})} {
+	for _, img := range []image.Image{image.NewNRGBA64(r), image.NewRGBA64(r), image.NewGray16(r), array.NewGrayAlpha16(r), image.NewCMYK(r)} {
 		if _, ok := mapper.Resample(img, 2, 2, "box"); ok {
-			t.Errorf("a %T was taken for one without alpha", img)
+			t.Errorf("a %T was taken for one of 8 bits a channel", img)
 		}
 	}
 }
 
 // BenchmarkResize makes a photograph small.
 func BenchmarkResize(b *testing.B) {
-	img := image.NewRGBA(image.Rect(0, 0, 1472, 1104))
-	for i := range img.Pix {
-		img.Pix[i] = byte(i * 7)
+	r := image.Rect(0, 0, 1472, 1104)
+	for name, img := range map[string]image.Image{"colour": image.NewRGBA(r), "grey": image.NewGray(r), "alpha": image.NewNRGBA(r)} {
+		b.Run(name, func(b *testing.B) {
+			switch m := img.(type) {
+			case *image.RGBA:
+				fill(m.Pix)
+			case *image.Gray:
+				fill(m.Pix)
+			case *image.NRGBA:
+				fill(m.Pix)
+			}
+			b.SetBytes(1472 * 1104)
+			for b.Loop() {
+				mapper.Resample(img, 256, 192, "bilinear")
+			}
+		})
 	}
-	b.SetBytes(1472 * 1104)
-	for b.Loop() {
-		mapper.Resample(img, 256, 256, "bilinear")
+}
+
+func fill(pix []byte) {
+	for i := range pix {
+		pix[i] = byte(i * 7)
 	}
 }
 

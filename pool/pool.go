@@ -8,7 +8,14 @@
 // another: these belong to it, and take no slots. So nobody who has a slot waits for
 // another one, and pools cannot lock up.
 //
-// A nil *Pool is one of as many slots as there are processors that nobody shares.
+// A pool also bounds the bytes that are in use at once. Who is about to read or decode
+// what is large says how much it will be ([Take]), and waits while others have too
+// much. What one computation takes in parts belongs together ([Hold]); who has bytes
+// and waits for others says so ([Wait]). Nobody waits for who waits, so bytes cannot
+// lock up either.
+//
+// A nil *Pool is one of as many slots as there are processors that nobody shares, and
+// its bytes are those of all that is done in no pool: at most [DefaultBytes].
 package pool
 
 import (
@@ -18,20 +25,39 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A Pool is a bound on what is done at once. Its methods may be called by many
-// goroutines.
+// A Pool is a bound on what is done at once, and on the bytes that are in use
+// meanwhile. Its methods may be called by many goroutines.
 type Pool struct {
 	workers int
 	slots   *semaphore.Weighted
+	room    *room
 }
 
-// New returns a pool of so many slots; 0 or less means as many as there are
-// processors.
-func New(workers int) *Pool {
+// New returns a pool of so many slots, 0 or less means as many as there are
+// processors, and of [DefaultBytes] bytes.
+func New(workers int) *Pool { return NewBounded(workers, DefaultBytes) }
+
+// NewBounded is [New] with so many bytes; 0 or less means [DefaultBytes].
+func NewBounded(workers int, bytes int64) *Pool {
+	if bytes <= 0 {
+		bytes = DefaultBytes
+	}
+	return newPool(workers, newRoom(bytes))
+}
+
+// Beside returns a pool of so many slots of its own, which shares the bytes of p.
+func (p *Pool) Beside(workers int) *Pool {
+	if p == nil {
+		return newPool(workers, anywhere)
+	}
+	return newPool(workers, p.room)
+}
+
+func newPool(workers int, r *room) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{workers, semaphore.NewWeighted(int64(workers))}
+	return &Pool{workers, semaphore.NewWeighted(int64(workers)), r}
 }
 
 // Workers is the number of slots.
@@ -61,6 +87,7 @@ func (p *Pool) within(ctx context.Context) (inner context.Context, s slots) {
 	if ctx.Value(within{}) != nil {
 		return ctx, s
 	}
+	ctx = p.Context(ctx)
 	if p != nil {
 		s.of = p.slots
 	}
@@ -70,10 +97,14 @@ func (p *Pool) within(ctx context.Context) (inner context.Context, s slots) {
 // slots are those of a pool, or of none.
 type slots struct{ of *semaphore.Weighted }
 
-// take waits for a slot, or for the end of ctx.
+// take waits for a slot, or for the end of ctx. Who has slots may wait for the bytes
+// of who takes one.
 func (s slots) take(ctx context.Context) error {
-	if s.of != nil && s.of.Acquire(ctx, 1) != nil {
-		return context.Cause(ctx)
+	if s.of != nil && !s.of.TryAcquire(1) {
+		defer Wait(ctx)()
+		if s.of.Acquire(ctx, 1) != nil {
+			return context.Cause(ctx)
+		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		s.give()

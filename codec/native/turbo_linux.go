@@ -88,10 +88,10 @@ func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool)
 	var pix []byte
 	var stride, pixel int
 	if bounds := image.Rect(0, 0, (config.Width+by-1)/by, (config.Height+by-1)/by); want == turboIsGray {
-		gray := image.NewGray(bounds)
+		gray := &image.Gray{Pix: unset(bounds.Dx() * bounds.Dy()), Stride: bounds.Dx(), Rect: bounds}
 		img, pix, stride, pixel = gray, gray.Pix, gray.Stride, turboGray
 	} else {
-		rgba := image.NewRGBA(bounds)
+		rgba := &image.RGBA{Pix: unset(4 * bounds.Dx() * bounds.Dy()), Stride: 4 * bounds.Dx(), Rect: bounds}
 		img, pix, stride, pixel = rgba, rgba.Pix, rgba.Stride, turboRGBA
 	}
 	r, _, _ = purego.SyscallN(t.decode, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pix[0])),

@@ -49,7 +49,7 @@ func (w libwebp) read(b []byte, config image.Config) (image.Image, bool) {
 	if config.ColorModel == color.YCbCrModel && alpha || config.ColorModel == color.NYCbCrAModel && !hasAlphaChunk(b) {
 		return nil, false // what headers say is not what there is
 	}
-	img := image.NewNRGBA(image.Rect(0, 0, config.Width, config.Height))
+	img := &image.NRGBA{Pix: unset(4 * config.Width * config.Height), Stride: 4 * config.Width, Rect: image.Rect(0, 0, config.Width, config.Height)}
 	r, _, _ = purego.SyscallN(w.decode, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&img.Pix[0])), uintptr(len(img.Pix)), uintptr(img.Stride))
 	runtime.KeepAlive(b)
 	if r == 0 {
