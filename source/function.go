@@ -44,6 +44,9 @@ func FunctionOf(f any) (Function, error) {
 	}
 	file, line := begin(code)
 	pkg, symbol := program.Package(code.Name(), file)
+	if (Function{Symbol: symbol}).literal() {
+		pkg = holder(pkg, file)
+	}
 	type face struct{ typ, value unsafe.Pointer } // an interface, as it lies in memory
 	static, told := program.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
 	return Function{

@@ -61,6 +61,7 @@ type Options struct {
 // A Package is a package whose sources are known.
 type Package struct {
 	path    string
+	dir     string // as the executable has it
 	main    bool
 	files   fs.FS
 	options Options
@@ -82,7 +83,7 @@ func Register(files fs.FS, o ...Options) *Package {
 	symbol := runtime.FuncForPC(pc).Name()
 	path, _ := program.Package(symbol, file)
 	name, _ := program.Split(symbol)
-	p := &Package{path: path, main: name == "main", files: files}
+	p := &Package{path: path, dir: folderOf(file), main: name == "main", files: files}
 	for _, o := range o {
 		p.options.Pure = append(p.options.Pure, o.Pure...)
 		p.options.Inputs = append(p.options.Inputs, o.Inputs...)
@@ -104,6 +105,35 @@ func known(path string) *Package {
 		}
 	}
 	return nil
+}
+
+// folderOf is the folder of a file, as the executable names files.
+func folderOf(file string) string { return file[:max(strings.LastIndexByte(file, '/'), 0)] }
+
+// holder returns the package that a literal in a file is of. The compiler names a literal
+// by the package into which it put the function around it, which may be another one.
+func holder(named, file string) string {
+	registry.Lock()
+	defer registry.Unlock()
+	dir, of := folderOf(file), ""
+	for _, p := range registry.packages {
+		switch {
+		case p.dir != dir:
+			continue
+		case p.path == named && (strings.HasSuffix(file, "_test.go") || !strings.HasSuffix(named, testOf)):
+			return named
+		}
+		if of == "" || strings.HasSuffix(of, testOf) { // tests of a package lie beside it
+			of = p.path
+		}
+	}
+	switch {
+	case of != "":
+		return of
+	case slices.ContainsFunc(registry.packages, func(p *Package) bool { return p.path == named }):
+		return dir // it is of one that does not register
+	}
+	return named
 }
 
 // loaded returns the program as registered, parsed on first use, as far as functions
