@@ -128,7 +128,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	if s.Component.Scans { // of what was found
+	if s.Component.ScansFor(s.Params) { // of what was found
 		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
 	}
 	np.Samples = count(data)

@@ -328,7 +328,7 @@ func groupName(v any) (string, error) {
 			return strconv.FormatFloat(v, 'f', -1, 64), nil
 		}
 	}
-	return "", fmt.Errorf("is %s; a group needs a text, a whole number or a truth value", expression.Shown(v))
+	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expression.Shown(v))
 }
 
 // pick is the dataset of the samples of in at the given positions.
