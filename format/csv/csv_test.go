@@ -278,3 +278,28 @@ func TestLinksInTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsSayWhichTheyAre: by the name of the file and the number in it.
+func TestRowsSayWhichTheyAre(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte("a,b\n1,\"x\ny\"\n2,z\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := csv.Source{File: "from"}.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ds.At(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Value(t.Context(), "from"); err != nil || fmt.Sprint(v) != "map[name:table.csv row:1]" || !slices.Equal(s.Keys(), []string{"a", "b", "from"}) {
+		t.Errorf("%v, %v, items %q", v, err, s.Keys())
+	}
+	if ds, err = (csv.Source{File: "b"}).Open(t.Context(), path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ds.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), `table.csv:4:1: file: there is an item "b" already`) {
+		t.Errorf("the error is %v", err)
+	}
+}

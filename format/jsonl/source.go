@@ -39,6 +39,7 @@ type Source struct {
 	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
 	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
+	File    string            `param:"file" doc:"give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}"`
 }
 
 // Items says how a line and the items of a sample belong together.
@@ -82,6 +83,9 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo, Listing: x.Listing()}
 	in := &reader{Source: s, files: files}
 	sample := in.sample
+	if s.File != "" {
+		return x.Samples(rows.Noting(s.File, sample)), nil
+	}
 	if len(s.Files) > 0 {
 		return x.Samples(sample), nil
 	}

@@ -137,7 +137,7 @@ func (x *Index) Row(i int) (Row, error) {
 	if k > 0 {
 		i -= x.ends[k-1]
 	}
-	r := Row{Path: in.path, start: in.starts[i]}
+	r := Row{Path: in.path, Number: i, start: in.starts[i]}
 	if n := in.starts[i+1] - r.start; n > MaxBytes {
 		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
 	}
@@ -148,9 +148,26 @@ func (x *Index) Row(i int) (Row, error) {
 
 // A Row is the text of one sample.
 type Row struct {
-	Path  string // of its file
-	Text  []byte // with the end of its line, if it has one
-	start int64
+	Path   string // of its file
+	Number int    // in its file, from 0
+	Text   []byte // with the end of its line, if it has one
+	start  int64
+}
+
+// Noting returns what makes of a row what sample does, and an item that says which row
+// of which file it is: {name: a.csv, row: 0}.
+func Noting(item string, sample func(Row) (dataset.Sample, error)) func(Row) (dataset.Sample, error) {
+	return func(r Row) (dataset.Sample, error) {
+		s, err := sample(r)
+		if err != nil {
+			return s, err
+		}
+		if _, taken := s.Field(item); taken {
+			return dataset.Sample{}, r.Fail(1, 1, fmt.Errorf("file: there is an item %q already; choose another name", item))
+		}
+		place := map[string]any{"name": filepath.Base(r.Path), "row": int64(r.Number)}
+		return s.WithItem(item, dataset.NewItem("json", place)), nil
+	}
 }
 
 // Fail says at which line and column of the file something is wrong, given
