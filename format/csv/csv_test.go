@@ -303,3 +303,42 @@ func TestRowsSayWhichTheyAre(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestCompressedTables: with lines in fields, a byte order mark, and errors where they are
+// in what was unpacked.
+func TestCompressedTables(t *testing.T) {
+	for _, ext := range []string{".gz", ".zst"} {
+		path := filepath.Join(t.TempDir(), "t.csv"+ext)
+		if err := write(t, csv.Sink{Path: component.Path(path), Header: true}, sample("x\ny", int64(1)), sample("z", int64(2))); err != nil {
+			t.Fatal(err)
+		}
+		ds, err := csv.Source{}.Open(t.Context(), path, nil)
+		if err != nil || ds.Len() != 2 {
+			t.Fatal(ds, err)
+		}
+		var got []string
+		for i := range 2 {
+			s, err := ds.At(t.Context(), 1-i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, show(t, s))
+		}
+		if want := []string{`a="z" b="2"`, `a="x\ny" b="1"`}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		typed, err := csv.Source{Types: map[string]string{"a": "int"}}.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := typed.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "t.csv"+ext+":4:1: column a") {
+			t.Errorf("the error is %v", err)
+		}
+		if err := os.WriteFile(path, []byte("a,b\n1,2\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (csv.Source{}).Open(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
+			t.Errorf("of a table that is not compressed: %v", err)
+		}
+	}
+}

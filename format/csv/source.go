@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item.",
+	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz or .zst is unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})

@@ -27,7 +27,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder.",
+	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz or .zst as well are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -101,9 +101,6 @@ func filesAt(path string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		if strings.EqualFold(filepath.Ext(path), ".gz") {
-			return nil, fmt.Errorf("%s is compressed, so that no line can be found without all before it; unpack it first", path)
-		}
 		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
@@ -112,13 +109,13 @@ func filesAt(path string) ([]string, error) {
 	}
 	var paths []string
 	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(e.Name()))
+		ext := strings.ToLower(filepath.Ext(rows.Unpacked(e.Name())))
 		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".jsonl" || ext == ".ndjson") {
 			paths = append(paths, filepath.Join(path, e.Name()))
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson", path)
+		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson, compressed (.gz, .zst) or not", path)
 	}
 	return paths, nil
 }
