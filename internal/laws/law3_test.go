@@ -52,7 +52,7 @@ var neverHalf = law{
 		{"damaged bytes are not set aside", "store/disk/internal/medium/aside.go", "	if err := f.Write(f.Path(Quarantine, name), b[:n]); err != nil {", "	if err := error(nil); err != nil && n > len(b) {", []string{"store/disk.TestBadHeaderCostsOneRecord"}},
 		{"damage is not logged", "store/disk/internal/medium/aside.go", `	f.Log.Warn("store: damaged record set aside", "pack", pack.Name(), "offset", from, "bytes", to-from, "reason", reason)` + "\n", "	_ = reason\n", []string{"store/disk.TestBadHeaderCostsOneRecord"}},
 		{"a folder is written in place", "format/underfolder/sink.go", "	return newTarget(path, old)\n", "	root, err := os.OpenRoot(path)\n	return &target{path: path, dir: path, root: root, old: old, replaceFiles: true}, err\n", []string{"format/underfolder.TestFailedReplaceLeavesTheOldFolder"}},
-		{"a folder that was moved aside is left there", "format/underfolder/target.go", "			return os.Rename(dir, path)\n", "			return nil\n", []string{"format/underfolder.TestInterruptedReplaceIsRecovered"}},
+		{"a folder that was moved aside is left there", "format/output/swap.go", "			return os.Rename(dir, path)\n", "			return nil\n", []string{"format/underfolder.TestInterruptedReplaceIsRecovered"}},
 		{"a file is written in place", "format/output/file.go", "os.CreateTemp(filepath.Dir(path), StagingPattern(path))", "os.Create(path)", []string{"format/output.TestWriteFile"}},
 	},
 }
