@@ -216,3 +216,29 @@ func TestGeneratedTest(t *testing.T) {
 		t.Errorf("another key: %v\n%s", err, out)
 	}
 }
+
+// TestLogsOfCommands: what commands of exec say is kept by node and sample, and never
+// where the flow reads.
+func TestLogsOfCommands(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", twoMappers)
+	b.write("size.sh", countBytes+`; echo "measured $(cat "$LARDER_OUT/size.txt")" >&2`)
+	if r := b.larder("run", "flow.yaml", "--logs", "logs", "--dry-run"); r.status != 0 {
+		t.Fatal(r.stderr)
+	}
+	if _, err := os.Stat(b.path("logs")); err == nil {
+		t.Error("a dry run made the folder of logs")
+	}
+	if r := b.larder("run", "flow.yaml", "--logs", "logs"); r.status != 0 {
+		t.Fatal(r.stderr)
+	}
+	logs := tree(t, b.path("logs"))
+	if len(logs) != 26 || !strings.HasPrefix(logs[filepath.Join("sized", "000003.log")], "measured ") {
+		t.Errorf("%d logs: %q", len(logs), logs)
+	}
+	for _, place := range []string{"data", "data/data"} {
+		if r := b.larder("run", "flow.yaml", "--logs", place); r.status != 2 || !strings.Contains(r.stderr, "--logs") {
+			t.Errorf("logs in %s: status %d: %s", place, r.status, r.stderr)
+		}
+	}
+}
