@@ -128,7 +128,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		// Of the outside the command gets a folder, and what is in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
 			// How long it may take, and where its log is, changes no result.
-			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlaceOf", "github.com/larder-data/larder/format/output.Umask"},
+			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlaceOf"},
 	})
 }
 
@@ -165,7 +165,7 @@ func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param,
 type execution struct {
 	Exec
 	limit time.Duration // 0: none
-	logs  string        // the folder that takes what the command writes to stderr; "" for none
+	logs  logFolder     // takes what the command writes to stderr
 	argv  []string
 	env   *component.Env
 	code  map[string]key.Digest // of the files in the identity, by path
@@ -263,7 +263,7 @@ func (e *execution) start(ctx context.Context, dir, in, out string) (err error) 
 		return fmt.Errorf("logs: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	cmd.Stderr = io.MultiWriter(&stderr, log)
+	cmd.Stderr = &said{&stderr, log}
 	err = runGroup(cmd)
 	if bounded.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		endProcesses(dir + string(filepath.Separator))

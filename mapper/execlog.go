@@ -24,34 +24,53 @@ type sampleLog struct {
 	left int
 }
 
-// logsOf returns the folder of a node's logs, a folder of its name in that of the run; ""
-// if nobody wants them. It is not one that the flow reads.
-func logsOf(env *component.Env) (dir string, err error) {
+// logFolder is where the logs of a node are.
+type logFolder struct {
+	dir  string      // "" if nobody wants them
+	mode os.FileMode // of files there
+}
+
+// logsOf returns where the logs of a node are: in a folder of its name in that of the run,
+// which is not one that the flow reads.
+func logsOf(env *component.Env) (logFolder, error) {
 	if env.Logs == "" {
-		return "", nil
+		return logFolder{}, nil
 	}
 	place := component.Path(filepath.Join(env.Logs, url.PathEscape(env.Node)))
-	if dir, err = output.FilesPlace(context.Background(), env, place); err != nil {
-		err = fmt.Errorf("logs: %w", err)
+	dir, err := output.FilesPlace(context.Background(), env, place)
+	if err != nil {
+		return logFolder{}, fmt.Errorf("logs: %w", err)
 	}
-	return dir, err
+	return logFolder{dir, 0o666 &^ output.Umask()}, nil
 }
 
 // openLog makes the log of the sample that a command is run for, SAMPLE.log.
-func openLog(ctx context.Context, dir string) (*sampleLog, error) {
+func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 	at, ok := dataset.PlaceOf(ctx)
-	if dir == "" || !ok {
+	if in.dir == "" || !ok {
 		return &sampleLog{}, nil
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(in.dir, 0o777); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, ".unfinished-")
+	f, err := os.CreateTemp(in.dir, ".unfinished-")
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%06d.log", at.Index))
-	return &sampleLog{f, path, mostLogged}, f.Chmod(0o666 &^ output.Umask())
+	path := filepath.Join(in.dir, fmt.Sprintf("%06d.log", at.Index))
+	return &sampleLog{f, path, mostLogged}, f.Chmod(in.mode)
+}
+
+// said takes what a command writes to stderr: its end for errors, and all for the log.
+type said struct {
+	end *tail
+	all *sampleLog
+}
+
+// Write names whom it calls, as what a maker is known by is all that an interface may be.
+func (s *said) Write(b []byte) (int, error) {
+	_, _ = s.end.Write(b) // which cannot fail
+	return s.all.Write(b)
 }
 
 // Write takes all there is, and keeps the first part of it.
