@@ -282,6 +282,12 @@ var mappers = map[string]oneComponent{
 			out.Errorf("%d samples, the third is %v", out.Len(), v)
 		}
 	}},
+	"compute": {line: `--set 'metadata.title=upper(metadata.letter) + "!"' --set 'n=len(metadata.color) * 2' --format yaml`, check: func(_, out written) {
+		out.has(alphabet)
+		if title, n := out.value(4, "metadata.title"), out.value(4, "n"); title != "E!" || n != int64(2*len(out.value(4, "metadata.color").(string))) || len(out.files("data/*_n.yaml")) != 26 {
+			out.Errorf("set to %v and %v", title, n)
+		}
+	}},
 	"convert": {line: "--to image=png --to metadata=json", check: func(in, out written) {
 		unchangedBut(func(before, after image.Image) error {
 			if !equal(before, after, samePlace) {

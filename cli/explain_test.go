@@ -113,6 +113,24 @@ func TestTreeOfFlow(t *testing.T) {
 	if got := cost.ReplaceAllString(r.stdout, "#"); got != want || r.status != 0 {
 		t.Errorf("status %d, got\n%swant\n%s", r.status, got, want)
 	}
+	want = `[ ] sized, sample 3: image, metadata, consonants, vowels, size
+├─ [x] image: made by small, sample 3
+│  └─ [ ] image: DIR/data/data/03_image.jpeg
+├─ [ ] metadata: DIR/data/data/03_metadata.yaml
+├─ [ ] consonants: DIR/data/consonants.yaml
+├─ [ ] vowels: DIR/data/vowels.yaml
+└─ [x] size: made by sized, sample 3
+   └─ [x] image: see above
+`
+	r = b.larder("tree", "flow.yaml", "sized", "3")
+	if got := strings.ReplaceAll(r.stdout, b.dir, "DIR"); got != want || r.status != 0 {
+		t.Errorf("of a sample: status %d: %s, got\n%swant\n%s", r.status, r.stderr, got, want)
+	}
+	for says, args := range map[string][]string{"and no sample 99": {"sized", "99"}, "is a sink: name the node": {"out", "1"}, "is not the number of a sample": {"sized", "x"}} {
+		if r := b.larder(append([]string{"tree", "flow.yaml"}, args...)...); r.status != 2 || !strings.Contains(r.stderr, says) {
+			t.Errorf("tree %q: status %d: %s", args, r.status, r.stderr)
+		}
+	}
 	mustContain(t, "dot", b.larder("tree", "flow.yaml", "sized", "--format", "dot").stdout, "digraph", `"small" -> "sized"`)
 	mustContain(t, "mermaid", b.larder("tree", "flow.yaml", "--format", "mermaid").stdout, "flowchart LR", "-->")
 	if r := b.larder("tree", "flow.yaml", "--format", "ascii"); r.status != 2 {
@@ -196,5 +214,31 @@ func TestGeneratedTest(t *testing.T) {
 	write(strings.Replace(pinnedPackage, `Version: "1"`, `Version: "2"`, 1))
 	if out, err := test(); err == nil || !strings.Contains(out, "Root has the key") {
 		t.Errorf("another key: %v\n%s", err, out)
+	}
+}
+
+// TestLogsOfCommands: what commands of exec say is kept by node and sample, and never
+// where the flow reads.
+func TestLogsOfCommands(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", twoMappers)
+	b.write("size.sh", countBytes+`; echo "measured $(cat "$LARDER_OUT/size.txt")" >&2`)
+	if r := b.larder("run", "flow.yaml", "--logs", "logs", "--dry-run"); r.status != 0 {
+		t.Fatal(r.stderr)
+	}
+	if _, err := os.Stat(b.path("logs")); err == nil {
+		t.Error("a dry run made the folder of logs")
+	}
+	if r := b.larder("run", "flow.yaml", "--logs", "logs"); r.status != 0 {
+		t.Fatal(r.stderr)
+	}
+	logs := tree(t, b.path("logs"))
+	if len(logs) != 26 || !strings.HasPrefix(logs[filepath.Join("sized", "000003.log")], "measured ") {
+		t.Errorf("%d logs: %q", len(logs), logs)
+	}
+	for _, place := range []string{"data", "data/data"} {
+		if r := b.larder("run", "flow.yaml", "--logs", place); r.status != 2 || !strings.Contains(r.stderr, "--logs") {
+			t.Errorf("logs in %s: status %d: %s", place, r.status, r.stderr)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type runFlags struct {
 	watch    bool
 	onError  string
 	skips    string
+	logs     string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -63,6 +65,7 @@ func (a *app) runCommand() *cobra.Command {
 // onErrorFlags are the flags about samples that cannot be made.
 func (f *runFlags) onErrorFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.onError, "on-error", "fail", "what becomes of samples that a source or a mapper cannot make, where the node does not say it: fail, skip, or skip at most `N` or P% of a node's samples")
+	c.Flags().StringVar(&f.logs, "logs", "", "write what commands of exec say on stderr to `folder`, NODE/SAMPLE.log for each sample that one is run for")
 	c.Flags().StringVar(&f.skips, "skips", "", "write the samples that were skipped to `file`, a JSON object a line (- for stdout)")
 }
 
@@ -84,7 +87,12 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 		return usageError{fmt.Errorf("--on-error %w", err)}
 	}
 	if f.dryRun {
-		f.progress, f.events, f.report, f.traces, f.skips = "none", "", "", "", ""
+		f.progress, f.events, f.report, f.traces, f.skips, f.logs = "none", "", "", "", "", ""
+	}
+	if f.logs != "" {
+		if f.logs, err = filepath.Abs(f.logs); err != nil {
+			return usageError{fmt.Errorf("--logs: %w", err)}
+		}
 	}
 	reads, err := a.protectRun(ctx, fl, f)
 	if err != nil {
@@ -103,7 +111,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	shown := *a
 	shown.stderr, shown.warned, shown.passes = d.log(), events.observe, true
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, OnError: onError, Log: shown.logger(),
+		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, OnError: onError, Logs: f.logs, Log: shown.logger(),
 			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)
@@ -127,6 +135,7 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 		guard.Output{Who: "--report", Path: f.report},
 		guard.Output{Who: "--skips", Path: f.skips},
 		guard.Output{Who: "--events", Path: f.events},
+		guard.Output{Who: "--logs", Path: f.logs, Files: true},
 		guard.Output{Who: "--trace-orders", Path: f.traces, Files: true})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +18,14 @@ func (a *app) treeCommand() *cobra.Command {
 	var set variables
 	format := "text"
 	c := &cobra.Command{
-		Use:   "tree FLOW [NODE] | tree KEY | tree NAME",
-		Short: "Show what a flow or a kept result is made from, what of it is kept, and what it cost",
-		Args:  cobra.RangeArgs(1, 2),
+		Use:   "tree FLOW [NODE [SAMPLE]] | tree KEY | tree NAME",
+		Short: "Show what a flow, a sample of it or a kept result is made from, what of it is kept, and what it cost",
+		Long: `With a flow file: its nodes, or those that a node is made from. With the number of
+a sample: what that is made from, down to the files.
+
+With a key, or the beginning of one, or the name of an operation for its latest
+result: what that result was made from, as far as it is kept.`,
+		Args: cobra.RangeArgs(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, ok := map[string]func(explain.Tree) error{
 				"text":    func(t explain.Tree) error { return t.WriteText(a.stdout) },
@@ -42,7 +49,7 @@ func (a *app) treeCommand() *cobra.Command {
 
 func (a *app) tree(ctx context.Context, args []string, set variables) (t explain.Tree, err error) {
 	fl, flowErr := a.parse(args[0], set)
-	if flowErr != nil && (len(args) == 2 || isFile(args[0])) {
+	if flowErr != nil && (len(args) > 1 || isFile(args[0])) {
 		return t, flowErr
 	}
 	if flowErr == nil {
@@ -51,6 +58,10 @@ func (a *app) tree(ctx context.Context, args []string, set variables) (t explain
 		}
 	}
 	err = a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
+		if len(args) == 3 {
+			t, err = sampleTree(ctx, fl, flow.RunOptions{Larder: l, Log: a.logger()}, args[1], args[2])
+			return err
+		}
 		if flowErr == nil {
 			t, err = flowTree(ctx, fl, flow.RunOptions{Larder: l, Only: args[1:], Log: a.logger()})
 			return err
@@ -90,6 +101,34 @@ func flowTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions) (explain.Tr
 		}
 		for _, in := range node.From {
 			at.From = append(at.From, in.Node)
+		}
+		t.Nodes = append(t.Nodes, at)
+	}
+	return t, nil
+}
+
+// sampleTree is what one sample of a node is made of, down to the files.
+func sampleTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions, node, number string) (explain.Tree, error) {
+	sample, err := sampleNumber(number)
+	if err != nil {
+		return explain.Tree{}, err
+	}
+	all, err := fl.Ancestry(ctx, o, node, sample)
+	if err != nil {
+		return explain.Tree{}, flowError(err)
+	}
+	var t explain.Tree
+	for i, n := range all {
+		items := strings.Join(n.Items, ", ")
+		at := explain.TreeNode{ID: strconv.Itoa(i), Label: items, Note: n.From, Kept: n.Kept}
+		switch {
+		case i == 0:
+			at.Label, at.Note = fmt.Sprintf("%s, sample %d", n.Node, n.Index), items
+		case n.Node != "":
+			at.Note = fmt.Sprintf("made by %s, sample %d", n.Node, n.Index)
+		}
+		for _, of := range n.Of {
+			at.From = append(at.From, strconv.Itoa(of))
 		}
 		t.Nodes = append(t.Nodes, at)
 	}

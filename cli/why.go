@@ -36,8 +36,8 @@ declaration by declaration.`,
 			sample := -1
 			if len(args) == 3 {
 				var err error
-				if sample, err = strconv.Atoi(args[2]); err != nil || sample < 0 {
-					return usageError{fmt.Errorf("sample %q is not the number of a sample", args[2])}
+				if sample, err = sampleNumber(args[2]); err != nil {
+					return err
 				}
 			}
 			return a.whyFlow(c.Context(), args[0], args[1], sample, set)
@@ -45,6 +45,15 @@ declaration by declaration.`,
 	}
 	set.flags(c)
 	return c
+}
+
+// sampleNumber reads the number of a sample.
+func sampleNumber(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, usageError{fmt.Errorf("sample %q is not the number of a sample", text)}
+	}
+	return n, nil
 }
 
 func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set variables) error {

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/draw"
 	"image/jpeg"
@@ -63,6 +64,18 @@ func encodeJPEG(w io.Writer, img image.Image) error {
 		return encodeCMYK(w, inks)
 	}
 	return jpeg.Encode(w, img, &jpeg.Options{Quality: jpegQuality})
+}
+
+// EncodeJPEG encodes an image as JPEG with a quality from 1 to 100, by the encoder of the
+// standard library.
+func EncodeJPEG(v any, quality int) ([]byte, error) {
+	return writeImage("jpeg", v, func(w io.Writer, img image.Image) error {
+		img = rasterJPEG(img)
+		if _, ok := img.(*image.CMYK); ok {
+			return errors.New("JPEG of CMYK is written with one quality only")
+		}
+		return jpeg.Encode(w, img, &jpeg.Options{Quality: quality})
+	})
 }
 
 // rasterJPEG brings types that image/jpeg would ask for each pixel to one that it

@@ -66,6 +66,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			{"../store/disk/disk.go", "", "\nfunc _() {}\n"},
 			{"../mapper/imagestats.go", "float64(c.sum) / float64(c.n)", "float64(c.sum)/float64(c.n) + 1"},
 			{"../codec/jpeg.go", "const narrow = 2", "const narrow = 3"},
+			{"../internal/expression/metered.go", `"larder add"`, `"larder plus"`},
 			{"../op/select.go", "it must be true or false", "it must be one of true and false"},
 			{program + "/own/own.go", "3 * int64(by)", "4 * int64(by)"}, // by what makes a maker
 			{program + "/own/own.go", "n / 2", "n / 3"},                 // by a function that is given
@@ -74,11 +75,11 @@ func TestBuildsOfComponents(t *testing.T) {
 			{program + "/own/own.go", "made(2)", "made(3)"},             // by one that has a version
 			{program + "/own/own.go", "s.side * s.side", "2 * s.side"},  // by a method of what a codec returns
 			{program + "/own/own.go", `"number "`, `"no. "`},            // by one of what is made, which the codec calls
-		})), "image-stats", "stats of jpeg", "stats of png", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own area of square", "own label")
+		})), "image-stats", "stats of jpeg", "stats of png", "compute", "filter", "own plain", "own plain of twice", "own given", "own typed", "own constant of twice", "own area of square", "own label")
 	})
 	t.Run("another version of a module", func(t *testing.T) {
 		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, by which the rest of the program is known
-			"image-resize", "filter", "validate",
+			"image-resize", "compute", "filter", "validate",
 			"color-jitter", "image-crop", "image-flip", "image-pad", "random-crop", "stats of png") // whose codec compresses by another module
 	})
 	t.Run("without the sources of main", func(t *testing.T) {

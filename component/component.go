@@ -57,7 +57,7 @@ type Component struct {
 	Type   reflect.Type // of the parameters: a struct
 	Many   bool         // an operator that takes several inputs
 	Outs   bool         // an operator that puts out several datasets
-	Scans  bool         // an operator that reads all of its input when it is applied
+	Scans  bool         // an operator that always reads all of its input when it is applied; see Scanner
 	Maps   bool         // an operator that applies a mapper to samples
 
 	source func(ctx context.Context, env *Env, params any) (Samples, error)
@@ -67,6 +67,19 @@ type Component struct {
 	order  func(params any, n int) (order.Order, error)
 
 	function any // that was registered
+}
+
+// A Scanner is a parameter struct of an operator that reads all of its input when it is
+// applied with some parameters, and with others does not.
+type Scanner interface {
+	Scans() bool
+}
+
+// ScansFor reports whether an operator with these parameters reads all of its input
+// when it is applied.
+func (c *Component) ScansFor(params any) bool {
+	s, ok := params.(Scanner)
+	return c.Scans || ok && s.Scans()
 }
 
 // Function returns the Go function that was registered, by which the component's

@@ -28,6 +28,9 @@ type Env struct {
 	// Pieces, if not nil, has a sink that is a [Piecer] take over what it wrote
 	// before.
 	Pieces *Pieces
+	// Logs is a folder that takes what commands say about samples; "" means that
+	// nobody wants to know.
+	Logs string
 	// Ending, if not nil, is told of what has to be over before the run is.
 	Ending *Ending
 	// Mapping says how the node applies a mapper; nil keeps nothing.

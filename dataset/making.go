@@ -279,7 +279,7 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 			return Sample{}, err
 		}
 	}
-	ctx, done := using(ctx, m.in)
+	ctx, done := using(withPlace(ctx, Place{m.node.Node, m.index}), m.in)
 	defer done()
 	return m.maker.Map(withRand(ctx, source), m.in)
 }

@@ -107,6 +107,12 @@ func (p Path) to(n int) string {
 // Inside reports whether the path leads into an item, not just to it.
 func (p Path) Inside() bool { return len(p.steps) > 0 }
 
+// Leads reports whether q lies where p leads, or in what is there.
+func (p Path) Leads(q Path) bool {
+	return p.Item == q.Item && len(p.steps) <= len(q.steps) &&
+		slices.EqualFunc(p.steps, q.steps[:len(p.steps)], func(a, b step) bool { return a.text == b.text })
+}
+
 // A NoValueError says that a document has nothing where a path leads.
 type NoValueError struct {
 	Path   string // as far as it can be followed, and one step more
@@ -191,34 +197,75 @@ func (s Sample) Set(ctx context.Context, path string, value any) (Sample, error)
 	if err != nil {
 		return Sample{}, err
 	}
-	ext, old := "json", any(nil)
-	f, has := s.Field(p.Item)
-	if has {
+	ext := "json"
+	if f, has := s.Field(p.Item); has {
 		if ext, err = f.Item.Ext(ctx); err != nil {
 			return Sample{}, fmt.Errorf("item %s: %w", p.Item, err)
 		}
-		if p.Inside() {
-			if old, err = s.Value(ctx, p.Item); err != nil {
-				return Sample{}, err
-			}
+	}
+	return s.SetAll(ctx, ext, Setting{p, value})
+}
+
+// A Setting is a value and where in a sample it belongs.
+type Setting struct {
+	Path  Path
+	Value any
+}
+
+// SetAll does what [Sample.Set] does for several paths, one after another, and reads
+// and writes each item once. What is set as a whole, or was not there, is made an item
+// with the extension.
+func (s Sample) SetAll(ctx context.Context, ext string, settings ...Setting) (Sample, error) {
+	out := s
+	var done []string
+	for _, first := range settings {
+		name := first.Path.Item
+		if slices.Contains(done, name) {
+			continue
+		}
+		done = append(done, name)
+		of := slices.DeleteFunc(slices.Clone(settings), func(o Setting) bool { return o.Path.Item != name })
+		it, err := s.setItem(ctx, ext, of)
+		if err != nil {
+			return Sample{}, err
+		}
+		out = out.WithItem(name, it)
+	}
+	return out, nil
+}
+
+// setItem returns an item of s with values set in it.
+func (s Sample) setItem(ctx context.Context, ext string, settings []Setting) (*Item, error) {
+	name := settings[0].Path.Item
+	f, has := s.Field(name)
+	within := has && !slices.ContainsFunc(settings, func(o Setting) bool { return !o.Path.Inside() })
+	var doc any
+	var err error
+	if within {
+		if doc, err = s.Value(ctx, name); err != nil {
+			return nil, err
+		}
+		if ext, err = f.Item.Ext(ctx); err != nil {
+			return nil, fmt.Errorf("item %s: %w", name, err)
 		}
 	}
-	doc, err := p.put(old, 0, value)
-	if err != nil {
-		return Sample{}, err
+	for _, o := range settings {
+		if doc, err = o.Path.put(doc, 0, o.Value); err != nil {
+			return nil, err
+		}
 	}
 	update := codecFor(ext).Update
-	if !p.Inside() || update == nil || !has {
-		return s.WithItem(p.Item, NewItem(ext, doc)), nil
+	if !within || update == nil {
+		return NewItem(ext, doc), nil
 	}
 	b, err := f.Item.Bytes(ctx)
 	if err == nil {
 		b, err = update(b, doc)
 	}
 	if err != nil {
-		return Sample{}, fmt.Errorf("item %s: %w", p.Item, err)
+		return nil, fmt.Errorf("item %s: %w", name, err)
 	}
-	return s.WithItem(p.Item, NewBytes(ext, b)), nil
+	return NewBytes(ext, b), nil
 }
 
 // put returns v with the value where the steps from n on lead; maps and lists

@@ -48,6 +48,20 @@ func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
 	return NewBytes(ext, b), nil
 }
 
+// RecodeJPEG returns an item with the image of it, encoded as JPEG with a quality from 1
+// to 100.
+func RecodeJPEG(ctx context.Context, it *Item, quality int) (*Item, error) {
+	v, err := it.Value(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := codec.EncodeJPEG(v, quality)
+	if err != nil {
+		return nil, fmt.Errorf("encode as jpeg: %w", err)
+	}
+	return NewBytes("jpg", b), nil
+}
+
 // CheckExt returns an error if items cannot be encoded under an extension.
 func CheckExt(ext string) error {
 	c, _ := codec.ByExtension(ext)

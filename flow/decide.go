@@ -168,7 +168,7 @@ func (r *run) readsThrough(s *state, samples int) float64 {
 	if s.Component.Kind == component.Sink || s.Options.Checkpoint {
 		return 1
 	}
-	if s.Component.Scans {
+	if s.Component.ScansFor(s.Params) {
 		return 1 + r.reads(s.Node, samples)
 	}
 	if o, ok := s.Component.Order(s.Params, samples); ok && samples > 0 {

@@ -128,7 +128,7 @@ func (p *planner) node(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	if s.Component.Scans { // of what was found
+	if s.Component.ScansFor(s.Params) { // of what was found
 		np.Kept += s.tally.FromMemory.Load() + s.tally.FromStore.Load()
 	}
 	np.Samples = count(data)
@@ -473,11 +473,21 @@ func (p *planner) lastUses(ctx context.Context, node string) map[int]use {
 // Why says of one sample of a node what of it would be computed now and why,
 // for every result that goes into it: a line each.
 func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) ([]string, error) {
-	o.Only = []string{node}
 	ctx = larder.Dry(ctx)
-	p, err := f.plan(ctx, o)
+	p, s, err := f.planned(ctx, o, node, sample)
 	if err != nil {
 		return nil, err
+	}
+	return p.reasons(ctx, s)
+}
+
+// planned returns one sample of a node as it would be made. Samples are numbered through
+// all outputs.
+func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample int) (*planner, dataset.Sample, error) {
+	o.Only = []string{node}
+	p, err := f.plan(ctx, o)
+	if err != nil {
+		return nil, dataset.Sample{}, err
 	}
 	n := 0
 	for _, part := range p.state(node).data.Parts {
@@ -487,11 +497,11 @@ func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) (
 		}
 		s, err := part.At(ctx, sample-n)
 		if err != nil {
-			return nil, p.failed(ctx, p.state(node), err)
+			err = p.failed(ctx, p.state(node), err)
 		}
-		return p.reasons(ctx, s)
+		return p, s, err
 	}
-	return nil, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
+	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
 }
 
 // reasons says a line of each result that goes into a sample.

@@ -50,14 +50,14 @@ func (r *run) looksAhead(s *state) bool {
 	}
 	above := r.above(s, func(*state) bool { return false })
 	return slices.ContainsFunc(above, func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip }) &&
-		!slices.ContainsFunc(above, func(n *state) bool { return n.Component.Scans })
+		!slices.ContainsFunc(above, func(n *state) bool { return n.Component.ScansFor(n.Params) })
 }
 
 // lay makes what a node puts out, and computes nothing of it. It reports whether that
 // could be done: an error is met again.
 func (r *run) lay(ctx context.Context, of, s *state) bool {
 	in, err := r.input(s)
-	if err != nil || s.Component.Scans {
+	if err != nil || s.Component.ScansFor(s.Params) {
 		return false
 	}
 	env := r.env(s.Node, &s.tally)

@@ -34,6 +34,9 @@ type RunOptions struct {
 	// OnError says what becomes of samples that a source or a mapper cannot
 	// make, where the node does not say it.
 	OnError OnError
+	// Logs is a folder, by its absolute path, that takes what commands of exec write to
+	// stderr: NODE/SAMPLE.log of each sample that one is run for; "" means none.
+	Logs string
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -193,7 +196,7 @@ func (r *run) state(name string) *state {
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
-		Pool: r.pool(n), Log: r.Log.With("node", n.Name),
+		Pool: r.pool(n), Log: r.Log.With("node", n.Name), Logs: r.Logs,
 	}
 	if r.ends {
 		env.Ending = &r.ending

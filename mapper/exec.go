@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
@@ -38,6 +39,9 @@ func init() {
 // they are. Of the environment only Env, PATH, HOME and TMPDIR reach the command,
 // and what [larder.Environ] adds.
 //
+// Timeout and Bytes bound what the command may take. They are no part of the identity, as
+// they decide whether there is a result, and not which.
+//
 // What the command starts ends with it, or with the run at the latest, and so does
 // the folder. Where the program was killed, [Sweep] ends both.
 type Exec struct {
@@ -46,6 +50,34 @@ type Exec struct {
 	Into    []string         `param:"into,required" doc:"items that the command makes, as files in LARDER_OUT"`
 	Code    []component.Path `param:"code" doc:"files that the result depends on: scripts, weights, tables"`
 	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
+	Timeout string           `param:"timeout" doc:"how long the command may take for a sample, such as 30s or 5m; then it is ended, and the sample is an error. Without it, as long as it takes"`
+	Bytes   int              `param:"max-bytes" doc:"how many bytes the files that the command leaves may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
+}
+
+// maxLeft is how much a command may leave unless it is told.
+const maxLeft = 1 << 30
+
+// Check refuses bounds that are none.
+func (m Exec) Check() error {
+	if _, err := m.timeout(); err != nil {
+		return err
+	}
+	if m.Bytes < 0 {
+		return fmt.Errorf("max-bytes is %d and must not be negative", m.Bytes)
+	}
+	return nil
+}
+
+// timeout is how long the command may take; 0 is as long as it takes.
+func (m Exec) timeout() (time.Duration, error) {
+	if m.Timeout == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(m.Timeout)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("timeout %q must be a time such as 30s, 5m or 1h30m", m.Timeout)
+	}
+	return d, nil
 }
 
 // Maker returns the mapper. The code files are read now: their content is part
@@ -59,7 +91,15 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, fmt.Errorf("item %q cannot be the name of a file; give it a name without dots and slashes", k)
 		}
 	}
-	run := &execution{Exec: m, env: env, code: map[string]key.Digest{}, folders: newFolders()}
+	limit, err := m.timeout()
+	if err != nil {
+		return nil, err
+	}
+	logs, err := logsOf(env)
+	if err != nil {
+		return nil, err
+	}
+	run := &execution{Exec: m, limit: limit, logs: logs, env: env, code: map[string]key.Digest{}, folders: newFolders()}
 	if env.Ending != nil {
 		// It stands for the run as long as that lasts: by its name what is left
 		// of executions that are over is found.
@@ -86,7 +126,9 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	return dataset.NewMaker(dataset.MakerFunc{
 		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
 		// Of the outside the command gets a folder, and what is in Params.
-		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin"},
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
+			// How long it may take, and where its log is, changes no result.
+			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlaceOf"},
 	})
 }
 
@@ -122,9 +164,11 @@ func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param,
 // execution is what one use of the mapper needs to run.
 type execution struct {
 	Exec
-	argv []string
-	env  *component.Env
-	code map[string]key.Digest // of the files in the identity, by path
+	limit time.Duration // 0: none
+	logs  logFolder     // takes what the command writes to stderr
+	argv  []string
+	env   *component.Env
+	code  map[string]key.Digest // of the files in the identity, by path
 
 	folders string // how the names of the folders begin in which the command runs
 }
@@ -207,18 +251,28 @@ func write(ctx context.Context, path string, it *dataset.Item) error {
 }
 
 // start runs the command to its end.
-func (e *execution) start(ctx context.Context, dir, in, out string) error {
-	cmd := exec.CommandContext(ctx, e.argv[0], e.argv[1:]...)
+func (e *execution) start(ctx context.Context, dir, in, out string) (err error) {
+	bounded, cancel := e.bounded(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(bounded, e.argv[0], e.argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), []string{"LARDER_IN=" + in, "LARDER_OUT=" + out})
 	var stderr tail
-	cmd.Stderr = &stderr
-	err := runGroup(cmd)
-	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
+	log, err := openLog(ctx, e.logs)
+	if err != nil {
+		return fmt.Errorf("logs: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.close()) }()
+	cmd.Stderr = &said{&stderr, log}
+	err = runGroup(cmd)
+	if bounded.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		endProcesses(dir + string(filepath.Separator))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if err != nil && bounded.Err() != nil {
+		return fmt.Errorf("command %s: it took longer than the timeout of %s, and was ended%s", strings.Join(e.Command, " "), e.Timeout, stderr.String())
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it ended well, and what it left is ended now
@@ -227,6 +281,14 @@ func (e *execution) start(ctx context.Context, dir, in, out string) error {
 		return fmt.Errorf("command %s: %w%s", strings.Join(e.Command, " "), err, stderr.String())
 	}
 	return nil
+}
+
+// bounded is ctx for as long as the command may take.
+func (e *execution) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, e.limit)
 }
 
 // environ is the environment of the command, but for the two folders.
@@ -247,6 +309,7 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 		return dataset.Sample{}, err
 	}
 	var fields []dataset.Field
+	left := int64(cmp.Or(e.Bytes, maxLeft))
 	for _, f := range files {
 		name, ext, ok := strings.Cut(f.Name(), ".")
 		switch {
@@ -258,6 +321,13 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 			return dataset.Sample{}, fmt.Errorf("the command left %s, and item %s is not in its list into: %v", f.Name(), name, e.Into)
 		case slices.ContainsFunc(fields, func(g dataset.Field) bool { return g.Key == name }):
 			return dataset.Sample{}, fmt.Errorf("the command left item %s twice, under two extensions", name)
+		}
+		info, err := f.Info()
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		if left -= info.Size(); left < 0 {
+			return dataset.Sample{}, fmt.Errorf("the command left files of more than %d bytes, at %s; have it leave less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), f.Name())
 		}
 		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		if err != nil {

@@ -47,6 +47,10 @@ func TestMakersAreKnownByWhatMakesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, l, m, "mapper.ImageStats.Maker", "mapper.channel.mean", "larder/array")
+	if m, err = (Compute{Set: map[string]string{"a": "b + 1"}}).Maker(); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, l, m, "mapper.formulasOf", "expression.Expression.Eval", "expression.meter.add", "expression.Document", "expression.metered.Visit", "github.com/expr-lang/expr")
 }
 
 // TestGivenFunctionsThatGetOthers: what is Given stands for the function that the

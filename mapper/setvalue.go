@@ -63,15 +63,7 @@ func setter(path dataset.Path, text string, of *dataset.Item, format string) (da
 			return []string{}, []string{path.Item}
 		},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
-			if s.Len() > 0 {
-				return s.Set(ctx, text, value)
-			}
-			s, err := s.Set(ctx, text, value)
-			if err != nil {
-				return s, err
-			}
-			v, err := s.Value(ctx, path.Item)
-			return oneItem(path.Item, format, v), err
+			return s.SetAll(ctx, format, dataset.Setting{Path: path, Value: value})
 		},
 	})
 }

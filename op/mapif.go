@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/expression"
 	"github.com/larder-data/larder/order"
 )
 
@@ -42,7 +43,7 @@ func (m MapIf) Check() error {
 		return fmt.Errorf("probability is %v and must be from 0 to 1", *p)
 	}
 	if m.Where != "" {
-		if err := check(m.Where); err != nil {
+		if err := expression.Check(m.Where); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Sample
 		return nil, err
 	}
 	if m.Where != "" {
-		if c.where, err = compile(m.Where); err != nil {
+		if c.where, err = expression.Compile(m.Where); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +109,7 @@ type conditions struct {
 	positions   order.Order
 	probability *float64
 	seed        uint64
-	where       *expression
+	where       *expression.Expression
 }
 
 // hold reports whether sample s at position i fulfils all conditions. Its items
@@ -123,13 +124,13 @@ func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, e
 	if c.where == nil {
 		return true, nil
 	}
-	v, err := c.where.eval(ctx, s)
+	v, err := c.where.Eval(ctx, s)
 	if err != nil {
 		return false, &dataset.SampleError{Node: c.node, Index: i, Err: err}
 	}
 	ok, err := truth(v)
 	if err != nil {
-		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", c.where.source, err)}
+		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", c.where.Text(), err)}
 	}
 	return ok, nil
 }

@@ -108,7 +108,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	}
 	for _, formula := range []string{
 		`not has(metadata.leter)`, `has(metadata.letter)`, `has(metadata.size.width)`, `not has(metadata.sise.width)`, `not has(mask)`, `has(n)`, `not has(mask.a.b)`,
-		`(metadata.leter ?? "none") == "none"`, `(mask ?? 5) == 5`, `(mask.a.b ?? 5) == 5`, `metadata?.leter == nil`, `metadata.leter == nil`, `metadata?.sise.width == nil`,
+		`(metadata.leter ?? "none") == "none"`, `(mask ?? 5) == 5`, `(mask.a.b ?? 5) == 5`, `(mask ?? metadata.leter ?? metadata.size.wide ?? 5) == 5`, `metadata?.leter == nil`, `metadata.leter == nil`, `metadata?.sise.width == nil`,
 		`metadata.none == nil`, `has(metadata.leter) ? metadata.leter > 3 : true`, `"letter" in metadata`, `not ("leter" in metadata)`, `get(metadata, "leter") == nil`,
 		`item("my-item") == 7`, `item("in") == "inside"`, `item("0k")["x y"] == 2`, `item("0k")?.z == nil`, `item("a b") - item("my-item") == 2`, `item == 4`, `item("item") == 4`, `item("n") == n`,
 		`has(item("a b"))`, `not has(item("a c"))`, `(item("a c") ?? 1) == 1`, `let n = 5; item("n") == 1`,

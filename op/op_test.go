@@ -222,7 +222,7 @@ func TestErrorsNameTheSample(t *testing.T) {
 	if _, err := c.Apply(t.Context(), env(), op.Filter{Where: "nothing > 1"}, one(5)); err == nil || !strings.Contains(err.Error(), `no item "nothing"`) {
 		t.Errorf("an unknown item gives %v", err)
 	}
-	if _, err := (op.Split{Sizes: []any{int64(12), int64(10)}}).Apply(numbers(15)); err == nil {
+	if _, err := (op.Split{Sizes: []any{int64(12), int64(10)}}).Apply(t.Context(), env(), numbers(15)); err == nil {
 		t.Error("parts larger than the dataset were accepted")
 	}
 }

@@ -10,9 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
+	"github.com/larder-data/larder/source"
 )
 
 func init() {
@@ -35,31 +39,41 @@ func init() {
 }
 
 // scan evaluates an expression for every sample and turns the results into Ts.
-func scan[T any](ctx context.Context, env *component.Env, name, source string, in component.Samples, convert func(v any) (T, error)) ([]T, error) {
-	e, err := compile(source)
+func scan[T any](ctx context.Context, env *component.Env, name, text string, in component.Samples, convert func(v any) (T, error)) ([]T, error) {
+	e, err := expression.Compile(text)
 	if err != nil {
 		return nil, err
 	}
-	op, err := e.op(ctx, env.Larder, name, convert)
+	op, err := identity(ctx, env.Larder, name, e, convert)
 	if err != nil {
 		return nil, err
 	}
 	env.Tally.Total.Store(int64(in.Len()))
 	return dataset.Scan[T]{
-		Node: env.Node, Op: op, Reads: e.reads, May: e.may, Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
+		Node: env.Node, Op: op, Reads: e.Reads(), May: e.May(), Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {
-			v, err := e.eval(ctx, s)
+			v, err := e.Eval(ctx, s)
 			if err != nil {
 				var zero T
 				return zero, err
 			}
 			t, err := convert(v)
 			if err != nil {
-				return t, fmt.Errorf("expression %s: %w", e.source, err)
+				return t, fmt.Errorf("expression %s: %w", e.Text(), err)
 			}
 			return t, nil
 		},
 	}.Run(ctx, in)
+}
+
+// identity returns the identity of an operator that evaluates an expression and passes
+// what comes of it to a function.
+func identity(ctx context.Context, l *larder.Larder, name string, e *expression.Expression, convert any) (*key.Op, error) {
+	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{expression.Compile, (*expression.Expression).Eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return key.NewOp(name, id.Code, key.Param{Name: "expression", Value: e.Text()})
 }
 
 // Filter passes on the samples for which an expression is true.
@@ -71,7 +85,7 @@ type Filter struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (f Filter) Check() error { return check(f.Where) }
+func (f Filter) Check() error { return expression.Check(f.Where) }
 
 // Apply implements the operator.
 func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
@@ -100,7 +114,7 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 func truth(v any) (bool, error) {
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("is %s; it must be true or false", shown(v))
+		return false, fmt.Errorf("is %s; it must be true or false", expression.Shown(v))
 	}
 	return b, nil
 }
@@ -123,7 +137,7 @@ type Sort struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (s Sort) Check() error { return check(s.By) }
+func (s Sort) Check() error { return expression.Check(s.By) }
 
 // Apply implements the operator.
 func (s Sort) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
@@ -225,7 +239,7 @@ func rankOf(v any) (rank, error) {
 		}
 		return rank{Number: v}, nil
 	default:
-		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", shown(v))
+		return rank{}, fmt.Errorf("is %s; sorting needs a number or a text", expression.Shown(v))
 	}
 }
 
@@ -242,7 +256,7 @@ func (w WeightedSample) Check() error {
 	if err := notNegative("n", w.N); err != nil {
 		return err
 	}
-	return check(w.Weight)
+	return expression.Check(w.Weight)
 }
 
 // Apply implements the operator.
@@ -266,7 +280,7 @@ func (w WeightedSample) Apply(ctx context.Context, env *component.Env, in compon
 func weight(v any) (float64, error) {
 	r, err := rankOf(v)
 	if err != nil || r.IsText || r.Number < 0 || math.IsInf(r.Number, 1) {
-		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", shown(v))
+		return 0, fmt.Errorf("is %s; a weight must be a number that is not negative", expression.Shown(v))
 	}
 	return r.Number, nil
 }
@@ -277,7 +291,7 @@ type GroupBy struct {
 }
 
 // Check refuses an expression that cannot be read.
-func (g GroupBy) Check() error { return check(g.By) }
+func (g GroupBy) Check() error { return expression.Check(g.By) }
 
 // Apply implements the operator.
 func (g GroupBy) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Data, error) {
@@ -314,7 +328,7 @@ func groupName(v any) (string, error) {
 			return strconv.FormatFloat(v, 'f', -1, 64), nil
 		}
 	}
-	return "", fmt.Errorf("is %s; a group needs a text, a whole number or a truth value", shown(v))
+	return "", fmt.Errorf("is %s; it must be a text, a whole number or a truth value", expression.Shown(v))
 }
 
 // pick is the dataset of the samples of in at the given positions.

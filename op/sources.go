@@ -9,4 +9,4 @@ import (
 //go:embed *.go
 var files embed.FS
 
-var _ = source.Register(files, source.Options{Pure: []string{"github.com/expr-lang/expr/..."}})
+var _ = source.Register(files)

@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/expression"
 	"github.com/larder-data/larder/order"
 )
 
 func init() {
-	component.RegisterParts("split", "Splits a dataset into parts of given sizes, one after another; none of its samples is lost.",
-		func(_ context.Context, _ *component.Env, p Split, in component.Samples) (component.Data, error) {
-			return p.Apply(in)
+	component.RegisterParts("split", "Splits a dataset into parts of given sizes: one after another, with the same share of each value of an expression, or by the hash of a value; none of its samples is lost.",
+		func(ctx context.Context, env *component.Env, p Split, in component.Samples) (component.Data, error) {
+			return p.Apply(ctx, env, in)
 		})
 	component.RegisterParts("batch", "Splits a dataset into parts of one size; the last may be shorter.",
 		func(_ context.Context, _ *component.Env, p Batch, in component.Samples) (component.Data, error) {
@@ -28,9 +30,22 @@ func init() {
 
 // Split splits a dataset into parts: whole numbers are samples, fractions are
 // shares that add up to 1, and one part may be null for all the rest.
-// Fractions are rounded by the largest remainder, so no sample is lost.
+// Fractions are rounded by the largest remainder, so no sample is lost. Samples keep
+// their order in each part.
+//
+// By itself it cuts the dataset into parts that follow each other. With Stratify each
+// part has of each value its share, to less than one sample where there are two parts,
+// and a sample or two where there are more; the first samples of a value are in the
+// first part. With Hash a sample's part follows from a value of its own and the seed
+// alone, and so stays when others are added or taken away; then parts have about their
+// share. What is hashed is SHA-256 of the seed, a colon and the value as a text: its
+// first 53 bits are a number from 0 to 1, and the parts follow each other there.
 type Split struct {
-	Sizes any `param:"sizes,required" doc:"a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest"`
+	Sizes    any    `param:"sizes,required" doc:"a list of sizes, or a map of names to sizes: whole numbers, or fractions that add up to 1, and at most one null for the rest"`
+	Stratify string `param:"stratify" doc:"an expression over the items that gives a text, a whole number or a truth value: each part has its share of each value"`
+	Hash     string `param:"hash" doc:"an expression over the items that gives a text, a whole number or a truth value, by whose hash a sample has its part, whatever others there are; sizes are fractions then"`
+	Seed     int    `param:"seed" doc:"with hash: another seed gives samples other parts" default:"0"`
+	Rest     string `param:"rest" doc:"what becomes of samples that the sizes leave over: an error, or they are in no part" default:"error" enum:"error|drop"`
 }
 
 // part is one part of a split before the number of samples is known.
@@ -39,6 +54,8 @@ type part struct {
 	size  float64
 	whole bool // size counts samples
 	rest  bool
+
+	dropped bool // it is not put out
 }
 
 // parts reads the sizes.
@@ -78,10 +95,36 @@ func (s Split) parts() ([]part, error) {
 	default:
 		return nil, errors.New("sizes must be a list or a map")
 	}
-	return parts, checkParts(parts)
+	if err := checkParts(parts, s.Rest == dropRest); err != nil {
+		return nil, err
+	}
+	if s.Rest == dropRest && !slices.ContainsFunc(parts, func(p part) bool { return p.rest }) {
+		parts = append(parts, part{rest: true, dropped: true})
+	}
+	return parts, s.checkBy(parts)
 }
 
-func checkParts(parts []part) error {
+const dropRest = "drop"
+
+// checkBy refuses ways of splitting that do not go together.
+func (s Split) checkBy(parts []part) error {
+	if s.Hash == "" && s.Seed != 0 {
+		return errors.New("seed is of use only with hash; to draw samples, shuffle them before")
+	}
+	if s.Hash == "" {
+		return nil
+	}
+	if s.Stratify != "" {
+		return errors.New("stratify and hash cannot both be given: one has shares be right, the other samples stay")
+	}
+	if i := slices.IndexFunc(parts, func(p part) bool { return p.whole }); i >= 0 {
+		return fmt.Errorf("with hash, sizes must be fractions, and part %s has %v samples: how many there will be is left to chance", parts[i].name, parts[i].size)
+	}
+	return nil
+}
+
+// checkParts refuses sizes that fit no dataset; open says that they may leave a rest.
+func checkParts(parts []part, open bool) error {
 	var rests, wholes, fractions int
 	var sum float64
 	for _, p := range parts {
@@ -103,33 +146,64 @@ func checkParts(parts []part) error {
 		return errors.New("at most one part may be null, the rest")
 	case wholes > 0 && fractions > 0:
 		return errors.New("sizes must be all whole numbers or all fractions; write 1.0 for the whole")
-	case fractions > 0 && (sum > 1+slack || rests == 0 && sum < 1-slack):
-		return fmt.Errorf("fractions add up to %v; they must add up to 1, or leave a rest to a part that is null", sum)
+	case fractions > 0 && (sum > 1+slack || rests == 0 && !open && sum < 1-slack):
+		return fmt.Errorf("fractions add up to %v; they must add up to 1, or leave a rest to a part that is null, or to none: rest: drop", sum)
 	}
 	return nil
 }
 
-// Check refuses sizes that can fit no dataset.
+// Check refuses sizes that can fit no dataset, and expressions that cannot be read.
 func (s Split) Check() error {
-	_, err := s.parts()
-	return err
+	if err := oneOf("rest", s.Rest, "", "error", dropRest); err != nil {
+		return err
+	}
+	if _, err := s.parts(); err != nil {
+		return err
+	}
+	for _, text := range []string{s.Stratify, s.Hash} {
+		if text == "" {
+			continue
+		}
+		if err := expression.Check(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
+// Scans implements [component.Scanner].
+func (s Split) Scans() bool { return s.Stratify != "" || s.Hash != "" }
+
 // Apply implements the operator.
-func (s Split) Apply(in component.Samples) (component.Data, error) {
+func (s Split) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Data, error) {
 	parts, err := s.parts()
 	if err != nil {
 		return component.Data{}, err
 	}
-	sizes, err := partSizes(parts, in.Len())
-	if err != nil {
-		return component.Data{}, err
+	var data component.Data
+	switch {
+	case s.Hash != "":
+		data, err = s.byHash(ctx, env, parts, in)
+	case s.Stratify != "":
+		data, err = s.byValue(ctx, env, parts, in)
+	default:
+		var sizes []int
+		if sizes, err = partSizes(parts, in.Len()); err == nil {
+			data, err = consecutive(in, names(parts), sizes)
+		}
 	}
+	if err == nil && parts[len(parts)-1].dropped {
+		data.Names, data.Parts = data.Names[:len(parts)-1], data.Parts[:len(parts)-1]
+	}
+	return data, err
+}
+
+func names(parts []part) []string {
 	names := make([]string, len(parts))
 	for i, p := range parts {
 		names[i] = p.name
 	}
-	return consecutive(in, names, sizes)
+	return names
 }
 
 // partSizes gives each part its number of samples of n.

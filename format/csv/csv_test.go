@@ -278,3 +278,67 @@ func TestLinksInTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsSayWhichTheyAre: by the name of the file and the number in it.
+func TestRowsSayWhichTheyAre(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte("a,b\n1,\"x\ny\"\n2,z\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := csv.Source{File: "from"}.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ds.At(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Value(t.Context(), "from"); err != nil || fmt.Sprint(v) != "map[name:table.csv row:1]" || !slices.Equal(s.Keys(), []string{"a", "b", "from"}) {
+		t.Errorf("%v, %v, items %q", v, err, s.Keys())
+	}
+	if ds, err = (csv.Source{File: "b"}).Open(t.Context(), path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ds.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), `table.csv:4:1: file: there is an item "b" already`) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestCompressedTables: with lines in fields, a byte order mark, and errors where they are
+// in what was unpacked.
+func TestCompressedTables(t *testing.T) {
+	for _, ext := range []string{".gz", ".zst"} {
+		path := filepath.Join(t.TempDir(), "t.csv"+ext)
+		if err := write(t, csv.Sink{Path: component.Path(path), Header: true}, sample("x\ny", int64(1)), sample("z", int64(2))); err != nil {
+			t.Fatal(err)
+		}
+		ds, err := csv.Source{}.Open(t.Context(), path, nil)
+		if err != nil || ds.Len() != 2 {
+			t.Fatal(ds, err)
+		}
+		var got []string
+		for i := range 2 {
+			s, err := ds.At(t.Context(), 1-i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, show(t, s))
+		}
+		if want := []string{`a="z" b="2"`, `a="x\ny" b="1"`}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		typed, err := csv.Source{Types: map[string]string{"a": "int"}}.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := typed.At(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "t.csv"+ext+":4:1: column a") {
+			t.Errorf("the error is %v", err)
+		}
+		if err := os.WriteFile(path, []byte("a,b\n1,2\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (csv.Source{}).Open(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
+			t.Errorf("of a table that is not compressed: %v", err)
+		}
+	}
+}

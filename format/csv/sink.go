@@ -27,6 +27,7 @@ func init() {
 type Sink struct {
 	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
 	Overwrite output.Overwrite  `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress  rows.Packing      `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed" enum:"none|gzip|zstd"`
 	Columns   []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
 	Header    bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
 	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
@@ -47,10 +48,11 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 // Listed says that what was written, and was not touched since, may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that a row depends on the columns, and names no file.
+// Pieces says that a row depends on the columns, and names no file. What is compressed
+// has no rows that could be copied.
 func (s Sink) Pieces(ctx context.Context, in component.Samples) (on []string, ok bool, err error) {
 	on, err = s.keys(ctx, in)
-	return on, len(s.Files) == 0, err
+	return on, len(s.Files) == 0 && !s.Compress.Packs(string(s.Path)), err
 }
 
 // Write writes a dataset. Items must be text, numbers, truth values or null,
@@ -59,7 +61,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
+	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
 }
 
 // Fits says whether a row can hold a sample.

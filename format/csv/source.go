@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item.",
+	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz or .zst is unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -39,6 +39,7 @@ type Source struct {
 	Types     map[string]string `param:"types" doc:"column to type: int, float or bool, where it is not text (string); an empty field of such a column is null"`
 	Files     map[string]string `param:"files" doc:"item to column: columns that hold the path of a file, from the folder of the table, make items of these files"`
 	Outside   bool              `param:"outside" doc:"files may lie outside the folder of the table"`
+	File      string            `param:"file" doc:"give each sample an item of this name that says which row of which file it is, from 0: {name: a.csv, row: 0}"`
 }
 
 // Check refuses parameters that cannot be right.
@@ -142,6 +143,9 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	})
 	if err != nil {
 		return nil, err
+	}
+	if s.File != "" {
+		return t.Samples(rows.Noting(s.File, t.sample)), nil
 	}
 	if len(s.Files) > 0 {
 		return t.Samples(t.sample), nil

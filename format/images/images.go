@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,8 +30,37 @@ type Source struct {
 	Path      component.Path `param:"path,required" doc:"the folder"`
 	Recursive bool           `param:"recursive" doc:"read the folders inside as well"`
 	Label     bool           `param:"label" doc:"give each sample an item label, the name of the folder in path that its image is in; reads the folders inside, and every image must be in one"`
+	Include   []string       `param:"include" doc:"read only files that one of these patterns fits: *.jpg fits a name in any folder, train/** a path; * stands for any part of a name, ** for any folders"`
+	Exclude   []string       `param:"exclude" doc:"pass over files, and folders with all in them, that one of these patterns fits"`
+	File      string         `param:"file" doc:"give each sample an item of this name that says which file it is: its name, and its path in the folder, as {name: 1.jpg, path: train/1.jpg}"`
 	Ext       []string       `param:"ext" doc:"extensions of the files to read, in any case; without it, those of all formats of images that are known"`
 }
+
+// Check refuses patterns that cannot be read or fit nothing, and items of one name.
+func (s Source) Check() error {
+	for _, list := range [][]string{s.Include, s.Exclude} {
+		for _, pattern := range list {
+			if err := checkPattern(pattern); err != nil {
+				return err
+			}
+		}
+	}
+	for _, pattern := range s.Include {
+		if strings.Contains(pattern, "/") && !s.Recursive && !s.Label {
+			return fmt.Errorf("include: %q names folders inside, which are read with recursive: true only", pattern)
+		}
+	}
+	if s.File == imageKey || s.File == labelKey && s.Label {
+		return fmt.Errorf("file cannot be %q, as there is such an item", s.File)
+	}
+	return nil
+}
+
+// The items of a sample.
+const (
+	imageKey = "image"
+	labelKey = "label"
+)
 
 // Inputs says whether the folders inside are read.
 func (s Source) Inputs(env *component.Env) []guard.Input {
@@ -48,8 +78,11 @@ var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "ti
 // over, and links to folders are not followed. memo, which may be nil,
 // remembers digests of files.
 func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component.Samples, error) {
-	l := &listing{Listing: dataset.NewListing(), root: root}
-	err := l.add(ctx, "", s.Recursive || s.Label, s.wanted())
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	l := &listing{Listing: dataset.NewListing(), root: root, wanted: s.wanted(), excluded: fits(s.Exclude)}
+	err := l.add(ctx, "", s.Recursive || s.Label)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", root)
 	}
@@ -66,14 +99,14 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 			}
 		}
 	}
-	return &folder{l, s.Label, memo}, nil
+	return &folder{l, s, memo}, nil
 }
 
 // folder is the dataset of what was listed.
 type folder struct {
 	*listing
-	labelled bool
-	memo     key.Memo
+	source Source
+	memo   key.Memo
 }
 
 func (f *folder) Len() int { return len(f.files) }
@@ -82,28 +115,35 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	if i < 0 || i >= len(f.files) {
 		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: len(f.files)}
 	}
-	sample := dataset.NewSample(dataset.Field{Key: "image", Item: f.File(f.path(i), f.memo)})
-	if f.labelled {
-		sample = sample.WithItem("label", dataset.NewItem("json", f.label(i)))
+	sample := dataset.NewSample(dataset.Field{Key: imageKey, Item: f.File(f.path(i), f.memo)})
+	if f.source.Label {
+		sample = sample.WithItem(labelKey, dataset.NewItem("json", f.label(i)))
+	}
+	if f.source.File != "" {
+		path := f.within(i)
+		sample = sample.WithItem(f.source.File, dataset.NewItem("json", map[string]any{"name": pathpkg.Base(path), "path": path}))
 	}
 	return sample, nil
 }
 
 // Stretches says that a sample is made of its file, read as that is called, and of
-// its label.
+// what is said of its place.
 func (f *folder) Stretches(ctx context.Context) ([]dataset.Stretch, error) {
 	return f.listing.Stretches(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
 		path := f.path(i)
 		on = []string{filepath.Ext(path)}
-		if f.labelled {
+		if f.source.Label {
 			on = append(on, f.label(i))
+		}
+		if f.source.File != "" {
+			on = append(on, f.source.File, f.within(i))
 		}
 		return on, []string{path}
 	})
 }
 
-// wanted returns what tells by its name whether a file is read.
-func (s Source) wanted() func(file string) bool {
+// wanted returns what tells by its path in the folder whether a file is read.
+func (s Source) wanted() func(path string) bool {
 	wanted := extensions
 	if s.Ext != nil {
 		wanted = make([]string, len(s.Ext))
@@ -111,7 +151,8 @@ func (s Source) wanted() func(file string) bool {
 			wanted[i] = strings.ToLower(strings.TrimPrefix(ext, "."))
 		}
 	}
-	return func(file string) bool {
-		return slices.Contains(wanted, strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")))
+	included := fits(s.Include)
+	return func(path string) bool {
+		return slices.Contains(wanted, strings.ToLower(strings.TrimPrefix(pathpkg.Ext(path), "."))) && (s.Include == nil || included(path))
 	}
 }

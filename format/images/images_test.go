@@ -3,6 +3,7 @@ package images_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,11 @@ func TestOpen(t *testing.T) {
 		{images.Source{Recursive: true, Ext: []string{".PNG"}}, []string{"a/b.png", "b.png", "c.png"}},
 		{images.Source{Ext: []string{"txt"}}, []string{"note.txt", "x.png.txt"}},
 		{images.Source{Ext: []string{}}, nil},
+		{images.Source{Include: []string{"*.png"}}, []string{"b.png", "c.png"}},
+		{images.Source{Recursive: true, Include: []string{"b.*", "a-b/**"}}, []string{"a/b.png", "a-b/c.gif", "b.png"}},
+		{images.Source{Recursive: true, Exclude: []string{"a"}}, []string{"a-b/c.gif", "a.JPG", "b.png", "c.png"}},
+		{images.Source{Recursive: true, Include: []string{"*.png", "*.gif"}, Exclude: []string{"a*/[bc].*"}}, []string{"b.png", "c.png"}},
+		{images.Source{Recursive: true, Exclude: []string{"**"}}, nil},
 	} {
 		ds, err := c.source.Open(t.Context(), dir, nil)
 		if err != nil {
@@ -195,5 +201,76 @@ func TestSamplesAreKnownByNames(t *testing.T) {
 	}
 	if stretches(source)[1].Digest == before[1].Digest {
 		t.Error("a label is that of before")
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	dir := folder(t, "a.png", "x/a.png", "x/y/a.png", "x/y/z/b.png", "w/y/c.png")
+	for pattern, want := range map[string]string{
+		"a.png":         "a.png x/a.png x/y/a.png",
+		"*.png":         "a.png w/y/c.png x/a.png x/y/a.png x/y/z/b.png",
+		"x/*.png":       "x/a.png",
+		"x/**":          "x/a.png x/y/a.png x/y/z/b.png",
+		"x/**/a.png":    "x/a.png x/y/a.png",
+		"**/y/*":        "w/y/c.png x/y/a.png",
+		"**/y/**/*.png": "w/y/c.png x/y/a.png x/y/z/b.png",
+		"*/y/?.png":     "w/y/c.png x/y/a.png",
+		"[wx]/y/[^b]*":  "w/y/c.png x/y/a.png",
+		"x":             "",
+	} {
+		ds, err := images.Source{Recursive: true, Include: []string{pattern}}.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Errorf("%s: %v", pattern, err)
+			continue
+		}
+		if got := strings.Join(slices.Sorted(slices.Values(paths(t, dir, ds))), " "); got != want {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+	for says, s := range map[string]images.Source{
+		`pattern "a//b"`:             {Exclude: []string{"a//b"}},
+		`pattern "../*"`:             {Exclude: []string{"../*"}},
+		"[ needs its ]":              {Include: []string{"a["}},
+		"with recursive: true only":  {Include: []string{"a/*.png"}},
+		`file cannot be "image"`:     {File: "image"},
+		`file cannot be "label", as`: {File: "label", Label: true},
+	} {
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: the error is %v, want %q", s, err, says)
+		}
+	}
+}
+
+// TestFile: samples say which file they are, wherever the folder lies, and are known by
+// that.
+func TestFile(t *testing.T) {
+	dir := folder(t, "vowels/a.png", "b.png")
+	source := images.Source{Recursive: true, File: "from"}
+	open := func() component.Samples {
+		ds, err := source.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ds
+	}
+	ds := open()
+	for i, want := range []string{"map[name:b.png path:b.png]", "map[name:a.png path:vowels/a.png]"} {
+		s, err := ds.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.Value(t.Context(), "from"); err != nil || fmt.Sprint(v) != want || !slices.Equal(s.Keys(), []string{"image", "from"}) {
+			t.Errorf("sample %d: %v, %v, items %q", i, v, err, s.Keys())
+		}
+	}
+	before, err := dataset.Stretches(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "vowels/a.png"), filepath.Join(dir, "vowels/e.png")); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := dataset.Stretches(t.Context(), open()); err != nil || after[1].Digest == before[1].Digest || after[0].Digest != before[0].Digest {
+		t.Errorf("a sample is known as one of a file of another name: %v", err)
 	}
 }

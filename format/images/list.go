@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type listing struct {
 	folders []string // from root; the first is root itself, ""
 	files   []name   // in order
 	names   []byte   // of all files, without anything between
+
+	wanted, excluded func(path string) bool // of paths from root, with slashes
 }
 
 // name is a stretch of names.
@@ -38,6 +41,12 @@ func (l *listing) path(i int) string {
 	return filepath.Join(l.root, l.folders[n.folder], string(l.text(n)))
 }
 
+// within is the path of file i from the root, with slashes.
+func (l *listing) within(i int) string {
+	n := l.files[i]
+	return path.Join(filepath.ToSlash(l.folders[n.folder]), string(l.text(n)))
+}
+
 // label is the first folder on the way from the root to file i, "" if there is
 // none.
 func (l *listing) label(i int) string {
@@ -47,8 +56,8 @@ func (l *listing) label(i int) string {
 
 // add lists one folder, given from the root, and those in it: entries by name,
 // so that all are ordered by the names along their paths and a/b comes before
-// a-b/c. Hidden ones are passed over.
-func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted func(file string) bool) error {
+// a-b/c. Hidden ones and those that are excluded are passed over.
+func (l *listing) add(ctx context.Context, folder string, recursive bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -61,13 +70,14 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted
 	var files []name
 	var folders []string
 	err := output.EachEntry(dir, func(e fs.DirEntry) {
+		within := path.Join(filepath.ToSlash(folder), e.Name())
 		switch {
-		case strings.HasPrefix(e.Name(), "."):
+		case strings.HasPrefix(e.Name(), "."), l.excluded(within):
 		case e.IsDir():
 			if recursive {
 				folders = append(folders, e.Name())
 			}
-		case wanted(e.Name()) && isFile(dir, e):
+		case l.wanted(within) && isFile(dir, e):
 			files = append(files, name{uint64(len(l.names)), id, uint16(len(e.Name()))})
 			l.names = append(l.names, e.Name()...)
 		}
@@ -83,7 +93,7 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool, wanted
 			l.files, files = append(l.files, files[0]), files[1:]
 			continue
 		}
-		if err := l.add(ctx, filepath.Join(folder, folders[0]), recursive, wanted); err != nil {
+		if err := l.add(ctx, filepath.Join(folder, folders[0]), recursive); err != nil {
 			return err
 		}
 		folders = folders[1:]

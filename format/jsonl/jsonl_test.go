@@ -413,3 +413,26 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestLinesSayWhichTheyAre: of a folder, each by the name of its file.
+func TestLinesSayWhichTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.jsonl": "{\"n\":1}\n", "b.jsonl": "\n{\"n\":2}\n{\"n\":3}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ds, err := jsonl.Source{File: "from"}.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"map[name:a.jsonl row:0]", "map[name:b.jsonl row:0]", "map[name:b.jsonl row:1]"} {
+		s, err := ds.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.Value(t.Context(), "from"); err != nil || fmt.Sprint(v) != want {
+			t.Errorf("sample %d: %v, %v; want %s", i, v, err, want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func init() {
 type Sink struct {
 	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
 	Overwrite output.Overwrite  `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress  rows.Packing      `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed" enum:"none|gzip|zstd"`
 	Items     Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
 }
@@ -40,16 +41,17 @@ func (s Sink) Outputs(env *component.Env) []guard.Output {
 // Listed says that what was written, and was not touched since, may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
-// Pieces says that a line depends on its sample alone, where it names no file.
+// Pieces says that a line depends on its sample alone, where it names no file. What is
+// compressed has no lines that could be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, len(s.Files) == 0, nil
+	return nil, len(s.Files) == 0 && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. Items must be documents or text; what else there is
 // must be dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Ext: "jsonl",
+		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "jsonl",
 		Begin: func(_ context.Context, path string, _ component.Samples) ([]byte, rows.RowFunc, error) {
 			l := &liner{Sink: s, path: path}
 			return nil, l.line, nil

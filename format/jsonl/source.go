@@ -27,7 +27,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder.",
+	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz or .zst as well are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -39,6 +39,7 @@ type Source struct {
 	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
 	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
+	File    string            `param:"file" doc:"give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}"`
 }
 
 // Items says how a line and the items of a sample belong together.
@@ -82,6 +83,9 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	files := rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo, Listing: x.Listing()}
 	in := &reader{Source: s, files: files}
 	sample := in.sample
+	if s.File != "" {
+		return x.Samples(rows.Noting(s.File, sample)), nil
+	}
 	if len(s.Files) > 0 {
 		return x.Samples(sample), nil
 	}
@@ -97,9 +101,6 @@ func filesAt(path string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		if strings.EqualFold(filepath.Ext(path), ".gz") {
-			return nil, fmt.Errorf("%s is compressed, so that no line can be found without all before it; unpack it first", path)
-		}
 		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
@@ -108,13 +109,13 @@ func filesAt(path string) ([]string, error) {
 	}
 	var paths []string
 	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(e.Name()))
+		ext := strings.ToLower(filepath.Ext(rows.Unpacked(e.Name())))
 		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".jsonl" || ext == ".ndjson") {
 			paths = append(paths, filepath.Join(path, e.Name()))
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson", path)
+		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson, compressed (.gz, .zst) or not", path)
 	}
 	return paths, nil
 }

@@ -2,7 +2,9 @@ package output
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"strings"
 )
 
 // Swap puts the folder at dir in the place of the one at path, at one instant
@@ -38,4 +40,22 @@ func swapAside(dir, path string, check func(old string) error) error {
 		return errors.Join(err, os.Rename(aside, path))
 	}
 	return os.RemoveAll(aside)
+}
+
+// RecoverAside brings back a folder that was moved aside by a writer that was
+// killed before it could put the new one in its place.
+func RecoverAside(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	stagings, err := Stagings(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, dir := range stagings {
+		if strings.HasSuffix(dir, AsideMark) {
+			return os.Rename(dir, path)
+		}
+	}
+	return nil
 }

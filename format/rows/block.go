@@ -1,8 +1,8 @@
 package rows
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 )
@@ -58,14 +58,13 @@ func (b *blocks) row(in *file, i, n int) ([]byte, error) {
 
 // read reads rows from first up to last, if the file is what it was.
 func (in *file) read(first, last int) ([]byte, error) {
-	f, err := os.Open(in.path)
+	from, done, err := in.open()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	text := make([]byte, in.starts[last]-in.starts[first])
-	if _, err := f.ReadAt(text, in.starts[first]); err != nil {
-		return nil, fmt.Errorf("read %s: %w", in.path, err)
+	if _, err := from.ReadAt(text, in.starts[first]); err != nil {
+		return nil, errors.Join(done(), fmt.Errorf("read %s: %w", in.path, err))
 	}
-	return text, in.unchanged(f)
+	return text, done()
 }

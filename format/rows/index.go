@@ -11,7 +11,8 @@
 //
 // An index stands for the files as they were: a file that was changed since is
 // an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
-// in a row is reported by file, line and column. A row may take [MaxBytes], so
+// in a row is reported by file, line and column. A file that is compressed, as its name
+// says (.gz, .zst), is unpacked once into a temporary file without a name. A row may take [MaxBytes], so
 // that a file of something else does not take all memory. A name in a field
 // leads out of the folder of its file only where that was allowed.
 //
@@ -20,6 +21,7 @@
 package rows
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +54,8 @@ type Index struct {
 type file struct {
 	path   string
 	stat   key.FileStat
-	starts []int64 // of rows, and the end of the last one
+	starts []int64  // of rows, and the end of the last one
+	text   *os.File // what the file unpacks to; nil of one that is read as it is
 }
 
 // Add goes through a file once. scan is given its content and calls add with
@@ -77,7 +80,10 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 		return err
 	}
 	in := &file{path: path, stat: key.StatOf(info)}
-	if err := scan(&reader{ctx, f}, func(start int64) { in.starts = append(in.starts, start) }); err != nil {
+	size, err := in.scan(&reader{ctx, f}, info.Size(), func(r io.Reader) error {
+		return scan(r, func(start int64) { in.starts = append(in.starts, start) })
+	})
+	if err != nil {
 		return err
 	}
 	if err := in.unchanged(f); err != nil {
@@ -85,8 +91,33 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	}
 	x.files = append(x.files, in)
 	x.ends = append(x.ends, x.Len()+len(in.starts))
-	in.starts = append(slices.Clip(in.starts), info.Size())
+	in.starts = append(slices.Clip(in.starts), size)
 	return nil
+}
+
+// scan goes through the text of a file, and returns how long it is. What was packed is
+// unpacked.
+func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int64, error) {
+	if PackingOf(in.path) == Plain {
+		return size, scan(r)
+	}
+	unpacked, err := unpack(in.path, r)
+	if err != nil {
+		return 0, err
+	}
+	defer unpacked.Close()
+	if in.text, err = spool(); err != nil {
+		return 0, err
+	}
+	to := bufio.NewWriterSize(in.text, 1<<18)
+	err = scan(io.TeeReader(unpacked, to))
+	if err == nil {
+		err = to.Flush()
+	}
+	if err != nil {
+		return 0, errors.Join(err, in.text.Close())
+	}
+	return in.text.Seek(0, io.SeekCurrent)
 }
 
 // Listing says when the first file was gone through, for the files that rows
@@ -109,6 +140,20 @@ func (r *reader) Read(b []byte) (int, error) {
 		return 0, context.Cause(r.ctx)
 	}
 	return r.f.Read(b)
+}
+
+// open opens the text of a file. Once it is read, done says whether that was what it was
+// when it was gone through.
+func (in *file) open() (r io.ReaderAt, done func() error, err error) {
+	f, err := os.Open(in.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() error { return errors.Join(in.unchanged(f), f.Close()) }
+	if in.text != nil {
+		return in.text, done, nil
+	}
+	return f, done, nil
 }
 
 // unchanged holds a file to what it was when it was gone through: offsets of
@@ -137,7 +182,7 @@ func (x *Index) Row(i int) (Row, error) {
 	if k > 0 {
 		i -= x.ends[k-1]
 	}
-	r := Row{Path: in.path, start: in.starts[i]}
+	r := Row{Path: in.path, Number: i, start: in.starts[i]}
 	if n := in.starts[i+1] - r.start; n > MaxBytes {
 		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
 	}
@@ -148,9 +193,26 @@ func (x *Index) Row(i int) (Row, error) {
 
 // A Row is the text of one sample.
 type Row struct {
-	Path  string // of its file
-	Text  []byte // with the end of its line, if it has one
-	start int64
+	Path   string // of its file
+	Number int    // in its file, from 0
+	Text   []byte // with the end of its line, if it has one
+	start  int64
+}
+
+// Noting returns what makes of a row what sample does, and an item that says which row
+// of which file it is: {name: a.csv, row: 0}.
+func Noting(item string, sample func(Row) (dataset.Sample, error)) func(Row) (dataset.Sample, error) {
+	return func(r Row) (dataset.Sample, error) {
+		s, err := sample(r)
+		if err != nil {
+			return s, err
+		}
+		if _, taken := s.Field(item); taken {
+			return dataset.Sample{}, r.Fail(1, 1, fmt.Errorf("file: there is an item %q already; choose another name", item))
+		}
+		place := map[string]any{"name": filepath.Base(r.Path), "row": int64(r.Number)}
+		return s.WithItem(item, dataset.NewItem("json", place)), nil
+	}
 }
 
 // Fail says at which line and column of the file something is wrong, given
@@ -180,7 +242,12 @@ func linesBefore(path string, offset int64) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	r := io.LimitReader(f, offset)
+	unpacked, err := unpack(path, f)
+	if err != nil {
+		return 0, err
+	}
+	defer unpacked.Close()
+	r := io.LimitReader(unpacked, offset)
 	chunk := make([]byte, 1<<16)
 	for {
 		m, err := r.Read(chunk)

@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"os"
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
@@ -75,16 +75,14 @@ type stretcher struct {
 }
 
 // file finds those of a file, if it is what it was. A stretch is of one file.
-func (s *stretcher) file(ctx context.Context, in *file) error {
-	f, err := os.Open(in.path)
+func (s *stretcher) file(ctx context.Context, in *file) (err error) {
+	f, done, err := in.open()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if _, err := f.Seek(in.starts[0], io.SeekStart); err != nil {
-		return err
-	}
-	r := bufio.NewReaderSize(f, stretchBytes)
+	defer func() { err = errors.Join(err, done()) }()
+	end := in.starts[len(in.starts)-1]
+	r := bufio.NewReaderSize(io.NewSectionReader(f, in.starts[0], end-in.starts[0]), stretchBytes)
 	for i, start := range in.starts[:len(in.starts)-1] {
 		last, err := s.row(r, in.starts[i+1]-start)
 		if err != nil {
@@ -98,7 +96,7 @@ func (s *stretcher) file(ctx context.Context, in *file) error {
 		}
 	}
 	s.end()
-	return in.unchanged(f)
+	return nil
 }
 
 // row takes in a row of n bytes, and says whether a stretch ends with it.

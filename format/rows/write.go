@@ -15,7 +15,8 @@ import (
 type Sink struct {
 	Path      component.Path
 	Overwrite output.Overwrite
-	Ext       string // of the files, where there are several
+	Ext       string  // of the files, where there are several
+	Compress  Packing // "": as the name of the file says
 	// Begin returns what comes before the rows of a dataset in the file at
 	// path, and what makes a row of a sample. Both end with the end of a
 	// line.
@@ -65,7 +66,7 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
 		}
 		var err error
-		if files[i], err = output.FilePlace(ctx, env, path, name+"."+s.Ext); err != nil {
+		if files[i], err = output.FilePlace(ctx, env, path, name+"."+s.Ext+extensions[s.Compress]); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,15 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 	if p == nil {
 		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
 	}
-	n, err := output.WriteTidied(ctx, path, s.Overwrite, func(w io.Writer) error {
+	how, err := s.Compress.of(path)
+	if err != nil {
+		return err
+	}
+	n, err := output.WriteTidied(ctx, path, s.Overwrite, func(to io.Writer) error {
+		w, done, err := pack(how, to)
+		if err != nil {
+			return err
+		}
 		head, row, err := s.Begin(ctx, path, ds)
 		if err != nil {
 			return err
@@ -88,7 +97,10 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 			return err
 		}
 		p.After.Head = int64(len(head))
-		return writePieces(ctx, env, w, path, newEncoded(ds, env.Node, row), p)
+		if err := writePieces(ctx, env, w, path, newEncoded(ds, env.Node, row), p); err != nil {
+			return err
+		}
+		return done()
 	})
 	if err != nil {
 		return err

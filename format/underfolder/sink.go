@@ -99,7 +99,7 @@ func checkGroups(names []string) error {
 // prepare returns the folder to write into, having checked that the one that
 // may be there is treated as asked.
 func (s Sink) prepare(path string) (*target, error) {
-	if err := recoverAside(path); err != nil {
+	if err := output.RecoverAside(path); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(path)

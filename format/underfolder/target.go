@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -53,24 +52,6 @@ func newTarget(path string, old os.FileInfo) (*target, error) {
 		return nil, err
 	}
 	return t, os.Chmod(t.dir, 0o777&^output.Umask())
-}
-
-// recoverAside brings back a folder that was moved aside by a writer that was
-// killed before it could put the new one in its place.
-func recoverAside(path string) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	stagings, err := output.Stagings(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, dir := range stagings {
-		if strings.HasSuffix(dir, output.AsideMark) {
-			return os.Rename(dir, path)
-		}
-	}
-	return nil
 }
 
 // inPlace reports whether files are written into the folder that was asked

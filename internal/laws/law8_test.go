@@ -15,6 +15,7 @@ var safeData = law{
 		"format/jsonl.TestFiles":                               "a name in a table does not lead out of the table's folder",
 		"format/csv.TestFiles":                                 "nor does one in a csv",
 		"format/output.TestSafeName":                           "what is hidden, empty, or leads elsewhere names no file",
+		"format/images.TestImagesReplaceOnlyTheirs":            "a folder of images with anything else in it is not replaced",
 		"guard.TestInside":                                     "a folder is told from what lies around it",
 		"guard.TestTrail":                                      "links are followed as the system follows them",
 		"guard.TestCheck":                                      "what is, holds or lies in what is read is refused, whatever links lead there",
@@ -46,6 +47,7 @@ var safeData = law{
 		"codec.TestUpdateIsNeverWrong":                         "an edit of a document changes what was set and nothing else, anchors or not",
 	},
 	mutations: []mutation{
+		{"a folder of images is replaced with what others put there", "format/images/mark.go", "name != markName && !ours ||", "name != markName && !ours && false ||", []string{"format/images.TestImagesReplaceOnlyTheirs"}},
 		{"a sink writes over what the flow reads", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/underfolder.TestSinkRefusesItsSource"}},
 		{"so does one of one file", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/jsonl.TestSinkRefusesItsSource"}},
 		{"a link is replaced by what is written", "format/output/place.go", "	return o.Place(), nil\n", "	return o.Path, nil\n", []string{"format/underfolder.TestTargetThatIsALink"}},

@@ -76,6 +76,8 @@ func params(name, schema string) any {
 		return mapper.ImageResize{Width: 2}
 	case "random-crop":
 		return mapper.RandomCrop{Width: 1, Height: 1}
+	case "compute":
+		return mapper.Compute{Set: map[string]string{"a": "b + 1"}}
 	case "set-value":
 		return mapper.SetValue{Key: "a", Value: "b"}
 	case "exec":

@@ -1,4 +1,16 @@
-package op
+// Package expression evaluates formulas over the items of a sample, in the language
+// of expr-lang: `metadata.letter in ["a", "b"] and stats.mean[0] > 100`.
+//
+// A formula cannot loop for ever, call the outside, know the time or change anything,
+// and what one evaluation handles is bounded in bytes, which bounds its memory and its
+// time by the same measure on every machine (meter.go). Which items it reads is known
+// before it is evaluated. A name that is called is a function and any other an item;
+// what is not there is an error with the nearest name, unless the formula says that it
+// may be missing, by has(...), ??, ?. or a comparison with nil. Whole numbers do not
+// wrap.
+//
+// An [Expression] does not change and may be evaluated by many goroutines.
+package expression
 
 import (
 	"context"
@@ -11,24 +23,19 @@ import (
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
-	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/source"
 )
 
-// expression is a formula over the items of a sample, in the language of
-// expr-lang: `metadata.letter in ["a", "b"] and stats.mean[0] > 100`.
-// It cannot loop for ever, call the outside or change anything, and what it handles
-// is bounded: see meter.
-type expression struct {
+// An Expression is a formula that was read.
+type Expression struct {
 	source  string
 	reads   []string // items it names
 	may     []string // those of them that may be missing
 	program *vm.Program
 }
 
-func compile(text string) (*expression, error) {
+// Compile reads a formula. The error says what is wrong with it, and where.
+func Compile(text string) (*Expression, error) {
 	tree, err := parser.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
@@ -46,14 +53,24 @@ func compile(text string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", err)
 	}
-	return &expression{source: text, reads: names.items(), may: names.may, program: program}, nil
+	return &Expression{source: text, reads: names.items(), may: names.may, program: program}, nil
 }
 
-// check returns what is wrong with an expression.
-func check(text string) error {
-	_, err := compile(text)
+// Check returns what is wrong with a formula.
+func Check(text string) error {
+	_, err := Compile(text)
 	return err
 }
+
+// Text is the formula as it was given.
+func (e *Expression) Text() string { return e.source }
+
+// Reads names the items that the formula reads. They are not to be changed.
+func (e *Expression) Reads() []string { return e.reads }
+
+// May names those of the items that the formula says may be missing. They are not to
+// be changed.
+func (e *Expression) May() []string { return e.may }
 
 // The functions that read what the language has no way to write, or what may not be
 // there.
@@ -179,6 +196,10 @@ func (n *identifiers) mayMiss(path ast.Node) {
 		n.mayMiss(path.Node)
 	case *ast.ChainNode:
 		n.mayMiss(path.Node)
+	case *ast.BinaryNode: // of a ?? b ?? c
+		if path.Operator == "??" {
+			n.mayMiss(path.Right)
+		}
 	}
 }
 
@@ -228,18 +249,9 @@ func (n *identifiers) items() []string {
 	return items
 }
 
-// op returns the identity of an operator that evaluates the expression and passes
-// what comes of it to a function.
-func (e *expression) op(ctx context.Context, l *larder.Larder, name string, convert any) (*key.Op, error) {
-	id, err := larder.CodeOf(ctx, l, larder.Component{Functions: []any{compile, (*expression).eval, convert}, Declared: source.Declared{Values: true, Through: []string{"github.com/larder-data/larder/dataset"}}})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return key.NewOp(name, id.Code, key.Param{Name: "expression", Value: e.source})
-}
-
-// eval evaluates the expression over a sample.
-func (e *expression) eval(ctx context.Context, s dataset.Sample) (any, error) {
+// Eval evaluates the formula over a sample. The error says which formula it is, and
+// where in it.
+func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 	env := make(map[string]any, 2*len(e.reads)+8)
 	for _, name := range e.reads {
 		if _, ok := s.Field(name); !ok && slices.Contains(e.may, name) {
@@ -251,8 +263,12 @@ func (e *expression) eval(ctx context.Context, s dataset.Sample) (any, error) {
 		}
 		env[variable(name)], env[named(name)] = v, v
 	}
-	newMeter().offer(env)
+	m := newMeter()
+	m.offer(env)
 	v, err := expr.Run(e.program, env)
+	if err == nil {
+		err = m.result(v)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("expression %s: %w", e.source, err)
 	}

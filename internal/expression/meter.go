@@ -1,4 +1,4 @@
-package op
+package expression
 
 import (
 	"fmt"
@@ -74,6 +74,18 @@ func (m *meter) all(v any) {
 			m.all(e)
 		}
 	}
+}
+
+// result counts what an evaluation came out as, which somebody goes through: it may be
+// made of parts that are the same, and larger than all that was made.
+func (m *meter) result(v any) (err error) {
+	defer func() {
+		if tooMuch, ok := recover().(error); ok {
+			err = tooMuch
+		}
+	}()
+	m.all(v)
+	return nil
 }
 
 // length is how many elements a list has.
@@ -179,7 +191,7 @@ func (m *meter) times(a, b int64) {
 func (m *meter) sum(list any) any {
 	r := reflect.ValueOf(list)
 	if list == nil || r.Kind() != reflect.Slice {
-		panic(fmt.Errorf("sum needs a list, not %s", shown(list)))
+		panic(fmt.Errorf("sum needs a list, not %s", Shown(list)))
 	}
 	var total any = 0
 	for i := range r.Len() {
@@ -279,8 +291,8 @@ func integers(a, b any) (x, y int64, ok bool) {
 	return x, y, ok && other
 }
 
-// shown is a value in a message, if it is short.
-func shown(v any) string {
+// Shown is a value in a message, if it is short.
+func Shown(v any) string {
 	const most = 1 << 10
 	small := meter{left: most}
 	fits := func() (ok bool) {

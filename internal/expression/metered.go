@@ -1,4 +1,4 @@
-package op
+package expression
 
 import (
 	"slices"
@@ -101,9 +101,15 @@ func builtinCall(node *ast.Node, n *ast.BuiltinNode) {
 func relax(path ast.Node) {
 	for {
 		c, ok := path.(*ast.CallNode)
-		if chain, is := path.(*ast.ChainNode); is {
-			path = chain.Node
+		switch inner := path.(type) {
+		case *ast.ChainNode:
+			path = inner.Node
 			continue
+		case *ast.BinaryNode: // of a ?? b ?? c
+			if inner.Operator == "??" {
+				path = inner.Right
+				continue
+			}
 		}
 		if !ok || !calls(c, memberName) && !calls(c, mayName) {
 			return

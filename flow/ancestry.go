@@ -1,0 +1,103 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+)
+
+// An Ancestor is one thing that a sample is made of: a computation, or where an item
+// comes from that nothing computes.
+type Ancestor struct {
+	Node  string   // whose computation it is; "" of what no node computes
+	Index int      // of the sample in that node
+	Items []string // what it makes, or is read as
+	From  string   // of what no node computes: the file, or what else it is
+	Kept  bool     // the result of the computation is kept
+	Of    []int    // what it is made of, by their places in the list
+}
+
+// Ancestry follows one sample of a node back to the files that it is made of. Nothing is
+// computed. The first of the list is the sample itself, as its node puts it out.
+func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample int) ([]Ancestor, error) {
+	if n, err := f.Node(node); err != nil {
+		return nil, requestError{err}
+	} else if n.Component.Kind == component.Sink {
+		return nil, requestError{fmt.Errorf("node %s is a sink: name the node whose samples it writes", node)}
+	}
+	ctx = larder.Dry(ctx)
+	_, s, err := f.planned(ctx, o, node, sample)
+	if err != nil {
+		return nil, err
+	}
+	a := &ancestry{list: []Ancestor{{Node: node, Index: sample, Items: s.Keys()}}, at: map[any]int{}}
+	if err := a.follow(ctx, s); err != nil {
+		return nil, err
+	}
+	return a.list, nil
+}
+
+// ancestry is a list that is being made.
+type ancestry struct {
+	list []Ancestor
+	at   map[any]int // places of computations, by themselves, and of others, by their items
+}
+
+// follow adds what the items of a sample come from, and what these come from. It keeps a
+// list of its own of what is still to be followed, as chains may be long.
+func (a *ancestry) follow(ctx context.Context, s dataset.Sample) error {
+	type open struct {
+		of    int
+		items dataset.Sample
+	}
+	for left := []open{{0, s}}; len(left) > 0; left = left[1:] {
+		for f := range left[0].items.Fields() {
+			at, made, err := a.add(ctx, f)
+			if err != nil {
+				return err
+			}
+			if made != nil {
+				left = append(left, open{at, made.Inputs()})
+			}
+			of := &a.list[left[0].of]
+			if len(of.Of) == 0 || of.Of[len(of.Of)-1] != at {
+				of.Of = append(of.Of, at)
+			}
+		}
+	}
+	return nil
+}
+
+// add adds what an item comes from, and returns the computation if there is one that was
+// not there before.
+func (a *ancestry) add(ctx context.Context, f dataset.Field) (at int, made *dataset.Making, err error) {
+	m, computed := dataset.MakingOf(f.Item)
+	var id any = f.Item
+	if computed {
+		id = m
+	}
+	at, there := a.at[id]
+	switch {
+	case there:
+		if items := &a.list[at].Items; !slices.Contains(*items, f.Key) {
+			*items = append(*items, f.Key)
+		}
+		return at, nil, nil
+	case computed:
+		err = m.Make(ctx)
+		if err != nil && !errors.Is(err, larder.ErrDry) {
+			return 0, nil, err
+		}
+		a.list = append(a.list, Ancestor{Node: m.Node(), Index: m.Index(), Items: []string{f.Key}, Kept: err == nil})
+	default:
+		a.list = append(a.list, Ancestor{Items: []string{f.Key}, From: dataset.Describe(f.Item.Origin())})
+	}
+	at = len(a.list) - 1
+	a.at[id] = at
+	return at, m, nil
+}

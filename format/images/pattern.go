@@ -1,0 +1,75 @@
+package images
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// checkPattern refuses a pattern that cannot be read.
+func checkPattern(pattern string) error {
+	for part := range strings.SplitSeq(pattern, "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("pattern %q: a path from the folder, such as train/*.jpg, is meant", pattern)
+		}
+		if _, err := path.Match(part, ""); err != nil {
+			return fmt.Errorf("pattern %q: %q cannot be read: [ needs its ]", pattern, part)
+		}
+	}
+	return nil
+}
+
+// fits returns what tells whether one of the patterns fits a path with slashes. A
+// pattern without a slash fits by the last name.
+func fits(patterns []string) func(of string) bool {
+	parts := make([][]string, len(patterns))
+	for i, p := range patterns {
+		parts[i] = strings.Split(p, "/")
+		if len(parts[i]) == 1 {
+			parts[i] = []string{"**", p}
+		}
+	}
+	return func(of string) bool {
+		if len(parts) == 0 {
+			return false
+		}
+		names := strings.Split(of, "/")
+		for _, p := range parts {
+			if fit(p, names) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// fit reports whether a pattern fits names, part by part: ** fits any number of them. It
+// goes back to the last ** only, so that it takes no more than the product of both.
+func fit(pattern, names []string) bool {
+	p, n, star, from := 0, 0, -1, 0
+	for n < len(names) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			star, from = p, n
+			p++
+		case p < len(pattern) && fitsName(pattern[p], names[n]):
+			p++
+			n++
+		case star >= 0:
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == "**" {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// fitsName reports whether one part of a pattern, which was checked, fits a name.
+func fitsName(pattern, name string) bool {
+	ok, _ := path.Match(pattern, name)
+	return ok
+}

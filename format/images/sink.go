@@ -1,0 +1,301 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	pathpkg "path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/expression"
+)
+
+func init() {
+	component.RegisterSink("images", "Writes an image of each sample to a file in a folder, called as an expression says; of an input with several outputs, each to a folder of its name inside. The whole folder appears at once, or not at all.",
+		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
+			return p.Write(ctx, env, in)
+		})
+}
+
+// Sink says where and how images are written.
+type Sink struct {
+	Path      component.Path   `param:"path,required" doc:"the folder to write"`
+	Item      string           `param:"item" doc:"the image" default:"image"`
+	Name      string           `param:"name" doc:"an expression over the items that gives the name of the file without extension, which may be in folders: label + \"/\" + string(id). Without it, the number of the sample"`
+	Format    string           `param:"format" doc:"the extension to encode images as, such as png; without it an image keeps its format, and its bytes"`
+	Quality   int              `param:"quality" doc:"of JPEG, from 1 to 100, with format jpg or jpeg: all images are encoded with it, JPEGs again" default:"0"`
+	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+}
+
+// Check refuses parameters that cannot be right.
+func (s Sink) Check() error {
+	if s.Format != "" {
+		if err := dataset.CheckExt(s.Format); err != nil {
+			return err
+		}
+		if !slices.Contains(extensions, s.Format) {
+			return fmt.Errorf("format %q is none of images; there are %s", s.Format, strings.Join(extensions, ", "))
+		}
+	}
+	if s.Quality < 0 || s.Quality > 100 {
+		return fmt.Errorf("quality is %d and must be from 1 to 100", s.Quality)
+	}
+	if s.Quality != 0 && dataset.FormatOf(s.Format) != "jpeg" {
+		return errors.New("quality is of JPEG: say format: jpg with it")
+	}
+	if s.Name == "" {
+		return nil
+	}
+	return expression.Check(s.Name)
+}
+
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
+// Write writes the images of a dataset. Two writers of one folder take turns. A folder is
+// replaced only if all that it holds was written by such a sink, and is left as it is if
+// the new one would be the same.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	path, err := output.Place(ctx, env, s.Path)
+	if err != nil {
+		return err
+	}
+	release, err := output.TakeTurn(ctx, env, path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	there, err := s.prepare(path)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), output.StagingPattern(path))
+	if err != nil {
+		return err
+	}
+	lock, err := output.Lock(dir)
+	if err != nil {
+		return errors.Join(err, os.Remove(dir))
+	}
+	defer func() { os.RemoveAll(dir); lock.Close() }()
+	w := &writer{Sink: s, env: env, dir: dir, of: map[string]int{}}
+	if err := w.all(ctx, in); err != nil {
+		return err
+	}
+	if err := writeMark(dir, w.names()); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o777&^output.Umask()); err != nil {
+		return err
+	}
+	if there && same(ctx, dir, path) {
+		env.Tally.FromStore.Add(int64(len(w.of)))
+		return nil
+	}
+	env.Tally.Computed.Add(int64(len(w.of)))
+	env.Tally.BytesWritten.Add(w.bytes.Load())
+	if !there {
+		return os.Rename(dir, path)
+	}
+	return output.Swap(dir, path, func(old string) error { return checkOurs(old, path) })
+}
+
+// prepare reports whether there is a folder at path, and refuses one that must stay.
+func (s Sink) prepare(path string) (there bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return false, err
+	}
+	if err := output.RecoverAside(path); err != nil {
+		return false, err
+	}
+	if err := output.Tidy(path); err != nil {
+		return false, err
+	}
+	switch _, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case s.Overwrite != output.Replace:
+		return true, fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
+	}
+	return true, checkOurs(path, path)
+}
+
+// writer writes images into a folder that is not seen yet.
+type writer struct {
+	Sink
+	env  *component.Env
+	dir  string
+	name *expression.Expression // nil for numbers
+
+	bytes atomic.Int64
+
+	mu sync.Mutex
+	of map[string]int // samples by the names of their files, which have slashes
+}
+
+// all writes all outputs.
+func (w *writer) all(ctx context.Context, in component.Data) (err error) {
+	if w.Name != "" {
+		if w.name, err = expression.Compile(w.Name); err != nil {
+			return err
+		}
+	}
+	for i, part := range in.Parts {
+		group := ""
+		if in.Names != nil {
+			if group = in.Names[i]; !output.SafeName(group) {
+				return fmt.Errorf("output %q cannot be the name of a folder; give it another, or write it by itself", group)
+			}
+			if err := os.Mkdir(filepath.Join(w.dir, group), 0o777); err != nil {
+				return err
+			}
+		}
+		w.env.Tally.Total.Add(int64(part.Len()))
+		width := len(fmt.Sprint(max(0, part.Len()-1)))
+		err := w.env.Pool.Each(ctx, part.Len(), func(ctx context.Context, i int) error {
+			s, err := part.At(ctx, i)
+			if err != nil {
+				return err
+			}
+			if err := w.sample(ctx, group, fmt.Sprintf("%0*d", width, i), i, s); err != nil {
+				return &dataset.SampleError{Node: w.env.Node, Index: i, Err: err}
+			}
+			w.env.Tally.Done.Add(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sample writes the image of one sample.
+func (w *writer) sample(ctx context.Context, group, number string, i int, s dataset.Sample) error {
+	name, err := w.nameOf(ctx, number, s)
+	if err != nil {
+		return err
+	}
+	key := cmp.Or(w.Item, imageKey)
+	it, err := s.Item(key)
+	if err != nil {
+		return err
+	}
+	it, err = w.encoded(ctx, it)
+	if err != nil {
+		return fmt.Errorf("item %s: %w", key, err)
+	}
+	ext, err := it.Ext(ctx)
+	if err != nil {
+		return fmt.Errorf("item %s: %w", key, err)
+	}
+	if !slices.Contains(extensions, strings.ToLower(ext)) {
+		return fmt.Errorf("item %s is no image (its format is %s); say format: png, or another format of images", key, cmp.Or(ext, "none"))
+	}
+	name = pathpkg.Join(group, name+"."+ext)
+	if err := w.take(name, i); err != nil {
+		return err
+	}
+	if err := w.put(ctx, name, it); err != nil {
+		return fmt.Errorf("item %s: %w", key, err)
+	}
+	return nil
+}
+
+// nameOf returns the name of a sample's file, without extension.
+func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (string, error) {
+	if w.name == nil {
+		return number, nil
+	}
+	v, err := w.name.Eval(ctx, s)
+	if err != nil {
+		return "", fmt.Errorf("name: %w", err)
+	}
+	name, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", w.Name, expression.Shown(v))
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if !output.SafeName(part) {
+			return "", fmt.Errorf("name: %q cannot be the name of a file: %q is no name of one that is seen and lies in the folder", name, part)
+		}
+	}
+	return name, nil
+}
+
+// encoded returns an image as it is to be written.
+func (w *writer) encoded(ctx context.Context, it *dataset.Item) (*dataset.Item, error) {
+	switch {
+	case w.Format == "":
+		return it, nil
+	case w.Quality == 0:
+		return dataset.Recode(ctx, it, w.Format)
+	}
+	it, err := dataset.RecodeJPEG(ctx, it, w.Quality)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Recode(ctx, it, w.Format)
+}
+
+// take gives a name to a sample, unless another one has it.
+func (w *writer) take(name string, i int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if other, taken := w.of[name]; taken {
+		return fmt.Errorf("samples %d and %d would both be %s; have the expression name tell them apart", min(other, i), max(other, i), name)
+	}
+	w.of[name] = i
+	return nil
+}
+
+// put makes a file.
+func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
+	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	file, ok := it.Origin().(*dataset.FileOrigin)
+	var n int64
+	var err error
+	if ok {
+		if n, _, err = output.Reflink.File(path, file.Path()); err == nil {
+			err = file.Check()
+		}
+	} else {
+		var b []byte
+		if b, err = it.Bytes(ctx); err == nil {
+			n, err = int64(len(b)), output.CreateFile(path, b)
+		}
+	}
+	w.bytes.Add(n)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is already there: this file system takes the names of two files for one (%w)", name, fs.ErrExist)
+	}
+	return err
+}
+
+// names lists the files that were written.
+func (w *writer) names() []string {
+	names := make([]string, 0, len(w.of))
+	for name := range w.of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,208 @@
+package jsonl_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/jsonl"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/rows"
+)
+
+// many is a dataset of so many lines with numbers.
+func many(n int) component.Samples {
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		return dataset.NewSample(document("n", int64(i)), document("text", strings.Repeat("ab", i%50))), nil
+	})
+}
+
+// unpacked returns what other programs read in a file.
+func unpacked(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader
+	if strings.HasSuffix(path, ".gz") {
+		r, err = gzip.NewReader(f)
+	} else {
+		r, err = zstd.NewReader(f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestCompressedLines: what is written compressed holds the same lines, comes back in
+// any order, is written again to the same bytes, and leaves nothing behind.
+func TestCompressedLines(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "x.jsonl")
+	if _, err := write(t, jsonl.Sink{Path: component.Path(plain)}, component.One(many(5000))); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range []string{".gz", ".zst"} {
+		path := plain + ext
+		sink := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}
+		if _, err := write(t, sink, component.One(many(5000))); err != nil {
+			t.Fatal(err)
+		}
+		if got := unpacked(t, path); got != string(want) {
+			t.Errorf("%s has %d bytes of lines, want %d", path, len(got), len(want))
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() > int64(len(want))/4 {
+			t.Errorf("%s: %v, %v", path, info.Size(), err)
+		}
+		tally, err := write(t, sink, component.One(many(5000)))
+		if err != nil || tally.BytesWritten.Load() != 0 {
+			t.Errorf("%s was written again: %d bytes, %v", path, tally.BytesWritten.Load(), err)
+		}
+		ds, err := jsonl.Source{}.Open(t.Context(), path, nil)
+		if err != nil || ds.Len() != 5000 {
+			t.Fatal(ds, err)
+		}
+		for _, i := range []int{4999, 0, 2500, 1, 4998} {
+			s, err := ds.At(t.Context(), i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := s.Value(t.Context(), "n"); v != int64(i) || err != nil {
+				t.Errorf("line %d is %v, %v", i, v, err)
+			}
+		}
+		of, err := jsonl.Source{}.Open(t.Context(), plain, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, aerr := dataset.Stretches(t.Context(), of)
+		b, berr := dataset.Stretches(t.Context(), ds)
+		if aerr != nil || berr != nil || !slices.Equal(a, b) {
+			t.Errorf("lines are known otherwise than without compression: %v, %v", aerr, berr)
+		}
+		if ds, err = (jsonl.Source{}).Open(t.Context(), path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ds.At(t.Context(), 3000); !errors.Is(err, dataset.ErrChanged) {
+			t.Errorf("of another file: %v", err)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestCompressedOutputs: of several outputs, files are compressed if that is said; a
+// folder is read with both kinds in it.
+func TestCompressedOutputs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	in := component.Data{Names: []string{"a", "b"}, Parts: []component.Samples{many(2), many(3)}}
+	if _, err := write(t, jsonl.Sink{Path: component.Path(dir), Compress: rows.Zstd}, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "c.jsonl"), []byte("{\"n\":9}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := jsonl.Source{File: "from"}.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for s, err := range dataset.All(t.Context(), ds) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := s.Value(t.Context(), "n")
+		from, _ := s.Get(t.Context(), "from.name")
+		got = append(got, fmt.Sprint(from, " ", n))
+	}
+	if want := []string{"a.jsonl.zst 0", "a.jsonl.zst 1", "b.jsonl.zst 0", "b.jsonl.zst 1", "b.jsonl.zst 2", "c.jsonl 9"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for says, s := range map[string]jsonl.Sink{
+		"must end with .gz":         {Path: "x.jsonl", Compress: rows.Gzip},
+		"taken to be compressed":    {Path: "x.jsonl.zst", Compress: rows.Plain},
+		"by zstd must end with .zs": {Path: "x.jsonl.gz", Compress: rows.Zstd},
+	} {
+		s.Path = component.Path(filepath.Join(dir, string(s.Path)))
+		if _, err := write(t, s, component.One(many(1))); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: the error is %v", s, err)
+		}
+	}
+}
+
+// TestDamagedCompression: what is cut off, changed or no compressed file at all is an
+// error that names the file, and never fewer lines.
+func TestDamagedCompression(t *testing.T) {
+	dir := t.TempDir()
+	for _, ext := range []string{".gz", ".zst"} {
+		path := filepath.Join(dir, "x.jsonl"+ext)
+		if _, err := write(t, jsonl.Sink{Path: component.Path(path)}, component.One(many(3000))); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flipped := bytes.Clone(whole)
+		flipped[len(flipped)/2] ^= 0x10
+		for what, b := range map[string][]byte{
+			"cut off": whole[:len(whole)/2], "cut off at its end": whole[:len(whole)-1], "changed": flipped, "lines": []byte("{\"n\":1}\n"), "one byte": whole[:1],
+		} {
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if ds, err := (jsonl.Source{}).Open(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), path+" cannot be unpacked") {
+				t.Errorf("%s %s: %v, %v", ext, what, ds, err)
+			}
+		}
+	}
+}
+
+// TestBadCompressedLines: errors name the line in what was unpacked.
+func TestBadCompressedLines(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("{\"n\":1}\n\n{\"n\":2}\n{\"n\":}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := jsonl.Source{}.Open(t.Context(), file(t, "x.jsonl.gz", packed.String()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ds.At(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "x.jsonl.gz:4:6: ") {
+		t.Errorf("the error is %v", err)
+	}
+}

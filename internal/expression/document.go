@@ -1,0 +1,82 @@
+package expression
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Document returns what an expression came out as in the types that documents decode
+// to: nil, bool, int64, *big.Int, float64, string, []any and map[string]any. It is a
+// copy. Anything else is an error, and so is a number that is infinite or none, which
+// JSON cannot hold.
+//
+// It lists the types that functions of the language make, one by one, as nobody could
+// follow by reflection what a copy refers to.
+func Document(v any) (any, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case bool:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	case *big.Int:
+		return new(big.Int).Set(v), nil
+	case string:
+		return v, nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("the value is %v, which documents cannot hold; say what stands for it, as in y == 0 ? nil : x / y", v)
+		}
+		return v, nil
+	case []any:
+		return list(v)
+	case []int:
+		return list(v)
+	case []string:
+		return list(v)
+	case [][2]any:
+		return list(v)
+	case [2]any:
+		return list(v[:])
+	case map[string]any:
+		return object(v)
+	case map[any]any:
+		return object(v)
+	case map[any]int:
+		return object(v)
+	case map[any][]any:
+		return object(v)
+	}
+	return nil, fmt.Errorf("the value is a %T, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", v)
+}
+
+func list[T any](from []T) (any, error) {
+	out := make([]any, len(from))
+	for i, e := range from {
+		var err error
+		if out[i], err = Document(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func object[K comparable, T any](from map[K]T) (any, error) {
+	out := make(map[string]any, len(from))
+	for k, e := range from {
+		name, ok := any(k).(string)
+		if !ok {
+			return nil, fmt.Errorf("the value is a map with %v for a name, and names in documents are texts; write string(...)", k)
+		}
+		v, err := Document(e)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = v
+	}
+	return out, nil
+}

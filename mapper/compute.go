@@ -1,0 +1,138 @@
+package mapper
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterMapper("compute", "Sets items, or values inside of documents, to what expressions over the items of the sample come out as.",
+		func(_ *component.Env, p Compute) (dataset.Mapper, error) { return p.Maker() })
+}
+
+// Compute sets items, and values inside of documents, to what expressions come out as.
+// All expressions are evaluated over the sample as it came, so none sees what another
+// sets; then the values are set in the order of their paths. It reads the items that
+// the expressions name and those that it changes inside, and no other.
+//
+// A document that is changed inside keeps its format, and all that is not set. What is
+// missing on the way is made: see [dataset.Sample.Set]. A value is what a document can
+// hold: a text, a number that is neither infinite nor NaN, true, false, null, or a list
+// or map of these.
+type Compute struct {
+	Set    map[string]string `param:"set,required" doc:"expressions by what they set, an item or a path into one: {metadata.area: metadata.w * metadata.h}"`
+	Format string            `param:"format" doc:"how an item that is set as a whole, or was not there, is encoded" default:"json"`
+}
+
+// A formula is an expression and what is set to its value.
+type formula struct {
+	path  dataset.Path
+	value *expression.Expression
+}
+
+// Check refuses paths and expressions that cannot be read, paths that lead into each
+// other, and a format that is not known.
+func (m Compute) Check() error {
+	if len(m.Set) == 0 {
+		return errors.New("set is empty and must name what to set, such as {area: w * h}")
+	}
+	formulas, err := formulasOf(m.Set)
+	if err != nil {
+		return err
+	}
+	for i, f := range formulas {
+		for _, other := range formulas[:i] {
+			if other.path.Leads(f.path) || f.path.Leads(other.path) {
+				return fmt.Errorf("set: %s and %s cannot both be set, as one lies in the other", other.path, f.path)
+			}
+		}
+	}
+	return dataset.CheckExt(cmp.Or(m.Format, "json"))
+}
+
+// formulasOf reads expressions by their paths.
+func formulasOf(set map[string]string) ([]formula, error) {
+	var all []formula
+	for _, text := range slices.Sorted(maps.Keys(set)) {
+		path, err := dataset.ParsePath(text)
+		if err != nil {
+			return nil, fmt.Errorf("set: %w", err)
+		}
+		value, err := expression.Compile(set[text])
+		if err != nil {
+			return nil, fmt.Errorf("set %s: %w", text, err)
+		}
+		all = append(all, formula{path, value})
+	}
+	return all, nil
+}
+
+// Maker returns the mapper.
+func (m Compute) Maker() (dataset.Maker, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return computer(m.Set, cmp.Or(m.Format, "json"))
+}
+
+// computer returns the mapper. It reads the expressions, so that the code which does
+// counts.
+func computer(set map[string]string, format string) (dataset.Maker, error) {
+	formulas, err := formulasOf(set)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.NewMaker(dataset.MakerFunc{
+		Name: "compute", Formats: []string{format},
+		// Their texts are in Params; the evaluator, whose code counts by its version, does
+		// not change what it evaluates, and that cannot be followed there.
+		Pure:   []string{"github.com/larder-data/larder/mapper.formulas"},
+		Params: []key.Param{{Name: "set", Value: set}, {Name: "format", Value: format}},
+		Names:  func(have []string) (in, out []string) { return namesOf(formulas, have) },
+		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
+			settings := make([]dataset.Setting, len(formulas))
+			for i, f := range formulas {
+				v, err := f.value.Eval(ctx, s)
+				if err == nil {
+					v, err = expression.Document(v)
+				}
+				if err != nil {
+					return dataset.Sample{}, fmt.Errorf("set %s: %w", f.path, err)
+				}
+				settings[i] = dataset.Setting{Path: f.path, Value: v}
+			}
+			return s.SetAll(ctx, format, settings...)
+		},
+	})
+}
+
+// namesOf returns what formulas read and make of a sample that has certain items.
+func namesOf(formulas []formula, have []string) (in, out []string) {
+	in = []string{}
+	note := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	for _, f := range formulas {
+		for _, name := range f.value.Reads() {
+			if slices.Contains(have, name) || !slices.Contains(f.value.May(), name) {
+				note(&in, name)
+			}
+		}
+		if f.path.Inside() && slices.Contains(have, f.path.Item) {
+			note(&in, f.path.Item)
+		}
+		note(&out, f.path.Item)
+	}
+	return in, out
+}

@@ -1,0 +1,103 @@
+package mapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+)
+
+// mostLogged bounds what is kept of what one command writes to stderr.
+const mostLogged = 16 << 20
+
+// A sampleLog is the file of what a command writes to stderr about one sample. It takes
+// its name when the command has ended, in place of that of an earlier run.
+type sampleLog struct {
+	file *os.File // nil where nothing is logged
+	path string
+	left int
+}
+
+// logFolder is where the logs of a node are.
+type logFolder struct {
+	dir  string      // "" if nobody wants them
+	mode os.FileMode // of files there
+}
+
+// logsOf returns where the logs of a node are: in a folder of its name in that of the run,
+// which is not one that the flow reads.
+func logsOf(env *component.Env) (logFolder, error) {
+	if env.Logs == "" {
+		return logFolder{}, nil
+	}
+	place := component.Path(filepath.Join(env.Logs, url.PathEscape(env.Node)))
+	dir, err := output.FilesPlace(context.Background(), env, place)
+	if err != nil {
+		return logFolder{}, fmt.Errorf("logs: %w", err)
+	}
+	return logFolder{dir, 0o666 &^ output.Umask()}, nil
+}
+
+// openLog makes the log of the sample that a command is run for, SAMPLE.log.
+func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
+	at, ok := dataset.PlaceOf(ctx)
+	if in.dir == "" || !ok {
+		return &sampleLog{}, nil
+	}
+	if err := os.MkdirAll(in.dir, 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(in.dir, ".unfinished-")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(in.dir, fmt.Sprintf("%06d.log", at.Index))
+	return &sampleLog{f, path, mostLogged}, f.Chmod(in.mode)
+}
+
+// said takes what a command writes to stderr: its end for errors, and all for the log.
+type said struct {
+	end *tail
+	all *sampleLog
+}
+
+// Write names whom it calls, as what a maker is known by is all that an interface may be.
+func (s *said) Write(b []byte) (int, error) {
+	_, _ = s.end.Write(b) // which cannot fail
+	return s.all.Write(b)
+}
+
+// Write takes all there is, and keeps the first part of it.
+func (l *sampleLog) Write(b []byte) (int, error) {
+	if l.file == nil || l.left == 0 {
+		return len(b), nil
+	}
+	n := min(len(b), l.left)
+	if l.left -= n; l.left == 0 {
+		_, err := fmt.Fprintf(l.file, "%s\n(more than %d MiB: the rest is left out)\n", b[:n], mostLogged>>20)
+		return len(b), err
+	}
+	_, err := l.file.Write(b[:n])
+	return len(b), err
+}
+
+// close gives the log its name, or removes one of which nothing was written.
+func (l *sampleLog) close() error {
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	if l.left == mostLogged {
+		if rerr := os.Remove(l.path); !errors.Is(rerr, os.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+		return errors.Join(err, os.Remove(l.file.Name()))
+	}
+	return errors.Join(err, os.Rename(l.file.Name(), l.path))
+}
