@@ -15,6 +15,9 @@ import (
 // up in one pass over the store, what is missing is claimed at once, computed, and
 // put in the store by one write.
 //
+// A result of at most 1 KiB that a batch made and the store took is held in memory
+// once it is asked for again.
+//
 // All holds that holds for each call alone: a key is computed at most once at a
 // time over all goroutines and processes, whatever batches it is part of. Who
 // finds keys claimed by others makes its own first, and then waits; so batches

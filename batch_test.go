@@ -542,3 +542,72 @@ func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 		t.Error(results, errs)
 	}
 }
+
+// TestASmallResultOfABatchIsHeldOnceItIsAskedFor: what a pass makes once does not
+// gather in memory. A store that cannot take it leaves it there.
+func TestASmallResultOfABatchIsHeldOnceItIsAskedFor(t *testing.T) {
+	small := func(l *larder.Larder) (from larder.From) {
+		results, errs := larder.Batch[[]int]{Calls: squares(t, 7)}.Do(t.Context(), l)
+		if errs != nil {
+			t.Fatal(errs)
+		}
+		return results[0].From
+	}
+	for _, c := range []struct {
+		name string
+		in   store.Store
+		want []larder.From
+	}{
+		{"a store", memory.New(memory.Options{}), []larder.From{larder.Computed, larder.FromStore, larder.FromMemory}},
+		{"a full store", full{memory.New(memory.Options{})}, []larder.From{larder.Computed, larder.FromMemory, larder.FromMemory}},
+	} {
+		l := open(t, c.in)
+		if got := []larder.From{small(l), small(l), small(l)}; !slices.Equal(got, c.want) {
+			t.Errorf("%s: from %v, want %v", c.name, got, c.want)
+		}
+	}
+	l := open(t, memory.New(memory.Options{}))
+	large := larder.Call[[]byte]{Action: action(t, "large"), Compute: func(context.Context) ([]byte, error) { return make([]byte, 2<<10), nil }}
+	for _, want := range []larder.From{larder.Computed, larder.FromMemory} {
+		results, errs := larder.Batch[[]byte]{Calls: []larder.Call[[]byte]{large}}.Do(t.Context(), l)
+		if errs != nil || results[0].From != want {
+			t.Errorf("2 KiB are from %v, want %v: %v", results[0].From, want, errs)
+		}
+	}
+}
+
+// TestABatchWhoseParametersChange keeps nothing of what was made by the operation
+// whose parameter one of them changed, and all of what was made by another.
+func TestABatchWhoseParametersChange(t *testing.T) {
+	s := memory.New(memory.Options{})
+	l, log := logging(t, s)
+	list := []int{3, 1, 2}
+	first, err := key.NewOp("first", key.Version("1"), key.Param{Name: "list", Value: list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b larder.Batch[[]int]
+	for i := range 4 {
+		a, err := first.Call(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Calls = append(b.Calls, larder.Call[[]int]{Action: a, Compute: func(context.Context) ([]int, error) {
+			if i == 2 {
+				slices.Sort(list)
+			}
+			return list[:1], nil
+		}})
+	}
+	b.Calls = append(b.Calls, squares(t, 5)...)
+	results, errs := b.Do(t.Context(), l)
+	if errs != nil || !strings.Contains(log.String(), "a parameter has changed") {
+		t.Errorf("%v: %s", errs, log)
+	}
+	for i, c := range b.Calls {
+		kept, err := s.Has(t.Context(), c.Action.Key())
+		if want := i == 4; kept != want || (results[i].Unkept == nil) != want || err != nil {
+			t.Errorf("%d is kept: %v, unkept: %v, error: %v", i, kept, results[i].Unkept, err)
+		}
+	}
+}

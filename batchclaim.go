@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/larder-data/larder/internal/flight"
@@ -20,9 +21,12 @@ type claim[T any] struct {
 	at   int // in the batch's Calls
 	key  key.Key
 	made flight.Made[outcome]
-	kept settled[T] // to be remembered, if that is so
+	ran  bool        // it was computed
+	raw  computed[T] // as which
+	kept settled[T]  // to be remembered, if that is so
 
-	record store.Record // room for that of kept
+	entry  entry // room for those of kept
+	record store.Record
 }
 
 // positions returns which of the batch's calls some claims are.
@@ -81,6 +85,7 @@ func (b *batch[T]) makeUnresolved(ctx context.Context, claims []*claim[T]) {
 		}
 	}
 	results, errs := inner.Do(ctx, b.larder)
+	remembers := func(r Result[T]) bool { return r.From != Computed } // see compute
 	var links []store.Record
 	for i, o := range opened {
 		if errs != nil && errs[i] != nil {
@@ -88,7 +93,7 @@ func (b *batch[T]) makeUnresolved(ctx context.Context, claims []*claim[T]) {
 			continue
 		}
 		var link *store.Record
-		o.made.Value, link, o.made.Err = o.resolvedOutcome(ctx, b.larder, o.key, o.resolved, results[i], o.reads, o.notes)
+		o.made.Value, link, o.made.Err = o.resolvedOutcome(ctx, b.larder, o.key, o.resolved, results[i], o.reads, o.notes, remembers)
 		if link != nil {
 			links = append(links, *link)
 		}
@@ -164,7 +169,9 @@ func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], rel
 	b.compute(ctx, todo)
 }
 
-// compute makes values and keeps them by one write.
+// compute makes values and keeps them by one write. A small one is not remembered
+// before it is asked for again, and found in the store: as a rule a batch is a part of
+// a pass, and millions of tiny values in memory take more than it takes to find one.
 func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 	if len(claims) == 0 {
 		return
@@ -174,21 +181,58 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 	} else {
 		b.computeEach(ctx, claims)
 	}
+	text := provenances.Get().(*[]byte)
+	defer provenances.Put(text)
+	at := desk{text: (*text)[:0], changed: onceEach()}
 	records := make([]store.Record, 0, len(claims))
 	for _, c := range claims {
+		if c.ran {
+			c.take(ctx, b.larder, &at)
+		}
 		if c.kept.record != nil {
 			records = append(records, *c.kept.record)
 		}
 	}
-	b.larder.put(ctx, records...)
+	*text = at.text
+	inStore := b.larder.put(ctx, records...)
 	for _, c := range claims {
+		if c.kept.record != nil && inStore && len(c.record.Payload) <= smallPayload {
+			continue
+		}
+		c.kept.entry = clone(c.kept.entry) // that in the claim keeps all claims
 		c.rememberSettled(b.larder, c.kept)
 	}
 }
 
+// provenances are buffers for those of a batch, of which stores keep copies.
+var provenances = sync.Pool{New: func() any { return new([]byte) }}
+
+// onceEach asks operations whether they changed, each once: when all that they are to
+// be asked about has been computed.
+func onceEach() func(*key.Op) error {
+	asked := map[*key.Op]error{}
+	return func(op *key.Op) error {
+		err, ok := asked[op]
+		if !ok {
+			err = op.Changed()
+			asked[op] = err
+		}
+		return err
+	}
+}
+
+func clone(e *entry) *entry {
+	if e == nil {
+		return nil
+	}
+	c := *e
+	return &c
+}
+
 // take makes what is kept of a value that was computed.
-func (c *claim[T]) take(ctx context.Context, l *Larder, v computed[T]) {
-	s, err := c.settle(ctx, l, c.key, v, &c.record)
+func (c *claim[T]) take(ctx context.Context, l *Larder, at *desk) {
+	at.entry, at.record = &c.entry, &c.record
+	s, err := c.settle(ctx, l, c.key, c.raw, at)
 	if c.made = (flight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
 		c.kept = s
 	}
@@ -198,10 +242,8 @@ func (c *claim[T]) take(ctx context.Context, l *Larder, v computed[T]) {
 func (b *batch[T]) computeEach(ctx context.Context, claims []*claim[T]) {
 	start := time.Now()
 	for i, c := range claims {
-		v, err := flight.Protect(func() (computed[T], error) { return c.run(ctx, b.larder) })
-		if c.made.Err = err; err == nil {
-			c.take(ctx, b.larder, v)
-		}
+		c.raw, c.made.Err = flight.Protect(func() (computed[T], error) { return c.run(ctx, b.larder) })
+		c.ran = c.made.Err == nil
 		if c.made.Err == nil && (b.Patience == 0 || time.Since(start) < b.Patience) {
 			continue
 		}
@@ -232,7 +274,7 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	for i, c := range claims {
 		if c.made.Err = cmp.Or(err, failed[i]); c.made.Err == nil {
 			v.value = values[i]
-			c.take(ctx, b.larder, v)
+			c.raw, c.ran = v, true
 		}
 	}
 }

@@ -470,7 +470,7 @@ func (c Call[T]) makeResolved(ctx context.Context, l *Larder, k key.Key) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
-	o, link, err := c.resolvedOutcome(ctx, l, k, resolved, r, reads, read)
+	o, link, err := c.resolvedOutcome(ctx, l, k, resolved, r, reads, read, func(Result[T]) bool { return true })
 	if link != nil {
 		l.put(ctx, *link)
 	}
@@ -498,7 +498,7 @@ func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 
 // resolvedOutcome is what comes out under k where the call came out as r once it
 // was resolved, and the record that is to be kept of that.
-func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook) (o outcome, link *store.Record, err error) {
+func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook, remembers func(Result[T]) bool) (o outcome, link *store.Record, err error) {
 	if r.Unkept == nil {
 		r.Unkept = read.unsteady()
 	}
@@ -509,7 +509,7 @@ func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, reso
 	}
 	r.Reads = slices.Concat(reads, r.Reads)
 	o, err = c.outcome(r)
-	if err == nil && len(r.Reads) == 0 && r.Unkept == nil {
+	if err == nil && len(r.Reads) == 0 && r.Unkept == nil && remembers(r) {
 		c.remember(l, k, o.entry, r.Value)
 	}
 	return o, link, err
@@ -553,7 +553,7 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 	if err != nil {
 		return outcome{}, err
 	}
-	s, err := c.settle(ctx, l, k, v, new(store.Record))
+	s, err := c.settle(ctx, l, k, v, &desk{entry: new(entry), record: new(store.Record)})
 	if err == nil && s.record != nil {
 		l.put(ctx, *s.record)
 	}
@@ -594,10 +594,18 @@ type settled[T any] struct {
 	value  T
 }
 
-// settle encodes what was made under k. It is up to the caller to put the record, for
-// which it gives the room.
-func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T], room *store.Record) (s settled[T], err error) {
-	e := &entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
+// desk is where a value is settled.
+type desk struct {
+	entry   *entry // room for both
+	record  *store.Record
+	text    []byte              // room for provenance, to which is appended
+	changed func(*key.Op) error // nil: it is asked
+}
+
+// settle encodes what was made under k. It is up to the caller to put the record.
+func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T], at *desk) (s settled[T], err error) {
+	e := at.entry
+	*e = entry{typ: c.Value.Type, key: k, cost: v.cost, value: v.value}
 	s = settled[T]{outcome: outcome{entry: e, from: Computed, reads: v.reads}, value: v.value}
 	var payload []byte
 	if !c.MemoryOnly || !c.Share || c.Bytes == nil {
@@ -611,7 +619,7 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 		e.value, s.own = unwritten{v.value}, nil
 	}
 	e.bytes = int64(len(payload))
-	if doubt := c.doubt(v.notes); doubt != nil {
+	if doubt := c.doubt(v.notes, at.changed); doubt != nil {
 		c.warn(l, e, "it may be wrong", doubt)
 		return s, nil
 	}
@@ -626,8 +634,10 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 	}
 	s.keep = true
 	if !c.MemoryOnly {
-		*room = store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: provenance(c.Action, v.reads)}
-		s.record = room
+		from := len(at.text)
+		at.text = appendProvenance(at.text, c.Action, v.reads)
+		*at.record = store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}
+		s.record = at.record
 	}
 	return s, nil
 }
@@ -638,12 +648,16 @@ func (c Call[T]) rememberSettled(l *Larder, s settled[T]) {
 	}
 }
 
-// doubt returns an error if a result may not be what its key names.
-func (c Call[T]) doubt(read *notebook) error {
+// doubt returns an error if a result may not be what its key names. changed asks
+// operations; nil asks that of the call.
+func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 	if err := read.unsteady(); err != nil {
 		return err
 	}
-	if err := c.Action.Changed(); err != nil {
+	if changed == nil {
+		changed = (*key.Op).Changed
+	}
+	if err := cmp.Or(changed(c.Action.Op()), c.Action.ArgumentsChanged()); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnsteady, err)
 	}
 	return nil
@@ -659,33 +673,36 @@ func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	}
 }
 
-// put keeps records. A store that cannot take them does not fail the
-// computation: values pass through.
-func (l *Larder) put(ctx context.Context, records ...store.Record) {
+// put keeps records, and says whether they are. A store that cannot take them does
+// not fail the computation: values pass through.
+func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 	if len(records) == 0 {
-		return
+		return true
 	}
 	err := l.store.Put(context.WithoutCancel(ctx), records...)
 	if err == nil {
 		for _, r := range records {
 			l.count.bytesWritten.Add(int64(len(r.Payload)))
 		}
-		return
+		return true
 	}
 	l.count.unkept.Add(int64(len(records)))
 	l.putWarning.Do(func() {
 		l.log.Warn("larder: results are computed but not kept", "error", err)
 	})
+	return false
 }
 
-func provenance(a *key.Action, reads []Read) []byte {
+func provenance(a *key.Action, reads []Read) []byte { return appendProvenance(nil, a, reads) }
+
+// appendProvenance appends it. An explanation may be missing; the value may not.
+func appendProvenance(to []byte, a *key.Action, reads []Read) []byte {
 	parts := make([]key.Part, len(reads))
 	for i, r := range reads {
 		parts[i] = key.Part{Kind: key.ReadPart, Name: string(r.Kind) + " " + r.Name, Value: r.Digest.String(), Digest: key.DigestOf(r.Digest[:])}
 	}
-	b, err := a.MarshalProvenance(parts...)
-	if err != nil {
-		return nil // an explanation may be missing; the value may not
+	if b, err := a.AppendProvenance(to, parts...); err == nil {
+		return b
 	}
-	return b
+	return to
 }

@@ -107,20 +107,42 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 // known by.
 func (s Sample) inOrder() Sample {
 	plain := true
+	var met meetings
 	for i, f := range s.fields {
-		plain = plain && !f.Shared && (i == 0 || s.fields[i-1].Key < f.Key) && !holds(s.fields[:i], f.Item)
+		plain = plain && !f.Shared && (i == 0 || s.fields[i-1].Key < f.Key) && !met.before(s.fields, i)
 	}
 	if plain {
 		return s
 	}
 	fields := slices.SortedFunc(slices.Values(s.fields), func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
+	met = meetings{}
 	for i, f := range fields {
 		fields[i].Shared = false
-		if holds(fields[:i], f.Item) {
+		if met.before(fields, i) {
 			fields[i].Item = ItemFrom(f.Item.origin)
 		}
 	}
 	return Sample{fields}
+}
+
+// meetings tells of the items of a sample, one after another, whether they were met
+// before: of a few by a look at each of these.
+type meetings struct{ many map[*Item]bool }
+
+// fewItems is up to how many items a look at each pair is sooner done than a table.
+const fewItems = 32
+
+func (m *meetings) before(fields []Field, i int) bool {
+	it := fields[i].Item
+	if len(fields) <= fewItems {
+		return holds(fields[:i], it)
+	}
+	if m.many == nil {
+		m.many = make(map[*Item]bool, len(fields))
+	}
+	met := m.many[it]
+	m.many[it] = true
+	return met
 }
 
 // passing returns what a maker made of given, which was made of in: what it passed on

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -34,7 +35,8 @@ import (
 // written says what a sink wrote.
 type written struct {
 	Output key.Digest    `json:"output"` // the stamp of what it wrote
-	Inputs key.Digest    `json:"inputs"` // the content of the inputs that had changed shortly before At
+	Inputs key.Digest    `json:"inputs"` // the content of the inputs that had changed shortly before At, summed with Seed
+	Seed   uint64        `json:"seed"`
 	At     time.Time     `json:"at"`
 	Nodes  []writtenNode `json:"nodes"` // the sink, and those above it
 }
@@ -48,7 +50,7 @@ type writtenNode struct {
 }
 
 // writtenType is the type of records that hold what a sink wrote.
-var writtenType = xxh3.HashString("larder written 1")
+var writtenType = xxh3.HashString("larder written 2")
 
 // A writing is a sink of which it can be known that it need not be written.
 type writing struct {
@@ -57,8 +59,9 @@ type writing struct {
 	action *key.Action // with what was seen of the inputs before the run
 	inputs []stamp.Root
 	before *stamp.Stamp
-	began  time.Time    // when that was
-	recent key.Digest   // content of the inputs that had changed shortly before
+	began  time.Time  // when that was
+	recent key.Digest // content of the inputs that had changed shortly before, summed with seed
+	seed   uint64
 	found  *written     // nil: it is to be written
 	output *stamp.Stamp // of what the run wrote; nil until then
 
@@ -86,7 +89,8 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 		}
 		var err error
 		if w.found = r.findWritten(ctx, w); w.found == nil {
-			w.recent, err = w.before.Contents(ctx, w.began)
+			w.seed = rand.Uint64()
+			w.recent, err = w.before.Contents(ctx, w.began, w.seed)
 		}
 		if err == nil {
 			r.writings = append(r.writings, w)
@@ -258,7 +262,7 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		read, err := w.before.Contents(gctx, found.At)
+		read, err := w.before.Contents(gctx, found.At, found.Seed)
 		if err == nil && read != found.Inputs {
 			err = dataset.ErrChanged
 		}
@@ -274,8 +278,8 @@ func (r *run) findWritten(ctx context.Context, w *writing) *written {
 	if g.Wait() != nil {
 		return nil
 	}
-	if read, err := w.before.Contents(ctx, w.began); err == nil && read.IsZero() && !found.Inputs.IsZero() && !larder.IsDry(ctx) {
-		found.Inputs, found.At = read, w.began
+	if recent, _ := w.before.Recent(w.began); len(recent) == 0 && !found.Inputs.IsZero() && !larder.IsDry(ctx) {
+		found.Inputs, found.At = key.Digest{}, w.began
 		_ = r.putWritten(ctx, w, &found) // what has not changed for a while need not be read the next time
 	}
 	return &found
@@ -344,7 +348,7 @@ func (r *run) noteWritten(ctx context.Context) {
 
 // note notes what a sink wrote, unless its inputs have changed meanwhile.
 func (r *run) note(ctx context.Context, w *writing) error {
-	note := written{At: time.Now()}
+	note := written{At: time.Now(), Seed: w.seed}
 	for _, s := range w.nodes {
 		t := &s.tally
 		if t.Loose.Load() || t.Failed.Load() > 0 {
@@ -358,7 +362,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 	if err != nil {
 		return err
 	}
-	read, err := w.before.Contents(ctx, w.began)
+	read, err := w.before.Contents(ctx, w.began, w.seed)
 	if err == nil && (after.Sum != w.before.Sum || read != w.recent) {
 		err = dataset.ErrChanged
 	}
@@ -368,7 +372,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 	was, _ := w.before.Recent(w.began)
 	if now, _ := after.Recent(note.At); slices.Equal(was, now) {
 		note.Inputs = read // of the same files, which need not be read once more
-	} else if note.Inputs, err = after.Contents(ctx, note.At); err != nil {
+	} else if note.Inputs, err = after.Contents(ctx, note.At, note.Seed); err != nil {
 		return err
 	}
 	note.Output = w.output.Sum

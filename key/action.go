@@ -267,8 +267,14 @@ func (a *Action) Op() *Op { return a.op }
 // not what they were when the action was made: then its key does not name what
 // is made of them now.
 func (a *Action) Changed() error {
-	if err := a.op.changed(); err != nil || len(a.args) == 0 {
-		return err
+	return cmp.Or(a.op.Changed(), a.ArgumentsChanged())
+}
+
+// ArgumentsChanged is [Action.Changed] of the arguments alone: where many actions of
+// one operation are asked about, [Op.Changed] need be asked once.
+func (a *Action) ArgumentsChanged() error {
+	if len(a.args) == 0 {
+		return nil
 	}
 	e := newEncoder(layerArgs)
 	defer e.free()
@@ -281,7 +287,9 @@ func (a *Action) Changed() error {
 	return nil
 }
 
-func (o *Op) changed() error {
+// Changed returns an error if the parameters are not what they were when the
+// operation was made.
+func (o *Op) Changed() error {
 	if o.values == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -63,6 +64,25 @@ func DigestFile(ctx context.Context, path string, memo Memo) (Digest, FileStat, 
 	return fileDigester{memo, time.Now, stampsMappings}.digest(ctx, path)
 }
 
+// SumFile is [DigestFile] with another hash, which is reset before: for whoever asks
+// whether a file is what it was, and names nothing by it.
+func SumFile(ctx context.Context, path string, sum hash.Hash) error {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err != nil {
+		return err
+	}
+	for range attempts {
+		sum.Reset()
+		if _, _, err = readFile(ctx, path, time.Now, sum); !errors.Is(err, ErrChanging) {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w", path, ErrChanging)
+}
+
 type fileDigester struct {
 	memo   Memo
 	now    func() time.Time
@@ -107,9 +127,24 @@ func (f fileDigester) known(info fs.FileInfo) (d Digest, s FileStat, ok bool) {
 // read digests the file once. Only the state before and after is compared, so
 // the caller has to ask again if it changed in between.
 func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, error) {
-	file, err := os.OpenFile(path, openFlags, 0)
+	var sum Digester
+	before, start, err := readFile(ctx, path, f.now, &sum)
 	if err != nil {
 		return Digest{}, FileStat{}, err
+	}
+	d := sum.Digest()
+	if f.memo != nil && before.Settled(start) {
+		f.memo.Store(before, d)
+	}
+	return d, before, nil
+}
+
+// readFile writes the content of a file to sum, and returns how it was before and
+// after that, and when it began; if it was not the same, the error is ErrChanging.
+func readFile(ctx context.Context, path string, now func() time.Time, sum io.Writer) (before FileStat, start time.Time, err error) {
+	file, err := os.OpenFile(path, openFlags, 0)
+	if err != nil {
+		return before, start, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -117,23 +152,20 @@ func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, 
 		err = regular(path, info)
 	}
 	if err != nil {
-		return Digest{}, FileStat{}, err
+		return before, start, err
 	}
-	start, before := f.now(), StatOf(info)
-	d, n, err := digestReader(ctx, file)
+	start, before = now(), StatOf(info)
+	n, err := readInto(ctx, sum, file)
 	if err != nil {
-		return Digest{}, FileStat{}, fmt.Errorf("read %s: %w", path, err)
+		return before, start, fmt.Errorf("read %s: %w", path, err)
 	}
 	if info, err = file.Stat(); err != nil {
-		return Digest{}, FileStat{}, err
+		return before, start, err
 	}
 	if n != before.Size || StatOf(info) != before {
-		return Digest{}, FileStat{}, ErrChanging
+		return before, start, ErrChanging
 	}
-	if f.memo != nil && before.Settled(start) {
-		f.memo.Store(before, d)
-	}
-	return d, before, nil
+	return before, start, nil
 }
 
 func regular(path string, info fs.FileInfo) error {
@@ -154,12 +186,20 @@ var chunks = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
 
 // digestReader returns the digest and the number of the bytes of r.
 func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
+	var sum Digester
+	if n, err = readInto(ctx, &sum, r); err != nil {
+		return Digest{}, n, err
+	}
+	return sum.Digest(), n, nil
+}
+
+// readInto writes the bytes of r to sum, and returns how many these are.
+func readInto(ctx context.Context, sum io.Writer, r io.Reader) (n int64, err error) {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)
-	var sum Digester
 	for {
 		if err := ctx.Err(); err != nil {
-			return Digest{}, n, err
+			return n, err
 		}
 		m, err := io.ReadFull(r, chunk[:])
 		_, _ = sum.Write(chunk[:m])
@@ -167,9 +207,9 @@ func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err erro
 		switch err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
-			return sum.Digest(), n, nil
+			return n, nil
 		default:
-			return Digest{}, n, err
+			return n, err
 		}
 	}
 }

@@ -3,6 +3,7 @@ package key
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -36,23 +37,28 @@ var decodeProvenance = func() cbor.DecMode {
 // (RFC 8949), to be kept with the result. It is written by hand, as every result
 // has one: a general encoder took longer than all else that is said here.
 func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
+	return a.AppendProvenance(nil, more...)
+}
+
+// AppendProvenance is [Action.MarshalProvenance] behind what is in b already.
+func (a *Action) AppendProvenance(b []byte, more ...Part) ([]byte, error) {
 	fixed := a.op.describe()
 	var room [4]Part // most actions have few
 	own := append(a.ownParts(room[:0]), more...)
 	if len(fixed)+len(own) > maxParts {
 		own = foldParts(append(a.Parts(), more...))
-		return appendCBOR(provenanceHead(len(own), own), own), nil
+		return appendCBOR(provenanceHead(b, len(own), own), own), nil
 	}
 	for i := range own {
 		own[i].Name = clip(own[i].Name)
 	}
-	b := provenanceHead(len(fixed)+len(own), own, len(a.op.encoded))
+	b = provenanceHead(b, len(fixed)+len(own), own, len(a.op.encoded))
 	return appendCBOR(append(b, a.op.encoded...), own), nil
 }
 
-// provenanceHead begins the provenance of so many parts, with room for some of them
-// and for more bytes.
-func provenanceHead(n int, parts []Part, more ...int) []byte {
+// provenanceHead begins the provenance of so many parts behind b, with room for some
+// of them and for more bytes.
+func provenanceHead(b []byte, n int, parts []Part, more ...int) []byte {
 	size := 16
 	for _, p := range parts {
 		size += 64 + len(p.Kind) + len(p.Name) + len(p.Value)
@@ -60,7 +66,7 @@ func provenanceHead(n int, parts []Part, more ...int) []byte {
 	for _, m := range more {
 		size += m
 	}
-	return appendHead(append(make([]byte, 0, size), cborArray|2, provenanceVersion), cborArray, n)
+	return appendHead(append(slices.Grow(b, size), cborArray|2, provenanceVersion), cborArray, n)
 }
 
 // appendCBOR appends parts, one after another.

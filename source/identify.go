@@ -42,10 +42,12 @@ type Declared struct {
 // or with a *RefusalError that says what the function reaches and on which
 // way.
 func Identify(f Function, by Declared) (*Closure, error) {
+	defer letGoLater()
 	p, err := loaded(f.Package)
 	if err != nil {
 		return nil, err
 	}
+	noteStarted(f, by)
 	return p.identify(f, by)
 }
 

@@ -72,6 +72,7 @@ var registry struct {
 	sync.Mutex
 	packages []*Package
 	programs map[bool]*parsedProgram // as functions of Larder's own packages see it, and others; made at first use, of what was registered until then
+	held     held
 }
 
 // Register makes the sources of the calling package known. It is called once
@@ -142,6 +143,7 @@ func loaded(wanted string) (*parsedProgram, error) {
 	registry.Lock()
 	defer registry.Unlock()
 	own := ofLarder(wanted)
+	registry.held.asks()
 	if registry.programs[own] == nil {
 		list := slices.Clone(registry.packages)
 		if !slices.ContainsFunc(list, func(p *Package) bool { return p.path == engine+"/key" }) {
@@ -151,6 +153,7 @@ func loaded(wanted string) (*parsedProgram, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.startsAgain(registry.held.started)
 		if registry.programs == nil {
 			registry.programs = map[bool]*parsedProgram{}
 		}

@@ -132,12 +132,13 @@ func TestLinksInCircles(t *testing.T) {
 func TestContents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "one")
+	seed := uint64(1)
 	contents := func(at time.Time) key.Digest {
 		s, err := Of(t.Context(), []Root{{Path: path}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.Contents(t.Context(), at)
+		d, err := s.Contents(t.Context(), at, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,6 +155,13 @@ func TestContents(t *testing.T) {
 	write(t, path, "two")
 	if two := contents(now); two.IsZero() || two == one {
 		t.Error("another content is not seen")
+	}
+	write(t, path, "one")
+	if contents(now) != one {
+		t.Error("the same content is another")
+	}
+	if seed = 2; contents(now) == one {
+		t.Error("who knows the sum of a content under one seed knows it under another")
 	}
 }
 

@@ -18,9 +18,11 @@ import (
 type leases struct {
 	local lease.Table
 
-	mu   sync.Mutex
-	file *medium.File // nil until the first lease
-	none bool         // this file system has no such locks
+	mu      sync.Mutex
+	file    *medium.File   // nil until the first lease
+	batches []*medium.File // open for those who take many leases at once, and end them by one call
+	free    []*medium.File // those of them that nobody has
+	none    bool           // this file system has no such locks
 }
 
 // Lease lends k to the caller, alone among all processes that use the
@@ -66,8 +68,11 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 		return nil, nil, errClosed
 	}
 	lent, local := s.leases.local.TryAcquire(keys)
-	file := s.leases.open(s)
-	if file == nil || s.files.ReadOnly {
+	if s.files.ReadOnly {
+		return lent, local, nil
+	}
+	file := s.leases.take(s)
+	if file == nil {
 		return lent, local, nil
 	}
 	mine := slices.Clone(lent)
@@ -86,11 +91,8 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 		mine[i] = false
 	}
 	return mine, sync.OnceFunc(func() {
-		for i, k := range keys {
-			if mine[i] {
-				_ = file.UnlockByte(leaseOffset(k)) // fails only once the store is closed
-			}
-		}
+		_ = file.UnlockBytes() // fails only once the store is closed
+		s.leases.leave(file)
 		local()
 	}), nil
 }
@@ -108,12 +110,43 @@ func (l *leases) open(s *Store) *medium.File {
 	if l.file != nil || l.none {
 		return l.file
 	}
+	l.file = l.openFile(s)
+	return l.file
+}
+
+// take returns a file of locks for one caller alone, nil if there can be none.
+func (l *leases) take(s *Store) *medium.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.none {
+		return nil
+	}
+	if n := len(l.free); n > 0 {
+		file := l.free[n-1]
+		l.free = l.free[:n-1]
+		return file
+	}
+	file := l.openFile(s)
+	if file != nil {
+		l.batches = append(l.batches, file)
+	}
+	return file
+}
+
+// leave takes back what take returned, without a lock.
+func (l *leases) leave(file *medium.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, file)
+}
+
+// openFile opens the file of locks once more. The lock is held.
+func (l *leases) openFile(s *Store) *medium.File {
 	file, err := s.files.OpenLock(medium.LeasesFile)
 	if err != nil {
 		s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
 		return nil
 	}
-	l.file = file
 	return file
 }
 
@@ -127,20 +160,25 @@ func (l *leases) giveUp(s *Store, err error) {
 func (l *leases) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
+	var errs []error
+	for _, f := range l.all() {
+		errs = append(errs, f.Close())
 	}
-	err := l.file.Close()
-	l.file, l.none = nil, true
-	return err
+	l.file, l.batches, l.free, l.none = nil, nil, nil, true
+	return errors.Join(errs...)
+}
+
+// all lists the open files. The lock is held.
+func (l *leases) all() []*medium.File {
+	if l.file == nil {
+		return l.batches
+	}
+	return append(slices.Clip(l.batches), l.file)
 }
 
 // files is how many files are open.
 func (l *leases) files() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return 0
-	}
-	return 1
+	return len(l.all())
 }

@@ -29,7 +29,10 @@ func (f *File) LockByte(at int64) error {
 }
 
 // UnlockByte ends LockByte. It fails only where the file was closed.
-func (f *File) UnlockByte(at int64) error { return unlockByte(f.File, at) }
+func (f *File) UnlockByte(at int64) error { return unlockBytes(f.File, at, 1) }
+
+// UnlockBytes ends every LockByte. It fails only where the file was closed.
+func (f *File) UnlockBytes() error { return unlockBytes(f.File, 0, 0) }
 
 // OpenLock opens or makes an empty file that is only there to be locked.
 func (f *Folder) OpenLock(name string) (*File, error) {

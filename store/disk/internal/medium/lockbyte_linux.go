@@ -12,16 +12,17 @@ import (
 // ErrLocked. Open file description locks, unlike older ones, do not vanish
 // when any other descriptor of the file is closed; the kernel drops them when
 // the process dies.
-func lockByte(f *os.File, at int64) error { return setLock(f, at, unix.F_WRLCK) }
+func lockByte(f *os.File, at int64) error { return setLock(f, at, 1, unix.F_WRLCK) }
 
-func unlockByte(f *os.File, at int64) error { return setLock(f, at, unix.F_UNLCK) }
+// unlockBytes unlocks so many bytes, 0 for all from there on.
+func unlockBytes(f *os.File, at, n int64) error { return setLock(f, at, n, unix.F_UNLCK) }
 
-func setLock(f *os.File, at int64, kind int16) error {
+func setLock(f *os.File, at, n int64, kind int16) error {
 	conn, err := f.SyscallConn() // unlike Fd, safe beside Close
 	if err != nil {
 		return err
 	}
-	lock := unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: 1}
+	lock := unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: n}
 	cerr := conn.Control(func(fd uintptr) {
 		for {
 			if err = unix.FcntlFlock(fd, unix.F_OFD_SETLK, &lock); !errors.Is(err, unix.EINTR) {

@@ -8,5 +8,5 @@ import (
 )
 
 // lockByte hold among the goroutines of one process only.
-func lockByte(*os.File, int64) error   { return errors.ErrUnsupported }
-func unlockByte(*os.File, int64) error { return nil }
+func lockByte(*os.File, int64) error           { return errors.ErrUnsupported }
+func unlockBytes(*os.File, int64, int64) error { return nil }
