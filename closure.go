@@ -19,6 +19,7 @@ type identity struct {
 	Inputs  []source.Input
 	Barred  map[string]string
 	Trusted []string
+	Opens   bool
 	// Refused is why it is refused, if it is: that is kept as well.
 	Refused *source.RefusalError
 	// Of a component: that it is known by the build, and any error.
@@ -52,7 +53,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
-		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted}, err
+		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, err
 	}}.Do(ctx, l)
 	id := r.Value
 	switch {
@@ -64,7 +65,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 	for _, in := range id.Inputs {
 		variables.Store(in.Name, in)
 	}
-	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted}, nil
+	return &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
 }
 
 // variables are the package variables that functions of this process have as

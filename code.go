@@ -74,7 +74,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 	if len(open) == 0 {
 		return found, nil
 	}
-	a, err := key.NewAction("component identity", key.Version("2"), build.ID, about, source.Surroundings())
+	a, err := key.NewAction("component identity", key.Version("3"), build.ID, about, source.Surroundings())
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (q question) identify(ctx context.Context, l *Larder, parts bool) identity 
 	default:
 		_, _ = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
 	}
-	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted}
+	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
 }
 
 // sayCoarse says once why something is known by more than it reaches.
@@ -187,7 +187,7 @@ func (id identity) of(build key.Code, first source.Function) Identity {
 	}
 	found := Identity{
 		Code:    key.Code{Kind: string(id.Kind), ID: id.ID.String()},
-		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted},
+		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
 	}
 	if id.Kind == source.Program {
 		found.Function = first.Name()
@@ -219,6 +219,7 @@ func together(functions []source.Function, given int, by source.Declared) (*sour
 		all.Parts = append(all.Parts, c.Parts...)
 		all.Trusted = append(all.Trusted, c.Trusted...)
 		maps.Copy(all.Barred, c.Barred)
+		all.Opens = all.Opens || c.Opens
 	}
 	slices.SortFunc(all.Inputs, func(a, b source.Input) int { return strings.Compare(a.Name, b.Name) })
 	all.Inputs = slices.Compact(all.Inputs)

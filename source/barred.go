@@ -16,7 +16,7 @@ const ofModules = ""
 // Admits returns an error for a value that the function must not be given: one
 // that has, behind an interface, a value of a type in [Closure.Barred].
 func (c *Closure) Admits(v any) error {
-	if len(c.Barred) == 0 {
+	if len(c.Barred) == 0 && !c.Opens {
 		return nil
 	}
 	return c.admits(reflect.ValueOf(v), 0)
@@ -75,13 +75,16 @@ func (c *Closure) bars(t reflect.Type) string {
 	if why, ok := c.Barred[path+"."+t.Name()]; ok {
 		return why
 	}
+	if std.Has(path) {
+		return c.barsLibrary(t, path)
+	}
 	why, ok := c.Barred[ofModules]
 	if !ok || !strings.Contains(t.Name(), "[") && reflect.PointerTo(t).NumMethod() == 0 {
 		return ""
 	}
 	for _, part := range typeNames(path, t.Name()) {
 		at := runtimePath(part[0])
-		own := std.Has(at) || ofLarder(at) || known(at) != nil || buildNow().local(at)
+		own := std.Has(at) || ofLarder(at) || known(at) != nil || c.Kind == Program && buildNow().local(at)
 		if at != "" && !own && !covers(c.Trusted, at) && !covers(c.Trusted, at+"."+part[1]) {
 			return why
 		}
@@ -107,6 +110,19 @@ func runtimePath(path string) string {
 		}
 	}
 	return own
+}
+
+// barsLibrary says why values of a type of the standard library are barred, or "".
+func (c *Closure) barsLibrary(t reflect.Type, path string) string {
+	if !c.Opens {
+		return ""
+	}
+	for m := range reflect.PointerTo(t).Methods() {
+		if why := readsByMethod(path+"."+t.Name(), m.Name); why != "" && !covers(c.Trusted, path) && !covers(c.Trusted, path+"."+t.Name()+"."+m.Name) {
+			return why
+		}
+	}
+	return ""
 }
 
 // flatKind reports whether values of a kind have nothing in them.

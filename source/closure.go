@@ -30,6 +30,9 @@ type Closure struct {
 	// those that Trusted covers, as [Options.Pure] does.
 	Barred  map[string]string
 	Trusted []string
+	// Opens says that values may come in by interfaces: those of types of the standard
+	// library that have a method which reads the outside are barred, too.
+	Opens bool
 }
 
 // A Kind says how much a closure covers.
@@ -109,8 +112,9 @@ type walker struct {
 	root    root
 	from    map[*decl]*decl // how each was reached
 	queue   []*decl
-	types   []*decl             // those reached
-	held    map[types.Type]bool // of which values may be behind interfaces
+	types   []*decl              // those reached
+	held    map[types.Type]bool  // of which values may be behind interfaces
+	lent    map[types.Type]*decl // the same, with what puts them there
 	// Methods that may be called by name on whatever has them, and whether all
 	// exported ones may be.
 	dispatched map[string]bool
@@ -137,7 +141,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 	barred := map[string]string{}
 	for {
 		w := &walker{
-			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, modules: map[string]string{},
+			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, lent: map[types.Type]*decl{}, modules: map[string]string{},
 			orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: barred, admitted: map[*decl]bool{},
 		}
 		known := len(barred)
@@ -169,7 +173,7 @@ func (w *walker) walk() {
 	}
 	for _, t := range w.root.behind {
 		w.captures(t, map[types.Type]bool{})
-		w.behind(t)
+		w.behind(w.root.decl, t)
 	}
 	for _, d := range w.root.beside {
 		w.reach(d, w.root.decl)
@@ -198,6 +202,7 @@ func (w *walker) walk() {
 	}
 	w.drain()
 	w.admit()
+	w.libraryMethods()
 }
 
 // knownRelease reports whether what package std says holds for a release of Go:
@@ -234,6 +239,7 @@ func (w *walker) visit(d *decl) {
 	r := d.examined()
 	for t := range r.converts {
 		w.holds(t)
+		w.lends(d, t)
 	}
 	for _, p := range r.problems {
 		w.refuse(d, p)
@@ -500,7 +506,8 @@ func (w *walker) way(d *decl) []string {
 // closure digests what was reached.
 func (w *walker) closure() (*Closure, error) {
 	c := &Closure{Kind: Precise, Doubts: w.doubts, Barred: w.barred}
-	if w.barred[ofModules] != "" {
+	c.Opens = len(w.open) > 0
+	if w.barred[ofModules] != "" || c.Opens {
 		c.Trusted = slices.Concat(w.root.pure, w.root.decl.file.pkg.options.Pure)
 	}
 	for in := range w.inputs {

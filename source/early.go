@@ -42,7 +42,7 @@ func (m *making) early(w *walker) *problem {
 // reads returns what the function around reaches but for what only the literal does.
 func (m *making) reads(w *walker) map[*decl]*decl {
 	before := &walker{
-		program: w.program, root: root{decl: m.in, pure: w.root.pure, values: true}, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{},
+		program: w.program, root: root{decl: m.in, pure: w.root.pure, values: true}, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, lent: map[types.Type]*decl{},
 		modules: map[string]string{}, orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: map[string]string{}, admitted: map[*decl]bool{},
 	}
 	all := m.in.resolved()

@@ -116,7 +116,7 @@ func (in Input) value() (any, error) {
 // AdmitsInput returns an error if a variable has a value now that the function must not
 // be given: see [Closure.Admits].
 func (c *Closure) AdmitsInput(in Input) error {
-	if len(c.Barred) == 0 {
+	if len(c.Barred) == 0 && !c.Opens {
 		return nil
 	}
 	v, err := in.value()

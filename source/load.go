@@ -33,7 +33,9 @@ type parsedProgram struct {
 	roots    map[types.Object]bool // that are called though nothing names them
 
 	identifying sync.Mutex
-	broken      string // why nothing that is known of the program can be trusted, or ""
+	lentMethods map[types.Type][]libraryMethod // see libraryMethodsOf
+
+	broken string // why nothing that is known of the program can be trusted, or ""
 
 	index
 	reaches

@@ -66,17 +66,18 @@ func (w *walker) named(t reflect.Type) {
 // interfaces.
 func (w *walker) holdDecl(d *decl) {
 	if o := d.info().Defs[d.typeName()]; o != nil {
-		w.behind(o.Type())
+		w.behind(d, o.Type())
 	}
 }
 
 // behind notes that values of a type, and of what it is made of, may be behind
-// interfaces.
-func (w *walker) behind(t types.Type) {
+// interfaces because of a declaration.
+func (w *walker) behind(d *decl, t types.Type) {
 	c := converter{p: w.program, held: map[types.Type]bool{}}
 	c.hold(t)
 	for t := range c.held {
 		w.holds(t)
+		w.lends(d, t)
 	}
 }
 

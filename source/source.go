@@ -116,13 +116,16 @@ func folderOf(file string) string { return file[:max(strings.LastIndexByte(file,
 func holder(named, file string) string {
 	registry.Lock()
 	defer registry.Unlock()
-	dir, of := folderOf(file), ""
+	dir, of, tested := folderOf(file), "", strings.TrimSuffix(named, testOf)
 	for _, p := range registry.packages {
 		switch {
 		case p.dir != dir:
 			continue
-		case p.path == named && (strings.HasSuffix(file, "_test.go") || !strings.HasSuffix(named, testOf)):
+		case p.path != tested && p.path != tested+testOf:
+		case strings.HasSuffix(file, "_test.go"):
 			return named
+		default:
+			return tested
 		}
 		if of == "" || strings.HasSuffix(of, testOf) { // tests of a package lie beside it
 			of = p.path
