@@ -27,8 +27,8 @@ type Identity struct {
 	// Closure is what the component's functions reach; nil if they are known by
 	// the build.
 	Closure *source.Closure
-	// Function names the first of them where the code does not tell which of those
-	// of a program it is.
+	// Function names them where the code does not tell which functions of a program
+	// they are.
 	Function string
 	// Err says why no identity covers the code.
 	Err error
@@ -62,7 +62,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 		case err != nil:
 			found[i].Err = err
 		case !registered:
-			found[i] = Identity{Code: build, Function: functions[0].Name()}
+			found[i] = Identity{Code: build, Function: namesOf(functions)}
 		default:
 			open = append(open, question{i, functions, len(c.Given), c.Declared})
 			about = append(about, c.Declared, len(c.Given))
@@ -83,7 +83,7 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 		return nil, err
 	}
 	for i, q := range open {
-		found[q.at] = answers[i].of(build, q.functions[0])
+		found[q.at] = answers[i].of(build, namesOf(q.functions))
 	}
 	return found, nil
 }
@@ -92,8 +92,14 @@ func CodesOf(ctx context.Context, l *Larder, list ...Component) ([]Identity, err
 // of it are registered.
 func (c Component) functions() (all []source.Function, registered bool, err error) {
 	registered = true
-	for _, f := range slices.Concat(c.Functions, c.Given) {
+	for i, f := range slices.Concat(c.Functions, c.Given) {
 		fn, err := source.FunctionOf(f)
+		if err == nil {
+			err = fn.CheckLibrary(c.Declared.Pure)
+		}
+		if err == nil && fn.IsBound() && i >= len(c.Functions) {
+			err = fn.CheckState()
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -106,6 +112,15 @@ func (c Component) functions() (all []source.Function, registered bool, err erro
 		}
 	}
 	return all, registered, nil
+}
+
+// namesOf tells functions of one program apart.
+func namesOf(functions []source.Function) string {
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.Name())
+	}
+	return strings.Join(names, " ")
 }
 
 // A question is what a component is known by, which is at a place of a list.
@@ -175,12 +190,12 @@ func (l *Larder) sayCoarse(ctx context.Context, what, text string) {
 }
 
 // of returns what is kept as what it stands for.
-func (id identity) of(build key.Code, first source.Function) Identity {
+func (id identity) of(build key.Code, names string) Identity {
 	switch {
 	case id.Error != "":
 		return Identity{Err: errors.New(id.Error)}
 	case id.Build:
-		return Identity{Code: build, Function: first.Name()}
+		return Identity{Code: build, Function: names}
 	}
 	for _, in := range id.Inputs {
 		variables.Store(in.Name, in)
@@ -190,7 +205,7 @@ func (id identity) of(build key.Code, first source.Function) Identity {
 		Closure: &source.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
 	}
 	if id.Kind == source.Program {
-		found.Function = first.Name()
+		found.Function = names
 	}
 	return found
 }

@@ -60,7 +60,7 @@ func codecIDs(ctx context.Context, l *larder.Larder) (map[string]codecID, error)
 		if err != nil {
 			err = fmt.Errorf("codec %s: %w; or give it a Version", c.Name, err)
 		}
-		ids[c.Name] = codecID{c.ID() + " " + found[i].Code.ID, err}
+		ids[c.Name] = codecID{strings.TrimSpace(c.ID() + " " + found[i].Code.ID + " " + found[i].Function), err}
 	}
 	identified.ids = ids
 	return ids, nil

@@ -207,6 +207,9 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn source.Functio
 	case f.options.Version != "":
 		return key.VersionOf(fn.Package, f.options.Version), nil
 	case f.options.Build || !fn.Registered():
+		if err := fn.CheckLibrary(f.options.Pure); err != nil {
+			return key.Code{}, err
+		}
 		return key.Build()
 	}
 	c, err := larder.Closure(ctx, l, fn, source.Declared{Pure: f.options.Pure, Captured: captured})

@@ -155,28 +155,45 @@ func Counter() func() int {
 // TestGivenFunctions: what is identified beside a maker stands for no more functions
 // than it is.
 func TestGivenFunctions(t *testing.T) {
+	const makes = `IMPORT "github.com/larder-data/larder/dataset"; func Of(PARAMS) dataset.Maker { return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return BODY }, Given: []any{GIVEN}}) }`
+	made := func(params, body, given string) string {
+		return strings.NewReplacer("PARAMS", params, "BODY", body, "GIVEN", given).Replace(makes)
+	}
 	for _, c := range []struct {
 		text    string
 		given   int
 		refused bool
 	}{
-		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 0, true},
-		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 1, false},
-		{`func Of(f, g func() int) func() int { return FUNC() int { return f() + g() } }`, 1, true},
-		{`func Of(f func() int, n int, g func() int) func() int { return FUNC() int { return f() + n + g() } }`, 1, true},
-		{`func Of(f, g func() int) func() int { return FUNC() int { return f() + g() } }`, 2, false},
-		{`type fn func() int; func (f fn) Of() func() int { return FUNC() int { return f() } }`, 1, false},
-		{`type fn func() int; func (f fn) Of(g fn) func() int { return FUNC() int { return f() + g() } }`, 1, true},
-		{`func Of(l []func() int) func() int { return FUNC() int { return l[0]() } }`, 1, true},
-		{`func Of(l ...func() int) func() int { return FUNC() int { return l[0]() } }`, 1, true},
-		{`func Of(l ...func() int) func() int { return FUNC() int { return l[0]() } }`, 0, true},
-		{`func Of(m map[string]func() int) func() int { return FUNC() int { return m["a"]() } }`, 1, true},
+		{made("f func() int", "f()", ""), 0, true},
+		{made("f func() int", "f()", "f"), 1, false},
+		{made("f func() int", "f()", "f"), 2, true},
+		{made("f func() int", "f()", "f"), 0, true},
+		{made("f, g func() int", "f() + g()", "f"), 1, true},
+		{made("f, g func() int", "f() + g()", "f, f"), 2, true},
+		{made("f, g func() int", "f() + g()", "f, g"), 2, false},
+		{made("f, g func() int", "f() + g()", "g, f"), 2, false},
+		{made("f func() int, n int, g func() int", "f() + n + g()", "f"), 1, true},
+		{made("f func() int, n int", "f() + n", "f"), 1, false},
+		{made("l []func() int", "l[0]()", "l[0]"), 1, true},
+		{made("l ...func() int", "l[0]()", "l[0]"), 1, true},
+		{made("m map[string]func() int", "m[\"a\"]()", "m[\"a\"]"), 1, true},
+		{made("t struct{ f, g func() int }", "t.f() + t.g()", "t.f, t.g"), 2, true},
+		{made("x interface{ n() func() int }", "x.n()()", "x.n()"), 1, false}, // nothing of the program is behind it
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { f = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { p := &f; *p = nil; return dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) dataset.Maker { m := dataset.MakerFunc{Func: FUNC() int { return f() }, Given: []any{f}}; m.Given[0] = Of; return dataset.NewMaker(m) }`, 1, true},
+		{`IMPORT "github.com/larder-data/larder/dataset"; func Of(f func() int) (a, b dataset.Maker) { a = dataset.NewMaker(dataset.MakerFunc{Func: func() int { return 1 }, Given: []any{f}}); b = dataset.NewMaker(dataset.MakerFunc{Func: FUNC() int { return f() }}); return a, b }`, 1, true},
+		{`func Of(f func() int) func() int { return FUNC() int { return f() } }`, 1, true},
+		{`type fn func() int; func (f fn) Of() func() int { return FUNC() int { return f() } }`, 1, true},
 		{`func Of(c chan func() int) func() int { k := cap(c); return FUNC() int { return k } }`, 1, true},
-		{`type two struct{ f, g func() int }; func (t two) Of() func() int { return FUNC() int { return t.f() + t.g() } }`, 1, true},
 		{`func Of(f any) func() int { return FUNC() int { return f.(func() int)() } }; type box struct{ f func() int }; var A any = box{}`, 1, true},
 		{`func Of(l []any) func() int { return FUNC() int { return l[0].(box).f() } }; type box struct{ f func() int }; var A any = box{}`, 1, true},
 		{`type two struct{ f any }; func Of(t two) func() int { return FUNC() int { return t.f.(box).f() } }; type box struct{ f func() int }; var A any = box{}`, 1, true},
 		{`func Of(f any) func() int { return FUNC() int { n, _ := f.(int); return n } }`, 1, false},
+		// One literal that captures nothing.
+		{`func of(f func() int) func() int { return FUNC() int { return f() } }; var A = of(func() int { return 2 })`, 0, false},
+		{`func of(f func() int) func() int { return FUNC() int { return f() } }; func Use(n int) { of(func() int { return n }) }`, 0, true},
+		{`func of(f func() int) func() int { return FUNC() int { return f() } }; var A, B = of(func() int { return 2 }), of(func() int { return 3 })`, 0, true},
 		// All of the program passes one function, and names it.
 		{`func one() int { return 1 }; func of(f func() int) func() int { return FUNC() int { return f() } }; var A = of(one)`, 0, false},
 		{`func one() int { return 1 }; func two() int { return 2 }; func of(f func() int) func() int { return FUNC() int { return f() } }; var A, B = of(one), of(two)`, 0, true},
@@ -189,11 +206,11 @@ func TestGivenFunctions(t *testing.T) {
 		{`IMPORT "sync"; func of(p *sync.Pool) func() int { return FUNC() int { return p.New().(int) } }`, 0, true},
 	} {
 		p, at := withLiteral(t, c.text)
-		closure, err := p.identify(at, Declared{Maker: true, Given: c.given})
+		closure, err := p.identify(at, Declared{Maker: true, Given: c.given, Through: []string{engine + "/dataset"}})
 		switch {
 		case !c.refused && (err != nil || closure.Kind != Precise):
 			t.Errorf("%s, of which %d are given: %+v, %v", c.text, c.given, closure, err)
-		case c.refused && (err == nil || !strings.Contains(err.Error(), "and no key says which")):
+		case c.refused && (err == nil || !strings.Contains(err.Error(), "no key says which") && !strings.Contains(err.Error(), "name all that it gets")):
 			t.Errorf("%s, of which %d are given: %+v is not refused for that: %v", c.text, c.given, closure, err)
 		}
 	}
@@ -217,6 +234,10 @@ func withLiteral(t *testing.T, line string) (*parsedProgram, Function) {
 	if i := strings.LastIndex(before, "; "); i >= 0 { // other literals are on other lines
 		before = before[:i] + "\n" + before[i+2:]
 	}
-	p := parsedText(t, map[string]string{"x/calc": before + "func(" + strings.Replace(after, "{ ", "{\n", 1)})
+	packages := map[string]string{"x/calc": before + "func(" + strings.Replace(after, "{ ", "{\n", 1)}
+	if strings.Contains(line, engine+"/dataset") {
+		packages[engine+"/dataset"] = "package dataset\n\ntype MakerFunc struct {\n\tFunc any\n\tGiven []any\n}\n\ntype Maker any\n\nfunc NewMaker(MakerFunc) Maker { return nil }\n"
+	}
+	p := parsedText(t, packages)
 	return p, Function{Package: "x/calc", Symbol: "Of.func1", File: "calc.go", Line: strings.Count(before, "\n") + 1}
 }

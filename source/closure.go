@@ -88,6 +88,7 @@ type root struct {
 	takes    []*types.Var // which that literal captures
 	unseen   []problem    // of what it is given
 	gets     int          // how many functions that may be
+	given    int          // functions that it is given, of which the maker says which they are
 	beside   []*decl      // functions that it is given, of which the program tells which they are
 	values   bool         // see Declared
 	through  []string

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/source/internal/std"
 )
 
 // A Function is a function value, found in the executable.
@@ -125,6 +126,28 @@ func (f Function) literal() bool {
 	return number != "" && strings.Trim(number, "0123456789-") == ""
 }
 
+// CheckLibrary returns the error for a function of the standard library that reads the
+// outside, or of which it is not known what it does, unless that is declared as Pure: no
+// build covers what it reads.
+func (f Function) CheckLibrary(pure []string) error {
+	if !std.Has(f.Package) {
+		return nil
+	}
+	name := f.Package + "." + strings.TrimSuffix(symbolOf(f.Symbol), "-fm")
+	fact, known := std.Lookup(name)
+	switch {
+	case covers(pure, name) || covers(pure, f.Package):
+	case !known:
+		return fmt.Errorf("%s is of the standard library, and it is not known what it does: declare it as Pure, or give it a Version", name)
+	case fact.Outside != "":
+		return fmt.Errorf("%s depends on %s, which no code identity covers: declare it as Pure, or give it a Version", name, fact.Outside)
+	}
+	return nil
+}
+
+// IsBound reports whether the function is a method with a value that it is called on.
+func (f Function) IsBound() bool { return strings.HasSuffix(f.Symbol, "-fm") }
+
 // CheckState returns the error for a function that carries state which its name
 // does not show: the receiver of a method value, or variables of the function
 // around a literal. Where the system does not tell which memory is the
@@ -132,7 +155,7 @@ func (f Function) literal() bool {
 // are refused, as it cannot be told.
 func (f Function) CheckState() error {
 	switch {
-	case strings.HasSuffix(f.Symbol, "-fm"):
+	case f.IsBound():
 		return fmt.Errorf("%s is a method bound to a value that no key covers: use the method expression (%s) and pass the value as an argument",
 			f.Name(), strings.TrimSuffix(f.Symbol, "-fm"))
 	case f.unsure && f.literal() && !f.Registered():

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"math"
+	"slices"
 )
 
 // What the function around a maker's literal is given is its caller's, who answers for
@@ -29,9 +30,16 @@ func (r *root) takesIn(m *making, lists []*ast.FieldList) {
 }
 
 func (r *root) takesParameter(m *making, v *types.Var) {
-	if f := m.function(v); f != nil {
-		r.beside = append(r.beside, f)
+	if d := m.function(v); d != nil {
+		r.beside = append(r.beside, d)
 		return
+	}
+	if m.isGiven(v) {
+		r.given = len(m.namedAsGiven())
+		return
+	}
+	if t := m.in.unknownIn(v.Type(), m.in.typeOf(v)); t != nil {
+		r.unseen = append(r.unseen, *t)
 	}
 	list, seen := m.passed(v)
 	if seen {
@@ -51,13 +59,136 @@ func (r *root) takesParameter(m *making, v *types.Var) {
 		}
 		r.unseen = append(r.unseen, problem{
 			what: "functions that it is given as values in " + v.Name() + ", and no key says which", at: m.in.at(v.Pos()), name: m.in.file.pkg.path + "." + v.Name(),
-			refuse: true, cure: "call the function by its name, name it as what the maker is Given",
+			refuse: true, cure: "call the function by its name, name it beside the literal (dataset.NewMaker(dataset.MakerFunc{Func: func..., Given: []any{" + v.Name() + "}}))",
 		})
 	}
 }
 
-// function is the one that a parameter of the function around stands for, if all of
-// the program passes the same and names it; else nil.
+// typeOf is how the type of a parameter is written.
+func (d *decl) typeOf(v *types.Var) (written ast.Expr) {
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok && slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return d.info().Defs[id] == v }) {
+			written = f.Type
+		}
+		return written == nil
+	})
+	return written
+}
+
+// unknownIn is the problem of a type that has one in it whose package does not register;
+// nil if it has none.
+func (d *decl) unknownIn(of types.Type, written ast.Expr) *problem {
+	if written == nil || !hasUnknown(of, map[types.Type]bool{}) {
+		return nil
+	}
+	p := &problem{what: "values of a type whose package does not register its sources", at: d.at(written.Pos()), cure: "that package registered"}
+	ast.Inspect(written, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		id, ok := s.X.(*ast.Ident)
+		if name, is := d.info().Uses[id].(*types.PkgName); ok && is && p.name == "" {
+			path := name.Imported().Path()
+			p.name = path + "." + s.Sel.Name
+			p.refuse = !d.file.pkg.program.build.local(path)
+			p.opaque = p.refuse
+		}
+		return true
+	})
+	return p
+}
+
+// hasUnknown reports whether a type that is not known is part of another.
+func hasUnknown(of types.Type, seen map[types.Type]bool) bool {
+	if isUnknown(of) {
+		return true
+	}
+	if seen[of] {
+		return false
+	}
+	seen[of] = true
+	switch u := of.Underlying().(type) {
+	case *types.Pointer:
+		return hasUnknown(u.Elem(), seen)
+	case *types.Slice:
+		return hasUnknown(u.Elem(), seen)
+	case *types.Array:
+		return hasUnknown(u.Elem(), seen)
+	case *types.Map:
+		return hasUnknown(u.Key(), seen) || hasUnknown(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasUnknown(f.Type(), seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isGiven reports whether a parameter of the function around, which it never changes, is
+// named as Given in the very call of NewMaker that has the literal as Func: nothing else
+// tells which functions the maker gets, and which for what.
+func (m *making) isGiven(v *types.Var) bool {
+	if _, ok := under(v.Type()).(*types.Signature); !ok || m.around != m.in.node || m.assigns(v) || m.in.pointsTo(v) {
+		return false
+	}
+	list := m.namedAsGiven()
+	return slices.ContainsFunc(list, func(e ast.Expr) bool { return m.in.isNamed(e, v) })
+}
+
+// namedAsGiven lists what is Given beside the literal.
+func (m *making) namedAsGiven() (list []ast.Expr) {
+	walk(m.around, func(stack []ast.Node) bool {
+		n := len(stack)
+		parts, ok := stack[n-1].(*ast.CompositeLit)
+		if !ok || n < 2 || !fieldIs(parts, "Func", m.lit) {
+			return true
+		}
+		call, ok := stack[n-2].(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if f := staticCallee(m.in.info(), call); f != nil && f.FullName() == engine+"/dataset.NewMaker" {
+			if given, ok := fieldOf(parts, "Given").(*ast.CompositeLit); ok {
+				list = given.Elts
+			}
+		}
+		return true
+	})
+	return list
+}
+
+// fieldOf is what a literal of a struct has for a field, or nil.
+func fieldOf(of *ast.CompositeLit, name string) ast.Expr {
+	for _, e := range of.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if id, ok := kv.Key.(*ast.Ident); ok && id.Name == name {
+			return ast.Unparen(kv.Value)
+		}
+	}
+	return nil
+}
+
+func fieldIs(of *ast.CompositeLit, name string, e ast.Expr) bool { return fieldOf(of, name) == e }
+
+// assigns reports whether the function around gives a variable another value.
+func (m *making) assigns(v *types.Var) (found bool) {
+	walk(m.around, func(stack []ast.Node) bool {
+		id, ok := stack[len(stack)-1].(*ast.Ident)
+		found = found || ok && m.in.info().Uses[id] == v && assigned(stack)
+		return !found
+	})
+	return found
+}
+
+// function is the one that a parameter of the function around stands for, if the program
+// passes the same everywhere, by its name or, in one place, as a literal that captures
+// nothing; else nil.
 func (m *making) function(v *types.Var) *decl {
 	p := m.in.file.pkg.program
 	if _, ok := under(v.Type()).(*types.Signature); !ok || m.around != m.in.node {
@@ -66,11 +197,7 @@ func (m *making) function(v *types.Var) *decl {
 	var one *decl
 	all, ok := p.givens(m.in, v)
 	for _, g := range all {
-		f, isFunc := named(g.d.info(), g.e).(*types.Func)
-		if !isFunc || f.Signature().Recv() != nil || isGeneric(f.Signature()) {
-			return nil
-		}
-		d := p.declOf(f)
+		d := g.function()
 		if d == nil || one != nil && one != d {
 			return nil
 		}
@@ -80,6 +207,20 @@ func (m *making) function(v *types.Var) *decl {
 		return nil
 	}
 	return one
+}
+
+// function is the one that an expression names, or is; nil if it is another expression.
+func (g given) function() *decl {
+	if lit, ok := ast.Unparen(g.e).(*ast.FuncLit); ok && len(g.d.captures(lit)) == 0 && g.d.instances(lit) == nil && !g.d.takesNames(lit) {
+		d := &decl{file: g.d.file, kind: "literal", names: []string{g.d.names[0] + ".func"}, node: lit}
+		d.resolved()
+		return d
+	}
+	f, ok := named(g.d.info(), g.e).(*types.Func)
+	if !ok || f.Signature().Recv() != nil || isGeneric(f.Signature()) {
+		return nil
+	}
+	return g.d.file.pkg.program.declOf(f)
 }
 
 // passed lists the types of what the program puts behind a parameter of the function

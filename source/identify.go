@@ -71,8 +71,11 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
 	}
 	r.pure, r.values, r.through = by.Pure, by.Values, by.Through
-	if r.gets <= by.Given {
-		r.unseen = nil
+	switch own := ofLarder(f.Package); {
+	case own && r.gets <= by.Given:
+		r.unseen = nil // Larder's own are written so that these are the same
+	case !own && r.making != nil && r.given > 0 && r.given != by.Given:
+		return nil, fmt.Errorf("source: %s (%s:%d): is Given %d functions, and %d are named beside it: name all that it gets, each once", f.Name(), f.File, f.Line, by.Given, r.given)
 	}
 	if f.typ != nil && r.made == nil {
 		r.types = parametersOf(f.typ)

@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/larder-data/larder/source/internal/std"
@@ -21,13 +22,22 @@ func (w *walker) lends(d *decl, t types.Type) {
 // libraryMethods refuses those of types that are lent which read the outside and may be
 // called by interfaces.
 func (w *walker) libraryMethods() {
+	type call struct {
+		libraryMethod
+		by *decl
+	}
+	var calls []call
 	for t, d := range w.lent {
 		for _, m := range w.program.libraryMethodsOf(t) {
 			if name := m.name[len(m.of)+1:]; w.dispatched[name] || calledByLibrary[name] || w.any(name) {
-				if !w.declared(d, m.path, m.name) {
-					w.refuse(d, problem{what: fmt.Sprintf("%s (%s), by an interface", m.name, m.outside), at: d.at(d.node.Pos()), name: m.name, refuse: true})
-				}
+				calls = append(calls, call{m, d})
 			}
+		}
+	}
+	slices.SortFunc(calls, func(a, b call) int { return strings.Compare(a.name+" "+a.by.label(), b.name+" "+b.by.label()) })
+	for _, c := range calls {
+		if !w.declared(c.by, c.path, c.name) {
+			w.refuse(c.by, problem{what: fmt.Sprintf("%s (%s), by an interface", c.name, c.outside), at: c.by.at(c.by.node.Pos()), name: c.name, refuse: true})
 		}
 	}
 }

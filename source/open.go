@@ -126,14 +126,14 @@ func (w *walker) opens(of string, methods []string) {
 		what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", of), at: w.root.decl.at(w.root.decl.node.Pos()),
 		name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
 	}
-	if from == ownUnseen && len(methods) > 0 {
+	if from == ownUnseen && (len(methods) > 0 || w.root.made != nil) {
 		w.refuse(w.root.decl, p) // the whole program tells
 	}
 	switch {
 	case from == nothingUnseen || w.declared(w.root.decl, p.name):
 	case w.root.made == nil: // each call tells
 		w.barred[ofModules] = "code of a module whose sources are not registered"
-	case from == modulesUnseen && len(methods) > 0:
+	case from == modulesUnseen:
 		p.refuse, p.opaque, p.cure = true, true, ""
 		w.refuse(w.root.decl, p)
 	}
