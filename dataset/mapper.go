@@ -79,8 +79,9 @@ type MakerFunc struct {
 	// of the identity, as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
-	// Given are the functions that Func gets as values and calls: they are known beside
-	// Func, and as Func is. Where what makes Func may be given others, of which nobody
+	// Given are the functions that Func, a literal, gets as values and calls: parameters
+	// of the function around it, named here beside the literal. They are known beside
+	// Func, and as Func is. Where that function may be given others, of which nobody
 	// knows which they are, the maker is refused.
 	Given []any
 }

@@ -716,3 +716,19 @@ func TestInMemoryOnlyWithRecordedInputs(t *testing.T) {
 		t.Errorf("%d executions, %d records in the store, %v", n, u.Records, err)
 	}
 }
+
+// TestLibraryFunctions: a function of the standard library that is lazy by itself must
+// not read the outside.
+func TestLibraryFunctions(t *testing.T) {
+	l := open(t, t.TempDir())
+	if got := get(t, l, lazy.Lift1("upper", strings.ToUpper, lazy.Options{})(lazy.Of("a"))); got != "A" {
+		t.Errorf("got %s", got)
+	}
+	_, err := lazy.Lift1("env", os.Getenv, lazy.Options{})(lazy.Of("HOME")).Get(t.Context(), l)
+	if err == nil || !strings.Contains(err.Error(), "os.Getenv depends on the environment") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := lazy.Lift1("env", os.Getenv, lazy.Options{Pure: []string{"os.Getenv"}})(lazy.Of("HOME")).Get(t.Context(), l); err != nil {
+		t.Errorf("declared as Pure: %v", err)
+	}
+}

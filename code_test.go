@@ -1,0 +1,23 @@
+package larder_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder"
+)
+
+// TestFunctionsThatABuildKnows are told apart by their names: those that others get, too.
+func TestFunctionsThatABuildKnows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, given := range [][]any{nil, {strings.ToUpper}, {strings.ToLower}, {strings.ToUpper, strings.ToLower}, {strings.ToLower, strings.ToUpper}} {
+		id, err := larder.CodeOf(t.Context(), nil, larder.Component{Functions: []any{strings.Title}, Given: given}) //nolint:staticcheck // any function
+		if err != nil || seen[id.Function+id.Code.ID] {
+			t.Errorf("%d given: %+v, %v", len(given), id, err)
+		}
+		seen[id.Function+id.Code.ID] = true
+	}
+	if id, err := larder.CodeOf(t.Context(), nil, larder.Component{Functions: []any{strings.ToUpper}, Given: []any{strings.NewReplacer("a", "b").Replace}}); err == nil {
+		t.Errorf("a method with the value that it is called on is known by %+v", id)
+	}
+}
