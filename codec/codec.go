@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"image"
 	"strconv"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
 // ErrSetting is wrapped by errors that are due to a setting of the program, [MaxPixels],
@@ -148,7 +150,7 @@ func (c Codec) Functions() []any {
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {
-	return fmt.Errorf("codec: %s: %s cannot be written; it takes %s", name, Called(v), want)
+	return fmt.Errorf("codec: %s: %s cannot be written; it takes %s", name, called.Value(v), want)
 }
 
 // guarded calls a decoder and turns its panic into an error: the last resort

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // MaxPixels bounds the images that are read and written, so that a small file
@@ -112,7 +113,7 @@ func imageOf(name string, v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, fmt.Errorf("%s cannot be written as %s; it takes an image, or an array of pixels", Called(v), name)
+	return nil, fmt.Errorf("%s cannot be written as %s; it takes an image, or an array of pixels", called.Value(v), name)
 }
 
 // checked returns the header of an image. One of more pixels than allowed, or

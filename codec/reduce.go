@@ -3,6 +3,8 @@ package codec
 import (
 	"fmt"
 	"image"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
 // reduction returns by what the sides of an image may be divided, so that those of
@@ -24,7 +26,7 @@ func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, image.Point{}, fmt.Errorf("codec: jpeg: it is %s, and no image", Called(v))
+		return nil, image.Point{}, fmt.Errorf("codec: jpeg: it is %s, and no image", called.Value(v))
 	}
 	whole := img.Bounds().Size()
 	return means(img, reduction(whole, least)), whole, nil

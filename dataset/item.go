@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -304,7 +305,7 @@ type memory struct {
 	digest lazyDigest
 }
 
-func (m *memory) String() string { return codec.Called(m.given) + " in memory" }
+func (m *memory) String() string { return called.Value(m.given) + " in memory" }
 
 func (m *memory) value(context.Context) (v any, ok bool, err error) { //nolint:unparam // valuer may fail
 	return m.given, exact(m.ext, m.given), nil

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // A Path leads to a value inside of a document: a key of the sample, then
@@ -157,7 +157,7 @@ func (st step) in(v any) (part any, reason string) {
 		}
 		return v[i], ""
 	default:
-		return nil, fmt.Sprintf("%s has no parts", codec.Called(v))
+		return nil, fmt.Sprintf("%s has no parts", called.Value(v))
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"math"
 
 	"github.com/larder-data/larder/array"
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 )
 
@@ -66,7 +66,7 @@ func imageItem(ctx context.Context, s dataset.Sample, name string) (image.Image,
 }
 
 func notImage(name string, v any) error {
-	return fmt.Errorf("item %s is %s, not an image", name, codec.Called(v))
+	return fmt.Errorf("item %s is %s, not an image", name, called.Value(v))
 }
 
 // channel sums up the values of one channel.

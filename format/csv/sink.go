@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/csvtext"
 )
 
@@ -178,7 +178,7 @@ func text(ctx context.Context, it *dataset.Item) (string, error) {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
-	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", codec.Called(v)))
+	return "", component.Unfit(fmt.Errorf("it is %s, which a field does not hold; drop it, or say files: to name its file", called.Value(v)))
 }
 
 // encode appends one row.

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/jsontext"
 )
 
@@ -216,7 +216,7 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	switch v.(type) {
 	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
 	default:
-		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", codec.Called(v)))
+		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", called.Value(v)))
 	}
 	if ext != "json" {
 		it = dataset.NewItem("json", v)

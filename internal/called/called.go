@@ -1,4 +1,5 @@
-package codec
+// Package called says what values are called in messages for people.
+package called
 
 import (
 	"encoding/json"
@@ -11,9 +12,9 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// Called returns what a value is called in messages for people: "a text", "an image",
+// Value returns what a value is called in messages for people: "a text", "an image",
 // "a list". Types of a program's own are called by their names.
-func Called(v any) string {
+func Value(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
