@@ -96,7 +96,7 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 	for expr, says := range map[string]string{
 		"metadata.naem":           `set a.b: expression metadata.naem: metadata has no "naem"; did you mean "name"? (where it may be missing`,
 		"n / 0":                   "set a.b: the value is +Inf, which documents cannot hold",
-		"[1, image]":              "set a.b: the value is a *image.Gray, which is no part of a document",
+		"[1, image]":              "set a.b: the value is an image, which is no part of a document",
 		"now2 + 1":                `no item "now2": the sample has `,
 		"n * 9000000000000000000": "is beyond whole numbers of 64 bits; write float(...) where it need not be exact (1:3)\n | n * 9000000000000000000\n | ..^",
 		"let a = [n]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; let e = [d, d, d, d, d, d, d, d]; let f = [e, e, e, e, e, e, e, e]; let g = [f, f, f, f, f, f, f, f]; let h = [g, g, g, g, g, g, g, g]; [h, h, h, h]": "handles more than 64 MiB",

@@ -214,7 +214,7 @@ func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 		}
 	}
 	_, err := op.Split{Sizes: half, Stratify: "meta.half"}.Apply(t.Context(), env(), numbers(2))
-	if err == nil || !strings.Contains(err.Error(), "node n: sample 1: expression meta.half: is 0.5, a float64; it must be a text, a whole number or a truth value") {
+	if err == nil || !strings.Contains(err.Error(), "node n: sample 1: expression meta.half: is 0.5, a number; it must be a text, a whole number or a truth value") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
 // Document returns what an expression came out as in the types that documents decode
@@ -51,7 +53,7 @@ func Document(v any) (any, error) {
 	case map[any][]any:
 		return object(v)
 	}
-	return nil, fmt.Errorf("the value is a %T, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", v)
+	return nil, fmt.Errorf("the value is %s, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", called.Value(v))
 }
 
 func list[T any](from []T) (any, error) {

@@ -38,7 +38,7 @@ type Expression struct {
 func Compile(text string) (*Expression, error) {
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("expression: %w", err)
+		return nil, fmt.Errorf("expression: %w", inPlain(err))
 	}
 	names := &identifiers{bound: map[*ast.IdentifierNode]bool{}}
 	ast.Walk(&tree.Node, names)
@@ -47,11 +47,11 @@ func Compile(text string) (*Expression, error) {
 	}
 	// As it is written it is compiled for what is wrong with its types.
 	if _, err := expr.Compile(text, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{})); err != nil {
-		return nil, fmt.Errorf("expression: %w", err)
+		return nil, fmt.Errorf("expression: %w", inPlain(err))
 	}
 	program, err := expr.Compile(text, expr.Env(signatures()), expr.AllowUndefinedVariables(), expr.Patch(asItems{}), expr.Patch(metered{}))
 	if err != nil {
-		return nil, fmt.Errorf("expression: %w", err)
+		return nil, fmt.Errorf("expression: %w", inPlain(err))
 	}
 	return &Expression{source: text, reads: names.items(), may: names.may, program: program}, nil
 }
@@ -270,7 +270,7 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 		err = m.result(v)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("expression %s: %w", e.source, err)
+		return nil, fmt.Errorf("expression %s: %w", e.source, inPlain(err))
 	}
 	return v, nil
 }

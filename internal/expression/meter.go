@@ -12,6 +12,7 @@ import (
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/vm/runtime"
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // maxHandled is how many bytes one evaluation of an expression may handle: what its
@@ -301,7 +302,7 @@ func Shown(v any) string {
 		return
 	}
 	if fits() {
-		return fmt.Sprintf("%v, a %T", v, v)
+		return fmt.Sprintf("%v, %s", v, called.Value(v))
 	}
-	return fmt.Sprintf("a large %T", v)
+	return called.Value(v) + " that is too long to be shown"
 }
