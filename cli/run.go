@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -31,6 +32,7 @@ type runFlags struct {
 	watch    bool
 	onError  string
 	skips    string
+	summary  string
 	logs     string
 }
 
@@ -66,6 +68,7 @@ func (a *app) runCommand() *cobra.Command {
 func (f *runFlags) onErrorFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.onError, "on-error", "fail", "what becomes of samples that a source or a mapper cannot make, where the node does not say it: fail, skip, or skip at most `N` or P% of a node's samples")
 	c.Flags().StringVar(&f.logs, "logs", "", "write what commands of exec say on stderr to `folder`, NODE/SAMPLE.log for each sample that one is run for")
+	c.Flags().StringVar(&f.summary, "summary", "", "write the closing table to `file`, as its name says: .csv, .json or .md")
 	c.Flags().StringVar(&f.skips, "skips", "", "write the samples that were skipped to `file`, a JSON object a line (- for stdout)")
 }
 
@@ -87,7 +90,12 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 		return usageError{fmt.Errorf("--on-error %w", err)}
 	}
 	if f.dryRun {
-		f.progress, f.events, f.report, f.traces, f.skips, f.logs = "none", "", "", "", "", ""
+		f.progress, f.events, f.report, f.traces, f.skips, f.logs, f.summary = "none", "", "", "", "", "", ""
+	}
+	if f.summary != "" {
+		if _, err := summaryOf(f.summary); err != nil {
+			return usageError{err}
+		}
 	}
 	if f.logs != "" {
 		if f.logs, err = filepath.Abs(f.logs); err != nil {
@@ -134,6 +142,7 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 	return in, protect(ctx, in, sinks,
 		guard.Output{Who: "--report", Path: f.report},
 		guard.Output{Who: "--skips", Path: f.skips},
+		guard.Output{Who: "--summary", Path: f.summary},
 		guard.Output{Who: "--events", Path: f.events},
 		guard.Output{Who: "--logs", Path: f.logs, Files: true},
 		guard.Output{Who: "--trace-orders", Path: f.traces, Files: true})
@@ -160,6 +169,15 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	if f.skips != "" {
 		if err := a.writeTo(f.skips, report.WriteSkips); err != nil {
 			return failure{errors.Join(runErr, fmt.Errorf("--skips: %w", err))}
+		}
+	}
+	if f.summary != "" {
+		write, err := summaryOf(f.summary)
+		if err == nil {
+			err = a.writeTo(f.summary, func(w io.Writer) error { return write(w, report) })
+		}
+		if err != nil {
+			return failure{errors.Join(runErr, fmt.Errorf("--summary: %w", err))}
 		}
 	}
 	if err := a.writeReport(f.report, report); err != nil {

@@ -78,7 +78,7 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 		return before, err
 	}
 	reads, may := slices.Clone(fl.Files), []string(nil)
-	own := []string{a.shownFolder(), f.events, f.report, f.skips, f.traces, f.logs}
+	own := []string{a.shownFolder(), f.events, f.report, f.skips, f.summary, f.traces, f.logs}
 	for _, n := range fl.Nodes {
 		t := touchesOf(fl, n)
 		reads, may, own = append(reads, t.reads...), append(may, t.may...), append(own, t.writes...)

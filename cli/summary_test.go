@@ -1,0 +1,54 @@
+package cli_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestSummary: the closing table as its file's name says, and the report as Markdown;
+// none is written over what the flow reads.
+func TestSummary(t *testing.T) {
+	b := newBench(t)
+	b.write("rows.csv", "n,word\n1,a|b\n2,c\n")
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  rows: {source: csv, with: {path: rows.csv, types: {n: int}}}
+  sums: {map: compute, from: rows, with: {set: {twice: 2 * n}}, keep: true}
+  out: {sink: jsonl, from: sums, with: {path: out.jsonl, overwrite: replace}}
+`)
+	b.must("run flow.yaml --progress none --summary table.csv --report report.json")
+	rows, err := csv.NewReader(strings.NewReader(string(readFile(t, b.path("table.csv"))))).ReadAll()
+	if err != nil || len(rows) != 4 || rows[2][0] != "sums" || rows[2][2] != "2" || rows[0][2] != "computed" {
+		t.Errorf("the table is %v, %v", rows, err)
+	}
+	b.must("run flow.yaml --progress none --summary table.json")
+	var list []struct {
+		Node     string
+		Samples  int64
+		Computed int64
+	}
+	if err := json.Unmarshal(readFile(t, b.path("table.json")), &list); err != nil || len(list) != 3 || list[1].Node != "sums" || list[1].Samples != 2 || list[1].Computed != 0 {
+		t.Errorf("the table is %+v, %v", list, err)
+	}
+	b.must("run flow.yaml --progress none --summary table.md")
+	mustContain(t, "the page", string(readFile(t, b.path("table.md"))), "## ", ": ok in ", "| sums | 2 |")
+	mustContain(t, "the report", b.must("report report.json").stdout, "| sums | 2 | 2 |")
+
+	was := string(readFile(t, b.path("rows.csv")))
+	for args, want := range map[string]string{
+		"run flow.yaml --summary rows.csv":  "rows.csv",
+		"run flow.yaml --summary table.txt": "must end with .csv, .json or .md",
+		"report rows.csv":                   "is no report of a run",
+		"report missing.json":               "no such file",
+	} {
+		if r := b.larder(strings.Fields(args)...); r.status != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)
+		}
+	}
+	if now := string(readFile(t, b.path("rows.csv"))); now != was {
+		t.Errorf("the rows are %q", now)
+	}
+}
