@@ -142,7 +142,7 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 		`"../x" cannot be the name of a file`:              {images.Sink{Name: `"../x"`}, pictures(1, "png")},
 		`".x" is no name of one that is seen`:              {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
 		`"a//b" cannot be the name of a file`:              {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
-		"name: expression n: is 0, a whole number":                {images.Sink{Name: "n"}, pictures(1, "png")},
+		"name: expression n: is 0, a whole number":         {images.Sink{Name: "n"}, pictures(1, "png")},
 		`no item "nn": the sample has n, image, label`:     {images.Sink{Name: "nn"}, pictures(1, "png")},
 		`no item "photo"`:                                  {images.Sink{Item: "photo"}, pictures(1, "png")},
 		"item label is no image (its format is json)":      {images.Sink{Item: "label"}, pictures(1, "png")},
