@@ -31,6 +31,9 @@ func (c *Closure) admits(v reflect.Value, depth int) error {
 		return nil
 	}
 	t := v.Type()
+	if c.clean(t) {
+		return nil
+	}
 	if why := c.bars(t); why != "" {
 		return fmt.Errorf("source: it is given a %v, whose methods reach %s, which no code identity covers: pass another type, or declare that as Pure", t, why)
 	}
@@ -64,6 +67,40 @@ func (c *Closure) admits(v reflect.Value, depth int) error {
 		}
 	}
 	return nil
+}
+
+// clean reports whether no value of a type can have a barred one in it, so that long
+// lists need not be looked through.
+func (c *Closure) clean(t reflect.Type) bool {
+	if known, ok := c.cleanTypes.Load(t); ok {
+		return known.(bool)
+	}
+	clean := c.isClean(t, map[reflect.Type]bool{})
+	c.cleanTypes.Store(t, clean)
+	return clean
+}
+
+func (c *Closure) isClean(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return true // as far as it is known
+	}
+	seen[t] = true
+	if t.Kind() == reflect.Interface || c.bars(t) != "" {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return c.isClean(t.Elem(), seen)
+	case reflect.Map:
+		return c.isClean(t.Key(), seen) && c.isClean(t.Elem(), seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if !c.isClean(f.Type, seen) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // bars says why values of a type are barred, or "".

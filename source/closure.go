@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/source/internal/std"
@@ -33,6 +34,8 @@ type Closure struct {
 	// Opens says that values may come in by interfaces: those of types of the standard
 	// library that have a method which reads the outside are barred, too.
 	Opens bool
+
+	cleanTypes sync.Map // see [Closure.clean]: of bool, by reflect.Type
 }
 
 // A Kind says how much a closure covers.

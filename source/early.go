@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/larder-data/larder/key"
 )
@@ -19,7 +22,8 @@ func (m *making) early(w *walker) *problem {
 	if len(callers) == 0 {
 		return nil
 	}
-	for d := range m.reads(w) {
+	reached := slices.SortedFunc(maps.Keys(m.reads(w)), func(a, b *decl) int { return strings.Compare(a.label(), b.label()) })
+	for _, d := range reached {
 		for _, v := range d.variables() {
 			if v.Name() == "_" || w.declared(d, d.file.pkg.path+"."+v.Name()) {
 				continue

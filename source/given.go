@@ -91,8 +91,9 @@ func (d *decl) unknownIn(of types.Type, written ast.Expr) *problem {
 		if name, is := d.info().Uses[id].(*types.PkgName); ok && is && p.name == "" {
 			path := name.Imported().Path()
 			p.name = path + "." + s.Sel.Name
-			p.refuse = !d.file.pkg.program.build.local(path)
-			p.opaque = p.refuse
+			if !d.file.pkg.program.build.local(path) {
+				p.refuse, p.opaque, p.cure = true, true, ""
+			}
 		}
 		return true
 	})

@@ -44,13 +44,14 @@ func (p *parsedProgram) comesInFrom(methods []string) unseenFrom {
 		all := methodsOf(i)
 		return !slices.ContainsFunc(methods, func(m string) bool { return !slices.Contains(all, m) })
 	}
+	exported := !slices.ContainsFunc(methods, func(m string) bool { return !isExported(m) })
 	switch {
+	case p.unknown != "" && (exported || u.anywhere):
+		return ownUnseen // it may put one anywhere
 	case u.anywhere: // it has methods that are not exported from what it embeds
 		return modulesUnseen
-	case slices.ContainsFunc(methods, func(m string) bool { return !isExported(m) }):
+	case !exported:
 		return nothingUnseen
-	case p.unknown != "":
-		return ownUnseen // it may put one anywhere
 	case slices.ContainsFunc(u.behind, has) || len(u.behind) > 0 && slices.ContainsFunc(u.asserted, has):
 		return modulesUnseen
 	}
