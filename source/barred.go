@@ -19,54 +19,100 @@ func (c *Closure) Admits(v any) error {
 	if len(c.Barred) == 0 && !c.Opens {
 		return nil
 	}
-	return c.admits(reflect.ValueOf(v), 0)
+	return (&admission{Closure: c}).admits(reflect.ValueOf(v))
 }
 
-// maxValueDepth bounds how deep values are looked into, for those that contain
-// themselves.
-const maxValueDepth = 1000
+// maxValueDepth is far more than keys allow.
+const maxValueDepth = 100_000
 
-func (c *Closure) admits(v reflect.Value, depth int) error {
-	if !v.IsValid() || depth > maxValueDepth {
+// An admission is one look through a value.
+type admission struct {
+	*Closure
+	seen  map[reference]bool
+	depth int
+}
+
+// A reference is a pointer, a map or a slice: values may contain themselves, and have many
+// ways to one of their parts.
+type reference struct {
+	at  uintptr
+	len int
+	of  reflect.Type
+}
+
+// entered reports whether a value refers to what has been looked through.
+func (a *admission) entered(v reflect.Value) bool {
+	r := reference{at: v.Pointer(), of: v.Type()}
+	if v.Kind() == reflect.Slice {
+		r.len = v.Len()
+	}
+	if a.seen[r] {
+		return true
+	}
+	if a.seen == nil {
+		a.seen = map[reference]bool{}
+	}
+	a.seen[r] = true
+	return false
+}
+
+func (a *admission) admits(v reflect.Value) error {
+	if !v.IsValid() {
 		return nil
 	}
+	if a.depth++; a.depth > maxValueDepth {
+		return fmt.Errorf("source: it is given a value that is nested deeper than %d levels", maxValueDepth)
+	}
+	defer func() { a.depth-- }()
 	t := v.Type()
-	if c.clean(t) {
+	if a.clean(t) {
 		return nil
 	}
-	if why := c.bars(t); why != "" {
-		return fmt.Errorf("source: it is given a %v, whose methods reach %s, which no code identity covers: pass another type, or declare that as Pure", t, why)
+	if why := a.bars(t); why != "" {
+		return fmt.Errorf("source: it is given a %v, whose methods reach %s, which no code identity covers: %s", t, why, cureOf(t))
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if a.entered(v) {
+			return nil
+		}
 	}
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
-		return c.admits(v.Elem(), depth+1)
+		return a.admits(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if err := c.admits(v.Field(i), depth+1); err != nil {
+			if err := a.admits(v.Field(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		n := v.Len()
-		if flatKind(t.Elem().Kind()) {
-			n = min(n, 1) // as one, so all
-		}
-		for i := range n {
-			if err := c.admits(v.Index(i), depth+1); err != nil {
+		for i := range v.Len() {
+			if err := a.admits(v.Index(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			if err := c.admits(it.Key(), depth+1); err != nil {
+			if err := a.admits(it.Key()); err != nil {
 				return err
 			}
-			if err := c.admits(it.Value(), depth+1); err != nil {
+			if err := a.admits(it.Value()); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// cureOf says what to do about a barred type: of code whose sources nobody has, that may
+// be to register them.
+func cureOf(t reflect.Type) string {
+	at := runtimePath(t.PkgPath())
+	if !std.Has(at) && known(at) == nil && buildNow().local(at) {
+		return fmt.Sprintf("register the sources of package %s (source.Register), or pass another type", at)
+	}
+	return "pass another type, or declare that as Pure"
 }
 
 // clean reports whether no value of a type can have a barred one in it, so that long
@@ -161,6 +207,3 @@ func (c *Closure) barsLibrary(t reflect.Type, path string) string {
 	}
 	return ""
 }
-
-// flatKind reports whether values of a kind have nothing in them.
-func flatKind(k reflect.Kind) bool { return k < reflect.Array || k == reflect.String }

@@ -187,6 +187,25 @@ func TestBarredValues(t *testing.T) {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
+	deep, wide := any(barredShape{}), any(barredShape{})
+	for range 5000 {
+		deep = &holder{[]any{deep}}
+	}
+	for range 60 { // 2^60 ways
+		wide = []any{wide, wide}
+	}
+	for _, v := range []any{deep, wide} {
+		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
+			t.Error(err)
+		}
+	}
+	wide = any(nil)
+	for range 60 {
+		wide = []any{wide, wide}
+	}
+	if err := c.Admits(wide); err != nil {
+		t.Error(err)
+	}
 	modules := Closure{Barred: map[string]string{ofModules: "code of a module"}, Trusted: []string{"golang.org/x/image/tiff/..."}}
 	type box[T any] struct{}
 	for _, v := range []any{fixed.Int26_6(1), []fixed.Int26_6{1}, holder{[]any{fixed.I(1)}}, map[any]int{fixed.Point26_6{}: 1}, box[fixed.Int26_6]{}} {
