@@ -82,48 +82,32 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), output.StagingPattern(path))
+	staged, err := output.StageFolder(path)
 	if err != nil {
 		return err
 	}
-	lock, err := output.Lock(dir)
-	if err != nil {
-		return errors.Join(err, os.Remove(dir))
-	}
-	defer func() { os.RemoveAll(dir); lock.Close() }()
-	w := &writer{Sink: s, env: env, dir: dir, of: map[string]int{}}
+	defer staged.Discard()
+	w := &writer{Sink: s, env: env, dir: staged.Dir, of: map[string]int{}}
 	if err := w.all(ctx, in); err != nil {
 		return err
 	}
-	if err := writeMark(dir, w.names()); err != nil {
+	if err := writeMark(staged.Dir, w.names()); err != nil {
 		return err
 	}
-	if err := os.Chmod(dir, 0o777&^output.Umask()); err != nil {
-		return err
-	}
-	if there && same(ctx, dir, path) {
+	if there && same(ctx, staged.Dir, path) {
 		env.Tally.FromStore.Add(int64(len(w.of)))
 		return nil
 	}
 	env.Tally.Computed.Add(int64(len(w.of)))
 	env.Tally.BytesWritten.Add(w.bytes.Load())
 	if !there {
-		return os.Rename(dir, path)
+		return staged.Publish(nil)
 	}
-	return output.Swap(dir, path, func(old string) error { return checkOurs(old, path) })
+	return staged.Publish(func(old string) error { return checkOurs(old, path) })
 }
 
 // prepare reports whether there is a folder at path, and refuses one that must stay.
 func (s Sink) prepare(path string) (there bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return false, err
-	}
-	if err := output.RecoverAside(path); err != nil {
-		return false, err
-	}
-	if err := output.Tidy(path); err != nil {
-		return false, err
-	}
 	switch _, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil

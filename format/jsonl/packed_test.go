@@ -18,9 +18,9 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/jsonl"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/format/rows"
 )
 
 // many is a dataset of so many lines with numbers.

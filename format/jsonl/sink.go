@@ -10,8 +10,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/format/rows"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/jsontext"

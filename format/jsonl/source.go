@@ -20,7 +20,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/jsontext"
 	"github.com/larder-data/larder/key"

@@ -80,11 +80,11 @@ func Stage(path string) (*Staged, error) {
 }
 
 func stage(path string) (*Staged, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), StagingPattern(path))
+	f, err := os.CreateTemp(filepath.Dir(path), stagingPattern(path))
 	if err != nil {
 		return nil, err
 	}
-	lock, err := Lock(f.Name())
+	lock, err := takeLock(f.Name())
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}

@@ -95,29 +95,81 @@ func TestWriteFileMeetsAnother(t *testing.T) {
 }
 
 func TestStaleIsOnlyOfTheDead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	for _, name := range []string{".x.larder-1", ".x.larder-2", ".x.larder-3-old", ".x.larder-", ".x.larder-4a", ".y.larder-5", "x.larder-6"} {
-		if err := os.Mkdir(filepath.Join(filepath.Dir(path), name), 0o777); err != nil {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	resume := func() *output.Folder {
+		f, err := output.ResumeFolder(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	alive := resume()
+	for _, name := range []string{".x.larder-1", ".x.larder-3-old", ".x.larder-", ".x.larder-4a", ".y.larder-5", "x.larder-6"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	alive, err := output.Lock(filepath.Join(filepath.Dir(path), ".x.larder-2"))
-	if err != nil {
-		t.Fatal(err)
+	first, second := resume(), resume()
+	left := first.Left()
+	slices.Sort(left)
+	if want := []string{filepath.Join(dir, ".x.larder-1"), filepath.Join(dir, ".x.larder-3-old")}; !slices.Equal(left, want) {
+		t.Errorf("taken: %v", left)
 	}
-	defer alive.Close()
-	stale, err := output.TakeStale(path)
-	if err != nil || len(stale) != 2 {
-		t.Fatalf("%v, %v", stale, err)
+	if again := second.Left(); len(again) != 0 {
+		t.Errorf("taken twice: %v", again)
 	}
-	if again, err := output.TakeStale(path); err != nil || len(again) != 0 {
-		t.Errorf("taken twice: %v, %v", again, err)
+	first.Leave()
+	third := resume()
+	if left := third.Left(); len(left) != 3 || !slices.Contains(left, first.Dir) {
+		t.Errorf("taken of what was left: %v", left)
 	}
-	for _, s := range stale {
-		if name := filepath.Base(s.Path); name != ".x.larder-1" && name != ".x.larder-3-old" {
-			t.Errorf("took %s", name)
+	second.Discard()
+	third.Discard()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 5 || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == filepath.Base(alive.Dir) }) {
+		t.Errorf("left in the end: %v, %v", entries, err)
+	}
+	alive.Discard()
+}
+
+// TestFolder: a folder appears at once, an old one goes only if it may.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "deep", "x")
+	refused := errors.New("not that one")
+	for i, c := range []struct {
+		replace func(string) error
+		err     error
+		want    string
+	}{
+		{nil, nil, "0"},
+		{nil, fs.ErrExist, "0"},
+		{func(old string) error {
+			if _, err := os.Stat(filepath.Join(old, "0")); err != nil || old == path {
+				t.Errorf("asked about %s: %v", old, err)
+			}
+			return refused
+		}, refused, "0"},
+		{func(string) error { return nil }, nil, "3"},
+	} {
+		f, err := output.StageFolder(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		s.Leave()
+		if err := os.WriteFile(filepath.Join(f.Dir, fmt.Sprint(i)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Publish(c.replace); !errors.Is(err, c.err) {
+			t.Errorf("%d: %v", i, err)
+		}
+		f.Discard()
+		if got, err := os.ReadDir(path); err != nil || len(got) != 1 || got[0].Name() != c.want {
+			t.Errorf("%d: the folder has %v, %v", i, got, err)
+		}
+		if beside, err := os.ReadDir(filepath.Dir(path)); err != nil || len(beside) != 1 {
+			t.Errorf("%d: beside it are %v, %v", i, beside, err)
+		}
 	}
 }
 

@@ -6,10 +6,9 @@
 // right to write a place, alone among the processes that share a cache
 // ([TakeTurn]). A staging is the hidden file or folder beside a place in which
 // something is written until it is complete; then it takes the place's name at
-// once ([Publish], [Swap]). What a killed writer left is stale: [TakeStale]
-// knows it by the lock that died with its owner, where the system has such, and
-// hands it out to one writer only. [WriteFile] does all this for a single file; a sink of folders does it
-// in its own steps.
+// once. What a killed writer left is known by the lock that died with its owner,
+// where the system has such, and handed out to one writer only. [WriteFile] does
+// all this for a single file, [StageFolder] for a folder.
 //
 // Where something is there already, [Overwrite] says what becomes of it. An item
 // that lies in a file gets to its place as [Copy] says.
@@ -66,14 +65,21 @@ func SafeName(name string) bool {
 }
 
 // TakeTurn keeps two processes that share a cache from writing one path at the
-// same time. release ends the turn.
+// same time. release ends the turn. A folder that a killed writer had moved aside
+// is back at the path.
 func TakeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
-	if env.Larder == nil {
-		return func() {}, nil
+	end := func() {}
+	if env.Larder != nil {
+		if end, err = env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("sink "+path)))); err != nil {
+			return nil, err
+		}
 	}
-	end, err := env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("sink "+path))))
-	if err != nil || env.Written == nil {
-		return end, err
+	if err := recoverAside(path); err != nil {
+		end()
+		return nil, err
+	}
+	if env.Written == nil {
+		return end, nil
 	}
 	return func() {
 		env.Written()

@@ -14,25 +14,25 @@ import (
 // takes two moves, is called the same with "-old".
 const (
 	stagingMark = ".larder-"
-	AsideMark   = "-old"
+	asideMark   = "-old"
 )
 
-// StagingPattern is the name of what is written for a path, for [os.MkdirTemp]
+// stagingPattern is the name of what is written for a path, for [os.MkdirTemp]
 // and [os.CreateTemp].
-func StagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
+func stagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
 
-// Stagings lists what is or was being written for some paths, which lie in one
+// stagings lists what is or was being written for some paths, which lie in one
 // folder: it is gone through once. A link is neither.
-func Stagings(of ...string) (paths []string, err error) {
+func stagings(of ...string) (paths []string, err error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
 	dir, patterns := filepath.Dir(of[0]), make(map[string]bool, len(of))
 	for _, path := range of {
-		patterns[StagingPattern(path)] = true
+		patterns[stagingPattern(path)] = true
 	}
 	err = EachEntry(dir, func(e fs.DirEntry) {
-		name := strings.TrimSuffix(e.Name(), AsideMark)
+		name := strings.TrimSuffix(e.Name(), asideMark)
 		mark := strings.LastIndex(name, stagingMark)
 		if mark < 0 {
 			return
@@ -46,51 +46,48 @@ func Stagings(of ...string) (paths []string, err error) {
 	return paths, err
 }
 
-// A Stale is what a killed writer left, now locked so that nobody else takes
+// A stale is what a killed writer left, now locked so that nobody else takes
 // it.
-type Stale struct {
-	Path string // of a file or folder
+type stale struct {
+	path string // of a file or folder
 	lock io.Closer
 }
 
-// TakeStale returns what killed writers of some paths left, which lie in one folder.
+// takeStale returns what killed writers of some paths left, which lie in one folder.
 // What has a writer that is alive is not among it, nor is anything where that cannot be
 // told.
-func TakeStale(of ...string) ([]Stale, error) {
+func takeStale(of ...string) ([]stale, error) {
 	if !canLock {
 		return nil, nil
 	}
-	paths, err := Stagings(of...)
+	paths, err := stagings(of...)
 	if err != nil {
 		return nil, err
 	}
-	var all []Stale
+	var all []stale
 	for _, p := range paths {
-		if lock, err := Lock(p); err == nil { // else somebody has it, or has just moved it
-			all = append(all, Stale{p, lock})
+		if lock, err := takeLock(p); err == nil { // else somebody has it, or has just moved it
+			all = append(all, stale{p, lock})
 		}
 	}
 	return all, nil
 }
 
-// Remove removes it.
-func (s Stale) Remove() error { return errors.Join(os.RemoveAll(s.Path), s.lock.Close()) }
+// remove removes it.
+func (s stale) remove() error { return errors.Join(os.RemoveAll(s.path), s.lock.Close()) }
 
 // Tidy removes what killed writers of some paths left, which lie in one folder: for
 // who goes on to [WriteTidied]. Where there is no folder there is nothing.
 func Tidy(paths ...string) error {
-	stale, err := TakeStale(paths...)
+	stale, err := takeStale(paths...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, s := range stale {
-		err = errors.Join(err, s.Remove())
+		err = errors.Join(err, s.remove())
 	}
 	return err
 }
-
-// Leave leaves it to the next writer.
-func (s Stale) Leave() { s.lock.Close() }
 
 // EachEntry calls f for every entry of a folder, in the order in which the
 // system gives them, without holding them all.

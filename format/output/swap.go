@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Swap puts the folder at dir in the place of the one at path, at one instant
+// swap puts the folder at dir in the place of the one at path, at one instant
 // where the system can, and removes the old one. check is asked first about the
 // old folder, which cannot be reached at path any more: if it finds an error,
 // the old one comes back.
-func Swap(dir, path string, check func(old string) error) error {
+func swap(dir, path string, check func(old string) error) error {
 	switch err := exchange(dir, path); {
 	case errors.Is(err, errors.ErrUnsupported):
 		return swapAside(dir, path, check)
@@ -28,7 +28,7 @@ func Swap(dir, path string, check func(old string) error) error {
 // removes the old one. Between the two moves there is no folder; if the second
 // fails the old one comes back.
 func swapAside(dir, path string, check func(old string) error) error {
-	aside := dir + AsideMark
+	aside := dir + asideMark
 	if err := os.Rename(path, aside); err != nil {
 		return err
 	}
@@ -42,18 +42,18 @@ func swapAside(dir, path string, check func(old string) error) error {
 	return os.RemoveAll(aside)
 }
 
-// RecoverAside brings back a folder that was moved aside by a writer that was
+// recoverAside brings back a folder that was moved aside by a writer that was
 // killed before it could put the new one in its place.
-func RecoverAside(path string) error {
+func recoverAside(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	stagings, err := Stagings(path)
+	stagings, err := stagings(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, dir := range stagings {
-		if strings.HasSuffix(dir, AsideMark) {
+		if strings.HasSuffix(dir, asideMark) {
 			return os.Rename(dir, path)
 		}
 	}

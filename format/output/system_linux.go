@@ -11,9 +11,9 @@ import (
 // canLock says that Lock tells whether another process uses a path.
 const canLock = true
 
-// Lock takes the lock of a file or folder, or fails at once if another process
+// takeLock takes the lock of a file or folder, or fails at once if another process
 // has it. It ends with its owner.
-func Lock(path string) (io.Closer, error) {
+func takeLock(path string) (io.Closer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func exchange(a, b string) error {
 	return nil
 }
 
-// MoveInto gives the file at a path a name in a folder that is open, whatever that is
+// moveInto gives the file at a path a name in a folder that is open, whatever that is
 // called by now, in place of what has the name there. It is unsupported where the
 // system cannot.
-func MoveInto(from string, folder *os.File, name string) error {
+func moveInto(from string, folder *os.File, name string) error {
 	err := unix.Renameat(unix.AT_FDCWD, from, int(folder.Fd()), name)
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: folder.Name() + "/" + name, Err: err}

@@ -99,9 +99,6 @@ func checkGroups(names []string) error {
 // prepare returns the folder to write into, having checked that the one that
 // may be there is treated as asked.
 func (s Sink) prepare(path string) (*target, error) {
-	if err := output.RecoverAside(path); err != nil {
-		return nil, err
-	}
 	entries, err := os.ReadDir(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

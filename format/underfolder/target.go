@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,13 +18,13 @@ import (
 type target struct {
 	path         string         // asked for
 	dir          string         // written
+	staged       *output.Folder // at dir; nil in place
+	left         []string       // folders of killed writers: files in them need not be written again
 	root         *os.Root       // in place: the folder, out of which no link leads
 	old          os.FileInfo    // of the folder at path, which is compared with what is written; nil if there was none
 	replaceFiles bool           // in place: files that are there may be replaced
-	stale        []output.Stale // what killed writers left: files in them need not be written again
 	written      atomic.Int64   // files
 	samples      atomic.Int64
-	lock         io.Closer // on dir: says that its writer is alive
 	complete     bool
 	warned       sync.Once // that links cannot be made
 
@@ -37,26 +36,16 @@ type target struct {
 // newTarget makes the hidden folder. What killed writers left is kept until
 // the folder is complete, to go on from.
 func newTarget(path string, old os.FileInfo) (*target, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	stale, err := output.TakeStale(path)
+	staged, err := output.ResumeFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	t := &target{path: path, old: old, stale: stale}
-	if t.dir, err = os.MkdirTemp(filepath.Dir(path), output.StagingPattern(path)); err != nil {
-		return nil, err
-	}
-	if t.lock, err = output.Lock(t.dir); err != nil {
-		return nil, err
-	}
-	return t, os.Chmod(t.dir, 0o777&^output.Umask())
+	return &target{path: path, dir: staged.Dir, staged: staged, left: staged.Left(), old: old}, nil
 }
 
 // inPlace reports whether files are written into the folder that was asked
 // for, one by one.
-func (t *target) inPlace() bool { return t.dir == t.path }
+func (t *target) inPlace() bool { return t.staged == nil }
 
 // close ends the writing. What is unfinished because the writer was told to
 // stop stays for the next one to go on from.
@@ -65,18 +54,11 @@ func (t *target) close(ctx context.Context) {
 		t.root.Close()
 		return
 	}
-	keep := ctx.Err() != nil && !t.complete
-	for _, s := range t.stale {
-		if keep {
-			s.Leave()
-		} else {
-			_ = s.Remove() // else the next writer removes it
-		}
+	if ctx.Err() != nil && !t.complete {
+		t.staged.Leave()
+		return
 	}
-	if !keep {
-		os.RemoveAll(t.dir)
-	}
-	t.lock.Close()
+	t.staged.Discard()
 }
 
 // reuse takes the file of a relative name from where it is already, if same
@@ -92,8 +74,8 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 		t.reused = append(t.reused, name)
 		return true, nil
 	}
-	for _, s := range t.stale {
-		if left := filepath.Join(s.Path, name); inFolders(s.Path, name) && same(left) {
+	for _, folder := range t.left {
+		if left := filepath.Join(folder, name); inFolders(folder, name) && same(left) {
 			t.written.Add(1)
 			return true, os.Rename(left, filepath.Join(t.dir, name))
 		}
@@ -207,9 +189,9 @@ func (t *target) finish(groups []string) (err error) {
 		return err
 	}
 	if t.old == nil {
-		return os.Rename(t.dir, t.path)
+		return t.staged.Publish(nil)
 	}
-	return output.Swap(t.dir, t.path, t.replaceable)
+	return t.staged.Publish(t.replaceable)
 }
 
 // replaceable looks at the old folder again before it goes: it must be the one
@@ -265,7 +247,7 @@ func (t *target) replaceOne() (done bool, err error) {
 		return false, err
 	}
 	defer folder.Close()
-	err = output.MoveInto(filepath.Join(t.dir, t.last), folder, filepath.Base(t.last))
+	err = t.staged.PublishFile(t.last, folder)
 	return err == nil, ignore(err, errors.ErrUnsupported)
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/format/internal/rows"
 )
 
 // pairs takes every two bytes for a row.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/format/internal/rows"
 )
 
 // An index remembers where rows begin, so that any of them can be read at once.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/format/internal/rows"
 )
 
 // stretchesOf returns the stretches of files with these contents, whose rows end

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/format/rows"
+	"github.com/larder-data/larder/format/internal/rows"
 )
 
 // TestLinksLeadNowhereElse: a file that a row names lies in the folder of the rows
