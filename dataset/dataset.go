@@ -109,15 +109,6 @@ func (r *reordered[T]) At(ctx context.Context, i int) (T, error) {
 	return r.ds.At(ctx, r.order.At(i))
 }
 
-// OrderOf returns the dataset that ds reorders and its order. A dataset that
-// reorders nothing is returned as it is, with the identity.
-func OrderOf[T any](ds Dataset[T]) (Dataset[T], order.Order) {
-	if r, ok := ds.(*reordered[T]); ok {
-		return r.ds, r.order
-	}
-	return ds, order.Identity(ds.Len())
-}
-
 // Cat is its parts one after another.
 func Cat[T any](parts ...Dataset[T]) Dataset[T] {
 	c := &cat[T]{parts: parts, ends: make([]int, len(parts))}
