@@ -73,7 +73,7 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 	if f.read && stat != f.stat {
 		return key.Digest{}, fmt.Errorf("%s: %w", f.path, ErrChanged)
 	}
-	if err := f.Check(); err != nil {
+	if err := f.listing.still(f.path, stat); err != nil {
 		return key.Digest{}, err
 	}
 	f.digest, f.stat = d, stat
@@ -96,7 +96,7 @@ func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
 // take takes in that the file was read as a whole, in one state, of which sum is the
 // digest; settled says whether its times would show that there was another one.
 func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest) error {
-	if err := f.Check(); err != nil {
+	if err := f.listing.still(f.path, stat); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -120,25 +120,25 @@ func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 // readFile returns a file's content with the status that it had before and
 // after it was read.
 func readFile(ctx context.Context, path string) (b []byte, stat key.FileStat, err error) {
-	file, info, err := openRegular(path)
+	file, stat, err := openRegular(path)
 	if err != nil {
 		return nil, stat, err
 	}
 	defer file.Close()
-	done, err := takeIn(ctx, info.Size())
+	done, err := takeIn(ctx, stat.Size)
 	if err != nil {
 		return nil, stat, err
 	}
 	defer done()
-	b = make([]byte, info.Size())
+	b = make([]byte, stat.Size)
 	if _, err := io.ReadFull(file, b); err != nil {
 		return nil, stat, fmt.Errorf("read %s: %w", path, err)
 	}
-	after, err := file.Stat()
+	after, err := stateOf(file)
 	if err != nil {
 		return nil, stat, err
 	}
-	if stat = key.StatOf(after); stat != key.StatOf(info) {
+	if after != stat {
 		return nil, stat, fmt.Errorf("%s: %w", path, ErrChanged)
 	}
 	return b, stat, nil

@@ -77,6 +77,24 @@ func (l *Listing) file(path string) error {
 	if since(s.Mtime) || since(s.Ctime) && !linked(info) {
 		return fmt.Errorf("%s: it is not what was there when its folder was listed: %w", path, ErrChanged)
 	}
+	return l.folderOf(path)
+}
+
+// still is [Listing.file] for a file that was just seen to be in a state. One that is
+// older than the listing was in it then.
+func (l *Listing) still(path string, s key.FileStat) error {
+	at := int64(0)
+	if l != nil {
+		at = l.at.UnixNano()
+	}
+	if l == nil || s.Ctime == 0 || s.Ctime > at || s.Mtime > at {
+		return l.file(path)
+	}
+	return l.folderOf(path)
+}
+
+// folderOf reports whether the noted folder in which a file lies has its name still.
+func (l *Listing) folderOf(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, noted := l.folders[dir]; noted {
 			return l.folder(dir, path)

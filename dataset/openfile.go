@@ -5,35 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
+	"github.com/larder-data/larder/internal/plainfile"
 	"github.com/larder-data/larder/key"
 )
 
 // Open opens the file, to hand out what Bytes does in parts.
 func (f *FileOrigin) Open(ctx context.Context) (io.ReadCloser, int64, error) {
-	file, info, err := openRegular(f.path)
+	file, stat, err := openRegular(f.path)
 	if err != nil {
 		return nil, 0, err
 	}
-	return &fileReader{ctx: ctx, origin: f, file: file, stat: key.StatOf(info), opened: time.Now()}, info.Size(), nil
+	return &fileReader{ctx: ctx, origin: f, file: file, stat: stat, opened: time.Now()}, stat.Size, nil
 }
 
 // openRegular opens a file that is one, and nothing that a read may wait for.
-func openRegular(path string) (*os.File, os.FileInfo, error) {
-	file, err := os.Open(path)
+func openRegular(path string) (*plainfile.File, key.FileStat, error) {
+	file, err := plainfile.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, key.FileStat{}, err
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
-	}
+	stat, err := stateOf(file)
 	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+		return nil, stat, errors.Join(err, file.Close())
 	}
-	return file, info, nil
+	return file, stat, nil
+}
+
+// stateOf returns the state of a file that must be a regular one.
+func stateOf(file *plainfile.File) (key.FileStat, error) {
+	s, err := file.State()
+	if err == nil && !s.Regular {
+		err = fmt.Errorf("%s: not a regular file", file.Name())
+	}
+	return key.FileStat{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime}, err
 }
 
 // fileReader reads a file, and holds what was read to its name before it says that
@@ -41,7 +47,7 @@ func openRegular(path string) (*os.File, os.FileInfo, error) {
 type fileReader struct {
 	ctx    context.Context
 	origin *FileOrigin
-	file   *os.File
+	file   *plainfile.File
 	stat   key.FileStat // when it was opened
 	opened time.Time
 	n      int64
@@ -67,11 +73,11 @@ func (r *fileReader) Close() error { return r.file.Close() }
 
 // check returns an error if what was read is not what the item's name stands for.
 func (r *fileReader) check() error {
-	info, err := r.file.Stat()
+	stat, err := stateOf(r.file)
 	if err != nil {
 		return err
 	}
-	if r.n != r.stat.Size || key.StatOf(info) != r.stat {
+	if r.n != r.stat.Size || stat != r.stat {
 		return fmt.Errorf("%s: %w", r.origin.path, ErrChanged)
 	}
 	return r.origin.take(r.stat, r.stat.Settled(r.opened), r.sum.Digest)

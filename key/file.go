@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/internal/plainfile"
 )
 
 // ErrChanging is wrapped by the error for a file that is written to while it
@@ -69,7 +71,7 @@ func DigestFile(ctx context.Context, path string, memo Memo) (Digest, FileStat, 
 func SumFile(ctx context.Context, path string, sum hash.Hash) error {
 	info, err := os.Stat(path)
 	if err == nil {
-		err = regular(path, info)
+		err = regular(path, info.Mode().IsRegular(), info.IsDir())
 	}
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ const attempts = 3
 func (f fileDigester) digest(ctx context.Context, path string) (Digest, FileStat, error) {
 	info, err := os.Stat(path)
 	if err == nil {
-		err = regular(path, info)
+		err = regular(path, info.Mode().IsRegular(), info.IsDir())
 	}
 	if err != nil {
 		return Digest{}, FileStat{}, err
@@ -142,38 +144,42 @@ func (f fileDigester) read(ctx context.Context, path string) (Digest, FileStat, 
 // readFile writes the content of a file to sum, and returns how it was before and
 // after that, and when it began; if it was not the same, the error is ErrChanging.
 func readFile(ctx context.Context, path string, now func() time.Time, sum io.Writer) (before FileStat, start time.Time, err error) {
-	file, err := os.OpenFile(path, openFlags, 0)
+	file, err := plainfile.Open(path)
 	if err != nil {
 		return before, start, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	state, err := file.State()
 	if err == nil {
-		err = regular(path, info)
+		err = regular(path, state.Regular, state.Folder)
 	}
 	if err != nil {
 		return before, start, err
 	}
-	start, before = now(), StatOf(info)
-	n, err := readInto(ctx, sum, file)
+	start, before = now(), statOf(state)
+	n, err := readInto(ctx, sum, file, before.Size)
 	if err != nil {
 		return before, start, fmt.Errorf("read %s: %w", path, err)
 	}
-	if info, err = file.Stat(); err != nil {
+	if state, err = file.State(); err != nil {
 		return before, start, err
 	}
-	if n != before.Size || StatOf(info) != before {
+	if n != before.Size || statOf(state) != before {
 		return before, start, ErrChanging
 	}
 	return before, start, nil
 }
 
-func regular(path string, info fs.FileInfo) error {
-	if info.Mode().IsRegular() {
+func statOf(s plainfile.State) FileStat {
+	return FileStat{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime}
+}
+
+func regular(path string, is, folder bool) error {
+	if is {
 		return nil
 	}
 	what := "not a regular file"
-	if info.IsDir() {
+	if folder {
 		what = "a folder"
 	}
 	return fmt.Errorf("%s is %s; only regular files are named by their content", path, what)
@@ -187,28 +193,29 @@ var chunks = sync.Pool{New: func() any { return new([chunkBytes]byte) }}
 // digestReader returns the digest and the number of the bytes of r.
 func digestReader(ctx context.Context, r io.Reader) (d Digest, n int64, err error) {
 	var sum Digester
-	if n, err = readInto(ctx, &sum, r); err != nil {
+	if n, err = readInto(ctx, &sum, r, 0); err != nil {
 		return Digest{}, n, err
 	}
 	return sum.Digest(), n, nil
 }
 
-// readInto writes the bytes of r to sum, and returns how many these are.
-func readInto(ctx context.Context, sum io.Writer, r io.Reader) (n int64, err error) {
+// readInto writes the bytes of r to sum, and returns how many these are. Where a file is
+// said to have some number of them, it ends with less than could be read, and is not
+// asked once more.
+func readInto(ctx context.Context, sum io.Writer, r io.Reader, size int64) (n int64, err error) {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)
 	for {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
-		m, err := io.ReadFull(r, chunk[:])
+		m, err := r.Read(chunk[:])
 		_, _ = sum.Write(chunk[:m])
 		n += int64(m)
-		switch err {
-		case nil:
-		case io.EOF, io.ErrUnexpectedEOF:
+		switch {
+		case err == io.EOF, err == nil && n == size && 0 < m && m < len(chunk):
 			return n, nil
-		default:
+		case err != nil:
 			return n, err
 		}
 	}

@@ -2,13 +2,9 @@ package key
 
 import (
 	"io/fs"
-	"os"
 	"sync"
 	"syscall"
 )
-
-// openFlags keep the opening of a pipe from waiting for its other end.
-const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
 // StatOf returns the state of the file that info describes.
 func StatOf(info fs.FileInfo) FileStat {

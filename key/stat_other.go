@@ -2,12 +2,7 @@
 
 package key
 
-import (
-	"io/fs"
-	"os"
-)
-
-const openFlags = os.O_RDONLY
+import "io/fs"
 
 // StatOf returns the state of the file that info describes, without its
 // identity: it is never settled, and files are read each time.

@@ -138,7 +138,7 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 		sink images.Sink
 		in   component.Samples
 	}{
-		"would both be even.png; have the expression name": {images.Sink{Name: "label"}, pictures(4, "png")},
+		"would both be even.png; have the expression name": {images.Sink{Name: "label"}, pictures(3, "png")},
 		`"../x" cannot be the name of a file`:              {images.Sink{Name: `"../x"`}, pictures(1, "png")},
 		`".x" is no name of one that is seen`:              {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
 		`"a//b" cannot be the name of a file`:              {images.Sink{Name: `"a//b"`}, pictures(1, "png")},

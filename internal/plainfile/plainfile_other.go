@@ -1,0 +1,30 @@
+//go:build !linux
+
+package plainfile
+
+import "os"
+
+// A File is open for reading, and to be closed.
+type File struct{ *os.File }
+
+// Open opens a file of any kind.
+func Open(path string) (*File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrInvalid} // it may wait
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{f}, nil
+}
+
+// State returns the state of the file now.
+func (f *File) State() (State, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return State{}, err
+	}
+	return State{Regular: info.Mode().IsRegular(), Folder: info.IsDir(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}, nil
+}
