@@ -1,13 +1,16 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,6 +42,9 @@ type written struct {
 	Seed   uint64        `json:"seed"`
 	At     time.Time     `json:"at"`
 	Nodes  []writtenNode `json:"nodes"` // the sink, and those above it
+	// Pins are the manifests of checkpoints among these, by name, each with what
+	// tells it from others: while one is there as it was, its checkpoint is made.
+	Pins map[string][]byte `json:"pins,omitempty"`
 }
 
 // writtenNode is what a run that looks at no sample says of a node.
@@ -103,7 +109,7 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 	}
 	for _, s := range slices.Backward(r.states) {
 		read := slices.ContainsFunc(s.readers, func(n *state) bool { return !n.unchanged })
-		s.unchanged = s.unchanged || !s.target && len(s.readers) > 0 && !read
+		s.unchanged = s.unchanged || len(s.readers) > 0 && !read && (!s.target || r.standsPinned(ctx, s))
 	}
 	for _, w := range r.writings {
 		if w.found != nil {
@@ -111,6 +117,63 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 		}
 	}
 }
+
+// standsPinned reports whether a node is a checkpoint that was made of what there is
+// now, and is pinned still, with what it keeps of the nodes above it.
+func (r *run) standsPinned(ctx context.Context, s *state) bool {
+	if !r.keepsHere(s) {
+		return false
+	}
+	return slices.ContainsFunc(r.writings, func(w *writing) bool {
+		if w.found == nil || !slices.Contains(w.nodes, s) {
+			return false
+		}
+		pinned := 0
+		for _, n := range append(r.above(s, func(*state) bool { return false }), s) {
+			of := r.manifestName(n.Name)
+			for name, sum := range w.found.Pins {
+				if name != of && !strings.HasPrefix(name, of+".") {
+					continue
+				}
+				m, err := r.Larder.Store().Manifest(ctx, name)
+				if now := sumOf(m); err != nil || !m.Pinned || !bytes.Equal(now[:], sum) {
+					return false
+				}
+				pinned++
+			}
+		}
+		return pinned > 0
+	})
+}
+
+// pins adds what the run pinned for checkpoints to what is noted of a sink, if that is
+// all that there is to pin, and reports whether there was any.
+func (w *writing) pins(note *written) bool {
+	pins := maps.Clone(note.Pins)
+	if pins == nil {
+		pins = map[string][]byte{}
+	}
+	added := false
+	for _, s := range w.nodes {
+		if !s.eager {
+			continue
+		}
+		for _, m := range s.manifest {
+			if s.unchanged || m.lost || m.sum == [16]byte{} {
+				return false
+			}
+			pins[m.name], added = m.sum[:], true
+		}
+	}
+	if added = added && len(pins) <= maxPins; added {
+		note.Pins = pins
+	}
+	return added
+}
+
+// maxPins is how many manifests are noted of a sink: of flows that write the same to
+// one place, beside its own.
+const maxPins = 1000
 
 // tell has the nodes report what stands: results of which none was looked at.
 func (w *writing) tell() {
@@ -338,6 +401,9 @@ func (r *run) applies(s *state, m dataset.Maker) {
 func (r *run) noteWritten(ctx context.Context) {
 	for _, w := range r.writings {
 		if w.output == nil {
+			if w.found != nil && w.pins(w.found) {
+				_ = r.putWritten(ctx, w, w.found) // else the checkpoint is gone through once more
+			}
 			continue
 		}
 		if err := r.note(ctx, w); err != nil && !errors.Is(err, store.ErrReadOnly) && !errors.Is(err, store.ErrFull) {
@@ -376,6 +442,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 		return err
 	}
 	note.Output = w.output.Sum
+	w.pins(&note)
 	return errors.Join(r.putWritten(ctx, w, &note), r.notePieces(ctx, w, note.Nodes))
 }
 

@@ -1,0 +1,117 @@
+package flow_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/store"
+)
+
+const pinnedHashes = `
+  in: {source: jsonl, with: {path: in.jsonl}}
+  hashed: {map: hash, from: in, checkpoint: true, with: {items: [text], into: h}}
+  mixed: {op: shuffle, from: hashed, checkpoint: true, with: {seed: 1}}
+  few: {op: slice, from: mixed, with: {stop: 8}}
+  out: {sink: jsonl, from: few, with: {path: out.jsonl, overwrite: replace}}
+`
+
+// pinned counts the keys of pinned manifests.
+func (l *lines) pinned() (n int) {
+	for m, err := range l.store.Manifests(context.Background()) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		full, err := l.store.Manifest(context.Background(), m.Name)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if full.Pinned {
+			n += len(full.Keys)
+		}
+	}
+	return n
+}
+
+// TestUnchangedCheckpointsAreLeft: a checkpoint that only unchanged sinks read is not
+// gone through while all that it pinned is pinned, and otherwise it is pinned again.
+func TestUnchangedCheckpointsAreLeft(t *testing.T) {
+	unpin := func(l *lines) {
+		for m, err := range l.store.Manifests(context.Background()) {
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			full, err := l.store.Manifest(context.Background(), m.Name)
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			full.Pinned = false
+			if err := l.store.PutManifest(context.Background(), full); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+	}
+	for name, touch := range map[string]func(l *lines){
+		"a line of the input": func(l *lines) { l.edit("in.jsonl") },
+		"a manifest": func(l *lines) {
+			for m := range l.store.Manifests(context.Background()) {
+				_ = l.store.DeleteManifest(context.Background(), m.Name)
+			}
+		},
+		"a part of a manifest": func(l *lines) {
+			for m := range l.store.Manifests(context.Background()) {
+				full, _ := l.store.Manifest(context.Background(), m.Name)
+				_ = l.store.PutManifest(context.Background(), store.Manifest{Name: m.Name, Keys: full.Keys[:1], Note: full.Note[:1], Pinned: true})
+			}
+		},
+		"the pins":     unpin,
+		"another flow": func(l *lines) { l.file = "other.yaml" },
+		"the pins, by a run that discards them": func(l *lines) {
+			l.runIn(flow.RunOptions{Larder: newLarder(l.t, l.store), Discard: true})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLines(t, pinnedHashes, 10)
+			l.run()
+			all := l.pinned()
+			if all == 0 {
+				t.Fatal("nothing is pinned")
+			}
+			second := l.run()
+			if n := node(t, second, "hashed"); !n.Unchanged || n.FromStore != 10 || n.BytesRead != 0 {
+				t.Errorf("the second run goes through the checkpoint: %+v", n)
+			}
+			if n := node(t, second, "mixed"); !n.Unchanged || n.Samples != 10 || l.pinned() != all {
+				t.Errorf("the second run goes through the checkpoint of an operator: %+v, %d pinned", n, l.pinned())
+			}
+			touch(l)
+			if n := node(t, l.run(), "hashed"); n.Unchanged {
+				t.Error("the checkpoint was left as it is")
+			}
+			if now := l.pinned(); now < all {
+				t.Errorf("%d keys are pinned, and were %d", now, all)
+			}
+			if n := node(t, l.run(), "hashed"); !n.Unchanged {
+				t.Errorf("it is gone through once more: %+v", n)
+			}
+		})
+	}
+}
+
+// TestCheckpointsThatAreReadAreMade: one that a sink reads which is written again.
+func TestCheckpointsThatAreReadAreMade(t *testing.T) {
+	l := newLines(t, pinnedHashes+"  too: {sink: jsonl, from: hashed, with: {path: too.jsonl, overwrite: replace}}\n", 10)
+	l.run()
+	if err := os.Remove(l.path("too.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	r := l.run()
+	if n := node(t, r, "hashed"); n.Unchanged || n.Computed != 0 {
+		t.Errorf("%+v", n)
+	}
+	if strings.Count(l.read("too.jsonl"), "\n") != 10 {
+		t.Error("the sink lacks samples")
+	}
+}
