@@ -18,18 +18,32 @@ const pinnedHashes = `
   out: {sink: jsonl, from: few, with: {path: out.jsonl, overwrite: replace}}
 `
 
+// manifests are those that there are, with their keys.
+func (l *lines) manifests() (all []store.Manifest) {
+	for m, err := range l.store.Manifests(context.Background()) {
+		if err == nil {
+			m, err = l.store.Manifest(context.Background(), m.Name)
+		}
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// put keeps a manifest.
+func (l *lines) put(m store.Manifest) {
+	if err := l.store.PutManifest(context.Background(), m); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // pinned counts the keys of pinned manifests.
 func (l *lines) pinned() (n int) {
-	for m, err := range l.store.Manifests(context.Background()) {
-		if err != nil {
-			l.t.Fatal(err)
-		}
-		full, err := l.store.Manifest(context.Background(), m.Name)
-		if err != nil {
-			l.t.Fatal(err)
-		}
-		if full.Pinned {
-			n += len(full.Keys)
+	for _, m := range l.manifests() {
+		if m.Pinned {
+			n += len(m.Keys)
 		}
 	}
 	return n
@@ -38,35 +52,26 @@ func (l *lines) pinned() (n int) {
 // TestUnchangedCheckpointsAreLeft: a checkpoint that only unchanged sinks read is not
 // gone through while all that it pinned is pinned, and otherwise it is pinned again.
 func TestUnchangedCheckpointsAreLeft(t *testing.T) {
-	unpin := func(l *lines) {
-		for m, err := range l.store.Manifests(context.Background()) {
-			if err != nil {
-				l.t.Fatal(err)
-			}
-			full, err := l.store.Manifest(context.Background(), m.Name)
-			if err != nil {
-				l.t.Fatal(err)
-			}
-			full.Pinned = false
-			if err := l.store.PutManifest(context.Background(), full); err != nil {
-				l.t.Fatal(err)
-			}
-		}
-	}
 	for name, touch := range map[string]func(l *lines){
 		"a line of the input": func(l *lines) { l.edit("in.jsonl") },
 		"a manifest": func(l *lines) {
-			for m := range l.store.Manifests(context.Background()) {
-				_ = l.store.DeleteManifest(context.Background(), m.Name)
+			for _, m := range l.manifests() {
+				if err := l.store.DeleteManifest(context.Background(), m.Name); err != nil {
+					l.t.Fatal(err)
+				}
 			}
 		},
 		"a part of a manifest": func(l *lines) {
-			for m := range l.store.Manifests(context.Background()) {
-				full, _ := l.store.Manifest(context.Background(), m.Name)
-				_ = l.store.PutManifest(context.Background(), store.Manifest{Name: m.Name, Keys: full.Keys[:1], Note: full.Note[:1], Pinned: true})
+			for _, m := range l.manifests() {
+				l.put(store.Manifest{Name: m.Name, Keys: m.Keys[:1], Note: m.Note[:1], Pinned: true})
 			}
 		},
-		"the pins":     unpin,
+		"the pins": func(l *lines) {
+			for _, m := range l.manifests() {
+				m.Pinned = false
+				l.put(m)
+			}
+		},
 		"another flow": func(l *lines) { l.file = "other.yaml" },
 		"the pins, by a run that discards them": func(l *lines) {
 			l.runIn(flow.RunOptions{Larder: newLarder(l.t, l.store), Discard: true})
