@@ -18,8 +18,8 @@ const pinnedHashes = `
   out: {sink: jsonl, from: few, with: {path: out.jsonl, overwrite: replace}}
 `
 
-// manifests are those that there are, with their keys.
-func (l *lines) manifests() (all []store.Manifest) {
+// allManifests are those that there are, with their keys.
+func (l *lines) allManifests() (all []store.Manifest) {
 	for m, err := range l.store.Manifests(context.Background()) {
 		if err == nil {
 			m, err = l.store.Manifest(context.Background(), m.Name)
@@ -41,7 +41,7 @@ func (l *lines) put(m store.Manifest) {
 
 // pinned counts the keys of pinned manifests.
 func (l *lines) pinned() (n int) {
-	for _, m := range l.manifests() {
+	for _, m := range l.allManifests() {
 		if m.Pinned {
 			n += len(m.Keys)
 		}
@@ -55,19 +55,19 @@ func TestUnchangedCheckpointsAreLeft(t *testing.T) {
 	for name, touch := range map[string]func(l *lines){
 		"a line of the input": func(l *lines) { l.edit("in.jsonl") },
 		"a manifest": func(l *lines) {
-			for _, m := range l.manifests() {
+			for _, m := range l.allManifests() {
 				if err := l.store.DeleteManifest(context.Background(), m.Name); err != nil {
 					l.t.Fatal(err)
 				}
 			}
 		},
 		"a part of a manifest": func(l *lines) {
-			for _, m := range l.manifests() {
+			for _, m := range l.allManifests() {
 				l.put(store.Manifest{Name: m.Name, Keys: m.Keys[:1], Note: m.Note[:1], Pinned: true})
 			}
 		},
 		"the pins": func(l *lines) {
-			for _, m := range l.manifests() {
+			for _, m := range l.allManifests() {
 				m.Pinned = false
 				l.put(m)
 			}
