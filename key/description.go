@@ -3,15 +3,19 @@ package key
 import (
 	"reflect"
 	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/internal/program"
 )
 
 // A description is a text that tells a type from every other: its name, and
 // all that it is made of. A named type is described where it is first met, and
 // later referred to by its number.
 type description struct {
-	text  []byte
-	plans map[reflect.Type]*plan
-	named map[reflect.Type]int
+	text     []byte
+	plans    map[reflect.Type]*plan
+	named    map[reflect.Type]int
+	namesake reflect.Type // one of which the name does not tell which it is
 }
 
 func (d *description) write(words ...string) {
@@ -27,6 +31,9 @@ func (d *description) describe(t reflect.Type) {
 			return
 		}
 		d.named[t] = len(d.named)
+		if t.PkgPath() != "" && d.namesake == nil && (strings.Contains(t.Name(), "·") || program.HasNamesake(t.PkgPath(), t.Name())) {
+			d.namesake = t
+		}
 		d.write(strconv.Quote(t.PkgPath()), ".", strconv.Quote(t.Name()), " ")
 	}
 	if p := d.plans[t]; p != nil && p.opaque != "" {

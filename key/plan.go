@@ -137,6 +137,12 @@ func (c *compiler) header(t reflect.Type) ([]byte, *UnkeyableError) {
 	}
 	d := description{plans: c.plans, named: map[reflect.Type]int{}}
 	d.describe(t)
+	if d.namesake != nil {
+		return nil, &UnkeyableError{
+			Type: d.namesake, Reason: "it is declared in a function, or another type of its name is, and nothing tells which it is",
+			Cure: "declare types outside of functions, or give them names of their own",
+		}
+	}
 	text := string(d.text)
 	if owner, _ := owners.LoadOrStore(text, t); owner != t {
 		return nil, &UnkeyableError{

@@ -84,7 +84,8 @@ func thisBuild() *buildInfo {
 }
 
 // meaningful returns what compiler flags say, but for those that are known to
-// change nothing about results: what debuggers need, what is printed.
+// change nothing about results: what debuggers need, what is printed. What is inlined
+// decides where memory lies, and so how much room there is (-N, -l).
 func meaningful(flags string) string {
 	var rest []string
 	for word := range strings.FieldsSeq(flags) {
@@ -96,7 +97,7 @@ func meaningful(flags string) string {
 			flag = word
 		}
 		switch flag {
-		case "-N", "-l", "-e", "-m", "-dwarf=false", "-dwarf=true", "-live", "-v", "-w":
+		case "-e", "-m", "-dwarf=false", "-dwarf=true", "-live", "-v", "-w":
 		default:
 			rest = append(rest, word)
 		}

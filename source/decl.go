@@ -24,6 +24,7 @@ type decl struct {
 	iota    int      // place of a constant in its group
 	embeds  []string // patterns of a //go:embed line
 	version string   // of a boundary
+	pragmas []string // what is said to the compiler before a function
 	methods []*decl  // of a type
 	recv    *decl    // of a method
 	linked  bool     // named in a //go:linkname line
@@ -81,7 +82,7 @@ func (d *decl) sum(words []string) key.Digest {
 	if d.inherit != nil {
 		tokens = append(tokens, d.tokens(d.inherit)...)
 	}
-	words = append(words, d.file.pkg.name, d.name(), d.kind, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion, strings.Join(d.embeds, " "))
+	words = append(words, d.file.pkg.name, d.name(), d.kind, fmt.Sprint(d.iota), d.version, d.file.syntax.GoVersion, strings.Join(d.embeds, " "), strings.Join(d.pragmas, " "))
 	for _, name := range d.names {
 		words = append(words, d.file.pkg.program.build.linked[d.file.pkg.symbolPath()+"."+name])
 	}

@@ -91,7 +91,7 @@ var edits = []edit{
 	{name: "a package that is not registered is imported for nothing", alone: true, change: both(in("main.go", `_ "suite/plugins"`, "_ \"suite/idle\"\n\t_ \"suite/plugins\""), added("idle/idle.go", "package idle\n\nvar seen []int\n\nfunc init() { seen = append(seen, 1) }\n"))},
 	{name: "the command is edited", change: in("main.go", "log.Fatal(err)", "log.Fatal(\"suite: \", err)")},
 	{name: "imports change places", change: in("shape.v2/shape.go", "\t\"fmt\"\n\t\"sort\"\n\t\"strings\"\n", "\t\"strings\"\n\n\t\"sort\"\n\t\"fmt\"\n")},
-	{name: "a function of the language is kept from being inlined", change: in("calc/helpers.go", "// add weighs b.\n", "//go:noinline\n")},
+	{name: "a function of the language is kept from being inlined", change: in("calc/helpers.go", "// add weighs b.\n", "//go:noinline\n"), reaches: "sum", why: "add", same: true},
 	{name: "lines move under the literals", change: in("report.go", "// Functions of package main", "var lines = 1\n\n\n// Functions of package main")},
 	{name: "a literal before the others", change: in("report.go", "// Functions of package main", "var literal = func(n int) int { return n }\n\n// Functions of package main")},
 	{name: "a file of literals before the others", change: added("aaa.go", "package main\n\nvar early = func(n int) int { return n + 9 }\n\nfunc init() { _ = func() int { return early(1) } }\n")},
@@ -101,7 +101,7 @@ var edits = []edit{
 	{name: "a hidden file in an embedded folder", change: added("text/phrases/.hidden", "hidden\n")},
 	{name: "a tag that no file has", flags: []string{"-tags=unheard"}},
 	{name: "symbols for a debugger", flags: []string{"-ldflags="}},
-	{name: "a compiler that takes its time", flags: []string{"-gcflags="}},
+	{name: "a compiler that takes its time", flags: []string{"-gcflags="}, reaches: "*", why: "gcflags", same: true},
 	{name: "a file is renamed", change: renamed("flat/flat.go", "flat/level.go")},
 
 	// Functions, one and more calls deep.

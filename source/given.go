@@ -213,7 +213,7 @@ func (m *making) function(v *types.Var) *decl {
 // function is the one that an expression names, or is; nil if it is another expression.
 func (g given) function() *decl {
 	if lit, ok := ast.Unparen(g.e).(*ast.FuncLit); ok && len(g.d.captures(lit)) == 0 && g.d.instances(lit) == nil && !g.d.takesNames(lit) {
-		d := &decl{file: g.d.file, kind: "literal", names: []string{g.d.names[0] + ".func"}, node: lit}
+		d := &decl{file: g.d.file, kind: "literal", names: []string{g.d.names[0] + ".func"}, node: lit, pragmas: g.d.pragmas}
 		d.resolved()
 		return d
 	}

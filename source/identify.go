@@ -66,6 +66,12 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	if k == nil || k.beside {
 		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
 	}
+	if same := namesakeIn(f.typ); same != nil {
+		return nil, &RefusalError{
+			Function: f.Name(), Reasons: []string{fmt.Sprintf("takes or gives a %v, which nothing tells from another type of that name, as it is declared in a function", same)},
+			Cure: "declare types outside of functions, or give them names of their own",
+		}
+	}
 	r, err := k.find(f, by)
 	if err != nil {
 		return nil, fmt.Errorf("source: %s (%s:%d): %w", f.Name(), f.File, f.Line, err)
@@ -243,7 +249,7 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 	if by.Maker && len(around.captures(found[0])) > 0 {
 		return around.maker(found[0])
 	}
-	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found[0]}
+	lit := &decl{file: around.file, kind: "literal", names: []string{around.names[0] + ".func"}, node: found[0], pragmas: around.pragmas}
 	r := root{decl: lit}
 	for _, v := range around.captures(found[0]) {
 		if !slices.Contains(by.Captured, v.Name()) {

@@ -77,8 +77,9 @@ type file struct {
 	content []byte
 	decls   []*decl // in order
 	dots    []string
-	doubt   *problem // why no declaration of the file can be understood
-	loops   bool     // it is not known what its loop variables are
+	pragma  []*ast.Comment // what is said to the compiler
+	doubt   *problem       // why no declaration of the file can be understood
+	loops   bool           // it is not known what its loop variables are
 }
 
 // load parses and type-checks the registered packages, as far as functions of the
@@ -271,8 +272,8 @@ func (p *parsedProgram) parse(r *Package) (*pkg, error) {
 		return nil, fmt.Errorf("source: package %s registers no .go files: embed them with //go:embed *.go", r.path)
 	}
 	for _, f := range k.syntax {
-		f.declare()
 		f.directives()
+		f.declare()
 	}
 	k.attach()
 	return k, nil
@@ -286,10 +287,13 @@ func opener(files fs.FS) func(string) (io.ReadCloser, error) {
 // declare notes what the file declares.
 func (f *file) declare() {
 	embeds := f.embeds()
+	before := f.syntax.Name.End()
 	for _, d := range f.syntax.Decls {
+		from := before
+		before = d.End()
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			f.function(d)
+			f.function(d, f.pragmas(from, d))
 		case *ast.GenDecl:
 			var inherit ast.Node
 			for i, s := range d.Specs {
@@ -315,8 +319,8 @@ func (f *file) declare() {
 	}
 }
 
-func (f *file) function(d *ast.FuncDecl) {
-	v := &decl{kind: "func", names: []string{d.Name.Name}, node: d, version: boundary(d.Doc)}
+func (f *file) function(d *ast.FuncDecl, pragmas []string) {
+	v := &decl{kind: "func", names: []string{d.Name.Name}, node: d, version: boundary(d.Doc), pragmas: pragmas}
 	f.pkg.assembly = f.pkg.assembly || d.Body == nil
 	switch {
 	case d.Recv != nil:
@@ -447,6 +451,9 @@ func (f *file) directives() {
 	}
 	for _, g := range f.syntax.Comments {
 		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//go:") && !strings.HasPrefix(c.Text, "//go:generate ") && !strings.HasPrefix(c.Text, "//go:embed") {
+				f.pragma = append(f.pragma, c)
+			}
 			if strings.HasPrefix(c.Text, "//line ") && f.fset.PositionFor(c.Pos(), false).Column == 1 || strings.HasPrefix(c.Text, "/*line ") {
 				f.doubt = &problem{what: "lines that claim another place (//line)", at: f.at(c.Pos()), cure: "remove them"}
 			}
@@ -477,6 +484,17 @@ func (k *pkg) linknames() {
 			}
 		}
 	}
+}
+
+// pragmas returns what is said to the compiler between the declaration before and a
+// function: what is inlined, and so where memory lies and how much room there is.
+func (f *file) pragmas(from token.Pos, d *ast.FuncDecl) (all []string) {
+	for _, c := range f.pragma {
+		if from <= c.Pos() && c.Pos() < d.Type.Func {
+			all = append(all, strings.Join(strings.Fields(c.Text), " "))
+		}
+	}
+	return all
 }
 
 // languageKnown reports whether the version of the language of a package is on

@@ -66,6 +66,7 @@ type Package struct {
 	files   fs.FS
 	options Options
 	beside  bool // it is not registered: its files lie among those of the package that it tests
+	names   namesakes
 }
 
 var registry struct {

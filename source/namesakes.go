@@ -1,0 +1,223 @@
+package source
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/internal/program"
+	"github.com/larder-data/larder/source/internal/std"
+)
+
+func init() { program.TellNamesakes(hasNamesake) }
+
+// hasNamesake reports whether a registered package declares a type of a name in a function,
+// and another one of that name in another function or beside all. Their values look
+// alike, to keys as well, and are not: types have methods, and code asks which is which.
+func hasNamesake(path, name string) bool {
+	p := known(runtimePath(path))
+	if p == nil {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "[")
+	return p.names.has(p, name)
+}
+
+// namesakes are names of types by whether there are several of them, as far as was asked.
+type namesakes struct {
+	sync.Mutex
+	known map[string]bool
+}
+
+func (t *namesakes) has(p *Package, name string) bool {
+	t.Lock()
+	defer t.Unlock()
+	has, ok := t.known[name]
+	if !ok {
+		has = p.declaresNamesakes(name)
+		if t.known == nil {
+			t.known = map[string]bool{}
+		}
+		t.known[name] = has
+	}
+	return has
+}
+
+// declaresNamesakes looks a name up in the sources. What cannot be read or parsed is said
+// where the package is loaded.
+func (p *Package) declaresNamesakes(name string) bool {
+	var texts [][]byte
+	inner := false // a type may be declared in a function
+	entries, _ := fs.ReadDir(p.files, ".")
+	for _, e := range entries {
+		file := e.Name()
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") && buildNow().tested != strings.TrimSuffix(p.path, testOf) {
+			continue
+		}
+		text, err := fs.ReadFile(p.files, file)
+		if err == nil && bytes.Contains(text, []byte(name)) {
+			texts = append(texts, text)
+			inner = inner || indented(text)
+		}
+	}
+	if !inner {
+		return false
+	}
+	outside, within := 0, 0
+	for _, text := range texts {
+		syntax, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+		if err != nil {
+			continue
+		}
+		top := map[ast.Node]bool{}
+		for _, d := range syntax.Decls {
+			top[d] = true
+		}
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			g, ok := n.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				return true
+			}
+			for _, s := range g.Specs {
+				switch {
+				case s.(*ast.TypeSpec).Name.Name != name:
+				case top[g]:
+					outside = 1 // other files of that name are for other builds
+				default:
+					within++
+				}
+			}
+			return true
+		})
+	}
+	return within > 0 && within+outside > 1
+}
+
+// indented reports whether a text may declare a type otherwise than at the beginning of
+// a line.
+func indented(text []byte) bool {
+	word := []byte("type")
+	for at := 0; ; at += len(word) {
+		i := bytes.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		if at += i; at > 0 && bytes.IndexByte([]byte(" \t;{}*/"), text[at-1]) >= 0 {
+			return true
+		}
+	}
+}
+
+// namesakeIn returns a type that a function's type is made of, and that cannot be told from
+// another one; nil if there is none.
+func namesakeIn(t reflect.Type) reflect.Type {
+	if t == nil {
+		return nil
+	}
+	if t.Name() != "" {
+		if t.PkgPath() != "" && (program.HasNamesake(t.PkgPath(), t.Name()) || strings.Contains(t.Name(), "·")) {
+			return t
+		}
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Func:
+		for in := range t.Ins() {
+			if same := namesakeIn(in); same != nil {
+				return same
+			}
+		}
+		for out := range t.Outs() {
+			if same := namesakeIn(out); same != nil {
+				return same
+			}
+		}
+	case reflect.Map:
+		if same := namesakeIn(t.Key()); same != nil {
+			return same
+		}
+		return namesakeIn(t.Elem())
+	case reflect.Slice, reflect.Pointer, reflect.Array, reflect.Chan:
+		return namesakeIn(t.Elem())
+	}
+	return nil
+}
+
+// showsNumber reports whether an instance of something generic makes types that have a
+// type in their names which is declared in a function. The compiler gives such types
+// numbers, which depend on what lies around them. Of functions of the standard library
+// it shows in what they return.
+func showsNumber(o types.Object, in types.Instance) bool {
+	local := false
+	for a := range in.TypeArgs.Types() {
+		local = local || nameHas(a, isLocal)
+	}
+	f, ok := in.Type.(*types.Signature)
+	if !local || !ok || o == nil || o.Pkg() == nil || !std.Has(o.Pkg().Path()) {
+		return local
+	}
+	return nameHas(f.Results(), func(n *types.Named) bool {
+		for a := range n.TypeArgs().Types() {
+			if nameHas(a, isLocal) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// isLocal reports whether a type is declared in a function.
+func isLocal(n *types.Named) bool {
+	o := n.Origin().Obj()
+	return o.Pkg() != nil && o.Parent() != o.Pkg().Scope()
+}
+
+// nameHas reports whether a type with a name of some kind is spelled out in a type.
+func nameHas(t types.Type, kind func(*types.Named) bool) bool {
+	has := func(parts ...types.Type) bool {
+		return slices.ContainsFunc(parts, func(p types.Type) bool { return nameHas(p, kind) })
+	}
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		if kind(t) {
+			return true
+		}
+		for a := range t.TypeArgs().Types() {
+			if has(a) {
+				return true
+			}
+		}
+	case *types.Pointer:
+		return has(t.Elem())
+	case *types.Slice:
+		return has(t.Elem())
+	case *types.Array:
+		return has(t.Elem())
+	case *types.Chan:
+		return has(t.Elem())
+	case *types.Map:
+		return has(t.Key(), t.Elem())
+	case *types.Signature:
+		return has(t.Params(), t.Results())
+	case *types.Tuple:
+		for v := range t.Variables() {
+			if has(v.Type()) {
+				return true
+			}
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if has(f.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
