@@ -239,7 +239,7 @@ func (r *resolver) node(stack []ast.Node) {
 		if in, ok := r.info.Instances[n]; ok && showsNumber(o, in) {
 			r.decl.telltales = append(r.decl.telltales, problem{
 				what: "a type argument that is declared in a function, of which the number that the compiler gives it shows in names", at: r.decl.at(n.Pos()), name: r.decl.name(),
-				cure: "declare the type outside of functions",
+				cure: "the type declared outside of functions",
 			})
 		}
 		if v, ok := o.(*types.Var); ok && isPackageVariable(v) && !slices.Contains(r.decl.touches, o) && !plainRead(r.info, stack) {
