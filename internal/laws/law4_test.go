@@ -85,7 +85,7 @@ var bounded = law{
 		{"newcomers go before those that have bytes", "pool/room.go", "		if q.share.bytes == 0 {\n			continue\n		}\n", "", []string{"pool.TestBytesOfOneComputationBelongTogether"}},
 		{"who waits for a slot keeps others from bytes", "pool/pool.go", "defer Wait(ctx)()", "defer Wait(context.Background())()", []string{"pool.TestBytesWaitForNobodyWhoWaits"}},
 		{"nodes with workers have bytes of their own", "pool/pool.go", "	return newPool(workers, p.room)\n", "	return New(workers)\n", []string{"pool.TestPoolsHaveBytesOfTheirOwn"}},
-		{"what is read is not counted", "dataset/file.go", "done, err := takeIn(ctx, info.Size())", "done, err := takeIn(ctx, 0)", []string{"dataset.TestFilesAreReadWithinTheBound"}},
+		{"what is read is not counted", "dataset/file.go", "done, err := takeIn(ctx, stat.Size)", "done, err := takeIn(ctx, 0)", []string{"dataset.TestFilesAreReadWithinTheBound"}},
 		{"large values are remembered", "dataset/item.go", "if it.read && !it.held && ", "if it.read && it.held && ", []string{"dataset.TestLargeValuesAreLetGo"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
 	},
