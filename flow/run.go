@@ -374,7 +374,7 @@ func (r *run) remember(ctx context.Context, s *state) error {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
-			cached, err := r.cache(ctx, s, part)
+			cached, err := r.cache(ctx, s, s.place(s.data.Names, i), part)
 			if err != nil {
 				return err
 			}
