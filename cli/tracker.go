@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 )
 
@@ -60,11 +58,9 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 		}
 		return all[n.Name]
 	}
-	for _, n := range f.Nodes {
-		target := n.Component.Kind == component.Sink || n.Options.Checkpoint
-		if slices.Contains(only, n.Name) || slices.Contains(only, n.Base) || len(only) == 0 && target {
-			need(n)
-		}
+	targets, _ := f.Targets(only...) // what is wrong has been said
+	for _, n := range targets {
+		need(n)
 	}
 	for _, n := range f.Nodes {
 		if all[n.Name] != nil {
