@@ -419,6 +419,7 @@ func (r *run) materialise(ctx context.Context, s *state) error {
 }
 
 func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
+	s.tally.Done.Store(0) // of what an operator did before
 	s.tally.Total.Store(count(component.Data{Parts: parts}))
 	for _, part := range parts {
 		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
