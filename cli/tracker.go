@@ -24,8 +24,8 @@ type tracked struct {
 	name    string
 	readers []*tracked
 	last    flow.Event // the latest
-	passes  bool // it computes nothing when it is read, and puts out samples as they are or with items moved
-	scans   bool // it goes through all samples before it is read, and then passes them on
+	passes  bool       // it computes nothing when it is read, and puts out samples as they are or with items moved
+	scans   bool       // it goes through all samples before it is read, and then passes them on
 	started bool
 	ended   bool
 	failed  bool
@@ -134,7 +134,9 @@ const (
 	done
 )
 
-func (p phase) String() string { return [...]string{"", "failed", "running", "passing", "waiting", "done"}[p] }
+func (p phase) String() string {
+	return [...]string{"", "failed", "running", "passing", "waiting", "done"}[p]
+}
 
 // judge finds out the phase of every node.
 func (t *tracker) judge() {
