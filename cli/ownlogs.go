@@ -11,9 +11,9 @@ import (
 type ownLogs []fs.FileInfo
 
 // has reports whether a file is one of them.
-func (p ownLogs) has(name string) bool {
+func (l ownLogs) has(name string) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && slices.ContainsFunc(p, func(log fs.FileInfo) bool { return os.SameFile(info, log) })
+	return err == nil && info.Mode().IsRegular() && slices.ContainsFunc(l, func(log fs.FileInfo) bool { return os.SameFile(info, log) })
 }
 
 // streams are what the program prints to.
