@@ -102,7 +102,7 @@ func Sweep() error {
 // for whoever has a number of its own elsewhere.
 const mostPause = 500 * time.Millisecond
 
-var pause = func() { time.Sleep(time.Millisecond) } // tests have another
+var pause = func() { <-time.After(time.Millisecond) } // tests have another
 
 func isThere(dir string) bool {
 	_, err := os.Lstat(dir)
