@@ -220,7 +220,7 @@ nodes:
 `)
 	r := b.run("--trace-orders", "traces", "--workers", "1")
 	mustContain(t, "the closing table", r.stderr, "letters: cache opt knew the order of 1 of 1 passes")
-	hits := r.node(t, "letters").FromMemory
+	hits := r.node(t, "letters").MemoryReads
 	r = b.larder("simulate", "--trace", "traces/letters.trace", "--policy", "opt", "--json")
 	mustContain(t, "the simulation", r.stdout, `"calls": 260`, fmt.Sprintf(`"hits": %d`, hits))
 }

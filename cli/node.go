@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"os"
-	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
@@ -27,14 +25,4 @@ func (a *app) sourceOrFlow(args []string, set variables) (*flow.Flow, string, er
 	const node = "dataset"
 	fl, err := flow.New("validate", dir, &flow.Node{Name: node, Component: at.component, Params: at.params})
 	return fl, node, err
-}
-
-// openNode opens what NODE or NODE.OUTPUT puts out.
-func openNode(ctx context.Context, fl *flow.Flow, name string, o flow.RunOptions) (component.Data, error) {
-	node, output, one := strings.Cut(name, ".")
-	data, err := fl.Open(ctx, node, o)
-	if err == nil && one {
-		data, err = data.Output(output)
-	}
-	return data, err
 }

@@ -17,7 +17,7 @@ import (
 // sink returns the sink that writes to the places of all -o, and its
 // parameters. A single one without a name is given all there is: a format that
 // holds several datasets writes each to a folder inside. Several take one
-// output each, and none may be left over.
+// output each, and none may be left over unless that is said.
 func (p *places) sink() (*component.Component, any) {
 	if len(p.list) == 1 && p.list[0].name == "" {
 		if o := p.list[0]; o.stdout {
@@ -109,8 +109,8 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		parts[i] = component.One(in.Parts[at])
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
-	if len(left) > 0 {
-		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written", listed(in.Names), listed(left))
+	if len(left) > 0 && !p.some {
+		return nil, fmt.Errorf("of the outputs %s no -o takes %s; nothing was written (--some leaves these out)", listed(in.Names), listed(left))
 	}
 	return parts, nil
 }

@@ -38,6 +38,7 @@ type places struct {
 	texts []string  // as given
 	list  []place   // what they mean
 	to    io.Writer // standard output
+	some  bool      // outputs may be left over
 }
 
 // Set implements pflag.Value.

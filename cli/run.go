@@ -50,7 +50,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	f.set.flags(c)
-	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node` and what it needs; may be repeated")
+	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node`, or NODE.OUTPUT for one output of several, and what it needs; may be repeated")
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
 	c.Flags().StringVar(&f.events, "events", "", "append events as JSON lines to `file`")

@@ -124,7 +124,7 @@ node     state                                    samples      rate    left  com
 letters  done                                           .         .       .         .       .      .
 stats    done     [========================]  26000/26000         .       .     20000       .   6000
 small    running                                     1234     123/s       .      1200      34      .
-many     running                                        .         .       .         .       .      .
+many     passing                                        .         .       .         .       .      .
 colors   running                                        .         .       .         .       .      .
 out      waiting                                        .         .       .         .       .      .
 table    running  [                        ]     14/26000     1.4/s    5h9m         .       .      .
@@ -150,9 +150,9 @@ left on ?[31mdevice
 letters  2 of 7 nodes done  30s  cache …me/ada/.cache/larder
 node    state                      samples      rate    left
 small   running                       1234     123/s       .
-many    running                          .         .       .
 colors  running                          .         .       .
-and 1 running, 1 waiting, 2 done
+table   running  [             ]  14/26000     1.4/s    5h9m
+and 1 passing, 1 waiting, 2 done
 `},
 		{"long", nil, whileColors, 3600, 60, 20, `
 letters  2 of 7 nodes done  1h0m  cache …e/ada/.cache/larder
@@ -160,7 +160,7 @@ node     state                     samples      rate    left
 letters  done                            .         .       .
 stats    done     [=========]  26000/26000         .       .
 small    running                      1234  20.7/min       .
-many     running                         .         .       .
+many     passing                         .         .       .
 colors   running                         .         .       .
 out      waiting                         .         .       .
 table    running  [         ]     14/26000    14.1/h    long
@@ -173,7 +173,7 @@ node     state        samples
 letters  done               .
 stats    done     26000/26000
 small    running         1234
-many     running            .
+many     passing            .
 colors   running            .
 out      waiting            .
 table    running     14/26000
@@ -289,8 +289,8 @@ func TestManyPaths(t *testing.T) {
 	}
 	tr.progress(1, "out", 1, 2)
 	for _, l := range tr.lines(at(1), 80, joins+4, false)[2:] {
-		if !strings.Contains(l, "running") {
-			t.Errorf("all of it is running: %s", l)
+		if want := ifElse(strings.HasPrefix(l, "n0 ") || strings.HasPrefix(l, "out "), "running", "passing"); !strings.Contains(l, want) {
+			t.Errorf("it is %s: %s", want, l)
 		}
 	}
 }
@@ -428,5 +428,41 @@ func TestManyWarnings(t *testing.T) {
 	_, after, _ := strings.Cut(b.String(), leaveScreen)
 	if !strings.HasPrefix(after, "(900 warnings before these are left out)\nwarning 900\n") || strings.Count(after, "\n") != 101 {
 		t.Errorf("afterwards: %s", after)
+	}
+}
+
+// TestPassing: what computes nothing of the samples that it passes on does not run.
+func TestPassing(t *testing.T) {
+	tr := newTracker(parsed(t, `
+version: 1
+nodes:
+  in: {source: underfolder, with: {path: data}}
+  part: {op: slice, from: in, with: {stop: 5}}
+  bare: {map: keep-keys, from: part, with: {keys: [metadata]}}
+  some: {op: map-if, from: bare, with: {range: "::2", step: {map: hash, with: {items: [metadata]}}}}
+  sorted: {op: sort, from: some, with: {by: metadata.letter}}
+  out: {sink: underfolder, from: sorted, with: {path: out}}
+`), nil, "", epoch)
+	phases := func() string {
+		tr.judge()
+		var all []string
+		for _, n := range tr.nodes {
+			all = append(all, n.phase.String())
+		}
+		return strings.Join(all, " ")
+	}
+	for i, step := range []struct {
+		tell func()
+		want string
+	}{
+		{func() { tr.started(0, "in", "part", "bare") }, "waiting waiting waiting waiting waiting waiting"},
+		{func() { tr.started(1, "some", "sorted") }, "running passing passing running running waiting"},
+		{func() { tr.progress(2, "sorted", 2, 5) }, "running passing passing running running waiting"},
+		{func() { tr.progress(3, "sorted", 5, 5); tr.started(3, "out") }, "running passing passing running passing running"},
+		{func() { tr.progress(4, "out", 5, 5) }, "done done done done done done"},
+	} {
+		if step.tell(); phases() != step.want {
+			t.Errorf("step %d: %s, want %s", i, phases(), step.want)
+		}
 	}
 }

@@ -202,5 +202,5 @@ func (n *tracked) bar(width int) string {
 
 // colored puts a text in the color of a phase.
 func colored(p phase, text string) string {
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", [...]int{0, 31, 36, 2, 32}[p], text)
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", [...]int{0, 31, 36, 36, 2, 32}[p], text)
 }

@@ -78,7 +78,7 @@ func TestNoHome(t *testing.T) {
 // no reason to run again.
 func TestWatchPassesOverItsLog(t *testing.T) {
 	w := newWatched(t, watchedFlow, "--report", "-")
-	log, err := os.Create(w.path("data/data/.log"))
+	log, err := os.Create(w.path("data/data/1_log.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

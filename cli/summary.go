@@ -42,6 +42,8 @@ type summaryRow struct {
 	SecondsSaved float64 `json:"seconds_saved"`
 	BytesRead    int64   `json:"bytes_read"`
 	BytesWritten int64   `json:"bytes_written"`
+	MemoryReads  int64   `json:"memory_reads"`
+	StoreReads   int64   `json:"store_reads"`
 }
 
 func summaryRows(r *flow.Report) []summaryRow {
@@ -49,7 +51,7 @@ func summaryRows(r *flow.Report) []summaryRow {
 	for _, n := range r.Nodes {
 		rows = append(rows, summaryRow{
 			n.Name, n.Samples, n.Computed, n.FromMemory, n.FromStore, n.Failed, n.Skipped,
-			n.Seconds, n.SecondsSaved, n.BytesRead, n.BytesWritten,
+			n.Seconds, n.SecondsSaved, n.BytesRead, n.BytesWritten, n.MemoryReads, n.StoreReads,
 		})
 	}
 	return rows
@@ -63,13 +65,13 @@ func summaryJSON(w io.Writer, r *flow.Report) error {
 
 func summaryCSV(w io.Writer, r *flow.Report) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"node", "samples", "computed", "from_memory", "from_store", "failed", "skipped", "seconds", "seconds_saved", "bytes_read", "bytes_written"})
+	_ = c.Write([]string{"node", "samples", "computed", "from_memory", "from_store", "failed", "skipped", "seconds", "seconds_saved", "bytes_read", "bytes_written", "memory_reads", "store_reads"})
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, s := range summaryRows(r) {
 		_ = c.Write([]string{
 			s.Node, whole(s.Samples), whole(s.Computed), whole(s.FromMemory), whole(s.FromStore), whole(s.Failed), whole(s.Skipped),
-			number(s.Seconds), number(s.SecondsSaved), whole(s.BytesRead), whole(s.BytesWritten),
+			number(s.Seconds), number(s.SecondsSaved), whole(s.BytesRead), whole(s.BytesWritten), whole(s.MemoryReads), whole(s.StoreReads),
 		})
 	}
 	c.Flush()
@@ -89,6 +91,7 @@ func summaryMarkdown(w io.Writer, r *flow.Report) error {
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %s | %s |\n", cell(n.Name), n.Samples, count(n.Computed), count(n.FromMemory), count(n.FromStore),
 			secondsOrDot(n.Seconds), secondsOrDot(n.SecondsSaved), size(n.BytesRead), size(n.BytesWritten))
 	}
+	b.WriteString(rereadList(r.Nodes))
 	if len(r.Skips) > 0 {
 		fmt.Fprintf(&b, "\n%d %s skipped:\n\n", len(r.Skips), plural(int64(len(r.Skips)), "sample"))
 		for _, s := range r.Skips[:min(len(r.Skips), mostSkips)] {
@@ -100,6 +103,17 @@ func summaryMarkdown(w io.Writer, r *flow.Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// rereadList lists the nodes whose samples were read again from memory or the store.
+func rereadList(nodes []flow.NodeReport) string {
+	var b strings.Builder
+	for _, n := range nodes {
+		if text := rereads(n); text != "" {
+			fmt.Fprintf(&b, "%s- %s: %s\n", ifElse(b.Len() == 0, "\n", ""), cell(n.Name), text)
+		}
+	}
+	return b.String()
 }
 
 // cell is a text on one line of Markdown, which it does not mark up.

@@ -52,3 +52,34 @@ nodes:
 		t.Errorf("the rows are %q", now)
 	}
 }
+
+// TestReadsAreNoSamples: however often a sample is read from memory, the table counts
+// it once, and says beside it how often it was read.
+func TestReadsAreNoSamples(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  stats: {map: image-stats, from: letters, cache: {policy: memo}}
+  many: {op: repeat, from: stats, with: {times: 5}}
+  out: {sink: underfolder, from: many, with: {path: out, overwrite: replace}}
+`)
+	r := b.run("--summary", "table.json")
+	n := r.node(t, "stats")
+	if n.Samples != 26 || n.Computed != 26 || n.FromMemory != 26 || n.MemoryReads != 4*26 || n.FromStore != 0 || n.StoreReads != 0 {
+		t.Errorf("the report says %+v, want 26 samples computed, and read 104 times from memory", n)
+	}
+	const line = "104 reads of 26 samples from memory"
+	mustContain(t, "the table", r.stderr, "\nstats: "+line+"\n")
+	b.write("report.json", r.stdout)
+	mustContain(t, "the page", b.must("report report.json").stdout, "- stats: "+line+"\n")
+	var rows []struct {
+		Node        string
+		FromMemory  int64 `json:"from_memory"`
+		MemoryReads int64 `json:"memory_reads"`
+	}
+	if err := json.Unmarshal(readFile(t, b.path("table.json")), &rows); err != nil || rows[1].Node != "stats" || rows[1].FromMemory != 26 || rows[1].MemoryReads != 104 {
+		t.Errorf("the summary is %+v, %v", rows, err)
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/larder-data/larder/component"
@@ -26,6 +27,9 @@ func writeTable(w io.Writer, r *flow.Report) {
 		if n.Standing > 0 {
 			fmt.Fprintf(w, "%s: %d of %d rows are as they were written before, and were not looked at\n", n.Name, n.Standing, n.Samples)
 		}
+		if text := rereads(n); text != "" {
+			fmt.Fprintf(w, "%s: %s\n", n.Name, text)
+		}
 		if n.Decision != "" {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Decision)
 		}
@@ -35,6 +39,21 @@ func writeTable(w io.Writer, r *flow.Report) {
 	}
 	writeSkips(w, r.Skips)
 	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", r.Flow, r.Status, seconds(r.Seconds), r.Cache)
+}
+
+// rereads says how often samples were read that came from memory or the store more
+// than once; "" if none was.
+func rereads(n flow.NodeReport) string {
+	var all []string
+	for _, from := range []struct {
+		reads, samples int64
+		where          string
+	}{{n.MemoryReads, n.FromMemory, "memory"}, {n.StoreReads, n.FromStore, "the store"}} {
+		if from.reads > from.samples {
+			all = append(all, fmt.Sprintf("%d reads of %d %s from %s", from.reads, from.samples, plural(from.samples, "sample"), from.where))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // mostSkips is how many skipped samples are named.

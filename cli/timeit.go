@@ -99,7 +99,7 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 func (f timeitFlags) measure(ctx context.Context, fl *flow.Flow, node string, o flow.RunOptions) ([]*timing, error) {
 	cold, warm := &pass{Name: "cold"}, &pass{Name: "warm"}
 	start := time.Now()
-	data, err := openNode(ctx, fl, node, o)
+	data, err := fl.Open(ctx, node, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
 )
 
@@ -24,6 +24,8 @@ type tracked struct {
 	name    string
 	readers []*tracked
 	last    flow.Event // the latest
+	passes  bool       // it computes nothing when it is read, and puts out samples as they are or with items moved
+	scans   bool       // it goes through all samples before it is read, and then passes them on
 	started bool
 	ended   bool
 	failed  bool
@@ -50,7 +52,7 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 	var need func(n *flow.Node) *tracked
 	need = func(n *flow.Node) *tracked {
 		if all[n.Name] == nil {
-			all[n.Name] = &tracked{name: n.Name}
+			all[n.Name] = &tracked{name: n.Name, passes: passesOn(f, n), scans: n.Component.Scans && !n.Options.Checkpoint}
 			for _, in := range n.From {
 				if from, err := f.Node(in.Node); err == nil {
 					before := need(from)
@@ -60,11 +62,9 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 		}
 		return all[n.Name]
 	}
-	for _, n := range f.Nodes {
-		target := n.Component.Kind == component.Sink || n.Options.Checkpoint
-		if slices.Contains(only, n.Name) || slices.Contains(only, n.Base) || len(only) == 0 && target {
-			need(n)
-		}
+	targets, _ := f.Targets(only...) // what is wrong has been said
+	for _, n := range targets {
+		need(n)
 	}
 	for _, n := range f.Nodes {
 		if all[n.Name] != nil {
@@ -72,6 +72,19 @@ func newTracker(f *flow.Flow, only []string, cache string, start time.Time) *tra
 		}
 	}
 	return t
+}
+
+// passesOn reports whether a node computes nothing of the samples that are read of it.
+func passesOn(f *flow.Flow, n *flow.Node) bool {
+	switch n.Component.Kind {
+	case component.Op:
+		return !n.Component.Maps
+	case component.Map:
+		m, err := n.Component.Mapper(envOf(f, n), n.Params)
+		_, computes := m.(dataset.Maker)
+		return err == nil && !computes
+	}
+	return false
 }
 
 // observe takes in an event.
@@ -116,11 +129,14 @@ const (
 	unknown phase = iota
 	failed
 	running
+	passing
 	waiting
 	done
 )
 
-func (p phase) String() string { return [...]string{"", "failed", "running", "waiting", "done"}[p] }
+func (p phase) String() string {
+	return [...]string{"", "failed", "running", "passing", "waiting", "done"}[p]
+}
 
 // judge finds out the phase of every node.
 func (t *tracker) judge() {
@@ -134,7 +150,7 @@ func (t *tracker) judge() {
 
 // judge looks at the nodes that read a node, because nothing runs before it is
 // read: a node that puts out samples when asked is as busy as those that ask,
-// and done when all of them are.
+// passing if it computes nothing of them, and done when all of them are.
 func (n *tracked) judge() phase {
 	if n.phase == unknown {
 		n.phase = n.judgeAnew()
@@ -143,31 +159,41 @@ func (n *tracked) judge() phase {
 }
 
 func (n *tracked) judgeAnew() phase {
-	switch e := n.last; {
+	e := n.last
+	through := e.Total > 0 && e.Done == e.Total
+	switch {
 	case n.failed:
 		return failed
 	case !n.started:
 		return waiting
-	case n.ended || e.Total > 0 && e.Done == e.Total:
+	case n.ended || through && (!n.scans || len(n.readers) == 0):
 		return done
-	case len(n.readers) == 0 || e.Total > 0:
+	case len(n.readers) == 0 || e.Total > 0 && !through:
 		return running
 	}
 	read, over := false, true
 	for _, r := range n.readers {
 		p := r.judge()
-		if p == running {
-			return running
+		if p == running || p == passing {
+			return n.busy()
 		}
 		read, over = read || r.started, over && p == done
 	}
 	switch {
 	case over:
 		return done
-	case read:
+	case read || through || n.passes && !n.scans:
 		return waiting
 	}
 	return running // it opens or reads what it needs before anyone can read it
+}
+
+// busy is what a node does that is read.
+func (n *tracked) busy() phase {
+	if n.passes {
+		return passing
+	}
+	return running
 }
 
 // rate is how many samples a second a node got through lately; 0 where that

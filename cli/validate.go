@@ -77,7 +77,7 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 	}
 	f.Pool = pool.New(f.workers)
 	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		data, err := openNode(ctx, fl, node, flow.RunOptions{Larder: l, Pool: f.Pool, Log: a.logger()})
+		data, err := fl.Open(ctx, node, flow.RunOptions{Larder: l, Pool: f.Pool, Log: a.logger()})
 		if err != nil {
 			return flowError(err)
 		}

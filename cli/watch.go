@@ -49,7 +49,7 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 			fmt.Fprintln(a.stderr, "larder: some changes will not be seen:", err)
 		}
 		say("watching %s and %d %s that it reads; Ctrl-C ends it", printable(filepath.Base(file)), len(reads)-1, plural(int64(len(reads)-1), "path"))
-		again := burst(ctx, w.signal)
+		again := w.wait(ctx)
 		changes := w.changes(filepath.Dir(path))
 		w.close()
 		if !again {
@@ -64,7 +64,7 @@ func (a *app) watch(ctx context.Context, file string, f runFlags) error {
 // what was watched the last time.
 func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []string, f runFlags) ([]string, error) {
 	near := filepath.Dir(before[0]) // what is wrong may be mended by any file beside the flow
-	w.look(before, nil, near)
+	w.look(before, nil, near, nil)
 	fl, err := a.parse(file, f.set)
 	if errs := (flow.Errors)(nil); errors.As(err, &errs) {
 		for _, e := range errs {
@@ -74,18 +74,22 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 		}
 	}
 	if err != nil {
-		w.look(before, nil, near)
+		w.look(before, nil, near, nil)
 		return before, err
 	}
 	reads, may := slices.Clone(fl.Files), []string(nil)
 	own := []string{a.shownFolder(), f.events, f.report, f.skips, f.summary, f.traces, f.logs}
+	picks := map[string][]func(string) bool{}
 	for _, n := range fl.Nodes {
 		t := touchesOf(fl, n)
+		for _, path := range t.reads {
+			picks[path] = append(picks[path], n.Component.Picks(n.Params))
+		}
 		reads, may, own = append(reads, t.reads...), append(may, t.may...), append(own, t.writes...)
 	}
 	slices.Sort(reads[1:])
 	reads = slices.Compact(reads)
-	w.look(slices.Concat(reads, may), own, "")
+	w.look(slices.Concat(reads, may), own, "", picks)
 	err = a.runFlow(ctx, fl, f)
 	if errors.As(err, new(usageError)) && !errors.Is(err, flow.ErrRequest) && !isRefused(err) {
 		return nil, err // the command line is wrong, not the flow

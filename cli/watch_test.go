@@ -142,7 +142,7 @@ func TestWatcher(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.look([]string{dir + "/in", dir + "/file", dir + "/none/at/all/deep", dir + "/link"}, []string{dir + "/in/own"}, "")
+			w.look([]string{dir + "/in", dir + "/file", dir + "/none/at/all/deep", dir + "/link"}, []string{dir + "/in/own"}, "", nil)
 			// What does not count. It comes first, so that it would be told of first.
 			err = errors.Join(
 				os.WriteFile(dir+"/other", nil, 0o666), os.WriteFile(dir+"/out/x", nil, 0o666), os.Mkdir(dir+"/in/own", 0o777),

@@ -28,14 +28,18 @@ type watcher struct {
 
 	mu      sync.Mutex
 	paths   []string
-	own     []string // what the run itself writes
-	near    string   // a folder all of whose files count
+	picks   map[string][]func(file string) bool // for paths: which of the files there are read, by any of who reads it
+	own     []string                            // what the run itself writes
+	near    string                              // a folder all of whose files count
 	changed []string
 	err     error
 }
 
-// mostNamed is how many changes are named.
-const mostNamed = 3
+// Of changes, mostNoted are noted and mostNamed named.
+const (
+	mostNoted = 64
+	mostNamed = 3
+)
 
 func newWatcher() (*watcher, error) {
 	fs, err := fsnotify.NewWatcher()
@@ -80,10 +84,10 @@ func (w *watcher) listen() {
 func (w *watcher) note(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if name != "" && (!w.counts(name) || isOurs(name)) {
+	if name != "" && !w.counts(name) {
 		return
 	}
-	if !slices.Contains(w.changed, name) && len(w.changed) <= mostNamed {
+	if !slices.Contains(w.changed, name) && len(w.changed) < mostNoted {
 		w.changed = append(w.changed, name)
 	}
 	select {
@@ -92,14 +96,23 @@ func (w *watcher) note(name string) {
 	}
 }
 
-// isOurs reports whether a file is the one that the program prints to: a log of it is
-// no reason to run again, wherever it lies.
-func isOurs(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && slices.ContainsFunc([]*os.File{os.Stdout, os.Stderr}, func(f *os.File) bool {
-		printed, err := f.Stat()
-		return err == nil && os.SameFile(info, printed)
-	})
+// wait waits for changes, and until their burst is over. It returns false if ctx ends
+// before. Logs of what the program prints are found now and not at each change, as it
+// takes looking at all processes, and passed over, or every run would lead to another.
+func (w *watcher) wait(ctx context.Context) bool {
+	for burst(ctx, w.signal) {
+		logs := printedTo()
+		w.mu.Lock()
+		if len(w.changed) < mostNoted { // or anything may have changed
+			w.changed = slices.DeleteFunc(w.changed, logs.has)
+		}
+		left := len(w.changed) > 0
+		w.mu.Unlock()
+		if left {
+			return true
+		}
+	}
+	return false
 }
 
 // counts reports whether a change of this name matters: it is, lies in, or lies
@@ -110,11 +123,23 @@ func (w *watcher) counts(name string) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.paths, func(path string) bool {
-		if !guard.Inside(path, name) && !guard.Inside(name, path) {
+		if !guard.Inside(path, name) && !guard.Inside(name, path) || w.passed(path, name) {
 			return false
 		}
 		return !slices.ContainsFunc(w.own, func(own string) bool { return !guard.Inside(own, path) && wrote(own, name) })
 	})
+}
+
+// passed reports whether a file at a path is read by nobody who reads the path. What is
+// gone may have been a folder with files that were.
+func (w *watcher) passed(path, name string) bool {
+	picks := w.picks[path]
+	within, err := filepath.Rel(path, name)
+	if len(picks) == 0 || err != nil || !filepath.IsLocal(within) || within == "." {
+		return false
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && !slices.ContainsFunc(picks, func(pick func(string) bool) bool { return pick(filepath.ToSlash(within)) })
 }
 
 // wrote reports whether name is what is written as own, or what that is called
@@ -124,11 +149,18 @@ func wrote(own, name string) bool {
 	return guard.Inside(own, name) || strings.HasPrefix(name, hidden)
 }
 
-// look sets what is looked at. What the run itself writes is passed over.
-func (w *watcher) look(paths, own []string, near string) {
+// look sets what is looked at. What the run itself writes is passed over, and so is what
+// picks say of paths that nobody reads.
+func (w *watcher) look(paths, own []string, near string, picks map[string][]func(file string) bool) {
+	all := map[string][]func(file string) bool{}
+	for path, p := range picks {
+		for _, real := range withReal([]string{path}) {
+			all[real] = append(all[real], p...)
+		}
+	}
 	paths, own = withReal(paths), withReal(own)
 	w.mu.Lock()
-	w.paths, w.own, w.near = paths, own, near
+	w.paths, w.own, w.near, w.picks = paths, own, near, all
 	w.mu.Unlock()
 	for _, p := range paths {
 		w.around(p)

@@ -61,9 +61,11 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 	if err != nil {
 		return err
 	}
-	if n, err := fl.Node(node); err != nil {
+	targets, err := fl.Targets(node)
+	if err != nil {
 		return usageError{err}
-	} else if n.Component.Kind == component.Sink {
+	}
+	if targets[0].Component.Kind == component.Sink {
 		return usageError{fmt.Errorf("node %s is a sink: it computes nothing", node)}
 	}
 	if _, err := a.reading(ctx, fl, set); err != nil {
@@ -79,7 +81,7 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 			return flowError(err)
 		}
 		for _, n := range plan.Nodes {
-			if n.Compute > 0 || n.Unknown != "" || n.Name == node {
+			if n.Compute > 0 || n.Unknown != "" || n.Name == targets[0].Name {
 				a.printReasons(n)
 			}
 		}

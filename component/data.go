@@ -29,7 +29,8 @@ func (d Data) Single() (Samples, error) {
 }
 
 // Output returns the output called name, or if none is called so, the one with
-// that number, counted from 0.
+// that number, counted from 0. Where names are numbers, as of groups they may be, a
+// number is a name alone.
 func (d Data) Output(name string) (Data, error) {
 	i, err := d.Find(name)
 	if err != nil {
@@ -46,8 +47,13 @@ func (d Data) Find(name string) (int, error) {
 	if i := slices.Index(d.Names, name); i >= 0 {
 		return i, nil
 	}
-	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(d.Names) {
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(d.Names) && !slices.ContainsFunc(d.Names, isNumber) {
 		return i, nil
 	}
 	return 0, fmt.Errorf("there is no output %q%s", name, Suggest(name, d.Names))
+}
+
+func isNumber(name string) bool {
+	_, err := strconv.Atoi(name)
+	return err == nil
 }

@@ -28,6 +28,21 @@ type Lister interface {
 	Listed() bool
 }
 
+// A Picker is a parameter struct of a source of one folder, of which it reads the files
+// that it picks, by their paths in the folder with slashes. What a file that it does not
+// pick holds, or whether there is one, changes nothing.
+type Picker interface {
+	Picks(file string) bool
+}
+
+// Picks returns what says which of the files at its paths a component may read.
+func (c *Component) Picks(params any) func(file string) bool {
+	if p, ok := params.(Picker); ok && c.Kind == Source && c.IsRegistered() {
+		return p.Picks
+	}
+	return func(string) bool { return true }
+}
+
 // IsListed reports whether a component is a registered source or sink of files
 // whose parameters say so: see [Lister].
 func (c *Component) IsListed(params any) bool {

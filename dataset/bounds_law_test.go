@@ -17,7 +17,7 @@ func TestCacheBytesFollowReads(t *testing.T) {
 		text := strings.Repeat(fmt.Sprint(i), 10_000)
 		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", []byte(text))}), nil
 	})
-	c, err := dataset.Cached(ds, cache.Options{Policy: "lru", Bytes: 35_000}, nil)
+	c, err := dataset.Cached(ds, cache.Options{Policy: "lru", Bytes: 35_000}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

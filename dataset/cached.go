@@ -11,8 +11,9 @@ import (
 
 // Cached keeps samples of ds in memory, with the values that were read of
 // them, under an eviction policy. A byte bound counts what is really held: it
-// grows as values are read. Hits are counted in t, which may be nil.
-func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (*CachedDataset, error) {
+// grows as values are read. Hits are counted in t, which may be nil, as those of a
+// node or of one of its outputs: what [MapOptions] call it.
+func Cached(ds Dataset[Sample], o cache.Options, node string, t *Tally) (*CachedDataset, error) {
 	c, err := cache.New[int, cachedSample](o)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func Cached(ds Dataset[Sample], o cache.Options, t *Tally) (*CachedDataset, erro
 	if t == nil {
 		t = new(Tally)
 	}
-	return &CachedDataset{ds: ds, cache: c, tally: t}, nil
+	return &CachedDataset{ds: ds, cache: c, tally: t, handed: t.at(node)}, nil
 }
 
 // A CachedDataset keeps samples in memory. See [Cached].
@@ -30,6 +31,7 @@ type CachedDataset struct {
 	cache *cache.Cache[int, cachedSample]
 	tally *Tally
 
+	handed *handed  // what of it was handed out
 	probed sync.Map // samples that were probed and not read since
 }
 
@@ -62,7 +64,7 @@ func (c *CachedDataset) Expect(reads order.Order) { cache.Expect(c.cache, reads)
 func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
 	if s, ok := c.cache.Get(i); ok {
 		if _, probed := c.probed.LoadAndDelete(i); !probed {
-			c.tally.FromMemory.Add(1)
+			c.tally.hand(c.handed, i, fromMemory)
 		}
 		return s.Sample, nil
 	}

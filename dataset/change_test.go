@@ -172,7 +172,7 @@ func TestCachedCountsWhatWasReadBefore(t *testing.T) {
 		it := dataset.NewBytes("bin", big)
 		_, err := it.Value(ctx)
 		return dataset.NewSample(dataset.Field{Key: "x", Item: it}), err
-	}), cache.Options{Policy: "lru", Bytes: 4 << 20}, nil)
+	}), cache.Options{Policy: "lru", Bytes: 4 << 20}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -215,12 +215,14 @@ func (m *Making) count(r larder.Result[*made]) {
 	switch {
 	case r.From == larder.Computed:
 		t.BytesWritten.Add(r.Bytes)
-	case t.Settled.Load() || t.isAhead():
+	case t.Settled.Load():
+	case t.isAhead():
+		t.hand(m.node.handed, m.index, computed)
 	case r.From == larder.FromMemory:
-		t.FromMemory.Add(1)
+		t.hand(m.node.handed, m.index, fromMemory)
 		t.saved.Add(int64(r.Cost))
 	case r.From == larder.FromStore:
-		t.FromStore.Add(1)
+		t.hand(m.node.handed, m.index, fromStore)
 		t.BytesRead.Add(r.Bytes)
 		t.saved.Add(int64(r.Cost))
 	}
@@ -267,6 +269,7 @@ func (m *Making) run(ctx context.Context) (Sample, error) {
 		return Sample{}, m.fail(err)
 	}
 	d.Tally.Computed.Add(1)
+	d.Tally.hand(d.handed, m.index, computed)
 	return out, nil
 }
 

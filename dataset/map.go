@@ -42,7 +42,7 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	case *chain:
 		return newComposed(ds, m, o)
 	case Maker:
-		return &mapped{ds: ds, maker: m, MapOptions: o}
+		return newMapped(ds, m, o)
 	default:
 		return &arranged{ds: ds, mapper: m, node: o.Node}
 	}
@@ -74,6 +74,12 @@ type mapped struct {
 	MapOptions
 	ds    Dataset[Sample]
 	maker Maker
+
+	handed *handed // what of it was handed out
+}
+
+func newMapped(ds Dataset[Sample], m Maker, o MapOptions) *mapped {
+	return &mapped{MapOptions: o, ds: ds, maker: m, handed: o.Tally.at(o.Node)}
 }
 
 func (d *mapped) Len() int { return d.ds.Len() }

@@ -303,14 +303,14 @@ func TestCachedSamplesHoldWhatWasRead(t *testing.T) {
 	var runs atomic.Int64
 	var tally dataset.Tally
 	ds := dataset.Map(texts(10, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Tally: &tally})
-	ds, err := dataset.Cached(ds, cache.Options{Policy: "memo"}, &tally)
+	ds, err := dataset.Cached(ds, cache.Options{Policy: "memo"}, "", &tally)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
 		values(t, ds, "c")
 	}
-	if runs.Load() != 10 || tally.FromMemory.Load() != 20 {
-		t.Errorf("%d executions and %d hits over three passes, want 10 and 20", runs.Load(), tally.FromMemory.Load())
+	if runs.Load() != 10 || tally.FromMemory.Load() != 10 || tally.MemoryReads() != 20 || tally.Handed() != 10 {
+		t.Errorf("%d executions, %d samples and %d reads from memory over three passes, want 10, 10 and 20", runs.Load(), tally.FromMemory.Load(), tally.MemoryReads())
 	}
 }

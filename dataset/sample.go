@@ -232,13 +232,12 @@ func (s Sample) filter(keep func(key string) bool) Sample {
 // are an error.
 func (s Sample) Rename(names map[string]string) (Sample, error) {
 	out := Sample{make([]Field, 0, len(s.fields))}
-	for _, f := range s.fields {
-		old := f.Key
+	for i, f := range s.fields {
 		if to, ok := names[f.Key]; ok {
 			f.Key = to
 		}
-		if out.index(f.Key) >= 0 {
-			return Sample{}, fmt.Errorf("rename %s to %s: there is already an item %s", old, f.Key, f.Key)
+		if other := out.index(f.Key); other >= 0 {
+			return Sample{}, fmt.Errorf("rename: items %s and %s would both be called %s", s.fields[other].Key, s.fields[i].Key, f.Key)
 		}
 		out.fields = append(out.fields, f)
 	}

@@ -112,6 +112,7 @@ func (s Scan[T]) look(ctx context.Context, ds Dataset[Sample], i int, names []by
 	}
 	if v, err = s.value(ctx, in, i); err == nil {
 		s.Tally.Computed.Add(1)
+		s.Tally.Done.Add(1)
 	}
 	return v, err
 }
@@ -167,6 +168,7 @@ func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key
 		copy(names[i*key.Size:], k[:])
 		if values != nil {
 			values[i], err = s.value(ctx, in, i)
+			s.Tally.Done.Add(1)
 		}
 		return err
 	})

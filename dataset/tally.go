@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -9,7 +10,10 @@ import (
 
 // A Tally counts what happened at one node. It may be used by many goroutines.
 type Tally struct {
-	Computed, FromMemory, FromStore, Failed atomic.Int64 // samples
+	// Computed counts executions, of which a sample that is not kept may have
+	// several. FromMemory and FromStore count samples that were handed out of
+	// there, each once, however often it is read.
+	Computed, FromMemory, FromStore, Failed atomic.Int64
 	BytesRead, BytesWritten                 atomic.Int64 // encoded bytes, from and to the store
 	// Done of Total is the progress of whoever goes through all samples of
 	// the node; Total is 0 where nobody does.
@@ -25,6 +29,10 @@ type Tally struct {
 
 	nanos, saved atomic.Int64
 	ahead        atomic.Int64 // computations that are handed out again to those they were made for
+
+	places                          sync.Map     // of *handed, by the node or one of its outputs
+	handed                          atomic.Int64 // samples, each once
+	againFromMemory, againFromStore atomic.Int64 // of samples that were handed out of there before
 }
 
 // Spent returns the time spent in the node's own function.

@@ -21,7 +21,7 @@ func (s sharing) At(_ context.Context, i int) (Sample, error) {
 func TestWatchersEndWithTheirSamples(t *testing.T) {
 	const held, reads = 10, 5000
 	ds := sharing{ItemFrom(&memory{ext: "json", given: map[string]any{"a": 1.0}})}
-	c, err := Cached(ds, cache.Options{Policy: "lru", Size: held}, nil)
+	c, err := Cached(ds, cache.Options{Policy: "lru", Size: held}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestWatchersEndWithTheirSamples(t *testing.T) {
 // took its place.
 func TestDroppedSamplesAreNotCounted(t *testing.T) {
 	ds := sharing{NewItem("json", "x")}
-	c, err := Cached(ds, cache.Options{Policy: "lru", Size: 1}, nil)
+	c, err := Cached(ds, cache.Options{Policy: "lru", Size: 1}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,8 +41,8 @@ func (d *Drawing) height(n int) int {
 	return max(h, max(ins, len(outs))*socketGap+padding)
 }
 
-// share is a part of the samples that a node was asked for, by what became of
-// them.
+// share is a part of a node's executions, failures and samples that were found, by
+// where.
 type share struct {
 	color color
 	word  string
@@ -79,10 +79,11 @@ func sharesWidth(all []share) (w int) {
 
 const dotWidth = 14
 
-// counted says how many samples a node put out, and how many of those it
-// handed out were not computed; hits is "" if it handed out none.
+// counted says how many samples a node put out, and how many of the reads of them
+// were not computed; hits is "" if there was none.
 func (n node) counted() (samples, hits string) {
-	got := float64(max(n.report.FromMemory, 0)) + float64(max(n.report.FromStore, 0))
+	r := n.report
+	got := float64(max(r.FromMemory, r.MemoryReads, 0)) + float64(max(r.FromStore, r.StoreReads, 0))
 	if all := got + float64(max(n.report.Computed, 0)); all > 0 {
 		hits = fmt.Sprintf("%.0f%% hits", math.Floor(100*got/all))
 	}

@@ -29,6 +29,9 @@ func (d *Drawing) DOT(w io.Writer) error {
 		if e.output != "" {
 			attributes = append(attributes, "label="+quote(clean(e.output)))
 		}
+		if e.numbered {
+			attributes = append(attributes, "headlabel="+quote(e.number()))
+		}
 		fmt.Fprintf(&b, "  n%d -> n%d", e.from, e.to)
 		if attributes != nil {
 			fmt.Fprintf(&b, " [%s]", strings.Join(attributes, ", "))

@@ -57,6 +57,7 @@ type edge struct {
 	input    int    // which of to's inputs
 	output   string // the output that is picked; "" for all
 	several  bool   // it carries several datasets
+	numbered bool   // to has other inputs, so it matters which this is
 }
 
 // Of prepares the drawing of a flow that was parsed or built without error.
@@ -82,6 +83,9 @@ func Of(f *flow.Flow, o Options) *Drawing {
 				several: in.Output == "" && f.HasOutputs(from),
 			})
 			inputs++
+		}
+		for i := len(d.edges) - inputs; i < len(d.edges); i++ {
+			d.edges[i].numbered = inputs > 1
 		}
 	}
 	return d

@@ -27,8 +27,8 @@ func (d *Drawing) Mermaid(w io.Writer) error {
 		if e.several {
 			arrow = "==>"
 		}
-		if e.output != "" {
-			arrow += `|"` + entities(clean(e.output)) + `"|`
+		if words := e.words(); words != "" {
+			arrow += `|"` + entities(words) + `"|`
 		}
 		fmt.Fprintf(&b, "  n%d %s n%d\n", e.from, arrow, e.to)
 	}
@@ -43,6 +43,18 @@ func (d *Drawing) Mermaid(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// words say which output an edge comes from, and to which of several inputs it leads.
+func (e edge) words() string {
+	var words []string
+	if e.output != "" {
+		words = append(words, clean(e.output))
+	}
+	if e.numbered {
+		words = append(words, "input "+e.number())
+	}
+	return strings.Join(words, ", ")
 }
 
 // entities writes as entities all that could mean something to Mermaid, or to

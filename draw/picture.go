@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // picture says where everything of a drawing is, in pixels.
@@ -11,6 +12,7 @@ type picture struct {
 	boxes         []box   // of each node
 	lines         []line  // of each edge
 	labels        []label // of picked outputs
+	numbers       []label // of the inputs of nodes that have several
 	width, height int
 }
 
@@ -42,13 +44,14 @@ const (
 	boxHeight   = 58 // with name and component
 	panelHeight = 62 // for what a run did
 	leastWidth  = 112
-	mostText    = 210 // longer ones are shortened
+	mostText    = 240 // longer ones are shortened
 	padding     = 16  // beside texts
 	socketGap   = 24
 	gapWidth    = 64 // between layers, at least
 	labelMost   = 140
 	labelPad    = 6
 	labelLead   = 12 // from the socket to its label
+	arrowLead   = 20 // level, before a node
 	partGap     = 48 // between parts that are not connected
 )
 
@@ -122,6 +125,7 @@ func (d *Drawing) layOut(p *picture, nodes []int) {
 		p.lines[numbers[i]] = route(path, columns, outs[edges[i].socket()], path[len(path)-1].inSocket(edges[i].input))
 	}
 	p.label(edges, outs)
+	p.number(edges, numbers)
 	p.width = max(p.width, columns[len(columns)-1].right)
 }
 
@@ -167,14 +171,17 @@ func (d *Drawing) layOutAlone(p *picture, nodes []int) {
 	}
 }
 
-// column is where a layer is from left to right. Up to level nothing bends.
-type column struct{ left, right, level int }
+// column is where a layer is from left to right. From enter to level nothing bends.
+type column struct{ enter, left, right, level int }
 
 // columns places the layers of a graph side by side.
 func (d *Drawing) columns(g *graph, edges []edge) []column {
 	columns := make([]column, len(g.layers))
-	leads := make([]int, len(g.layers)) // room for the labels behind each layer
+	leads := make([]int, len(g.layers))   // room for the labels behind each layer
+	entries := make([]int, len(g.layers)) // and for arrows and numbers before it
 	for i, e := range edges {
+		last := g.paths[i][len(g.paths[i])-1].layer
+		entries[last] = max(entries[last], e.entry())
 		if e.output != "" {
 			layer := g.paths[i][0].layer
 			leads[layer] = max(leads[layer], labelLead+labelWidth(e.output)+labelPad)
@@ -191,11 +198,25 @@ func (d *Drawing) columns(g *graph, edges []edge) []column {
 				steepest = max(steepest, s.to.y-v.y, v.y-s.to.y)
 			}
 		}
-		columns[i] = column{left, left + w, left + w + leads[i]}
+		left += entries[i]
+		columns[i] = column{left - entries[i], left, left + w, left + w + leads[i]}
 		left = columns[i].level + gapWidth + min(steepest/6, gapWidth)
 	}
 	return columns
 }
+
+// entry is the room for what stands between the last bend of an edge and its end.
+func (e edge) entry() int {
+	if e.numbered {
+		return arrowLead + e.numberWidth()
+	}
+	return arrowLead
+}
+
+// number is what the input is called that an edge leads to.
+func (e edge) number() string { return strconv.Itoa(e.input) }
+
+func (e edge) numberWidth() int { return width(e.number(), smallSize) + labelPad }
 
 // socket is where edges leave a node.
 type socket struct {
@@ -273,7 +294,7 @@ func route(path []*vertex, columns []column, from, to int) line {
 		}
 		if next != y {
 			l.bends = append(l.bends, bend{
-				point{columns[v.layer-1].level, y}, point{columns[v.layer].left, next},
+				point{columns[v.layer-1].level, y}, point{columns[v.layer].enter, next},
 			})
 		}
 		y = next
@@ -298,5 +319,15 @@ func (p *picture) label(edges []edge, outs map[socket]int) {
 		p.labels = append(p.labels, label{
 			point{b.x + b.w + labelLead, outs[s]}, labelWidth(e.output), e.output,
 		})
+	}
+}
+
+// number adds the numbers of the inputs of nodes that have several, before the arrows.
+func (p *picture) number(edges []edge, lines []int) {
+	for i, e := range edges {
+		if e.numbered {
+			end := p.lines[lines[i]].end
+			p.numbers = append(p.numbers, label{point{end.x - arrowLead - e.numberWidth() + labelPad/2, end.y}, e.numberWidth(), e.number()})
+		}
 	}
 }

@@ -119,6 +119,7 @@ func TestPictures(t *testing.T) {
 		checkBoxes(t, p)
 		checkLines(t, d, p)
 		checkLabels(t, p)
+		checkNumbers(t, d, p)
 		checkSVG(t, f, d)
 		again := Of(f, o)
 		for range 3 {
@@ -211,7 +212,7 @@ func checkFree(t *rapid.T, p *picture, i int, a, b point) {
 
 func checkLabels(t *rapid.T, p *picture) {
 	var seen []box
-	for _, l := range p.labels {
+	for _, l := range slices.Concat(p.labels, p.numbers) {
 		at := box{l.x, l.y - 9, l.w, 18}
 		for _, b := range append(seen, p.boxes...) {
 			if at.overlaps(b, 0) {
@@ -220,6 +221,46 @@ func checkLabels(t *rapid.T, p *picture) {
 		}
 		seen = append(seen, at)
 	}
+}
+
+// checkNumbers checks that every input of several has its number on its edge, between the
+// last bend and the arrow, and that no other edge passes behind it.
+func checkNumbers(t *rapid.T, d *Drawing, p *picture) {
+	for i, e := range d.edges {
+		if !e.numbered {
+			continue
+		}
+		own := p.lines[i]
+		j := slices.IndexFunc(p.numbers, func(l label) bool { return l.y == own.end.y && l.x < own.end.x && own.end.x < l.x+l.w+arrowLead })
+		if j < 0 || p.numbers[j].text != fmt.Sprint(e.input) {
+			t.Fatalf("edge %d ends at %v without the number %d: %v", i, own.end, e.input, p.numbers)
+		}
+		l := p.numbers[j]
+		if length, _ := e.arrow(); l.x+l.w > own.end.x-length || len(own.bends) > 0 && l.x < own.bends[len(own.bends)-1].to.x {
+			t.Fatalf("the number %v is on the arrow or a bend of %v", l, own)
+		}
+		for k, other := range p.lines {
+			if k != i && crosses(other, box{l.x, l.y - 8, l.w, 16}) {
+				t.Fatalf("edge %d passes behind the number of edge %d", k, i)
+			}
+		}
+	}
+}
+
+// crosses reports whether a line comes into a box: its level parts, and the boxes around
+// its bends.
+func crosses(l line, b box) bool {
+	at := l.start
+	for _, bend := range append(slices.Clone(l.bends), bend{l.end, l.end}) {
+		for _, way := range [][2]point{{at, bend.from}, {bend.from, bend.to}} {
+			from, to := way[0], way[1]
+			if b.overlaps(box{from.x, min(from.y, to.y), to.x - from.x, max(from.y, to.y) - min(from.y, to.y)}, 0) {
+				return true
+			}
+		}
+		at = bend.to
+	}
+	return false
 }
 
 // checkSVG checks that every node and edge is in the picture once.
@@ -233,6 +274,13 @@ func checkSVG(t *rapid.T, f *flow.Flow, d *Drawing) {
 	}
 	for _, l := range d.picture().labels {
 		want[l.text]++
+	}
+	for _, n := range f.Nodes {
+		for i := range n.From {
+			if len(n.From) > 1 {
+				want[fmt.Sprint("input ", i)]++
+			}
+		}
 	}
 	if d.report != nil {
 		want["ok in 0 s"]++

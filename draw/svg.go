@@ -45,14 +45,17 @@ func (d *Drawing) SVG(w io.Writer) error {
 		s.edge(d, d.edges[i], l)
 	}
 	for _, l := range p.labels {
-		s.label(l)
+		s.label(l, l.text)
+	}
+	for _, l := range p.numbers {
+		s.label(l, "input "+l.text)
 	}
 	for i, b := range p.boxes {
 		b.x, b.y = b.x+s.left, b.y+s.top
 		s.node(d, d.nodes[i], b)
 	}
 	for i, l := range p.lines {
-		s.sockets(d.edges[i], l)
+		s.ends(d.edges[i], l)
 	}
 	s.legend(items, margin, s.top+p.height+legendGap, inner)
 	s.add(`</svg>`)
@@ -122,20 +125,25 @@ func (s *svg) edge(d *Drawing, e edge, l line) {
 		fmt.Fprintf(&path, "H%dC%d %d %d %d %d %d", s.left+b.from.x,
 			middle, s.top+b.from.y, middle, s.top+b.to.y, s.left+b.to.x, s.top+b.to.y)
 	}
-	fmt.Fprintf(&path, "H%d", s.left+l.end.x)
+	length, _ := e.arrow()
+	fmt.Fprintf(&path, "H%d", s.left+l.end.x-length+1) // not beside the point
 	s.add(`<path d="%s" stroke-width="%d" %s><title>%s</title></path>`, path.String(), e.strokeWidth(), stroke(wire), escape(d.edgeTitle(e)))
 }
 
-func (s *svg) sockets(e edge, l line) {
-	for _, p := range []point{l.start, l.end} {
-		s.add(`<circle cx="%d" cy="%d" r="%d" stroke-width="2" %s/>`, s.left+p.x, s.top+p.y, 3+e.strokeWidth()/2, filled(paper, wire))
-	}
+// ends adds a circle where an edge starts, and an arrow where it leads.
+func (s *svg) ends(e edge, l line) {
+	s.add(`<circle cx="%d" cy="%d" r="%d" stroke-width="2" %s/>`, s.left+l.start.x, s.top+l.start.y, 3+e.strokeWidth()/2, filled(paper, wire))
+	length, half := e.arrow()
+	s.add(`<path d="M%d %dl%d %dv%dz" %s/>`, s.left+l.end.x, s.top+l.end.y, -length, -half, 2*half, fill(wire))
 }
 
-func (s *svg) label(l label) {
+// arrow is how long the head of an edge is, and half of how wide.
+func (e edge) arrow() (length, half int) { return 7 + e.strokeWidth(), 3 + e.strokeWidth() }
+
+func (s *svg) label(l label, title string) {
 	const height = 18
 	x, y := s.left+l.x, s.top+l.y
-	s.add(`<g><title>%s</title>`, escape(clean(l.text)))
+	s.add(`<g><title>%s</title>`, escape(clean(title)))
 	s.add(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d" %s/>`, x, y-height/2, l.w, height, height/2, fill(paper))
 	s.text(x+l.w/2, y+4, smallSize, `text-anchor="middle" `+fill(ink), fit(clean(l.text), smallSize, labelMost))
 	s.add(`</g>`)

@@ -31,21 +31,21 @@ func width(s string, size int) int {
 }
 
 // advance is the width of a letter in thousandths of the font's size, after
-// those of Helvetica Bold.
+// those of DejaVu Sans Bold, the widest of the fonts that viewers are likely to have.
 func advance(r rune) int {
 	switch {
 	case r >= 0x1100:
 		return 1100 // full width
 	case r >= 0x80:
-		return 700
+		return 770
 	case strings.ContainsRune("fijltrI.,:;'|!()[]{} -/", r):
-		return 370
+		return 430
 	case strings.ContainsRune("mwMW@%", r):
-		return 940
+		return 1040
 	case unicode.IsUpper(r):
-		return 740
+		return 790
 	}
-	return 610
+	return 710
 }
 
 // fit shortens a text in its middle, where names differ least, so that it is no

@@ -25,9 +25,9 @@ type Ancestor struct {
 // Ancestry follows one sample of a node back to the files that it is made of. Nothing is
 // computed. The first of the list is the sample itself, as its node puts it out.
 func (f *Flow) Ancestry(ctx context.Context, o RunOptions, node string, sample int) ([]Ancestor, error) {
-	if n, err := f.Node(node); err != nil {
+	if nodes, _, err := f.find(node); err != nil {
 		return nil, requestError{err}
-	} else if n.Component.Kind == component.Sink {
+	} else if nodes[0].Component.Kind == component.Sink {
 		return nil, requestError{fmt.Errorf("node %s is a sink: name the node whose samples it writes", node)}
 	}
 	ctx = larder.Dry(ctx)

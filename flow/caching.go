@@ -19,12 +19,12 @@ type passes struct{ known, unknown int }
 
 // cache puts a cache around a part of a node's data, unless it is auto and
 // would not pay.
-func (r *run) cache(ctx context.Context, s *state, part component.Samples) (component.Samples, error) {
+func (r *run) cache(ctx context.Context, s *state, place string, part component.Samples) (component.Samples, error) {
 	o := *s.Options.Cache
 	if o.Policy == optPolicy {
 		o.Policy = "auto"
 	}
-	cached, err := dataset.Cached(part, o, &s.tally)
+	cached, err := dataset.Cached(part, o, place, &s.tally)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (s *state) progress() (done, total int64) {
 	if total := t.Total.Load(); total > 0 {
 		return t.Done.Load(), total
 	}
-	return t.Computed.Load() + t.FromMemory.Load() + t.FromStore.Load(), 0
+	return t.Handed(), 0
 }
 
 func (e *events) started(s *state) {

@@ -283,31 +283,3 @@ func (f *Flow) variants(base string) (all []*Node) {
 	}
 	return all
 }
-
-// targets returns the nodes called only, or else all sinks and checkpoints.
-func (f *Flow) targets(only []string) ([]*Node, error) {
-	var targets []*Node
-	for _, name := range only {
-		variants := f.variants(name)
-		if variants == nil {
-			n, err := f.Node(name)
-			if err != nil {
-				return nil, err
-			}
-			variants = []*Node{n}
-		}
-		targets = append(targets, variants...)
-	}
-	if len(only) > 0 {
-		return targets, nil
-	}
-	for _, n := range f.Nodes {
-		if n.Component.Kind == component.Sink || n.Options.Checkpoint {
-			targets = append(targets, n)
-		}
-	}
-	if len(targets) == 0 {
-		return nil, fmt.Errorf("the flow has no sink and no checkpoint: name the nodes to run")
-	}
-	return targets, nil
-}

@@ -366,8 +366,8 @@ func TestCacheKnowsTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := node(t, r, "stats")
-		if n.FromMemory != want || n.Computed != 3*26-want {
-			t.Errorf("%s: %d from memory and %d computed, want %d from memory", policy, n.FromMemory, n.Computed, want)
+		if n.MemoryReads != want || n.FromMemory != want/2 || n.Computed != 3*26-want {
+			t.Errorf("%s: %d reads of %d samples from memory and %d computed, want %d of %d", policy, n.MemoryReads, n.FromMemory, n.Computed, want, want/2)
 		}
 		if policy != "lru" && (n.Cache == nil || n.Cache.KnownOrders != 1 || n.Cache.UnknownOrders != 0) {
 			t.Errorf("%s: the report says %+v", policy, n.Cache)
@@ -406,8 +406,8 @@ func TestOrdersThroughOperators(t *testing.T) {
 			if n.Cache.KnownOrders != c.known || n.Cache.UnknownOrders != c.unknown {
 				t.Errorf("the report says %+v, want %d known and %d unknown", n.Cache, c.known, c.unknown)
 			}
-			if c.hits >= 0 && n.FromMemory != c.hits {
-				t.Errorf("%d from memory, want %d", n.FromMemory, c.hits)
+			if c.hits >= 0 && n.MemoryReads != c.hits {
+				t.Errorf("%d reads from memory, want %d", n.MemoryReads, c.hits)
 			}
 		})
 	}

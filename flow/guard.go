@@ -22,7 +22,7 @@ func (f *Flow) Inputs() []guard.Input {
 
 // Outputs lists what a run of the named nodes writes, or of all if none is named.
 func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
-	targets, err := f.targets(only)
+	targets, err := f.Targets(only...)
 	if err != nil {
 		return nil, requestError{err}
 	}

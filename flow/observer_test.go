@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/store/memory"
 )
 
 // TestObserversHoldNobodyUp: one that hangs delays neither the run nor another, and
@@ -57,4 +58,29 @@ func TestObserversHoldNobodyUp(t *testing.T) {
 			t.Errorf("the one that hung was told %v", slow)
 		}
 	})
+}
+
+// TestScansAreThrough: the progress of an operator that looks at all samples comes to its
+// end, whether it looks at them or finds what came of that.
+func TestScansAreThrough(t *testing.T) {
+	f := letters(t, `
+  red: {op: filter, from: letters, with: {where: 'metadata.color == "red"'}}
+  stats: {map: image-stats, from: red, keep: true}
+  sorted: {op: sort, from: stats, with: {by: stats.width}}
+  out: {sink: underfolder, from: sorted, with: {path: out, overwrite: if-empty}}
+`)
+	s := memory.New(memory.Options{})
+	for run := range 2 {
+		last := map[string]flow.Event{}
+		_, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s), Only: []string{"sorted"}, Observers: []func(flow.Event){func(e flow.Event) { last[e.Node] = e }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := last["red"]; e.Total != 26 || e.Done != 26 {
+			t.Errorf("run %d: filter is at %d of %d, want 26", run, e.Done, e.Total)
+		}
+		if e := last["sorted"]; e.Total == 0 || e.Total >= 26 || e.Done != e.Total {
+			t.Errorf("run %d: sort is at %d of %d", run, e.Done, e.Total)
+		}
+	}
 }

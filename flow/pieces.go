@@ -136,7 +136,7 @@ func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Cop
 			}
 			m.stands(copied, w.past.Manifests[m.name])
 			if !s.tally.Settled.Load() {
-				s.tally.FromStore.Add(n)
+				s.tally.Stand(n)
 				s.tally.Save(w.past.saved(s.Name, n))
 			}
 		}

@@ -140,7 +140,11 @@ func (p *planner) node(ctx context.Context, s *state) error {
 		copied = p.copiedPieces(ctx, w, data)
 		p.stand(ctx, w, copied)
 	}
-	for _, part := range data.Parts {
+	parts, err := s.wanted(data)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
 		first := 0
 		for _, c := range copied {
 			if err := p.samples(ctx, s, part, first, c.Now); err != nil {
@@ -482,24 +486,32 @@ func (f *Flow) Why(ctx context.Context, o RunOptions, node string, sample int) (
 }
 
 // planned returns one sample of a node as it would be made. Samples are numbered through
-// all outputs.
+// all outputs, unless the node is NODE.OUTPUT.
 func (f *Flow) planned(ctx context.Context, o RunOptions, node string, sample int) (*planner, dataset.Sample, error) {
 	o.Only = []string{node}
 	p, err := f.plan(ctx, o)
 	if err != nil {
 		return nil, dataset.Sample{}, err
 	}
+	s, err := p.target(node)
+	if err != nil {
+		return nil, dataset.Sample{}, err
+	}
+	parts, err := s.wanted(s.data)
+	if err != nil {
+		return nil, dataset.Sample{}, err
+	}
 	n := 0
-	for _, part := range p.state(node).data.Parts {
+	for _, part := range parts {
 		if sample >= n+part.Len() {
 			n += part.Len()
 			continue
 		}
-		s, err := part.At(ctx, sample-n)
+		found, err := part.At(ctx, sample-n)
 		if err != nil {
-			err = p.failed(ctx, p.state(node), err)
+			err = p.failed(ctx, s, err)
 		}
-		return p, s, err
+		return p, found, err
 	}
 	return nil, dataset.Sample{}, requestError{fmt.Errorf("node %s has %d samples, and no sample %d", node, n, sample)}
 }

@@ -41,12 +41,20 @@ type NodeReport struct {
 	Component string         `json:"component"`
 	// Samples is how many the node puts out; for a sink, takes in.
 	Samples int64 `json:"samples"`
-	// Computed counts executions of the node's own function; FromMemory and
-	// FromStore count samples handed out without one.
+	// Computed counts executions of the node's own function: one for each
+	// sample that was not found, and more where a sample that is not kept is
+	// read again. FromMemory and FromStore count the samples that were handed
+	// out of there without one, each once, so neither is above Samples. One that
+	// was computed, or found in the store, and then read again from memory is in
+	// both numbers.
 	Computed   int64 `json:"computed"`
 	FromMemory int64 `json:"from_memory"`
 	FromStore  int64 `json:"from_store"`
-	Failed     int64 `json:"failed"`
+	// MemoryReads and StoreReads count how often samples were handed out of
+	// there, those that are read again each time.
+	MemoryReads int64 `json:"memory_reads"`
+	StoreReads  int64 `json:"store_reads"`
+	Failed      int64 `json:"failed"`
 	// Skipped is how many samples the node does not put out, as they could not
 	// be made.
 	Skipped      int64   `json:"skipped,omitempty"`
@@ -116,7 +124,8 @@ func (s *state) report() NodeReport {
 	}
 	return NodeReport{
 		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
-		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), Failed: t.Failed.Load(), Skipped: int64(len(s.skipped)),
+		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), MemoryReads: t.MemoryReads(), StoreReads: t.StoreReads(),
+		Failed: t.Failed.Load(), Skipped: int64(len(s.skipped)),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),
 		BytesRead: t.BytesRead.Load(), BytesWritten: t.BytesWritten.Load(),
 		Unchanged: s.unchanged, Standing: s.copied, Cache: s.cacheReport(), Decision: s.decision,

@@ -91,8 +91,8 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	return r.report(ctx, err, time.Since(start)), err
 }
 
-// Open returns what a node puts out, for a program that reads its samples
-// itself. Checkpoints on the way are computed first; everything else is lazy,
+// Open returns what a node puts out, or of NODE.OUTPUT what that output has, for a
+// program that reads its samples itself. Checkpoints on the way are computed first; everything else is lazy,
 // as the node's options say. The larder must stay open as long as the data is
 // used, and bytes that are read of it are those of the pool if ctx says so
 // ([pool.Pool.Context]).
@@ -102,14 +102,25 @@ func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.D
 	if err != nil {
 		return component.Data{}, requestError{err}
 	}
-	if r.targets[0].Component.Kind == component.Sink {
+	s, err := r.target(node)
+	if err != nil {
+		return component.Data{}, err
+	}
+	if s.Component.Kind == component.Sink {
 		return component.Data{}, requestError{fmt.Errorf("node %s is a sink and puts out nothing", node)}
 	}
-	r.states[len(r.states)-1].target = false // it is read by the caller, sample by sample
+	s.target = false // it is read by the caller, sample by sample
 	ctx = r.context(ctx)
 	err = r.all(ctx)
 	err = errors.Join(err, r.saveManifests(context.WithoutCancel(ctx), err == nil))
-	return r.state(node).data, err
+	if err != nil || s.only == nil {
+		return s.data, err
+	}
+	d, err := s.data.Output(s.only[0])
+	if err != nil {
+		return d, requestError{err}
+	}
+	return d, nil
 }
 
 // A run is one run of a flow.
@@ -133,7 +144,8 @@ type state struct {
 	spent    time.Duration // wall time of building, applying, writing
 	samples  int64
 	target   bool
-	pinned   bool // it is a checkpoint, asked for or decided
+	only     []string // of a target: the outputs that are wanted; nil means all
+	pinned   bool     // it is a checkpoint, asked for or decided
 	decision string
 	eager    bool // its results must be kept when they are made, not later
 	manifest []*manifest
@@ -152,7 +164,7 @@ type state struct {
 }
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
-	targets, err := f.targets(o.Only)
+	targets, outputs, err := f.targets(o.Only)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +180,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		if o.Larder == nil && (n.Options.Keep || n.Options.Auto || n.Options.Checkpoint && o.Checkpoints == nil) {
 			return nil, fmt.Errorf("node %s keeps its results, and there is no larder to keep them in", n.Name)
 		}
-		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, ended: make(chan struct{})}
+		s := &state{Node: n, target: slices.Contains(targets, n), eager: pinned[n], pinned: n.Options.Checkpoint, only: outputs[n], ended: make(chan struct{})}
 		if n.Options.Workers > 0 {
 			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), o.Pool.Beside(n.Options.Workers)
 		}
@@ -374,7 +386,7 @@ func (r *run) remember(ctx context.Context, s *state) error {
 			part = dataset.Keeping(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
-			cached, err := r.cache(ctx, s, part)
+			cached, err := r.cache(ctx, s, s.place(s.data.Names, i), part)
 			if err != nil {
 				return err
 			}
@@ -395,16 +407,21 @@ func worthCaching(s *state) bool { return s.Component.Kind != component.Op || s.
 // materialise computes all that makes the node's samples, and keeps what is to
 // be kept.
 func (r *run) materialise(ctx context.Context, s *state) error {
-	err := r.reading(s, s.data.Parts, func() error { return r.makeAll(ctx, s) })
-	if err == nil {
+	parts, err := s.wanted(s.data)
+	if err != nil {
+		return err
+	}
+	err = r.reading(s, parts, func() error { return r.makeAll(ctx, s, parts) })
+	if err == nil && s.only == nil {
 		r.settle(s)
 	}
 	return err
 }
 
-func (r *run) makeAll(ctx context.Context, s *state) error {
-	s.tally.Total.Store(s.samples)
-	for _, part := range s.data.Parts {
+func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
+	s.tally.Done.Store(0) // of what an operator did before
+	s.tally.Total.Store(count(component.Data{Parts: parts}))
+	for _, part := range parts {
 		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
 			return err
 		}

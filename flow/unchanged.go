@@ -181,7 +181,7 @@ func (w *writing) tell() {
 		for _, s := range w.nodes {
 			if s.Name == n.Name && s.unchanged && s.samples == 0 { // not told by another sink
 				s.samples = n.Samples
-				s.tally.FromStore.Store(n.Results)
+				s.tally.Stand(n.Results)
 				s.tally.Save(n.Saved)
 			}
 		}
@@ -421,7 +421,7 @@ func (r *run) note(ctx context.Context, w *writing) error {
 			return fmt.Errorf("node %s depends on more than is seen of its inputs", s.Name)
 		}
 		note.Nodes = append(note.Nodes, writtenNode{
-			Name: s.Name, Samples: s.samples, Results: t.Computed.Load() + t.FromMemory.Load() + t.FromStore.Load(), Saved: t.Saved() + t.Spent(),
+			Name: s.Name, Samples: s.samples, Results: t.Handed(), Saved: t.Saved() + t.Spent(),
 		})
 	}
 	after, err := stamp.Of(ctx, w.inputs)

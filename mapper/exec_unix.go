@@ -69,3 +69,6 @@ func lockFolder(dir string) (*os.File, error) {
 	_ = f.Close() // nothing was written
 	return nil, err
 }
+
+// isGone reports whether a process has ended; of no process it is not known.
+func isGone(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == syscall.ESRCH }

@@ -3,9 +3,12 @@ package mapper
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // folderPrefix begins the names of the folders in which commands run.
@@ -18,8 +21,21 @@ type workFolder struct {
 	lock *os.File // nil where folders cannot be locked
 }
 
-// newFolders is how the names of the folders of one mapper begin.
-func newFolders() string { return folderPrefix + rand.Text()[:nonceLen] + "-" }
+// newFolders is how the names of the folders of one mapper begin. They say whose they
+// are.
+func newFolders() string {
+	return fmt.Sprintf("%s%s-%d-", folderPrefix, rand.Text()[:nonceLen], os.Getpid())
+}
+
+// ownerOf is the number of the process that made a folder of that name, or 0.
+func ownerOf(name string) int {
+	text, _, named := strings.Cut(name[len(folderPrefix)+nonceLen+1:], "-")
+	pid, err := strconv.Atoi(text)
+	if err != nil || !named {
+		return 0
+	}
+	return pid
+}
 
 const nonceLen = 10
 
@@ -61,12 +77,17 @@ func Sweep() error {
 		return nil // then nothing can be there that is ours
 	}
 	var errs []error
+	end := time.Now().Add(mostPause)
 	for _, e := range entries {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), folderPrefix) || len(e.Name()) <= len(folderPrefix)+nonceLen {
 			continue
 		}
 		dir := filepath.Join(os.TempDir(), e.Name())
 		lock, err := lockFolder(dir)
+		for err != nil && isThere(dir) && isGone(ownerOf(e.Name())) && time.Now().Before(end) {
+			pause()
+			lock, err = lockFolder(dir)
+		}
 		if err != nil || lock == nil {
 			continue
 		}
@@ -74,4 +95,16 @@ func Sweep() error {
 		errs = append(errs, workFolder{dir, lock}.remove())
 	}
 	return errors.Join(errs...)
+}
+
+// A program that is killed while it starts a command leaves a child that has all its
+// locks, until it has become the command, and ends then. That is waited for, but not
+// for whoever has a number of its own elsewhere.
+const mostPause = 500 * time.Millisecond
+
+var pause = func() { <-time.After(time.Millisecond) } // tests have another
+
+func isThere(dir string) bool {
+	_, err := os.Lstat(dir)
+	return err == nil
 }

@@ -53,7 +53,7 @@ func TestKeys(t *testing.T) {
 	}{
 		{"rename", mapper.Rename{Names: map[string]string{"a": "x", "z": "y"}}, "x=a b=b c=c*", ""},
 		{"rename, a swap", mapper.Rename{Names: map[string]string{"a": "b", "b": "a"}}, "b=a a=b c=c*", ""},
-		{"rename onto another", mapper.Rename{Names: map[string]string{"a": "b"}}, "", "already an item b"},
+		{"rename onto another", mapper.Rename{Names: map[string]string{"a": "b"}}, "", "items a and b would both be called b"},
 		{"rename and leave the rest", mapper.Rename{Names: map[string]string{"a": "x", "z": "y"}, Exclude: true}, "x=a", ""},
 		{"rename over what is left out", mapper.Rename{Names: map[string]string{"c": "b"}, Exclude: true}, "b=c*", ""},
 		{"format-keys, as they are", mapper.FormatKeys{Format: "*"}, "a=a b=b c=c*", ""},

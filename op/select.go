@@ -49,6 +49,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 		return nil, err
 	}
 	env.Tally.Total.Store(int64(in.Len()))
+	defer func() { env.Tally.Done.Store(env.Tally.Total.Load()) }() // also where it was found
 	return dataset.Scan[T]{
 		Node: env.Node, Op: op, Reads: e.Reads(), May: e.May(), Pool: env.Pool, Larder: env.Larder, Tally: env.Tally,
 		Each: func(ctx context.Context, s dataset.Sample) (T, error) {

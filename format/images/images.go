@@ -70,6 +70,17 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 // Listed says that names, sizes and times stand for what is read.
 func (s Source) Listed() bool { return true }
 
+// Picks says which files are images that are read.
+func (s Source) Picks(file string) bool {
+	excluded, names := fits(s.Exclude), strings.Split(file, "/")
+	for i, name := range names {
+		if strings.HasPrefix(name, ".") || excluded(strings.Join(names[:i+1], "/")) {
+			return false
+		}
+	}
+	return s.wanted()(file) && (len(names) == 1 || s.Recursive || s.Label)
+}
+
 // extensions are those of files taken for images, in lower case.
 var extensions = []string{"bmp", "gif", "jfif", "jpe", "jpeg", "jpg", "png", "tif", "tiff", "webp"}
 

@@ -274,3 +274,27 @@ func TestFile(t *testing.T) {
 		t.Errorf("a sample is known as one of a file of another name: %v", err)
 	}
 }
+
+// TestPicks: a source says that it picks the files that it lists, and no others.
+func TestPicks(t *testing.T) {
+	all := []string{"a.png", "b.JPG", "c.txt", ".d.png", "x/a.png", "x/.y/e.png", "x/y/f.webp", "w/log", "w/g.log"}
+	dir := folder(t, all...)
+	for _, s := range []images.Source{
+		{}, {Recursive: true}, {Exclude: []string{"x", "*.JPG"}, Recursive: true}, {Include: []string{"x/**"}, Recursive: true},
+		{Ext: []string{"log", ".PNG"}, Recursive: true}, {Exclude: []string{"x/y/*"}, Recursive: true},
+	} {
+		ds, err := s.Open(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := paths(t, dir, ds)
+		for _, file := range all {
+			if picks := s.Picks(file); picks != slices.Contains(listed, file) {
+				t.Errorf("%+v: %s: picked is %v, and listed are %v", s, file, picks, listed)
+			}
+		}
+	}
+	if s := (images.Source{Label: true}); !s.Picks("x/a.png") || s.Picks("x/a.txt") {
+		t.Error("where folders are labels, images in folders are picked")
+	}
+}

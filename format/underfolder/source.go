@@ -35,6 +35,19 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 // Listed says that names, sizes and times stand for what is read.
 func (s Source) Listed() bool { return true }
 
+// Picks says which files are items, or say how many samples there are.
+func (s Source) Picks(file string) bool {
+	own, isOwn := strings.CutPrefix(file, dataFolder+"/")
+	if isOwn {
+		digits, rest, _ := strings.Cut(own, "_")
+		key, ext := splitName(rest)
+		_, ok := parseIndex(digits)
+		return ok && key != "" && ext != "" && !strings.Contains(own, "/")
+	}
+	key, ext := splitName(file)
+	return file == dataFolder || file == markName || key != "" && ext != "" && !strings.Contains(file, "/")
+}
+
 // Open lists a folder and returns its samples; no item is read before it is
 // asked for. memo, which may be nil, remembers digests of files; log takes a
 // warning about names that are no items and about items that are both shared

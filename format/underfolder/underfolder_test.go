@@ -694,3 +694,27 @@ func TestMarkOfTooManySamples(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestPicks: a file makes a difference to what is read if, and only if, the source says
+// that it picks it.
+func TestPicks(t *testing.T) {
+	base := map[string]string{"data/0_a.txt": "0", "data/1_a.txt": "1", "s.txt": "s"}
+	for name, want := range map[string]bool{
+		"data/2_a.txt": true, "data/0_b.txt": true, "data/0_b.c.txt": true, "t.json": true, ".larder.json": true,
+		"data/a.txt": false, "data/x_a.txt": false, "data/3_a": false, "data/.4_a.txt": false, "data/5_.txt": false, "data/data/6_a.txt": false,
+		"readme": false, ".t.json": false, "other/7_a.txt": false, "other/t.json": false,
+	} {
+		with := maps.Clone(base)
+		with[name] = `{"format": "underfolder", "version": 1, "samples": 9}`
+		dir, other := folder(t, base), folder(t, with)
+		a, err := underfolder.Open(dir, nil, slog.New(slog.DiscardHandler))
+		b, berr := underfolder.Open(other, nil, slog.New(slog.DiscardHandler))
+		if err := errors.Join(err, berr); err != nil {
+			t.Fatal(err)
+		}
+		differs := !slices.Equal(show(t, a), show(t, b))
+		if picks := (underfolder.Source{}).Picks(name); picks != want || differs != want {
+			t.Errorf("%s: picked is %v and makes a difference is %v, want %v", name, picks, differs, want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// startLogged has what the program says go through commands, one after another, the
+// last of which says it to the test.
+func startLogged(t *testing.T, flow string, through ...[]string) *watched {
+	t.Helper()
+	w := newWatched(t, flow)
+	from := w.cmd
+	for _, args := range through {
+		r, into, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		from.Stdout = into
+		if from == w.cmd {
+			from.Stderr = into
+		}
+		if err := from.Start(); err != nil {
+			t.Fatal(err)
+		}
+		next := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		next.Dir, next.Stdin = w.dir, r
+		if from != w.cmd {
+			t.Cleanup(func() { _ = from.Wait() })
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		_ = into.Close() // theirs stay
+		from = next
+	}
+	out, err := from.StdoutPipe()
+	if err == nil {
+		err = from.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = from.Wait() })
+	w.lines = bufio.NewScanner(out)
+	return w
+}
+
+// TestWatchIntoALog: what the program says is no change, whoever writes it down in a
+// folder that is read: here it is an item that all samples share. A log that led to a
+// run would be named before what has changed.
+func TestWatchIntoALog(t *testing.T) {
+	t.Parallel()
+	for name, through := range map[string][][]string{
+		"tee":     {{"tee", "data/run.log"}},
+		"filters": {{"sed", "-u", "s/^/> /"}, {"tee", "-a", "data/run.log"}},
+		"two":     {{"tee", "data/run.log", "data/data/1_log.txt"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := startLogged(t, watchedFlow, through...)
+			w.until("watching flow.yaml")
+			w.grow("05_image.jpeg")
+			w.said = nil
+			line := w.until("changed: ")
+			if _, names, _ := strings.Cut(line, "changed: "); names != "data/data/05_image.jpeg" {
+				t.Errorf("changed: %s; want the image alone", names)
+			}
+			w.until("watching flow.yaml")
+			if log := string(readFile(t, w.path("data/run.log"))); strings.Count(log, "changed: ") != 1 {
+				t.Errorf("the log says\n%s\nwant one change", log)
+			}
+			if status := w.end(); status != 0 {
+				t.Errorf("status %d\n%s", status, strings.Join(w.said, "\n"))
+			}
+		})
+	}
+}
+
+// TestWatchKeepsToWhatIsRead: a file beside those that a source reads is no change.
+func TestWatchKeepsToWhatIsRead(t *testing.T) {
+	t.Parallel()
+	w := startWatching(t, `
+version: 1
+nodes:
+  letters: {source: images, with: {path: data/data, exclude: ["2*"]}}
+  counted: {map: exec, from: letters, with: {command: [sh, count.sh], items: [image], into: [copy], env: [EXECUTIONS, HOLD]}, keep: true}
+  rest: {source: underfolder, with: {path: data}}
+  out: {sink: underfolder, from: counted, with: {path: out, overwrite: replace}}
+  same: {sink: underfolder, from: rest, with: {path: same, overwrite: replace}, }
+`)
+	w.ran("ok in", 20)
+	for _, other := range []string{"data/data/notes", "data/data/.hidden", "data/readme"} {
+		w.write(other, "no sample is made of it")
+	}
+	w.grow("05_image.jpeg")
+	w.changed("data/data/05_image.jpeg", "ok in", 1)
+	if !slices.Contains(w.said, "changed: data/data/05_image.jpeg") {
+		t.Errorf("files that nobody reads are told of:\n%s", strings.Join(w.said, "\n"))
+	}
+	w.grow("25_image.jpeg") // excluded by one source, and read by another
+	w.changed("data/data/25_image.jpeg", "ok in", 0)
+	if status := w.end(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+}

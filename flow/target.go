@@ -1,0 +1,104 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+)
+
+// Targets returns the nodes that a run of what is called so is for, or if nothing is
+// named, all sinks and checkpoints. A name is that of a node, which may be several
+// by a sweep, or NODE.OUTPUT.
+func (f *Flow) Targets(only ...string) ([]*Node, error) {
+	targets, _, err := f.targets(only)
+	return targets, err
+}
+
+// targets returns also which outputs of a node are wanted, if it is not all.
+func (f *Flow) targets(only []string) (targets []*Node, outputs map[*Node][]string, err error) {
+	outputs = map[*Node][]string{}
+	whole := map[*Node]bool{}
+	for _, name := range only {
+		nodes, output, err := f.find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, n := range nodes {
+			if !slices.Contains(targets, n) {
+				targets = append(targets, n)
+			}
+			if whole[n] = whole[n] || output == ""; whole[n] {
+				delete(outputs, n)
+			} else {
+				outputs[n] = append(outputs[n], output)
+			}
+		}
+	}
+	if len(only) > 0 {
+		return targets, outputs, nil
+	}
+	for _, n := range f.Nodes {
+		if n.Component.Kind == component.Sink || n.Options.Checkpoint {
+			targets = append(targets, n)
+		}
+	}
+	if len(targets) == 0 {
+		return nil, nil, errors.New("the flow has no sink and no checkpoint: name the nodes to run")
+	}
+	return targets, outputs, nil
+}
+
+// find returns the nodes called so, or of NODE.OUTPUT the nodes and the output.
+func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
+	name, output, dotted := strings.Cut(name, ".")
+	if nodes = f.called(name); nodes == nil {
+		_, err = f.Node(name)
+		return nil, "", err
+	}
+	switch {
+	case dotted && !f.several[nodes[0]]:
+		return nil, "", fmt.Errorf("node %s has no outputs with names: name it without %q", name, "."+output)
+	case dotted && output == "":
+		return nil, "", fmt.Errorf("%s. names no output", name)
+	}
+	return nodes, output, nil
+}
+
+// called returns the node of that name, or those that it became by a sweep.
+func (f *Flow) called(name string) []*Node {
+	if variants := f.variants(name); variants != nil {
+		return variants
+	}
+	if n, err := f.Node(name); err == nil {
+		return []*Node{n}
+	}
+	return nil
+}
+
+// target returns the only target, which was named so.
+func (r *run) target(name string) (*state, error) {
+	if len(r.targets) > 1 {
+		return nil, requestError{fmt.Errorf("node %s is several by a sweep: name one, such as %s", name, r.targets[0].Name)}
+	}
+	return r.state(r.targets[0].Name), nil
+}
+
+// wanted returns the parts of a node's data that are wanted, which are all unless some
+// outputs are named.
+func (s *state) wanted(data component.Data) ([]component.Samples, error) {
+	if s.only == nil {
+		return data.Parts, nil
+	}
+	var parts []component.Samples
+	for _, name := range s.only {
+		d, err := data.Output(name)
+		if err != nil {
+			return nil, requestError{err}
+		}
+		parts = append(parts, d.Parts...)
+	}
+	return parts, nil
+}
