@@ -228,7 +228,7 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", w.Name, expression.Shown(v))
+		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", expression.Brief(w.Name), expression.Shown(v))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !output.SafeName(part) {
