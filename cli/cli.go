@@ -41,6 +41,7 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -109,7 +110,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", err)
+		fmt.Fprintln(stderr, "larder:", called.Printable(err.Error()))
 	}
 	return status(err)
 }
@@ -268,19 +269,7 @@ func (a *app) maxBytes() (int64, error) {
 
 // logger writes warnings for people, a line each.
 func (a *app) logger() *slog.Logger {
-	var handler slog.Handler = slog.NewTextHandler(a.stderr, &slog.HandlerOptions{
-		Level: slog.LevelWarn,
-		ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
-			if at.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return at
-		},
-	})
-	if a.warned != nil {
-		handler = warnings{Handler: handler, tell: a.warned}
-	}
-	return slog.New(handler)
+	return slog.New(newWarnings(a.stderr, a.warned))
 }
 
 // parse reads a flow file with its variables set.

@@ -79,7 +79,7 @@ func whileColors(t *tracker) {
 	t.progress(21, "small", 1234, 0, 1200, 34)
 	t.progress(21, "table", 13, 26000)
 	t.progress(22, "table", 14, 26000)
-	t.note("level=WARN msg=\"an item is both shared and a sample's own\" item=a")
+	t.note("larder: warning: an item is both shared and a sample's own (item a)")
 }
 
 func whileOut(t *tracker) {

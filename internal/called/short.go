@@ -2,6 +2,7 @@ package called
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,10 +13,16 @@ const maxShort = 200
 
 // Short returns a text for a message: about 200 characters of it, and what no terminal
 // shows as a character (controls, bytes that are not UTF-8) as an escape.
-func Short(text string) string {
+func Short(text string) string { return escaped(text, maxShort) }
+
+// Printable returns a text for a terminal, all of it, with what is no character as
+// [Short] has it: a name of a file may hold what moves the cursor.
+func Printable(text string) string { return escaped(text, math.MaxInt) }
+
+func escaped(text string, most int) string {
 	var b strings.Builder
 	for shown, at := 0, 0; at < len(text); {
-		if shown >= maxShort {
+		if shown >= most {
 			fmt.Fprintf(&b, "… (%d bytes)", len(text))
 			break
 		}
