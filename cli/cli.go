@@ -90,8 +90,12 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitRequest
 	}
 	root := a.command()
-	root.SetArgs(withNames(root, args))
-	err := root.ExecuteContext(ctx)
+	args = withNames(root, args)
+	root.SetArgs(args)
+	err := unknownCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if perr := a.stop(); perr != nil && err == nil {
 		err = failure{perr}
 	}
@@ -110,7 +114,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", called.Printable(err.Error()))
+		fmt.Fprintln(stderr, "larder:", called.Error(err))
 	}
 	return status(err)
 }
@@ -171,7 +175,10 @@ written. What is computed is kept in a cache that all processes of the machine
 share, and handed back only while it is still right.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if err = missingFlags(c); err != nil {
+				return err
+			}
 			if err = a.limits.set(); err == nil {
 				a.stop, err = a.profiles.start()
 			}
@@ -180,6 +187,7 @@ share, and handed back only while it is still right.`,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)

@@ -21,7 +21,7 @@ func (a *app) importCommand() *cobra.Command {
 		Long: `Add the records of an exported file (- for stdin) to the cache. Records that are
 there already stay. Of a damaged file, what comes before the damage is added.
 A file is trusted as the cache that it came from.`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.importFrom(c.Context(), c.InOrStdin(), args[0])
 		},

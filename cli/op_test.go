@@ -153,7 +153,7 @@ func TestWrongComponentArguments(t *testing.T) {
 		"op repaet -i data -o new":                                    `there is no op "repaet"; did you mean "repeat"?`,
 		"op -- repeat":                                                "the name comes before all that it is given: larder op repeat",
 		"map hsah":                                                    `there is no map "hsah"; did you mean "hash"?`,
-		"op repeat --tims 2 -i data -o new":                           `op repeat: unknown flag: --tims; did you mean "times"?`,
+		"op repeat --tims 2 -i data -o new":                           `op repeat: there is no flag --tims; did you mean "times"?`,
 		"op repeat --times":                                           "flag needs an argument: --times",
 		"op repeat -i data -o new":                                    "op repeat needs the parameter times",
 		"op repeat --times two -i data -o new":                        `--times: times must be a number, not the text "two"`,

@@ -83,6 +83,9 @@ func (s *saying) add(group string, a slog.Attr) {
 		return
 	}
 	text := called.Printable(value.String())
+	if err, ok := value.Any().(error); ok {
+		text = called.Error(err)
+	}
 	switch a.Key {
 	case "node":
 		s.node = text
