@@ -74,7 +74,7 @@ func imageCodecs() []Codec {
 func readImage(name string, b []byte, decode func([]byte) (any, error)) (any, error) {
 	v, err := guarded(func() (any, error) { return decode(b) })
 	if err != nil {
-		return nil, fmt.Errorf("codec: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, inPlain(name, err))
 	}
 	return v, nil
 }
@@ -97,7 +97,7 @@ func writeBytes(name string, v any, encode func(io.Writer, any) error) ([]byte, 
 	var buf bytes.Buffer
 	_, err := guarded(func() (any, error) { return nil, encode(&buf, v) })
 	if err != nil {
-		return nil, fmt.Errorf("codec: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return buf.Bytes(), nil
 }
