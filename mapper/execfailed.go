@@ -1,0 +1,41 @@
+package mapper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/larder-data/larder/internal/called"
+)
+
+// A commandError says in words why a command failed.
+type commandError struct {
+	text string
+	err  error
+}
+
+func (e *commandError) Error() string { return e.text }
+func (e *commandError) Unwrap() error { return e.err }
+
+// shown is the command in messages: what it is, if its words are many.
+func (e *execution) shown() string { return called.Short(strings.Join(e.Command, " ")) }
+
+// whyFailed says why the command could not be run, or how it ended.
+func (e *execution) whyFailed(err error) error {
+	var text string
+	name := called.Short(e.Command[0])
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		text = ended(exit)
+	} else if why := notRun(err); why != "" {
+		text = fmt.Sprintf(why, name)
+	} else if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		text = fmt.Sprintf("there is no command %q: install it, or name its file by a path with a slash in it, from the flow's folder on", name)
+	} else if errors.Is(err, fs.ErrPermission) {
+		text = fmt.Sprintf("%q may not be run: is it a program, its rights say so (chmod +x), and is what its first line (#!) names there?", name)
+	} else {
+		return err
+	}
+	return &commandError{text, err}
+}
