@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -234,10 +235,23 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	case errors.Is(err, store.ErrForeign):
 		return nil, usageError{err}
 	case err != nil:
-		return nil, failure{err}
+		return nil, failure{&cacheError{a.shownFolder(), err}}
 	}
 	return l, nil
 }
+
+// cacheError is why a cache folder cannot be used.
+type cacheError struct {
+	dir string
+	err error
+}
+
+func (e *cacheError) Error() string {
+	text := strings.TrimPrefix(e.err.Error(), "store: ")
+	return fmt.Sprintf("the cache %s cannot be used: %s", e.dir, strings.TrimPrefix(text, "open "+e.dir+": "))
+}
+
+func (e *cacheError) Unwrap() error { return e.err }
 
 // hasFolder reports whether the user's cache folder is there, or can be made.
 func (a *app) hasFolder() bool {

@@ -114,6 +114,9 @@ func (l *listing) listRoot() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no folder %s", l.root)
 	}
+	if info, serr := os.Stat(l.root); serr == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, and an underfolder is a folder: name the format that it has, such as jsonl, csv or images", l.root)
+	}
 	if err != nil {
 		return err
 	}
