@@ -93,10 +93,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	root := a.command()
 	args = withNames(root, args)
 	root.SetArgs(args)
-	err := unknownCommand(root, args)
-	if err == nil {
-		err = root.ExecuteContext(ctx)
-	}
+	err := unknownCommand(root, root.ExecuteContext(ctx))
 	if perr := a.stop(); perr != nil && err == nil {
 		err = failure{perr}
 	}

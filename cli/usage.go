@@ -25,15 +25,14 @@ func words(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand says so of the first word, if that is no command.
-func unknownCommand(root *cobra.Command, args []string) error {
-	_, _, err := root.Find(args)
-	if err == nil {
-		return nil
-	}
+// unknownCommand says it if that is what err is: the first word is no command.
+func unknownCommand(root *cobra.Command, err error) error {
 	var word string
+	if err == nil || errors.As(err, new(usageError)) || errors.As(err, new(failure)) {
+		return err
+	}
 	if _, serr := fmt.Sscanf(err.Error(), "unknown command %q", &word); serr != nil {
-		return usageError{err}
+		return err
 	}
 	var names []string
 	for _, c := range root.Commands() {
@@ -83,7 +82,11 @@ func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
 		}
 	})
 	name := unknown.GetSpecifiedName()
-	return fmt.Errorf("%s: there is no flag --%s%s", strings.TrimPrefix(c.CommandPath(), "larder "), name, component.Suggest(name, names))
+	err := fmt.Errorf("there is no flag --%s%s", name, component.Suggest(name, names))
+	if c.HasParent() {
+		err = fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
+	}
+	return err
 }
 
 // mustBe is what the values of a type of flags are, if a value is none.

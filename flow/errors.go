@@ -98,7 +98,7 @@ func newProblems(file string, content []byte) *problems {
 const maxProblems = 20
 
 // maxMessage bounds a message, in bytes: a name in it may be of any length.
-const maxMessage = 2000
+const maxMessage = 1000
 
 // wrong notes an error of what stands at a node.
 func (p *problems) wrong(n *yaml.Node, err error) {

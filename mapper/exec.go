@@ -14,11 +14,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 )
 
@@ -350,6 +352,8 @@ type tail struct{ b []byte }
 const (
 	tailBytes = 2000
 	tailLines = 30
+
+	noTextBytes = 60 // shown of what is no text
 )
 
 var _ io.Writer = (*tail)(nil)
@@ -366,6 +370,9 @@ func (t *tail) String() string {
 	text := bytes.TrimSpace(t.b[max(0, len(t.b)-tailBytes):])
 	if len(text) == 0 {
 		return " (nothing on stderr)"
+	}
+	if !utf8.Valid(bytes.TrimLeftFunc(text, func(r rune) bool { return r == utf8.RuneError })) {
+		return "; its stderr is no text, and ends: " + called.Short(string(text[max(0, len(text)-noTextBytes):]))
 	}
 	lines := strings.Split(string(text), "\n")
 	end := lines[max(0, len(lines)-tailLines):]
