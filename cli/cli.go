@@ -87,7 +87,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	dataset.TidyMemory.Store(true)
 	if err := native.Use(os.Getenv("LARDER_NATIVE")); err != nil {
-		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %v\n", os.Getenv("LARDER_NATIVE"), err)
+		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), withoutPackages(err.Error()))
 		return exitRequest
 	}
 	root := a.command()
@@ -112,7 +112,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", called.Error(err))
+		fmt.Fprintln(stderr, "larder:", withoutPackages(called.Error(err)))
 	}
 	return status(err)
 }
@@ -229,8 +229,10 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		l, err = larder.Open(o)
 	}
 	switch {
+	case errors.Is(err, larder.ErrSetting):
+		return nil, usageError{errors.New(withoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
-		return nil, usageError{err}
+		return nil, usageError{&cacheError{a.shownFolder(), err}}
 	case err != nil:
 		return nil, failure{&cacheError{a.shownFolder(), err}}
 	}
@@ -244,7 +246,10 @@ type cacheError struct {
 }
 
 func (e *cacheError) Error() string {
-	text := strings.TrimPrefix(e.err.Error(), "store: ")
+	text := withoutPackages(e.err.Error())
+	if e.dir == "" {
+		return text // which says that there is none
+	}
 	return fmt.Sprintf("the cache %s cannot be used: %s", e.dir, strings.TrimPrefix(text, "open "+e.dir+": "))
 }
 

@@ -67,7 +67,7 @@ func TestDrawWrongArguments(t *testing.T) {
 		"no variable":                    {"-o", "f.svg", "--set", "x=1"},
 		"report bad.json":                {"-o", "f.svg", "--report", "bad.json"},
 		"version 2":                      {"-o", "f.svg", "--report", "new.json"},
-		"no such file":                   {"-o", "f.svg", "--report", "none.json"},
+		"no file or folder":              {"-o", "f.svg", "--report", "none.json"},
 		"what is \"another.yaml\"?":      {"-o", "f.svg", "another.yaml"},
 		"draw: there is no flag --large": {"-o", "f.svg", "--large"},
 	} {

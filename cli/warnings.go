@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -39,7 +40,7 @@ func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 
 // Handle implements slog.Handler.
 func (w warnings) Handle(_ context.Context, r slog.Record) error {
-	said := saying{text: called.Printable(withoutPackage(r.Message))}
+	said := saying{text: called.Printable(withoutPackages(r.Message))}
 	for _, a := range w.attrs {
 		said.add("", a)
 	}
@@ -60,13 +61,12 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// withoutPackage is the message of a package of Larder without the name of that.
-func withoutPackage(message string) string {
-	for _, name := range []string{"larder: ", "store: ", "lazy: "} {
-		message = strings.TrimPrefix(message, name)
-	}
-	return message
+// withoutPackages is a message of packages of Larder without their names.
+func withoutPackages(message string) string {
+	return packages.ReplaceAllString(message, "$1")
 }
+
+var packages = regexp.MustCompile(`(^|: )(?:(?:larder|store|lazy|native): )+`)
 
 // saying is a warning: what it is about, the node, the reason and the rest.
 type saying struct {
@@ -90,7 +90,7 @@ func (s *saying) add(group string, a slog.Attr) {
 	case "node":
 		s.node = text
 	case "error", "err", "reason":
-		s.reason = text
+		s.reason = withoutPackages(text)
 	default:
 		s.more = append(s.more, strings.TrimSpace(group+" "+a.Key+" "+text))
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -36,8 +37,9 @@ func ofFiles(err error) []error {
 	return ofFiles(errors.Unwrap(err))
 }
 
-func ofFile(err error) string {
+func ofFile(err error) (text string) {
 	var op, path string
+	defer func() { text = temporary.ReplaceAllString(text, "$1") }()
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		op, path = e.Op, e.Path
 	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
@@ -57,6 +59,9 @@ func ofFile(err error) string {
 	}
 	return why(Short(path), err)
 }
+
+// temporary is the name of a file that takes the name of another when it is complete.
+var temporary = regexp.MustCompile(`\.([^/\\]+)\.larder-\d+`)
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)

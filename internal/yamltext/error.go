@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/larder-data/larder/internal/called"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -66,11 +67,20 @@ func Explain(content []byte, err error) *Error {
 	if m := unknownField.FindStringSubmatch(load.Message); m != nil {
 		e.What = fmt.Sprintf("there is no field %q", m[1])
 	}
+	if m := unfit.FindStringSubmatch(load.Message); m != nil {
+		e.What = called.Tagged(m[1], m[2]) + " cannot stand here"
+		if must := called.Type(m[3]); must != "" {
+			e.What += "; it must be " + must
+		}
+	}
+	e.What = lineBefore.ReplaceAllString(e.What, "")
 	return e
 }
 
 var (
 	unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	unfit         = regexp.MustCompile("^cannot construct !!(\\w+)(?: `(.*)`)? into (.*)$")
+	lineBefore    = regexp.MustCompile(`^line \d+: `) // of a type that reads itself
 	unknownField  = regexp.MustCompile(`field (.*) not found in type `)
 )
 
