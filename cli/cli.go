@@ -250,7 +250,10 @@ func (e *cacheError) Error() string {
 	if e.dir == "" {
 		return text // which says that there is none
 	}
-	return fmt.Sprintf("the cache %s cannot be used: %s", e.dir, strings.TrimPrefix(text, "open "+e.dir+": "))
+	if dir, err := filepath.Abs(e.dir); err == nil {
+		text = strings.TrimPrefix(text, "open "+dir+": ")
+	}
+	return fmt.Sprintf("the cache %s cannot be used: %s", e.dir, text)
 }
 
 func (e *cacheError) Unwrap() error { return e.err }

@@ -79,7 +79,7 @@ func decodeBy(library func([]byte, image.Config) (image.Image, bool), header fun
 func encodeBy(format string, library func(img image.Image, quality int) ([]byte, bool), raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
 	return func(v any) ([]byte, error) {
 		img, err := guarded(func() (image.Image, error) {
-			img, err := imageOf(format, v)
+			img, err := imageOf(v)
 			if err == nil {
 				err = checkSize(img.Bounds().Dx(), img.Bounds().Dy())
 			}

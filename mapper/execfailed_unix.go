@@ -17,7 +17,7 @@ func ended(exit *exec.ExitError) string {
 	}
 	text := fmt.Sprintf("it was ended by a signal, %s", status.Signal())
 	if status.Signal() == syscall.SIGKILL {
-		text += ", as the system does when memory is short"
+		text += ", as it happens when memory is short"
 	}
 	return text
 }
