@@ -63,7 +63,7 @@ const (
 func provocations() []provoked {
 	all := []provoked{
 		{name: "no command of that name", args: "rnu"},
-		{name: "no flag of that name", args: "run f.yaml --onyl x"},
+		{name: "no flag of that name", args: "run f.yaml --workrs x"},
 		{name: "no flag of a letter", args: "why f.yaml x -1"},
 		{name: "a flag without its value", args: "run f.yaml --workers"},
 		{name: "a flag that is no number", args: "run f.yaml --workers x"},

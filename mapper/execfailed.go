@@ -24,17 +24,20 @@ func (e *execution) shown() string { return called.Short(strings.Join(e.Command,
 
 // whyFailed says why the command could not be run, or how it ended.
 func (e *execution) whyFailed(err error) error {
-	var text string
 	name := called.Short(e.Command[0])
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		text = ended(exit)
-	} else if why := notRun(err); why != "" {
-		text = fmt.Sprintf(why, name)
-	} else if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return &commandError{ended(exit), err}
+	}
+	if why := notRun(err); why != "" {
+		return &commandError{fmt.Sprintf(why, name), err}
+	}
+	var text string
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		text = fmt.Sprintf("there is no command %q: install it, or name its file by a path with a slash in it, from the flow's folder on", name)
-	} else if errors.Is(err, fs.ErrPermission) {
+	case errors.Is(err, fs.ErrPermission):
 		text = fmt.Sprintf("%q may not be run: is it a program, its rights say so (chmod +x), and is what its first line (#!) names there?", name)
-	} else {
+	default:
 		return err
 	}
 	return &commandError{text, err}

@@ -24,9 +24,6 @@ func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest,
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it went meanwhile
 			}
-			if err != nil {
-				err = err
-			}
 			if !yield(m, err) || err != nil {
 				return
 			}
