@@ -155,7 +155,6 @@ func (p provoked) said(t *testing.T) string {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("LARDER_CACHE", filepath.Join(dir, "cache"))
-	t.Setenv("LARDER_NATIVE", "none")
 	if name, value, ok := strings.Cut(p.env, "="); ok {
 		t.Setenv(name, value)
 	}
