@@ -3,6 +3,7 @@ package larder
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -53,8 +54,19 @@ func sampleOf(s string) (float64, error) {
 	if p := a / b; err == nil && p >= 0 && p <= 1 {
 		return p, nil
 	}
-	return 0, fmt.Errorf("larder: LARDER_VERIFY is %q: give a number from 0 to 1, or 1/N", s)
+	return 0, settingError(fmt.Sprintf("larder: LARDER_VERIFY is %q: give a number from 0 to 1, or 1/N", s))
 }
+
+// ErrSetting is the error of a variable of the environment that has a value it cannot
+// have, of which the message says which.
+var ErrSetting = errors.New("larder: a variable of the environment cannot have its value")
+
+type settingError string
+
+func (e settingError) Error() string { return string(e) }
+
+// Is reports that it is ErrSetting, of which the text says nothing more.
+func (settingError) Is(target error) bool { return target == ErrSetting }
 
 // Verifying reports whether some hits are checked by computing them again.
 func (l *Larder) Verifying() bool { return l.verification.Sample > 0 }

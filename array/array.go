@@ -30,7 +30,7 @@ const MaxRank = 64
 
 // ErrInvalid is wrapped by the errors of [Array.Validate] and of everything
 // that is given an array which is not valid.
-var ErrInvalid = errors.New("array: invalid")
+var ErrInvalid = errors.New("no array")
 
 // New returns an array over data, which is not copied, or an error if it would
 // not be valid. Nil data stands for zeros.

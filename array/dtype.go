@@ -87,7 +87,7 @@ func ParseDType(name string) (DType, error) {
 			return d, nil
 		}
 	}
-	return 0, fmt.Errorf("array: %q is not a type of elements; bool, uint8, int64, float32, complex64 and their like are", name)
+	return 0, fmt.Errorf("%q is not a type of elements; bool, uint8, int64, float32, complex64 and their like are", name)
 }
 
 // Half holds the bits of an IEEE 754 binary16 number.

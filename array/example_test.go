@@ -22,7 +22,7 @@ func Example() {
 	// Output:
 	// float32 [2 3] 24 bytes
 	// [1 2 3 4 5 6] <nil>
-	// array: elements are float32, not float64
+	// elements are float32, not float64
 }
 
 // An image is an array of height, width and channels.

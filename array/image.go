@@ -27,7 +27,7 @@ import (
 // rows lie without gaps, where its pixels are wanted as they are.
 func FromImage(img image.Image, channels int) (*Array, error) {
 	if _, endless := img.(*image.Uniform); endless {
-		return nil, errors.New("array: an image.Uniform has no size; draw it onto an image that has one")
+		return nil, errors.New("an image.Uniform has no size; draw it onto an image that has one")
 	}
 	shape := []int{img.Bounds().Dy(), img.Bounds().Dx()}
 	n, dtype := Channels(img)
@@ -37,12 +37,12 @@ func FromImage(img image.Image, channels int) (*Array, error) {
 	case asIs:
 		shape = append(shape, n)
 	case channels < 0 || channels > 4:
-		return nil, fmt.Errorf("array: an image has 1 to 4 channels, not %d", channels)
+		return nil, fmt.Errorf("an image has 1 to 4 channels, not %d", channels)
 	default:
 		n, shape = channels, append(shape, channels)
 	}
 	if asIs && clear(img) {
-		return nil, fmt.Errorf("array: a %T with pixels that are not opaque; ask for 4 channels, or make it an image.NRGBA", img)
+		return nil, fmt.Errorf("a %T with pixels that are not opaque; ask for 4 channels, or make it an image.NRGBA", img)
 	}
 	if data, ok := shared(img, n, asIs); ok {
 		return New(dtype, shape, data)
@@ -143,7 +143,7 @@ func (a Array) Image() (image.Image, error) {
 		return nil, err
 	}
 	if !a.IsImage() {
-		return nil, fmt.Errorf("array: %v is not an image; it takes uint8 or uint16 of shape (height, width) or (height, width, 1, 2, 3 or 4)", a)
+		return nil, fmt.Errorf("%v is not an image; it takes uint8 or uint16 of shape (height, width) or (height, width, 1, 2, 3 or 4)", a)
 	}
 	channels := 1
 	if len(a.Shape) == 3 {

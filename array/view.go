@@ -20,7 +20,7 @@ func Values[T Element](a Array) ([]T, error) {
 		return nil, err
 	}
 	if want := DTypeOf[T](); a.DType != want {
-		return nil, fmt.Errorf("array: elements are %v, not %v", a.DType, want)
+		return nil, fmt.Errorf("elements are %v, not %v", a.DType, want)
 	}
 	if a.DType == Bool {
 		if i := slices.IndexFunc(a.Data, func(b byte) bool { return b > 1 }); i >= 0 {

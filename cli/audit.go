@@ -36,7 +36,7 @@ a flow file from somebody else and wants to know whether to run it.
 Of the components that come with Larder only exec runs commands; all that it
 would run is listed. To find out, the flow's own files are read and those whose
 content is part of a command's identity, and nothing else.`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := a.parse(args[0], set)
 			if err != nil {

@@ -32,6 +32,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ import (
 	"github.com/larder-data/larder/codec/native"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -85,12 +87,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	dataset.TidyMemory.Store(true)
 	if err := native.Use(os.Getenv("LARDER_NATIVE")); err != nil {
-		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %v\n", os.Getenv("LARDER_NATIVE"), err)
+		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), withoutPackages(err.Error()))
 		return exitRequest
 	}
 	root := a.command()
-	root.SetArgs(withNames(root, args))
-	err := root.ExecuteContext(ctx)
+	args = withNames(root, args)
+	root.SetArgs(args)
+	err := unknownCommand(root, root.ExecuteContext(ctx))
 	if perr := a.stop(); perr != nil && err == nil {
 		err = failure{perr}
 	}
@@ -109,7 +112,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", err)
+		fmt.Fprintln(stderr, "larder:", withoutPackages(called.Error(err)))
 	}
 	return status(err)
 }
@@ -170,7 +173,10 @@ written. What is computed is kept in a cache that all processes of the machine
 share, and handed back only while it is still right.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) (err error) {
+			if err = missingFlags(c); err != nil {
+				return err
+			}
 			if err = a.limits.set(); err == nil {
 				a.stop, err = a.profiles.start()
 			}
@@ -179,6 +185,7 @@ share, and handed back only while it is still right.`,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `folder` (default: LARDER_CACHE, else larder in the user's cache folder)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
@@ -222,13 +229,34 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		l, err = larder.Open(o)
 	}
 	switch {
+	case errors.Is(err, larder.ErrSetting):
+		return nil, usageError{errors.New(withoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
-		return nil, usageError{err}
+		return nil, usageError{&cacheError{a.shownFolder(), err}}
 	case err != nil:
-		return nil, failure{err}
+		return nil, failure{&cacheError{a.shownFolder(), err}}
 	}
 	return l, nil
 }
+
+// cacheError is why a cache folder cannot be used.
+type cacheError struct {
+	dir string
+	err error
+}
+
+func (e *cacheError) Error() string {
+	text := withoutPackages(e.err.Error())
+	if e.dir == "" {
+		return text // which says that there is none
+	}
+	if dir, err := filepath.Abs(e.dir); err == nil {
+		text = strings.TrimPrefix(text, "open "+dir+": ")
+	}
+	return fmt.Sprintf("the cache %s cannot be used: %s", e.dir, text)
+}
+
+func (e *cacheError) Unwrap() error { return e.err }
 
 // hasFolder reports whether the user's cache folder is there, or can be made.
 func (a *app) hasFolder() bool {
@@ -268,19 +296,7 @@ func (a *app) maxBytes() (int64, error) {
 
 // logger writes warnings for people, a line each.
 func (a *app) logger() *slog.Logger {
-	var handler slog.Handler = slog.NewTextHandler(a.stderr, &slog.HandlerOptions{
-		Level: slog.LevelWarn,
-		ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
-			if at.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return at
-		},
-	})
-	if a.warned != nil {
-		handler = warnings{Handler: handler, tell: a.warned}
-	}
-	return slog.New(handler)
+	return slog.New(newWarnings(a.stderr, a.warned))
 }
 
 // parse reads a flow file with its variables set.

@@ -130,7 +130,7 @@ func TestWarningsAreEvents(t *testing.T) {
 	r := b.run("--events", "events")
 	mustContain(t, "the log", r.stderr, "damaged record set aside")
 	events := string(readFile(t, b.path("events")))
-	mustContain(t, "the events", events, `"event":"warning"`, "damaged record set aside pack=", `"event":"node_done"`)
+	mustContain(t, "the events", events, `"event":"warning"`, "damaged record set aside (pack ", `"event":"node_done"`)
 }
 
 func TestDryRunDoesNothing(t *testing.T) {

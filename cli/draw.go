@@ -32,7 +32,7 @@ func (a *app) drawCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draw FLOW -o FILE.svg|.dot|.mmd",
 		Short: "Draw a flow, with what a run did at each node if its report is given",
-		Args:  cobra.ExactArgs(1),
+		Args:  words(1, 1),
 		RunE:  func(c *cobra.Command, args []string) error { return a.draw(c.Context(), args[0], f) },
 	}
 	c.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write (- for stdout)")

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/larder-data/larder/flow"
@@ -83,41 +80,4 @@ func (l *eventLog) close() error {
 		return failure{fmt.Errorf("events: %w", err)}
 	}
 	return nil
-}
-
-// warnings is a handler of log records that are warnings for people, and events
-// besides.
-type warnings struct {
-	slog.Handler
-	tell  func(flow.Event)
-	attrs []slog.Attr // that all records have
-}
-
-// Handle implements slog.Handler.
-func (w warnings) Handle(ctx context.Context, r slog.Record) error {
-	e := flow.Event{Time: r.Time, Event: flow.Warning}
-	var text strings.Builder
-	text.WriteString(r.Message)
-	add := func(a slog.Attr) bool {
-		if a.Key == "node" {
-			e.Node = a.Value.String()
-		} else {
-			fmt.Fprintf(&text, " %s=%s", a.Key, a.Value)
-		}
-		return true
-	}
-	for _, a := range w.attrs {
-		add(a)
-	}
-	r.Attrs(add)
-	e.Message = text.String()
-	w.tell(e)
-	return w.Handler.Handle(ctx, r)
-}
-
-// WithAttrs implements slog.Handler.
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	w.Handler = w.Handler.WithAttrs(attrs)
-	w.attrs = append(w.attrs[:len(w.attrs):len(w.attrs)], attrs...)
-	return w
 }

@@ -15,7 +15,7 @@ func (a *app) formatsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "formats",
 		Short: "List the formats of items, and what decodes each of them here",
-		Args:  cobra.NoArgs,
+		Args:  words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return writeFormatsJSON(a)

@@ -38,7 +38,7 @@ the records of these nodes that are old), and last, what
 is over the size: first what is cheap to make again for the room that it takes,
 and was not used for long. Without --max-size that is the size of the cache.
 Pinned records stay.`,
-		Args: cobra.NoArgs,
+		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.gc(c.Context(), f)
 		},

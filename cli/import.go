@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,7 @@ func (a *app) importCommand() *cobra.Command {
 		Long: `Add the records of an exported file (- for stdin) to the cache. Records that are
 there already stay. Of a damaged file, what comes before the damage is added.
 A file is trusted as the cache that it came from.`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.importFrom(c.Context(), c.InOrStdin(), args[0])
 		},
@@ -43,6 +44,9 @@ func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) erro
 	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
 		n, err := inventory.Import(ctx, l.Store(), bufio.NewReaderSize(stdin, streamBuffer))
 		fmt.Fprintf(a.stderr, "%s imported, %d %s there already\n", recordsOf(n.Records, n.Bytes), n.Present, ifElse(n.Present == 1, "was", "were"))
+		if errors.Is(err, inventory.ErrDamaged) {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
 		return written(err)
 	})
 }

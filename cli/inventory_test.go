@@ -350,7 +350,7 @@ func TestExportAndImport(t *testing.T) {
 	b.write("torn", string(whole[:len(whole)/2]))
 	b.cache = filepath.Join(t.TempDir(), "torn")
 	r = b.larder("import", "torn")
-	mustContain(t, "a torn file", r.stderr, " imported, 0 were there already\n", "damaged: the end is missing")
+	mustContain(t, "a torn file", r.stderr, " imported, 0 were there already\n", "damaged: its end is missing")
 	if n := strings.Count(b.larder("ls", "--records").stdout, "\n"); r.status != 1 || n < 5 {
 		t.Errorf("status %d, %d lines", r.status, n)
 	}

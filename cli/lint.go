@@ -16,7 +16,7 @@ func (a *app) lintCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lint FLOW",
 		Short: "Check a flow file without running it",
-		Args:  cobra.ExactArgs(1),
+		Args:  words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := a.parse(args[0], set)
 			if err != nil {
@@ -34,7 +34,7 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of flow files",
-		Args:  cobra.NoArgs,
+		Args:  words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			return writeJSON(a.stdout, flow.Schema())
 		},
@@ -46,7 +46,7 @@ func (a *app) componentsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "components [NAME]",
 		Short: "List what can be named in a flow, or describe one",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  words(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			all := allComponents()
 			if len(args) == 1 {

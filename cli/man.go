@@ -19,7 +19,7 @@ func (a *app) manCommand() *cobra.Command {
 		Short: "Write the manual pages of all commands to a folder",
 		Long: `Write the manual pages of all commands to a folder, such as
 /usr/local/share/man/man1. Pages that are there are replaced.`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return failure{err}

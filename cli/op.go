@@ -130,12 +130,6 @@ func (r *componentRun) flags(c *cobra.Command) {
 	r.run.onErrorFlags(c)
 	f.BoolVar(&r.run.dryRun, "dry-run", false, "say what would be computed, and why, and do nothing")
 	f.BoolVar(&r.run.json, "json", false, "with --dry-run: print JSON on stdout")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if unknown := (interface{ GetSpecifiedName() string })(nil); errors.As(err, &unknown) {
-			return usageError{fmt.Errorf("%s %s: %w%s", r.component.Kind, r.component.Name, err, component.Suggest(unknown.GetSpecifiedName(), names))}
-		}
-		return usageError{err}
-	})
 }
 
 // flag gives a command the flag of a parameter.

@@ -136,7 +136,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
-			return fmt.Errorf("%q is not of the form k=v; a comma in a path is written twice", part)
+			return fmt.Errorf("%q is not of the form NAME=VALUE; a comma in a path is written twice", part)
 		}
 		p.rest = append(p.rest, flow.Arg{Name: name, Text: value, Flag: part})
 	}

@@ -41,7 +41,7 @@ func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FLOW",
 		Short: "Run the sinks and checkpoints of a flow, or the named nodes",
-		Args:  cobra.ExactArgs(1),
+		Args:  words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.watch {
 				return a.watch(c.Context(), args[0], f)

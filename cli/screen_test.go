@@ -79,7 +79,7 @@ func whileColors(t *tracker) {
 	t.progress(21, "small", 1234, 0, 1200, 34)
 	t.progress(21, "table", 13, 26000)
 	t.progress(22, "table", 14, 26000)
-	t.note("level=WARN msg=\"an item is both shared and a sample's own\" item=a")
+	t.note("larder: warning: an item is both shared and a sample's own (item a)")
 }
 
 func whileOut(t *tracker) {
@@ -129,7 +129,7 @@ colors   running                                        .         .       .     
 out      waiting                                        .         .       .         .       .      .
 table    running  [                        ]     14/26000     1.4/s    5h9m         .       .      .
 
-level=WARN msg="an item is both shared and a sample's own" item=a
+larder: warning: an item is both shared and a sample's own (item a)
 `},
 		{"failed", nil, whileOut, 31, 100, 20, `
 letters  3 of 7 nodes done  31s  cache /home/ada/.cache/larder
@@ -142,7 +142,7 @@ colors   waiting                                        .         .       .     
 out      failed   [                       ]  1000/2600000         .       .         .       .      .
 table    done     [=======================]   26000/26000         .       .         .       .      .
 
-level=WARN msg="an item is both shared and a sample's own" item=a
+larder: warning: an item is both shared and a sample's own (item a)
 node out: no space
 left on ?[31mdevice
 `},
@@ -165,7 +165,7 @@ colors   running                         .         .       .
 out      waiting                         .         .       .
 table    running  [         ]     14/26000    14.1/h    long
 
-level=WARN msg="an item is both shared and a sample's own" …
+larder: warning: an item is both shared and a sample's own …
 `},
 		{"narrow", nil, whileColors, 30, 30, 12, `
 letters  2 of 7 nodes done  3…
@@ -178,7 +178,7 @@ colors   running            .
 out      waiting            .
 table    running     14/26000
 
-level=WARN msg="an item is bo…
+larder: warning: an item is b…
 `},
 		{"very narrow", nil, whileColors, 30, 9, 12, `
 letters …
@@ -191,7 +191,7 @@ colors
 out
 table
 
-level=WA…
+larder: …
 `},
 		{"one row", nil, whileColors, 30, 60, 1, `
 letters  2 of 7 nodes done  30s  cache …me/ada/.cache/larder

@@ -27,7 +27,7 @@ func (a *app) showCommand() *cobra.Command {
 		Long: `Show what one record is, what it was made from, and its value as far as it can
 be told without running code. KEY may be cut short while it is unambiguous.
 Of a link, the value is the one that it leads to.`,
-		Args: cobra.ExactArgs(1),
+		Args: words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.show(c.Context(), args[0], f)
 		},

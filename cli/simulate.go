@@ -40,7 +40,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	c.Flags().IntVar(&f.items, "items", 26, "items that there are")
 	c.Flags().IntVar(&f.calls, "calls", 26_000, "accesses")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the random patterns")
-	c.Flags().StringArrayVar(&f.policies, "policy", []string{"all"}, "policy to simulate; may be repeated; all means every one but memo")
+	c.Flags().StringArrayVar(&f.policies, "policy", []string{"all"}, "`policy` to simulate; may be repeated; all means every one but memo")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw a bar chart to `file`")
 	return c

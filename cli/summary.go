@@ -126,7 +126,7 @@ func (a *app) reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report FILE",
 		Short: "Print the report of a run (larder run --report FILE) as Markdown",
-		Args:  cobra.ExactArgs(1),
+		Args:  words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			content, err := os.ReadFile(args[0])
 			if err != nil {

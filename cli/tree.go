@@ -25,7 +25,7 @@ a sample: what that is made from, down to the files.
 
 With a key, or the beginning of one, or the name of an operation for its latest
 result: what that result was made from, as far as it is kept.`,
-		Args: cobra.RangeArgs(1, 3),
+		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			write, ok := map[string]func(explain.Tree) error{
 				"text":    func(t explain.Tree) error { return t.WriteText(a.stdout) },

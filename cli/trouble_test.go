@@ -218,7 +218,7 @@ nodes:
 	if got := b.executions(); got < 26 {
 		t.Errorf("%d executions", got)
 	}
-	mustContain(t, "the warning", r.stderr, "level=WARN", "not kept", "no space left")
+	mustContain(t, "the warning", r.stderr, "larder: warning: results are computed but not kept", "no space left")
 	if want.node(t, "big").Computed != 26 {
 		t.Errorf("%d computed with room", want.node(t, "big").Computed)
 	}
@@ -240,7 +240,7 @@ func TestReadOnlyCache(t *testing.T) {
 	if n := r.node(t, "stats"); n.Computed < 1 || n.FromStore < 25 {
 		t.Errorf("%d computed and %d from the store, want 1 and 25", n.Computed, n.FromStore)
 	}
-	mustContain(t, "the warning", r.stderr, "level=WARN", "read-only")
+	mustContain(t, "the warning", r.stderr, "larder: warning: ", "read-only")
 	sameTree(t, "the read-only cache", tree(t, b.cache), before)
 }
 

@@ -37,7 +37,7 @@ schema: a YAML file that says which items there are, of which kind, size and
 form. What is wrong is listed by sample, item and place, and the exit status is 1.
 
 With --infer, prints the schema that the samples of a dataset have in common.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: words(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.validate(c.Context(), args, f)
 		},
@@ -49,12 +49,13 @@ With --infer, prints the schema that the samples of a dataset have in common.`,
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	f.set.flags(c)
-	c.MarkFlagsMutuallyExclusive("schema", "infer")
-	c.MarkFlagsOneRequired("schema", "infer")
 	return c
 }
 
 func (a *app) validate(ctx context.Context, args []string, f validateFlags) error {
+	if (f.schema != "") == f.infer {
+		return usageError{errors.New("give either --schema FILE, to check by, or --infer, to have the schema printed")}
+	}
 	if f.First < 0 || f.workers < 0 || f.Limit < 1 {
 		return usageError{errors.New("--first and --workers must not be negative, and --limit must be 1 at least")}
 	}

@@ -21,7 +21,7 @@ type variables struct {
 
 // flags adds the flags to a command.
 func (v *variables) flags(c *cobra.Command) {
-	c.Flags().Var(v, "set", "set variable `K=V` of the flow; may be repeated")
+	c.Flags().Var(v, "set", "set variable `NAME=VALUE` of the flow; may be repeated")
 	c.Flags().StringVar(&v.profile, "profile", "", "set the variables as profile `NAME` of the flow says; --vars and --set go before it")
 	c.Flags().Var(varsFile{v}, "vars", "set the variables in a YAML `file` of names and values; --set goes before it")
 }
@@ -30,7 +30,7 @@ func (v *variables) flags(c *cobra.Command) {
 func (v *variables) Set(s string) error {
 	name, value, ok := strings.Cut(s, "=")
 	if !ok || name == "" {
-		return fmt.Errorf("%q is not of the form K=V", s)
+		return fmt.Errorf("%q is not of the form NAME=VALUE", s)
 	}
 	v.add(name, value)
 	return nil
@@ -44,7 +44,7 @@ func (v *variables) add(name, value string) {
 }
 
 // Type implements pflag.Value.
-func (*variables) Type() string { return "K=V" }
+func (*variables) Type() string { return "NAME=VALUE" }
 
 func (v *variables) String() string { return "" }
 

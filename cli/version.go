@@ -57,7 +57,7 @@ func (a *app) versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is, of which commit, and which cache folders it writes",
-		Args:  cobra.NoArgs,
+		Args:  words(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return writeJSON(a.stdout, thisVersion())

@@ -28,7 +28,7 @@ With a key, or the beginning of one: in what that result differs from the
 nearest earlier one of the same operation. With the name of an operation: the
 same for its latest result. Code that is known by its source is compared
 declaration by declaration.`,
-		Args: cobra.RangeArgs(1, 3),
+		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return a.whyKept(c.Context(), args[0])

@@ -150,7 +150,7 @@ func (c Codec) Functions() []any {
 
 // unsupported is the error of an Encode that cannot write a v.
 func unsupported(name string, v any, want string) error {
-	return fmt.Errorf("codec: %s: %s cannot be written; it takes %s", name, called.Value(v), want)
+	return fmt.Errorf("%s: %s cannot be written; it takes %s", name, called.Value(v), want)
 }
 
 // guarded calls a decoder and turns its panic into an error: the last resort

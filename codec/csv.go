@@ -33,13 +33,13 @@ func (t Table) check() error {
 	seen := make(map[string]bool, len(t.Columns))
 	for _, c := range t.Columns {
 		if seen[c] {
-			return fmt.Errorf("codec: csv: there are two columns %q", c)
+			return fmt.Errorf("csv: there are two columns %q", c)
 		}
 		seen[c] = true
 	}
 	for i, row := range t.Rows {
 		if len(row) != len(t.Columns) {
-			return fmt.Errorf("codec: csv: row %d has %d fields and there are %d columns", i+1, len(row), len(t.Columns))
+			return fmt.Errorf("csv: row %d has %d fields and there are %d columns", i+1, len(row), len(t.Columns))
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func decodeCSV(b []byte) (any, error) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("codec: csv: %w", err)
+		return nil, fmt.Errorf("csv: %w", inPlain("csv", err))
 	}
 	return t, t.check()
 }
@@ -81,7 +81,7 @@ func decodeCSV(b []byte) (any, error) {
 func encodeCSV(v any) ([]byte, error) {
 	t, ok := v.(Table)
 	if !ok {
-		return nil, unsupported("csv", v, "a codec.Table")
+		return nil, unsupported("csv", v, "a table")
 	}
 	if err := t.check(); err != nil {
 		return nil, err

@@ -92,12 +92,12 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 		{"json", "1 2", "more follows"},
 		{"json", "\ufeff1", "byte order mark"},
 		{"yaml", "a: ! 1", "the tag !"},
-		{"json", "", "EOF"},
-		{"json", "1e999", "out of range"},
-		{"json", "\"\xff\"", "byte 1 is 0xff"},
+		{"json", "", "it ends where a value should be"},
+		{"json", "1e999", "beyond the range"},
+		{"json", "\"\xff\"", "column 2: the byte 0xff is not UTF-8"},
 		{"json", strings.Repeat("[", 20000), "depth"},
-		{"json", "{\"a\": 1,\n\"a\": 2}", `line 2: the key "a" is given twice`},
-		{"json", "[\n\"\\ud800\"]", `line 2: \ud800 is half of a character`},
+		{"json", "{\"a\": 1,\n\"a\": 2}", `line 2, column 1: the key "a" is given twice`},
+		{"json", "[\n\"\\ud800\"]", `line 2, column 2: \ud800 is half of a character`},
 		{"json", `"\ud800\u0041"`, "lone surrogate"},
 		{"json", `"\udc00"`, "lone surrogate"},
 		{"json", "[nan]", "'n' where a value"},
@@ -118,18 +118,18 @@ func TestDecodeErrorsSayWhatIsWrong(t *testing.T) {
 		{"yaml", "a: !!int x", "no !!int"},
 		{"yaml", "x: &a [1, *a]", "alias"},
 		{"yaml", "<<: 1", "merges mappings"},
-		{"yaml", "a: \xff", "byte 3"},
+		{"yaml", "a: \xff", "column 4: the byte 0xff"},
 		{"yaml", "a: [", "yaml"},
 		{"yaml", bomb(9), "aliases stand for"},
 		{"yaml", strings.Repeat("[", 5000), "yaml"},
-		{"txt", "ab\xffc", "byte 2 is 0xff"},
+		{"txt", "ab\xffc", "column 3: the byte 0xff is not UTF-8"},
 		{"csv", "a,a\n", `two columns "a"`},
 		{"csv", "a,b\n1\n", "line 2"},
 		{"csv", "a\n\"", "csv"},
 	}
 	for _, test := range tests {
 		v, err := by(t, test.ext).Decode([]byte(test.text))
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "codec: "+test.ext) {
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), test.ext+": ") {
 			t.Errorf("%s %.60q: %v, %v; want %q", test.ext, test.text, v, err, test.want)
 		}
 	}

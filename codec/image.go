@@ -74,7 +74,7 @@ func imageCodecs() []Codec {
 func readImage(name string, b []byte, decode func([]byte) (any, error)) (any, error) {
 	v, err := guarded(func() (any, error) { return decode(b) })
 	if err != nil {
-		return nil, fmt.Errorf("codec: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, inPlain(name, err))
 	}
 	return v, nil
 }
@@ -82,7 +82,7 @@ func readImage(name string, b []byte, decode func([]byte) (any, error)) (any, er
 // writeImage writes what can only be one image.Image.
 func writeImage(name string, v any, encode func(io.Writer, image.Image) error) ([]byte, error) {
 	return writeBytes(name, v, func(w io.Writer, v any) error {
-		img, err := imageOf(name, v)
+		img, err := imageOf(v)
 		if err != nil {
 			return err
 		}
@@ -97,12 +97,12 @@ func writeBytes(name string, v any, encode func(io.Writer, any) error) ([]byte, 
 	var buf bytes.Buffer
 	_, err := guarded(func() (any, error) { return nil, encode(&buf, v) })
 	if err != nil {
-		return nil, fmt.Errorf("codec: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return buf.Bytes(), nil
 }
 
-func imageOf(name string, v any) (image.Image, error) {
+func imageOf(v any) (image.Image, error) {
 	switch v := v.(type) {
 	case image.Image:
 		return v, nil
@@ -113,7 +113,7 @@ func imageOf(name string, v any) (image.Image, error) {
 	case array.Array:
 		return v.Image()
 	}
-	return nil, fmt.Errorf("%s cannot be written as %s; it takes an image, or an array of pixels", called.Value(v), name)
+	return nil, fmt.Errorf("%s cannot be written; it takes an image, or an array of pixels", called.Value(v))
 }
 
 // checked returns the header of an image. One of more pixels than allowed, or

@@ -192,7 +192,7 @@ func TestDamagedImagesAreErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, cut := range [][]byte{nil, b[:4], b[:len(b)/2], []byte("not an image")} {
-			if v, err := c.Decode(cut); err == nil || !strings.HasPrefix(err.Error(), "codec: "+ext+": ") {
+			if v, err := c.Decode(cut); err == nil || !strings.HasPrefix(err.Error(), ext+": ") {
 				t.Errorf("%s of %d bytes: %v, %v", ext, len(cut), v, err)
 			}
 		}

@@ -52,12 +52,18 @@ func jsonInto(b []byte, ptr any) error {
 // jsonError adds the line to an error of encoding/json.
 func jsonError(b []byte, err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("codec: json: line %d: %w", lineAt(b, syntax.Offset), err)
+		return fmt.Errorf("json: line %d: %w", lineAt(b, syntax.Offset), err)
 	}
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("codec: json: line %d: %w", lineAt(b, typed.Offset), err)
+		return fmt.Errorf("json: line %d: %w", lineAt(b, typed.Offset), err)
 	}
-	return fmt.Errorf("codec: json: %w", err)
+	return fmt.Errorf("json: %w", err)
+}
+
+// placeAt returns the line and the column, from 1, of an offset.
+func placeAt(b []byte, at int) (line, column int) {
+	before := b[:min(at, len(b))]
+	return lineAt(b, int64(at)), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 }
 
 // lineAt returns the number, from 1, of the line of an offset.
@@ -77,10 +83,10 @@ func encodeJSON(v any) ([]byte, error) {
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("codec: json: %w", err)
+		return nil, fmt.Errorf("json: %w", err)
 	}
 	if halfText(buf.Bytes()) {
-		return nil, fmt.Errorf("codec: json: a text in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
+		return nil, fmt.Errorf("json: a text in the %T is not UTF-8; bytes can be written as base64 from a []byte", v)
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
@@ -112,12 +118,12 @@ const maxDepth = 10000
 // ready or refused: whole floats get their fraction, text must be UTF-8.
 func jsonReady(v any, depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("codec: json: nested deeper than %d, or contains itself", maxDepth)
+		return nil, fmt.Errorf("json: nested deeper than %d, or contains itself", maxDepth)
 	}
 	switch v := v.(type) {
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("codec: json: %v is no number of JSON, though Python writes it; write null or a text, or YAML", v)
+			return nil, fmt.Errorf("json: %v is no number of JSON, though Python writes it; write null or a text, or YAML", v)
 		}
 		if v == math.Trunc(v) && math.Abs(v) < 1e21 {
 			return json.Number(strconv.FormatFloat(v, 'f', 1, 64)), nil
@@ -175,5 +181,5 @@ func validJSONText(s string) error {
 	if utf8.ValidString(s) {
 		return nil
 	}
-	return fmt.Errorf("codec: json: %q is not UTF-8 text; bytes can be written as base64 from a []byte", s)
+	return fmt.Errorf("json: %q is not UTF-8 text; bytes can be written as base64 from a []byte", s)
 }

@@ -50,7 +50,8 @@ func parseJSON(b []byte, spans bool) (v any, span jsonSpan, err error) {
 }
 
 func (p *jsonParser) fail(format string, args ...any) error {
-	return fmt.Errorf("codec: json: line %d: %s", lineAt(p.b, int64(p.at)), fmt.Sprintf(format, args...))
+	line, column := placeAt(p.b, p.at)
+	return fmt.Errorf("json: line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
 }
 
 // next skips white space and returns the byte after it, 0 at the end.
@@ -85,7 +86,7 @@ func (p *jsonParser) value(depth int) (v any, span jsonSpan, err error) {
 	case c == '-' || '0' <= c && c <= '9':
 		v, err = p.number()
 	case c == 0:
-		err = p.fail("unexpected end (EOF)")
+		err = p.fail("it ends where a value should be")
 	default:
 		v, err = p.word()
 	}
@@ -111,7 +112,7 @@ func (p *jsonParser) word() (any, error) {
 
 func (p *jsonParser) unexpected(want string) error {
 	if p.next() == 0 {
-		return p.fail("unexpected end (EOF) where %s should be", want)
+		return p.fail("it ends where %s should be", want)
 	}
 	r, _ := utf8.DecodeRune(p.b[p.at:])
 	return p.fail("%q where %s should be", r, want)
@@ -136,6 +137,7 @@ func (p *jsonParser) object(depth int) (any, []jsonPart, error) {
 		}
 		part.name, part.to = name, p.at
 		if _, twice := m[name]; twice {
+			p.at = part.from
 			return nil, nil, p.fail("the key %q is given twice", name)
 		}
 		if p.next() != ':' {
@@ -216,7 +218,7 @@ func (p *jsonParser) text() (string, error) {
 			from = p.at + 1
 		}
 	}
-	return "", p.fail("unexpected end (EOF) in a text")
+	return "", p.fail("it ends within a text, of which the quote is missing")
 }
 
 var jsonEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
@@ -226,7 +228,7 @@ var jsonEscapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': 
 func (p *jsonParser) escape() (r rune, size int, err error) {
 	b := p.b[p.at:]
 	if len(b) < 2 {
-		return 0, 0, p.fail("unexpected end (EOF) in a text")
+		return 0, 0, p.fail("it ends within a text, of which the quote is missing")
 	}
 	if r, ok := jsonEscapes[b[1]]; ok {
 		return r, 2, nil
@@ -318,7 +320,7 @@ func numberOf(s string) (any, error) {
 	if strings.ContainsAny(s, ".eE") {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return nil, fmt.Errorf("number %.40s is out of range of a float64", s)
+			return nil, fmt.Errorf("number %.40s is beyond the range of numbers (of 64 bits)", s)
 		}
 		return f, nil
 	}

@@ -55,7 +55,7 @@ func Use(l Library) error {
 			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l.Reduce, c.header, c.Decode, c.Reduce)
 		}
 		if l.Encode != nil && c.raster != nil {
-			c.ownWrite, c.Encode = c.Encode, encodeBy(l.Format, l.Encode, c.raster, c.Encode)
+			c.ownWrite, c.Encode = c.Encode, encodeBy(l.Encode, c.raster, c.Encode)
 		}
 		registry.codecs[i] = c
 		return nil
@@ -76,10 +76,10 @@ func decodeBy(library func([]byte, image.Config) (image.Image, bool), header fun
 }
 
 // encodeBy returns what encodes by a library, or else by the codec's own encoder.
-func encodeBy(format string, library func(img image.Image, quality int) ([]byte, bool), raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
+func encodeBy(library func(img image.Image, quality int) ([]byte, bool), raster func(image.Image) image.Image, own func(any) ([]byte, error)) func(any) ([]byte, error) {
 	return func(v any) ([]byte, error) {
 		img, err := guarded(func() (image.Image, error) {
-			img, err := imageOf(format, v)
+			img, err := imageOf(v)
 			if err == nil {
 				err = checkSize(img.Bounds().Dx(), img.Bounds().Dy())
 			}

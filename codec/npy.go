@@ -22,7 +22,7 @@ var npyCodec = Codec{
 	Decode: func(b []byte) (any, error) {
 		a, err := decodeNPY(b)
 		if err != nil {
-			return nil, fmt.Errorf("codec: npy: %w", err)
+			return nil, fmt.Errorf("npy: %w", err)
 		}
 		return a, nil
 	},
@@ -38,7 +38,7 @@ func encodeAnyNPY(v any) ([]byte, error) {
 	case array.Array:
 		return encodeNPY(v)
 	}
-	return nil, unsupported("npy", v, "an *array.Array")
+	return nil, unsupported("npy", v, "an array")
 }
 
 const (
@@ -151,7 +151,7 @@ func npyDescr(d array.DType) (string, error) {
 			return "<" + kind, nil
 		}
 	}
-	return "", fmt.Errorf("codec: npy: NumPy has no %v; convert to float32", d)
+	return "", fmt.Errorf("npy: NumPy has no %v; convert to float32", d)
 }
 
 // transpose returns elements in C order of those in Fortran order (the first

@@ -35,14 +35,14 @@ var npzCodec = Codec{
 	Decode: func(b []byte) (any, error) {
 		arrays, err := decodeNPZ(b)
 		if err != nil {
-			return nil, fmt.Errorf("codec: npz: %w", err)
+			return nil, fmt.Errorf("npz: %w", inPlain("npz", err))
 		}
 		return arrays, nil
 	},
 	Encode: func(v any) ([]byte, error) {
 		arrays, ok := v.(map[string]*array.Array)
 		if !ok {
-			return nil, unsupported("npz", v, "a map[string]*array.Array")
+			return nil, unsupported("npz", v, "arrays by their names")
 		}
 		return encodeNPZ(arrays)
 	},
@@ -112,14 +112,14 @@ func encodeNPZ(arrays map[string]*array.Array) ([]byte, error) {
 		}
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
 		if err != nil {
-			return nil, fmt.Errorf("codec: npz: %q: %w", name, err)
+			return nil, fmt.Errorf("npz: %q: %w", name, err)
 		}
 		if _, err := w.Write(data); err != nil {
-			return nil, fmt.Errorf("codec: npz: %q: %w", name, err)
+			return nil, fmt.Errorf("npz: %q: %w", name, err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("codec: npz: %w", err)
+		return nil, fmt.Errorf("npz: %w", err)
 	}
 	return buf.Bytes(), nil
 }

@@ -26,7 +26,7 @@ func reduceJPEG(b []byte, least image.Point) (any, image.Point, error) {
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, image.Point{}, fmt.Errorf("codec: jpeg: it is %s, and no image", called.Value(v))
+		return nil, image.Point{}, fmt.Errorf("jpeg: it is %s, and no image", called.Value(v))
 	}
 	whole := img.Bounds().Size()
 	return means(img, reduction(whole, least)), whole, nil

@@ -21,7 +21,7 @@ var textCodec = Codec{
 	Encode: func(v any) ([]byte, error) {
 		s, ok := v.(string)
 		if !ok {
-			return nil, unsupported("txt", v, "a string")
+			return nil, unsupported("txt", v, "a text")
 		}
 		b := []byte(s)
 		return b, validText("txt", b)
@@ -33,6 +33,14 @@ const byteOrderMark = "\ufeff"
 
 // validText reports where b stops being UTF-8.
 func validText(name string, b []byte) error {
+	if err := notText(b); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// notText says where b stops being UTF-8, nil if it does not.
+func notText(b []byte) error {
 	if utf8.Valid(b) {
 		return nil
 	}
@@ -44,5 +52,6 @@ func validText(name string, b []byte) error {
 		}
 		at += size
 	}
-	return fmt.Errorf("codec: %s: not UTF-8 text: byte %d is 0x%02x", name, at, b[at])
+	line, column := placeAt(b, at)
+	return fmt.Errorf("line %d, column %d: the byte 0x%02x is not UTF-8; save the file as UTF-8", line, column, b[at])
 }

@@ -30,7 +30,7 @@ func encodeTIFF(w io.Writer, v any) error {
 	case array.Array:
 		t.a = &v
 	default:
-		_, err := imageOf("tiff", v)
+		_, err := imageOf(v)
 		return err
 	}
 	if err := t.layOut(); err != nil {

@@ -39,21 +39,21 @@ var yamlCodec = Codec{
 	Update: func(old []byte, v any) ([]byte, error) {
 		b, err := guarded(func() ([]byte, error) { return updateYAML(old, v) })
 		if err != nil {
-			return nil, fmt.Errorf("codec: yaml: %w", err)
+			return nil, fmt.Errorf("yaml: %w", err)
 		}
 		return b, nil
 	},
 	Into: func(b []byte, ptr any) error {
 		_, err := guarded(func() (any, error) { return nil, intoYAML(b, ptr) })
 		if err != nil {
-			return fmt.Errorf("codec: yaml: %w", err)
+			return fmt.Errorf("yaml: %w", err)
 		}
 		return nil
 	},
 	Encode: func(v any) ([]byte, error) {
 		b, err := guarded(func() ([]byte, error) { return encodeYAML(v) })
 		if err != nil {
-			return nil, fmt.Errorf("codec: yaml: %w", err)
+			return nil, fmt.Errorf("yaml: %w", err)
 		}
 		return b, nil
 	},
@@ -62,7 +62,7 @@ var yamlCodec = Codec{
 func notingYAML(b []byte, note func(Doubt)) (any, error) {
 	v, err := guarded(func() (any, error) { return decodeYAML(b, note) })
 	if err != nil {
-		return nil, fmt.Errorf("codec: yaml: %w", err)
+		return nil, fmt.Errorf("yaml: %w", err)
 	}
 	return v, nil
 }
@@ -97,7 +97,7 @@ func intoYAML(b []byte, ptr any) error {
 // parseYAML returns the root of the only document of b, within bounds, or nil
 // if there is none.
 func parseYAML(b []byte) (*yaml.Node, error) {
-	if err := validText("yaml", b); err != nil {
+	if err := notText(b); err != nil {
 		return nil, err
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(b))

@@ -155,7 +155,7 @@ func (r yamlReader) scalar(n *yaml.Node) (any, error) {
 	if n.Tag == "!!binary" {
 		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
 		if err != nil {
-			return nil, fmt.Errorf("line %d: !!binary: %w", n.Line, err)
+			return nil, fmt.Errorf("line %d: what is !!binary is no base64: %w", n.Line, inPlain("yaml", err))
 		}
 		return b, nil
 	}

@@ -151,5 +151,10 @@ func Find(kind Kind, name string) (*Component, error) {
 		}
 		names[i] = c.Name
 	}
+	for _, other := range Kinds() {
+		if slices.ContainsFunc(All(other), func(c *Component) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("there is no %s %q; what is called so is of the kind %s", kind, name, other)
+		}
+	}
 	return nil, fmt.Errorf("there is no %s %q%s", kind, name, Suggest(name, names))
 }

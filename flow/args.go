@@ -32,7 +32,10 @@ func Params(c *component.Component, args []Arg) (any, error) {
 	for i, a := range args {
 		with = p.arg(c, with, i+1, a)
 	}
-	params := p.params(c, &yaml.Node{}, with)
+	var params any
+	if len(p.list) == 0 {
+		params = p.params(c, &yaml.Node{}, with)
+	}
 	var all []error
 	for _, e := range p.list {
 		if e.Line > 0 {

@@ -95,8 +95,8 @@ func TestParamsThatAreWrong(t *testing.T) {
 		want string
 	}{
 		{args("whole", "x"), `--whole: whole must be a whole number, not the text "x"`},
-		{args("whole", "1.5"), `--whole: whole must be a whole number, not a number`},
-		{args("text", "a", "maybe", "true"), `--maybe: maybe must be a whole number, not a truth value`},
+		{args("whole", "1.5"), `--whole: whole must be a whole number, not the number 1.5`},
+		{args("text", "a", "maybe", "true"), `--maybe: maybe must be a whole number, not the truth value true`},
 		{args("truth", "yes"), `--truth: truth must be true or false, not the text "yes"`},
 		{args("mode", "c"), `--mode: mode cannot be "c"; valid: a, b`},
 		{args("list", "1", "list", "b"), `--list: list[1] must be a whole number`},
@@ -105,7 +105,7 @@ func TestParamsThatAreWrong(t *testing.T) {
 		{args("sizes", "a=b"), `--sizes: sizes.a must be a number, not the text "b"`},
 		{args("text", "a", "text", "b"), `--text: is given twice`},
 		{args("any", "[1"), `--any: not YAML: `},
-		{args("lists", "1"), `--lists: lists[0] must be a list, not a whole number`},
+		{args("lists", "1"), `--lists: lists[0] must be a list, not the number 1`},
 		{args("step", "{map: keep-kesy}"), `--step: there is no map "keep-kesy"; did you mean "keep-keys"?`},
 		{args("step", "keep-keys"), `--step: step must be a mapping`},
 		{args("steps", "{map: keep-keys}"), `--steps: map keep-keys needs the parameter keys`},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // A Builder makes a flow in Go:
@@ -113,7 +114,7 @@ func (b *Builder) fill(n *Node) {
 	n.Params = v.Interface()
 	if c, ok := n.Params.(interface{ Check() error }); ok && len(p.list) == 0 {
 		if err := c.Check(); err != nil {
-			p.add(0, 0, err.Error())
+			p.add(0, 0, called.Error(err))
 		}
 	}
 	for _, e := range p.list {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/larder-data/larder/internal/called"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -29,12 +32,30 @@ func (e *Error) Error() string {
 	}
 	fmt.Fprintf(&b, ": %s", e.Msg)
 	if e.Excerpt != "" {
-		fmt.Fprintf(&b, "\n    %s", e.Excerpt)
+		shown, before := excerpt(e.Excerpt, e.Column-1)
+		fmt.Fprintf(&b, "\n    %s", shown)
 		if e.Column > 0 {
-			fmt.Fprintf(&b, "\n    %s^", caretIndent(e.Excerpt, e.Column-1))
+			fmt.Fprintf(&b, "\n    %s^", caretIndent(shown, before))
 		}
 	}
 	return b.String()
+}
+
+// excerpt is what is shown of a line around a column, counted from 0, and where in it the
+// column is. What no terminal shows as a character is a dot.
+func excerpt(line string, column int) (shown string, before int) {
+	const most = 160
+	runes := []rune(line)
+	for i, r := range runes {
+		if r != '\t' && !unicode.IsPrint(r) || r == utf8.RuneError {
+			runes[i] = '·'
+		}
+	}
+	from := 0
+	if column > most/2 {
+		from = min(column-most/2, max(len(runes)-most, 0))
+	}
+	return string(runes[from:min(len(runes), from+most)]), max(column-from, 0)
 }
 
 // caretIndent is white space as wide as the first n characters of line.
@@ -76,6 +97,14 @@ func newProblems(file string, content []byte) *problems {
 // to do.
 const maxProblems = 20
 
+// maxMessage bounds a message, in bytes: a name in it may be of any length.
+const maxMessage = 1000
+
+// wrong notes an error of what stands at a node.
+func (p *problems) wrong(n *yaml.Node, err error) {
+	p.add(n.Line, n.Column, called.Error(err))
+}
+
 // at notes an error at a node.
 func (p *problems) at(n *yaml.Node, format string, args ...any) {
 	p.add(n.Line, n.Column, fmt.Sprintf(format, args...))
@@ -84,6 +113,9 @@ func (p *problems) at(n *yaml.Node, format string, args ...any) {
 func (p *problems) add(line, column int, msg string) {
 	if len(p.list) >= maxProblems {
 		return
+	}
+	if len(msg) > maxMessage {
+		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
 	}
 	e := &Error{File: p.file, Line: line, Column: column, Msg: msg}
 	same := func(other *Error) bool { return other.Line == line && other.Column == column && other.Msg == msg }

@@ -46,9 +46,6 @@ func ExampleParse() {
 	_, err := flow.Parse("flow.yaml", []byte("version: 1\nnodes:\n  letters:\n    sorce: underfolder\n"), nil)
 	fmt.Println(err)
 	// Output:
-	// flow.yaml:3:3: node letters must say what it is: source, map, op or sink
-	//       letters:
-	//       ^
 	// flow.yaml:4:5: node letters has no field "sorce"; did you mean "source"?
 	//         sorce: underfolder
 	//         ^

@@ -34,6 +34,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // A Flow is a checked graph of nodes.
@@ -231,7 +232,7 @@ func (f *Flow) checkMappers() {
 		env := &component.Env{Node: n.Name, Dir: n.dir(f)}
 		for _, s := range n.steps() {
 			if _, err := s.Mapper(env); err != nil {
-				f.wrongAt(n, Input{pos: n.with}, "%s: %v", s.Component.Name, err)
+				f.wrongAt(n, Input{pos: n.with}, "%s: %s", s.Component.Name, called.Error(err))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (p *parser) includeFile(n *yaml.Node) {
 	}
 	content, err := p.texts.read(file)
 	if err != nil {
-		p.at(n, "%v", err)
+		p.wrong(n, err)
 		return
 	}
 	p.texts.add(file, content)

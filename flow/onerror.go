@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/order"
 )
 
@@ -224,7 +225,7 @@ func (v *sieve) skip(ctx context.Context, place string, i int, err error) error 
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.state.skipped = append(v.state.skipped, Skip{place, i, why.Error()})
+	v.state.skipped = append(v.state.skipped, Skip{place, i, called.Error(why)})
 	if n := len(v.state.skipped); n > v.most {
 		return fmt.Errorf("%w: %d, and on-error allows %d; the last: %w", ErrTooManySkipped, n, v.most, err)
 	}

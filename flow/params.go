@@ -15,7 +15,7 @@ import (
 // params decodes the parameters of a component, given at a place, into a value
 // of its type, with defaults for what is missing.
 func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any {
-	before := len(p.list)
+	before, misspelt := len(p.list), false
 	v := reflect.New(c.Type).Elem()
 	valid := make([]string, len(c.Params))
 	for i, param := range c.Params {
@@ -25,6 +25,7 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 		i := slices.Index(valid, f.key.Value)
 		if i < 0 {
 			p.unknown(f.key, fmt.Sprintf("%s %s", c.Kind, c.Name), valid)
+			misspelt = true
 			continue
 		}
 		param := c.Params[i]
@@ -35,6 +36,9 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 		if slices.ContainsFunc(with, func(f field) bool { return f.key.Value == param.Name }) {
 			continue
 		}
+		if param.Required && misspelt {
+			continue // it may be what was meant
+		}
 		if param.Required {
 			p.at(at, "%s %s needs the parameter %s: %s", c.Kind, c.Name, param.Name, param.Doc)
 			continue
@@ -43,7 +47,7 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 	}
 	if c, ok := v.Interface().(interface{ Check() error }); ok && len(p.list) == before {
 		if err := c.Check(); err != nil {
-			p.at(at, "%v", err)
+			p.wrong(at, err)
 		}
 	}
 	return v.Interface()
@@ -51,13 +55,13 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 
 // step reads a mapper with its parameters.
 func (p *parser) step(n *yaml.Node, what string) (s component.Step) {
-	at, with := n, []field(nil)
+	at, with, before := n, []field(nil), len(p.list)
 	for _, f := range p.fields(n, what) {
 		switch f.key.Value {
 		case "map":
 			c, err := component.Find(component.Map, f.value.Value)
 			if err != nil {
-				p.at(f.value, "%v", err)
+				p.wrong(f.value, err)
 				return s
 			}
 			s.Component = c
@@ -69,7 +73,9 @@ func (p *parser) step(n *yaml.Node, what string) (s component.Step) {
 		}
 	}
 	if s.Component == nil {
-		p.at(n, "%s must name a mapper: {map: NAME, with: {...}}", what)
+		if len(p.list) == before {
+			p.at(n, "%s must name a mapper: {map: NAME, with: {...}}", what)
+		}
 		return s
 	}
 	s.Params = p.params(s.Component, at, with)
@@ -119,6 +125,8 @@ func (p *parser) decode(n *yaml.Node, v reflect.Value, what string) {
 	default:
 		if n.Kind != yaml.ScalarNode || !setScalar(n, v) {
 			p.at(n, "%s must be %s, not %s", what, wanted(v.Kind()), kindName(n))
+		} else if v.Type() == reflect.TypeFor[component.Path]() && n.Value == "" {
+			p.at(n, "%s is empty: it must name a file or a folder", what)
 		}
 	}
 }

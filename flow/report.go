@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // A Report says what a run did. Its JSON form is what scripts read.
@@ -101,7 +102,7 @@ func (r *run) report(ctx context.Context, err error, took time.Duration) *Report
 		rep.Cache = r.Larder.Dir()
 	}
 	if err != nil {
-		rep.Status, rep.Error = Failed, err.Error()
+		rep.Status, rep.Error = Failed, called.Error(err)
 		if ctx.Err() != nil {
 			rep.Status = Interrupted
 		}

@@ -126,13 +126,18 @@ func flowName(file string) string {
 // top reads the fields of a flow. Nodes are only listed: they are read when the
 // values of all variables are known.
 func (p *parser) top(root *yaml.Node) {
-	byName := map[string]field{}
+	if root.Kind != yaml.MappingNode {
+		p.at(root, "a flow must be a mapping of names to values, which begins with version: 1, not %s", kindName(root))
+		return
+	}
+	byName, misspelt := map[string]field{}, false
 	for _, f := range p.fields(root, "a flow") {
 		if strings.HasPrefix(f.key.Value, "x-") { // what anchors are put on
 			continue
 		}
 		if !slices.Contains(topFields, f.key.Value) {
 			p.unknown(f.key, "a flow", topFields)
+			misspelt = true
 		}
 		byName[f.key.Value] = f
 	}
@@ -166,7 +171,9 @@ func (p *parser) top(root *yaml.Node) {
 	}
 	n, ok := byName["nodes"]
 	if _, includes := byName["include"]; !ok && !includes {
-		p.at(root, "a flow must have nodes")
+		if !misspelt {
+			p.at(root, "a flow must have nodes")
+		}
 	}
 	if ok {
 		for _, f := range p.fields(n.value, "nodes") {
@@ -290,6 +297,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	if !nodeName.MatchString(n.Name) {
 		p.at(f.key, "%q cannot name a node: letters, digits, _ and - only", n.Name)
 	}
+	before := len(p.list)
 	fields := p.fields(p.expand(f.value), "node "+n.Name)
 	n.Options = p.options(fields, p.defaults, "node "+n.Name, nodeFields)
 	n.with = f.key
@@ -307,7 +315,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 		}
 	}
 	if n.Component == nil {
-		if !slices.ContainsFunc(fields, func(f field) bool { return slices.Contains(nodeFields[:4], f.key.Value) }) {
+		if len(p.list) == before && !slices.ContainsFunc(fields, func(f field) bool { return slices.Contains(nodeFields[:4], f.key.Value) }) {
 			p.at(f.key, "node %s must say what it is: source, map, op or sink", n.Name)
 		}
 		return nil, false
@@ -324,7 +332,7 @@ func (p *parser) component(n *Node, f field) {
 	}
 	c, err := component.Find(component.Kind(f.key.Value), f.value.Value)
 	if err != nil {
-		p.at(f.value, "%v", err)
+		p.wrong(f.value, err)
 		return
 	}
 	n.Component = c
@@ -383,7 +391,7 @@ func (p *parser) cache(f field) *cache.Options {
 	if f.value.Kind == yaml.ScalarNode && f.value.ShortTag() == "!!bool" && f.value.Value == "false" {
 		return nil
 	}
-	valid := []string{"policy", "size", "bytes"}
+	valid, before := []string{"policy", "size", "bytes"}, len(p.list)
 	for _, g := range p.fields(f.value, "cache") {
 		switch g.key.Value {
 		case "policy":
@@ -403,7 +411,7 @@ func (p *parser) cache(f field) *cache.Options {
 			p.unknown(g.key, "cache", valid)
 		}
 	}
-	if o.Policy == "" {
+	if o.Policy == "" && len(p.list) == before {
 		p.at(f.key, "cache must name its policy: one of %s", strings.Join(cachePolicies(), ", "))
 	}
 	if o.Size == 0 && o.Bytes == 0 && o.Policy != "memo" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/yamltext"
 	"go.yaml.in/yaml/v4"
 )
@@ -142,19 +143,25 @@ func kindName(n *yaml.Node) string {
 	case yaml.MappingNode:
 		return "a mapping"
 	case yaml.SequenceNode:
+		if len(n.Content) == 0 {
+			return "an empty list"
+		}
 		return "a list"
 	case yaml.ScalarNode:
-		if name, ok := scalarNames[n.ShortTag()]; ok {
-			return name
+		if n.ShortTag() == "!!null" {
+			return "nothing"
 		}
-		return "the text " + strconv.Quote(n.Value)
+		if name, ok := scalarNames[n.ShortTag()]; ok {
+			return name + called.Short(n.Value)
+		}
+		return "the text " + strconv.Quote(called.Short(n.Value))
 	default:
 		return "that"
 	}
 }
 
 // scalarNames are what scalars are called that are no texts, by tag.
-var scalarNames = map[string]string{"!!null": "nothing", "!!bool": "a truth value", "!!int": "a whole number", "!!float": "a number"}
+var scalarNames = map[string]string{"!!bool": "the truth value ", "!!int": "the number ", "!!float": "the number "}
 
 // ParseBytes reads a number of bytes such as 256MiB, 1GB or 1000.
 func ParseBytes(s string) (int64, error) {

@@ -205,7 +205,20 @@ func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
 	}
-	return fmt.Errorf("refusing to write to %s (%s): it is no file (%s) (%w)", t.Path, t.Who, t.info.Mode().Type(), ErrSpecial)
+	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", t.Path, t.Who, special(t.info.Mode()), ErrSpecial)
+}
+
+// special is what is there that is neither a file nor a folder.
+func special(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "something else"
 }
 
 // holdsMount refuses a folder in which something is mounted.

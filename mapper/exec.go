@@ -14,11 +14,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 )
 
@@ -272,13 +274,16 @@ func (e *execution) start(ctx context.Context, dir, in, out string) (err error) 
 		return context.Cause(ctx)
 	}
 	if err != nil && bounded.Err() != nil {
-		return fmt.Errorf("command %s: it took longer than the timeout of %s, and was ended%s", strings.Join(e.Command, " "), e.Timeout, stderr.String())
+		return fmt.Errorf("command %s: it took longer than the timeout of %s, and was ended%s", e.shown(), e.Timeout, stderr.String())
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it ended well, and what it left is ended now
 	}
 	if err != nil {
-		return fmt.Errorf("command %s: %w%s", strings.Join(e.Command, " "), err, stderr.String())
+		if why := e.whyFailed(err); !errors.As(err, new(*exec.ExitError)) {
+			return fmt.Errorf("command %s: %w", e.shown(), why) // it was not run, and said nothing
+		}
+		return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), stderr.String())
 	}
 	return nil
 }
@@ -314,13 +319,13 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 		name, ext, ok := strings.Cut(f.Name(), ".")
 		switch {
 		case !f.Type().IsRegular():
-			return dataset.Sample{}, fmt.Errorf("the command left %s, which is not a regular file", f.Name())
+			return dataset.Sample{}, fmt.Errorf("the command left %s, which is not a regular file; have it write the file itself", f.Name())
 		case !ok || ext == "":
-			return dataset.Sample{}, fmt.Errorf("the command left %s, which has no extension to say how it is encoded", f.Name())
+			return dataset.Sample{}, fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s.json, or another format", f.Name(), name)
 		case !slices.Contains(e.Into, name):
-			return dataset.Sample{}, fmt.Errorf("the command left %s, and item %s is not in its list into: %v", f.Name(), name, e.Into)
+			return dataset.Sample{}, fmt.Errorf("the command left %s, and item %s is not in its list into: %s", f.Name(), name, strings.Join(e.Into, ", "))
 		case slices.ContainsFunc(fields, func(g dataset.Field) bool { return g.Key == name }):
-			return dataset.Sample{}, fmt.Errorf("the command left item %s twice, under two extensions", name)
+			return dataset.Sample{}, fmt.Errorf("the command left item %s twice, under two extensions; have it leave one", name)
 		}
 		info, err := f.Info()
 		if err != nil {
@@ -336,7 +341,7 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes(ext, b)})
 	}
 	if len(fields) < len(e.Into) {
-		return dataset.Sample{}, fmt.Errorf("the command left %d of the %d items %v", len(fields), len(e.Into), e.Into)
+		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as $LARDER_OUT/%s.json, or name only what it makes in into", strings.Join(missing(e.Into, fields), ", "), missing(e.Into, fields)[0])
 	}
 	return dataset.NewSample(fields...), nil
 }
@@ -344,7 +349,12 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 // tail keeps the end of what is written to it.
 type tail struct{ b []byte }
 
-const tailBytes = 2000
+const (
+	tailBytes = 2000
+	tailLines = 30
+
+	noTextBytes = 60 // shown of what is no text
+)
 
 var _ io.Writer = (*tail)(nil)
 
@@ -361,5 +371,17 @@ func (t *tail) String() string {
 	if len(text) == 0 {
 		return " (nothing on stderr)"
 	}
-	return "; its stderr ends:\n    " + strings.ReplaceAll(string(text), "\n", "\n    ")
+	if !utf8.Valid(bytes.TrimLeftFunc(text, func(r rune) bool { return r == utf8.RuneError })) {
+		return "; its stderr is no text, and ends: " + called.Short(string(text[max(0, len(text)-noTextBytes):]))
+	}
+	lines := strings.Split(string(text), "\n")
+	end := lines[max(0, len(lines)-tailLines):]
+	return "; its stderr ends:\n    " + strings.Join(end, "\n    ")
+}
+
+// missing are the names of the items that are not there.
+func missing(names []string, fields []dataset.Field) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == name })
+	})
 }

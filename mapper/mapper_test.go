@@ -217,7 +217,7 @@ func TestExecErrors(t *testing.T) {
 		{"exit status", "echo details >&2; exit 7", "exit status 7"},
 		{"end of stderr", "seq 100000 >&2; echo the end >&2; exit 1", "the end"},
 		{"an item too many", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/c.txt"`, "item c is not in its list"},
-		{"an item missing", "true", "left 0 of the 1 items"},
+		{"an item missing", "true", "did not make item b"},
 		{"no extension", `touch "$LARDER_OUT/b"`, "no extension"},
 		{"a folder", `mkdir "$LARDER_OUT/b.txt"`, "not a regular file"},
 		{"a link", `ln -s /etc/passwd "$LARDER_OUT/b.txt"`, "not a regular file"},

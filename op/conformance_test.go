@@ -181,7 +181,7 @@ func TestRefusedOfADataset(t *testing.T) {
 		says   string
 	}{
 		{"split", op.Split{Sizes: []any{int64(12), int64(10)}}, one(15), "have 22 elements, and there are 15"}, // was 12, 3
-		{"split", op.Split{Sizes: []any{int64(12)}}, one(15), "leave the rest"},
+		{"split", op.Split{Sizes: []any{int64(12)}}, one(15), "give the rest to one of them"},
 		{"cycle", op.Cycle{N: 1}, one(0), "empty"},
 		{"pad", op.Pad{Length: 1}, one(0), "outside of 0"},
 		{"pad", op.Pad{Length: 2}, one(3), "truncate: true"},

@@ -92,8 +92,8 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 	for where, says := range map[string]string{
 		"lenn(meta) > 1":       `there is no function "lenn"`,
 		"let f = 1; f() == 1":  `there is no function "f"`,
-		"let len = 1; len > 0": "cannot redeclare",
-		"let now = 1; now > 0": "cannot redeclare",
+		"let len = 1; len > 0": "which is taken",
+		"let now = 1; now > 0": "which is taken",
 		"::now() == nil":       "now is not available",
 		"$env['meta'] != nil":  "name the items",
 	} {

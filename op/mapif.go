@@ -130,7 +130,7 @@ func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, e
 	}
 	ok, err := truth(v)
 	if err != nil {
-		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", c.where.Text(), err)}
+		return false, &dataset.SampleError{Node: c.node, Index: i, Err: fmt.Errorf("expression %s: %w", expression.Brief(c.where.Text()), err)}
 	}
 	return ok, nil
 }

@@ -60,7 +60,7 @@ func scan[T any](ctx context.Context, env *component.Env, name, text string, in 
 			}
 			t, err := convert(v)
 			if err != nil {
-				return t, fmt.Errorf("expression %s: %w", e.Text(), err)
+				return t, fmt.Errorf("expression %s: %w", expression.Brief(e.Text()), err)
 			}
 			return t, nil
 		},

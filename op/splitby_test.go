@@ -203,7 +203,7 @@ func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 		"stratify and hash cannot both":          {Sizes: half, Stratify: "a", Hash: "b"},
 		"seed is of use only with hash":          {Sizes: half, Seed: 1},
 		"with hash, sizes must be fractions":     {Sizes: []any{int64(3), nil}, Hash: "a"},
-		"unexpected token":                       {Sizes: half, Hash: "a +"},
+		"it ends where more is":                  {Sizes: half, Hash: "a +"},
 		"there is no function \"f\"":             {Sizes: half, Stratify: "f(a)"},
 		`rest cannot be "keep"`:                  {Sizes: half, Rest: "keep"},
 		"leave a rest to a part that is null":    {Sizes: []any{0.5, 0.4}},

@@ -13,7 +13,7 @@ import (
 // position p it has what [Shuffle] of epoch p/n has at p%n.
 func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	if epochs < 0 || n < 0 {
-		return nil, fmt.Errorf("order: cannot pass %d times over %d elements", epochs, n)
+		return nil, fmt.Errorf("cannot pass %d times over %d elements", epochs, n)
 	}
 	if _, err := product(n, epochs); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s Shuffles) Next(index, after int) (int, bool) {
 // once.
 func Shard(n, rank, ranks int) (Order, error) {
 	if ranks < 1 || rank < 0 || rank >= ranks {
-		return nil, fmt.Errorf("order: there is no rank %d of %d", rank, ranks)
+		return nil, fmt.Errorf("there is no rank %d of %d", rank, ranks)
 	}
 	return Affine{Start: rank, Step: ranks, N: max(0, (n-rank+ranks-1)/ranks)}, nil
 }
@@ -99,7 +99,7 @@ type Pool struct {
 // list of all positions from its first call on.
 func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	if draws < 0 {
-		return nil, fmt.Errorf("order: cannot draw %d times", draws)
+		return nil, fmt.Errorf("cannot draw %d times", draws)
 	}
 	if draws == 0 {
 		return Identity(0), nil
@@ -108,12 +108,12 @@ func Mix(draws int, seed uint64, pools ...Pool) (Order, error) {
 	sum := 0.0
 	for i, p := range pools {
 		if p.N < 1 || !(p.Weight >= 0) {
-			return nil, fmt.Errorf("order: pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
+			return nil, fmt.Errorf("pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
 		}
 		sum += p.Weight
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) {
-		return nil, fmt.Errorf("order: the weights of the pools add up to %v: there is nothing to draw by", sum)
+		return nil, fmt.Errorf("the weights of the pools add up to %v: there is nothing to draw by", sum)
 	}
 	share, start, last := 0.0, 0, 0
 	for k, p := range pools {

@@ -23,7 +23,7 @@ func resolveAll(n int, indices []int) ([]int, error) {
 	for pos, i := range indices {
 		var err error
 		if resolved[pos], err = Resolve(n, i); err != nil {
-			return nil, fmt.Errorf("order: indices[%d]: %w", pos, err)
+			return nil, fmt.Errorf("indices[%d]: %w", pos, err)
 		}
 	}
 	return resolved, nil

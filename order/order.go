@@ -38,7 +38,7 @@ func checkPos(pos, n int) {
 // negative one counts from the end. One outside of them is an error.
 func Resolve(n, index int) (int, error) {
 	if index < -n || index >= n {
-		return 0, fmt.Errorf("%d is outside of %d elements", index, n)
+		return 0, fmt.Errorf("%d is outside of %d elements, which are counted from 0, or by negative numbers from the end", index, n)
 	}
 	if index < 0 {
 		index += n
@@ -85,7 +85,7 @@ func Slice(n int, start, stop, step *int) (Order, error) {
 		by = *step
 	}
 	if by == 0 {
-		return nil, fmt.Errorf("order: the step of a slice must not be 0")
+		return nil, fmt.Errorf("the step of a slice must not be 0")
 	}
 	low, high := 0, n // bounds that a position may take
 	from, to := 0, n
@@ -128,7 +128,7 @@ func Repeat(n int, times float64) (Order, error) {
 // repeated is n*times positions.
 func repeated(n int, times float64) (int, error) {
 	if !(times >= 0) || times > maxPositions {
-		return 0, fmt.Errorf("order: cannot repeat %v times", times)
+		return 0, fmt.Errorf("cannot repeat %v times; at most %d are possible", times, int64(maxPositions))
 	}
 	whole, part := math.Modf(times)
 	total, err := product(n, int(whole))
@@ -137,7 +137,7 @@ func repeated(n int, times float64) (int, error) {
 	}
 	more := int(math.Round(part * float64(n)))
 	if more > maxPositions-total {
-		return 0, fmt.Errorf("order: %v times %d positions are too many", times, n)
+		return 0, fmt.Errorf("%v times %d positions are too many", times, n)
 	}
 	return total + more, nil
 }
@@ -145,10 +145,10 @@ func repeated(n int, times float64) (int, error) {
 // Cycle is n elements, again and again up to total positions.
 func Cycle(n, total int) (Order, error) {
 	if total < 0 {
-		return nil, fmt.Errorf("order: cannot have %d positions", total)
+		return nil, fmt.Errorf("cannot have %d positions", total)
 	}
 	if n == 0 && total > 0 {
-		return nil, fmt.Errorf("order: an empty source cannot fill %d positions", total)
+		return nil, fmt.Errorf("an empty source cannot fill %d positions", total)
 	}
 	return Cycled{N: n, Total: total}, nil
 }
@@ -238,7 +238,7 @@ const maxPositions = math.MaxInt >> 1
 func product(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high != 0 || low > maxPositions {
-		return 0, fmt.Errorf("order: %d times %d positions are too many", b, a)
+		return 0, fmt.Errorf("%d times %d positions are too many", b, a)
 	}
 	return int(low), nil
 }

@@ -7,14 +7,14 @@ import "fmt"
 // the last element. A total below n, or elements out of nothing, are errors.
 func Pad(n, total, with int) (Order, error) {
 	if total < n {
-		return nil, fmt.Errorf("order: %d elements do not fit in %d positions", n, total)
+		return nil, fmt.Errorf("%d elements do not fit in %d positions", n, total)
 	}
 	if n == 0 && total == 0 {
 		return Padded{}, nil
 	}
 	with, err := Resolve(n, with)
 	if err != nil {
-		return nil, fmt.Errorf("order: the element to pad with: %w", err)
+		return nil, fmt.Errorf("the element to pad with: %w", err)
 	}
 	return Padded{N: n, Total: total, With: with}, nil
 }

@@ -10,7 +10,7 @@ import (
 // [0, n), forward and inverse in constant time.
 func Shuffle(n int, seed, epoch uint64) (Order, error) {
 	if n < 0 {
-		return nil, fmt.Errorf("order: cannot shuffle %d elements", n)
+		return nil, fmt.Errorf("cannot shuffle %d elements", n)
 	}
 	return newShuffled(n, seed, epoch), nil
 }

@@ -49,12 +49,12 @@ func Split(n int, parts ...Part) ([]int, error) {
 			share += p.fraction
 		case restPart:
 			if rest >= 0 {
-				return nil, fmt.Errorf("order: a split can have one rest")
+				return nil, fmt.Errorf("a split can have one rest")
 			}
 			rest = i
 		}
 		if sizes[i] < 0 {
-			return nil, fmt.Errorf("order: part %d of a split has a negative size", i)
+			return nil, fmt.Errorf("part %d of a split has a negative size", i)
 		}
 		used += sizes[i]
 	}
@@ -62,12 +62,12 @@ func Split(n int, parts ...Part) ([]int, error) {
 		used += roundUp(sizes, remainders, n-used)
 	}
 	if used > n {
-		return nil, fmt.Errorf("order: the parts have %d elements, and there are %d", used, n)
+		return nil, fmt.Errorf("the parts are to have %d elements, and there are %d; make them smaller, or one of them null: the rest", used, n)
 	}
 	if rest >= 0 {
 		sizes[rest] = n - used
 	} else if used < n {
-		return nil, fmt.Errorf("order: the parts have %d elements of %d; leave the rest to one of them", used, n)
+		return nil, fmt.Errorf("the parts have %d of %d elements; give the rest to one of them (null), or to none (rest: drop)", used, n)
 	}
 	return sizes, nil
 }

@@ -29,6 +29,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,7 +169,7 @@ func (s *Schema) compile() error {
 func (it *Item) compile() (err error) {
 	kinds := []Kind{Image, Array, Document, Text, Bytes, Other}
 	if it.Kind != "" && !slices.Contains(kinds, it.Kind) {
-		return fmt.Errorf("kind cannot be %q; valid: %v", it.Kind, kinds)
+		return fmt.Errorf("kind cannot be %q; valid: %s", it.Kind, strings.Trim(fmt.Sprint(kinds), "[]"))
 	}
 	for of, asked := range map[Kind]bool{
 		Image:    it.Width != nil || it.Height != nil || it.Channels != nil,
@@ -208,7 +209,6 @@ func compileJSON(schema any) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	const here = "larder:///schema"
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothingOutside{})
 	c.AssertFormat()
@@ -217,10 +217,36 @@ func compileJSON(schema any) (*jsonschema.Schema, error) {
 	}
 	compiled, err := c.Compile(here)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, fmt.Errorf("schema: %s", whyNoSchema(err))
 	}
 	return compiled, nil
 }
+
+// whyNoSchema says in one line what of a JSON Schema is wrong, and where in it.
+func whyNoSchema(err error) string {
+	var found []string
+	for line := range strings.Lines(strings.ReplaceAll(err.Error(), here, "")) {
+		m := wrongAt.FindStringSubmatch(strings.TrimSpace(line))
+		if m != nil && !strings.HasSuffix(m[2], "failed") {
+			found = append(found, strings.TrimPrefix(strings.ReplaceAll(m[1], "/", "."), ".")+": "+m[2])
+		}
+	}
+	if len(found) > 0 {
+		return "this is no JSON Schema: " + strings.TrimPrefix(strings.Join(found, "; "), ": ")
+	}
+	if m := pointsNowhere.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Sprintf("it refers to %s, which is not in it", m[1])
+	}
+	return err.Error()
+}
+
+// here is the name of a schema in itself.
+const here = "larder:///schema"
+
+var (
+	wrongAt       = regexp.MustCompile(`^- at '(.*?)': (.*)$`)
+	pointsNowhere = regexp.MustCompile(`json-pointer in ".*?(#.*)" not found`)
+)
 
 // nothingOutside keeps a schema from having files and networks read.
 type nothingOutside struct{}

@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 			[]string{"item image: its width is 4, want from 0 to 3", "item image: its height is 3, want at least 4", "item image: it has 4 channels, want 1 or 3"}},
 		{"grey", "{image: {kind: image, channels: [1]}}", item("image", "png", image.NewGray(image.Rect(0, 0, 1, 1))), nil},
 		{"colour", "{image: {kind: image, channels: [3]}}", item("image", "jpeg", image.NewRGBA(image.Rect(0, 0, 1, 1))), nil},
-		{"damaged", "{image: {kind: image}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, []string{"item image: 2 bytes of png: codec: png: "}},
+		{"damaged", "{image: {kind: image}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, []string{"item image: 2 bytes of png: png: it is cut off"}},
 		{"not decoded unless asked", "{image: {ext: [png]}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, nil},
 		{"array", "{a: {kind: array, dtype: [float32, int8], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 0, 2)), nil},
 		{"another array", "{a: {kind: array, dtype: [float32], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 3, 3)),
@@ -114,7 +114,7 @@ func TestClosed(t *testing.T) {
 
 func TestBadSchemas(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
-		{"", "no documents"},
+		{"", "it is empty"},
 		{"version: 2", "version is 2"},
 		{"version: 1\nitems:\n  a:\n    knid: image", "line 4"},
 		{"version: 1\nitems: {a: {kind: picture}}", `item a: kind cannot be "picture"`},

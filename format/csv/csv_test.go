@@ -88,9 +88,9 @@ func TestBadTables(t *testing.T) {
 		source  csv.Source
 		want    string
 	}{
-		{"a,b\nx,1\n\ny\n", csv.Source{}, "x.csv:4:1: wrong number of fields"},
-		{"a,b\nx,1\ny,\"2\nz,3\n", csv.Source{}, "x.csv:4:5: the row that begins in line 3: extraneous or missing \" in quoted-field"},
-		{"a,b\nx\"y,1\n", csv.Source{}, "x.csv:2:2: bare \""},
+		{"a,b\nx,1\n\ny\n", csv.Source{}, "x.csv:4:1: this row has 1 of the 2 fields"},
+		{"a,b\nx,1\ny,\"2\nz,3\n", csv.Source{}, "x.csv:4:5: the row that begins in line 3: a field in quotes does not end"},
+		{"a,b\nx\"y,1\n", csv.Source{}, "x.csv:2:2: a quote"},
 		{"a,b\rx,1\r", csv.Source{}, "x.csv:1:4: a carriage return without a line feed"},
 		{"a,b\nx,\"1\r\n\"\ry,2\n", csv.Source{}, "x.csv:3:2: the row that begins in line 2: a carriage return without a line feed"},
 		{"", csv.Source{}, "the table is empty"},

@@ -80,6 +80,9 @@ func (s Source) checkColumns(columns []string) error {
 		return fmt.Errorf("there are %d columns; at most %d can be items", len(columns), maxColumns)
 	}
 	for i, c := range columns {
+		if !utf8.ValidString(c) || strings.ContainsRune(c, 0) {
+			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz or .zst, and those of spreadsheets are to be exported as CSV in UTF-8")
+		}
 		if c == "" {
 			return fmt.Errorf("column %d has no name", i+1)
 		}
@@ -134,7 +137,7 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
 		err := t.scan(path, r, add)
 		if at, ok := errors.AsType[*csv.ParseError](err); ok {
-			if err = at.Err; at.StartLine < at.Line {
+			if err = errors.New(csvtext.Explain(at.Err)); at.StartLine < at.Line {
 				err = fmt.Errorf("the row that begins in line %d: %w", at.StartLine, err)
 			}
 			return rows.At(path, at.Line, at.Column, err)
@@ -178,14 +181,14 @@ func (t *table) scan(path string, r io.Reader, add func(start int64)) error {
 	if t.columns == nil {
 		header, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return errors.New("the table is empty: it must begin with a row of the names of its columns, or these must be given with columns")
+			return fmt.Errorf("%s: the table is empty: it must begin with a row of the names of its columns, or these must be given with columns", path)
 		}
 		if err != nil {
 			return err
 		}
 		t.columns = slices.Clone(header)
 		if err := t.checkColumns(t.columns); err != nil {
-			return err
+			return rows.At(path, 1, 1, err)
 		}
 	}
 	for {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	pathpkg "path"
 	"path/filepath"
 	"slices"
@@ -96,6 +97,9 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 	err := l.add(ctx, "", s.Recursive || s.Label)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", root)
+	}
+	if info, serr := os.Stat(root); serr == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, and images are read from a folder: name that", root)
 	}
 	if err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func (s Sink) prepare(path string) (there bool, err error) {
 	case err != nil:
 		return false, err
 	case s.Overwrite != output.Replace:
-		return true, fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
+		return true, output.Exists("%s is already there; remove it, or say overwrite: replace", path)
 	}
 	return true, checkOurs(path, path)
 }
@@ -212,7 +212,7 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	}
 	name, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", w.Name, expression.Shown(v))
+		return "", fmt.Errorf("name: expression %s: is %s; it must be a text, such as string(...) gives", expression.Brief(w.Name), expression.Shown(v))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !output.SafeName(part) {
@@ -269,7 +269,7 @@ func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	}
 	w.bytes.Add(n)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is already there: this file system takes the names of two files for one (%w)", name, fs.ErrExist)
+		return output.Exists("%s is already there: this file system takes the names of two files for one", name)
 	}
 	return err
 }

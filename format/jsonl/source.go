@@ -262,7 +262,7 @@ func check(text []byte) (at int, err error) {
 	}
 	err = json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return max(0, int(syntax.Offset)-1), err
+		return max(0, int(syntax.Offset)-1), explain(text, syntax)
 	}
 	return 0, err
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -115,7 +114,7 @@ func (s *Staged) Discard() {
 
 // already is the error of a path that is taken.
 func already(path string) error {
-	return fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
+	return Exists("%s is already there; remove it, or say overwrite: replace", path)
 }
 
 // same reports whether what is at a path has the content of a file, reading no

@@ -89,6 +89,9 @@ func list(root string) (*listing, error) {
 // note notes the folders that are there: what is wrong, listing them says.
 func (l *listing) note() error {
 	for _, dir := range []string{l.root, filepath.Join(l.root, dataFolder)} {
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is a file, where a folder is needed: of a dataset that is no underfolder, name the format, such as jsonl, csv or images", dir)
+		}
 		if err := l.Folder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -113,9 +113,9 @@ func (s Sink) prepare(path string) (*target, error) {
 	switch {
 	case !there:
 	case s.Overwrite == Forbid:
-		return nil, fmt.Errorf("%s is already there; remove it, or say overwrite: replace (%w)", path, fs.ErrExist)
+		return nil, output.Exists("%s is already there; remove it, or say overwrite: replace", path)
 	case s.Overwrite == IfEmpty && len(entries) > 0:
-		return nil, fmt.Errorf("%s is not empty (it has %s); remove it, or say overwrite: replace (%w)", path, entries[0].Name(), fs.ErrExist)
+		return nil, output.Exists("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
 	case s.Overwrite == Replace:
 		if err := looksOurs(path, path); err != nil {
 			return nil, err

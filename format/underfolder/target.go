@@ -120,7 +120,7 @@ func (t *target) put(name string, create func(path string) error) error {
 		t.mu.Unlock()
 		err := create(dst)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is already there: this file system takes the names of two items for one; rename an item (%w)", dst, fs.ErrExist)
+			return output.Exists("%s is already there: this file system takes the names of two items for one; rename an item", dst)
 		}
 		return err
 	}
@@ -158,7 +158,7 @@ func (t *target) publish(from, name string) error {
 }
 
 func alreadyThere(file string) error {
-	return fmt.Errorf("%s is already there; say overwrite: overwrite-files to replace files (%w)", file, fs.ErrExist)
+	return output.Exists("%s is already there; say overwrite: overwrite-files to replace files", file)
 }
 
 // finish marks the folder as complete and puts it in its place. If what is

@@ -26,6 +26,8 @@ func Value(v any) string {
 		return "a number"
 	case time.Time:
 		return "a time"
+	case time.Duration:
+		return "a duration"
 	case image.Image:
 		return "an image"
 	case *array.Array, array.Array:
@@ -36,6 +38,9 @@ func Value(v any) string {
 		return fmt.Sprintf("a %T", v)
 	}
 	t := reflect.TypeOf(v)
+	if name := Type(t.String()); name != "" {
+		return name
+	}
 	if t.Name() != "" && t.PkgPath() != "" {
 		return fmt.Sprintf("a %T", v)
 	}

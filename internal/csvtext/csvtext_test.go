@@ -57,7 +57,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		"a,b\n\nx\"y,1": {StartLine: 3, Line: 3, Column: 2, Err: csv.ErrBareQuote},
 		"\"a\nb\"c,1":   {StartLine: 1, Line: 2, Column: 2, Err: csv.ErrQuote},
 		"\"a\nb,":       {StartLine: 1, Line: 2, Column: 3, Err: csv.ErrQuote},
-		"a,b\nc\n":      {StartLine: 2, Line: 2, Column: 1, Err: csv.ErrFieldCount},
+		"a,b\nc\n":      {StartLine: 2, Line: 2, Column: 1, Err: csvtext.FieldsError{Has: 1, Needs: 2}},
 	} {
 		_, err := rows(text, ',')
 		if got, ok := errors.AsType[*csv.ParseError](err); !ok || *got != want {

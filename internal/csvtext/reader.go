@@ -74,7 +74,7 @@ func (r *Reader) Read() ([]string, error) {
 		r.Fields = len(r.ends)
 	}
 	if len(r.ends) != r.Fields {
-		return nil, &csv.ParseError{StartLine: first, Line: first, Column: 1, Err: csv.ErrFieldCount}
+		return nil, &csv.ParseError{StartLine: first, Line: first, Column: 1, Err: FieldsError{len(r.ends), r.Fields}}
 	}
 	return r.fields(), nil
 }

@@ -31,7 +31,7 @@ func Document(v any) (any, error) {
 		return v, nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("the value is %v, which documents cannot hold; say what stands for it, as in y == 0 ? nil : x / y", v)
+			return nil, fmt.Errorf("the value is %s, which documents cannot hold; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(v))
 		}
 		return v, nil
 	case []any:
@@ -81,4 +81,15 @@ func object[K comparable, T any](from map[K]T) (any, error) {
 		out[name] = v
 	}
 	return out, nil
+}
+
+// shownFloat is a number that is infinite or none, in a message.
+func shownFloat(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "no number"
+	case v < 0:
+		return "-infinite"
+	}
+	return "infinite"
 }

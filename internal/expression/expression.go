@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -36,9 +37,12 @@ type Expression struct {
 
 // Compile reads a formula. The error says what is wrong with it, and where.
 func Compile(text string) (*Expression, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("expression: it is empty; write what is to be found out, such as metadata.size > 3")
+	}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("expression: %w", inPlain(err))
+		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
 	}
 	names := &identifiers{bound: map[*ast.IdentifierNode]bool{}}
 	ast.Walk(&tree.Node, names)
@@ -47,11 +51,11 @@ func Compile(text string) (*Expression, error) {
 	}
 	// As it is written it is compiled for what is wrong with its types.
 	if _, err := expr.Compile(text, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{})); err != nil {
-		return nil, fmt.Errorf("expression: %w", inPlain(err))
+		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
 	}
 	program, err := expr.Compile(text, expr.Env(signatures()), expr.AllowUndefinedVariables(), expr.Patch(asItems{}), expr.Patch(metered{}))
 	if err != nil {
-		return nil, fmt.Errorf("expression: %w", inPlain(err))
+		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
 	}
 	return &Expression{source: text, reads: names.items(), may: names.may, program: program}, nil
 }
@@ -270,7 +274,7 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 		err = m.result(v)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("expression %s: %w", e.source, inPlain(err))
+		return nil, fmt.Errorf("expression %s: %w", Brief(e.source), inPlain(e.source, err))
 	}
 	return v, nil
 }

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -292,7 +293,7 @@ func integers(a, b any) (x, y int64, ok bool) {
 	return x, y, ok && other
 }
 
-// Shown is a value in a message, if it is short.
+// Shown is a value in a message, if it is short and a document can hold it.
 func Shown(v any) string {
 	const most = 1 << 10
 	small := meter{left: most}
@@ -301,8 +302,19 @@ func Shown(v any) string {
 		small.all(v)
 		return
 	}
-	if fits() {
-		return fmt.Sprintf("%v, %s", v, called.Value(v))
+	if v == nil {
+		return called.Value(v)
 	}
-	return called.Value(v) + " that is too long to be shown"
+	if !fits() {
+		return called.Value(v) + " that is too long to be shown"
+	}
+	if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
+		return "a number that is infinite or none, as of a division by zero"
+	}
+	if d, err := Document(v); err == nil {
+		if text, err := json.Marshal(d); err == nil {
+			return called.Short(string(text)) + ", " + called.Value(v)
+		}
+	}
+	return called.Value(v)
 }

@@ -1,12 +1,18 @@
 package expression
 
 import (
-	"regexp"
+	"cmp"
+	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/expr-lang/expr/file"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
-// A plain error says what the language's own error does, in the words of people: it
-// names types of Go.
+// A plain error says what the language's own error does, in the words of people: that
+// one names types of Go and tokens.
 type plain struct {
 	text string
 	err  error
@@ -15,56 +21,67 @@ type plain struct {
 func (p *plain) Error() string { return p.text }
 func (p *plain) Unwrap() error { return p.err }
 
-// inPlain puts an error of the language into such words. The place in the expression, at
-// its end, stays.
-func inPlain(err error) error {
-	all := err.Error()
-	text, place := all, ""
-	if m := placed.FindStringSubmatchIndex(all); m != nil {
-		text, place = all[:m[0]], " "+strings.TrimSpace(all[m[0]:])
+// inPlain puts an error of the language into such words: what is wrong, the line and the
+// column in the formula, and that line with a mark under the place.
+func inPlain(source string, err error) error {
+	e, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return &plain{say(err.Error(), ""), err}
 	}
-	for _, w := range words {
-		text = w.is.ReplaceAllString(text, w.as)
+	text := say(e.Message, wordAt(source, e.Line, e.Column))
+	if e.Snippet != "" {
+		text = fmt.Sprintf("%s (%d:%d)%s", text, e.Line, e.Column+1, excerpt(source, e.Line, e.Column))
 	}
-	if text = strings.TrimSpace(text); text+place == all {
-		return err
-	}
-	return &plain{text + place, err}
+	return &plain{text, err}
 }
 
-var placed = regexp.MustCompile(` +\(\d+:\d+\)$`)
+// excerpt is a line of a formula with a mark under a column, counted from 0; of a long
+// line, what is around it.
+func excerpt(source string, line, column int) string {
+	const before, most = 60, 120
+	runes := lineOf(source, line)
+	from := 0
+	if column > before {
+		from = min(column-before, max(len(runes)-most, 0))
+	}
+	shown := strings.ReplaceAll(string(runes[from:min(len(runes), from+most)]), "\t", " ")
+	return fmt.Sprintf("\n | %s\n | %s^", shown, strings.Repeat(".", max(column-from, 0)))
+}
 
-var words = []struct {
-	is *regexp.Regexp
-	as string
-}{
-	{regexp.MustCompile(`interface conversion: interface \{\} is (.+), not (\S+)`), "it is $1, and must be $2"},
-	{regexp.MustCompile(`interface conversion: (.+) is nil, not (\S+)`), "it is null, and must be $2"},
-	{regexp.MustCompile(`reflect\.Value\.MapIndex: value of type (\S+) is not assignable to type string`), "the names in a mapping are texts, and this is $1"},
-	{regexp.MustCompile(`reflect: call of \S+ on (\S+) Value`), "it cannot be done with $1"},
-	{regexp.MustCompile(`^invalid operation: int\(string\)$`), "a text has no parts of a name"},
-	{regexp.MustCompile(`^invalid operation: in \(mismatched types .+ and (.+)\)$`), "in needs a list, a mapping or a text after it, not $1"},
-	{regexp.MustCompile(`^invalid operation: (.+) \(mismatched types (.+) and (.+)\)$`), "$1 cannot be done with $2 and $3"},
-	{regexp.MustCompile(`^invalid operation: (?:int|float)\((.*)\)$`), "$1 is no number"},
-	{regexp.MustCompile(`^invalid operation: (.+)$`), "$1 cannot be done"},
-	{regexp.MustCompile(`invalid argument for (\w+) \(type (.+?)\)`), "$1 cannot be done with $2"},
-	{regexp.MustCompile(`cannot use (.+?) as argument \(type (.+?)\) to call (\w+) *`), "$3 needs $2, not $1 "},
-	{regexp.MustCompile(`builtin (\w+) takes only (\w+) \(got (.+?)\)`), "$1 needs $2, not $3"},
-	{regexp.MustCompile(`cannot fetch (\S+) from (\S+)`), "there is no $1 in $2"},
-	{regexp.MustCompile(`integer divide by zero`), "a division by zero"},
-	// The types.
-	{regexp.MustCompile(`map\[\w+\](interface \{\}|any)`), "a mapping"},
-	{regexp.MustCompile(`\[\](interface \{\}|any)`), "a list"},
-	{regexp.MustCompile(`\*?\bimage\.[A-Z]\w*`), "an image"},
-	{regexp.MustCompile(`\*?\barray\.Array\b`), "an array"},
-	{regexp.MustCompile(`\btime\.Time\b`), "a time"},
-	{regexp.MustCompile(`<nil>|\bnil\b`), "null"},
-	{regexp.MustCompile(`(needs|not|is|be|with|of|in|^|and|: |[-+*/%<>=]) ?\bstring\b`), "$1 a text"},
-	{regexp.MustCompile(`(needs|not|is|be|with|of|in|^|and|: |[-+*/%<>=]) ?\b(u?int(8|16|32|64)?)\b`), "$1 a whole number"},
-	{regexp.MustCompile(`(needs|not|is|be|with|of|in|^|and|: |[-+*/%<>=]) ?\bfloat(32|64)\b`), "$1 a number"},
-	{regexp.MustCompile(`(needs|not|is|be|with|of|in|^|and|: |[-+*/%<>=]) ?\bbool\b`), "$1 a truth value"},
-	{regexp.MustCompile(`(needs|not) array\b`), "$1 a list"},
-	{regexp.MustCompile(`\bstring (?P<op>[-+*/%<>=]+) `), "a text $op "},
-	{regexp.MustCompile(`\bu?int(?:8|16|32|64)? (?P<op>[-+*/%<>=]+) `), "a whole number $op "},
-	{regexp.MustCompile(`  +`), " "},
+// wordAt is the name that stands at a column, counted from 0, or "".
+func wordAt(source string, line, column int) string {
+	runes := lineOf(source, line)
+	end := column
+	for end < len(runes) && (runes[end] == '_' || 'a' <= runes[end] && runes[end] <= 'z' || 'A' <= runes[end] && runes[end] <= 'Z') {
+		end++
+	}
+	if column > len(runes) {
+		return ""
+	}
+	return string(runes[column:end])
+}
+
+func lineOf(source string, line int) []rune {
+	lines := strings.Split(source, "\n")
+	if line < 1 || line > len(lines) {
+		return nil
+	}
+	return []rune(lines[line-1])
+}
+
+// say puts the message of an error of the language into words. The name is what stands
+// where it was found.
+func say(message, name string) string {
+	message = strings.TrimPrefix(strings.TrimSpace(message), "runtime error: ")
+	for _, s := range sayings {
+		if m := s.is.FindStringSubmatch(message); m != nil {
+			return s.as(m, cmp.Or(name, "it"))
+		}
+	}
+	return message
+}
+
+// Brief is a formula for a message: on one line, and not too long.
+func Brief(source string) string {
+	return called.Short(strings.Join(strings.Fields(source), " "))
 }

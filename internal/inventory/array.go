@@ -18,7 +18,7 @@ var elementTypes = [...]string{
 	"float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 }
 
-var errArray = errors.New("inventory: not an array")
+var errArray = errors.New("not an array")
 
 // readArray reads the type and the shape of an array: as codec says, a byte
 // that is 0 for nil, the type of elements, the rank in two bytes, and 8 bytes

@@ -35,7 +35,7 @@ func ClearManifests(ctx context.Context, s store.Store, names ...string) (Remove
 			continue
 		}
 		if err != nil {
-			return Removed{}, fmt.Errorf("inventory: manifest %q: %w", name, err)
+			return Removed{}, fmt.Errorf("manifest %q: %w", name, err)
 		}
 		for _, k := range m.Keys {
 			named[k] = true
@@ -51,7 +51,7 @@ func ClearManifests(ctx context.Context, s store.Store, names ...string) (Remove
 func followLinks(ctx context.Context, s store.Records, keys map[key.Key]bool) error {
 	for info, err := range s.Records(ctx) {
 		if err != nil {
-			return fmt.Errorf("inventory: %w", err)
+			return err
 		}
 		if !info.Link.IsZero() && keys[info.Key] {
 			keys[info.Link] = true
@@ -78,7 +78,7 @@ func clearAll(ctx context.Context, s store.Store, manifests []string, goes func(
 	}
 	for _, name := range manifests {
 		if err := s.DeleteManifest(ctx, name); err != nil {
-			return Removed{}, fmt.Errorf("inventory: %w", err)
+			return Removed{}, err
 		}
 	}
 	if err := rm.collect(ctx, 0); err != nil {

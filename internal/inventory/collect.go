@@ -3,7 +3,6 @@ package inventory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,7 +49,7 @@ func Collect(ctx context.Context, s store.Store, w Waste) (Removed, error) {
 	if !w.DryRun {
 		for _, name := range released {
 			if err := s.DeleteManifest(ctx, name); err != nil {
-				return Removed{}, fmt.Errorf("inventory: %w", err)
+				return Removed{}, err
 			}
 		}
 	}
@@ -186,7 +185,7 @@ func (c *collection) evictPinned(ctx context.Context) error {
 func (c *collection) over(ctx context.Context) (int64, error) {
 	u, err := c.s.Usage(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("inventory: %w", err)
+		return 0, err
 	}
 	limit := cmp.Or(c.MaxBytes, u.Limit)
 	if limit == 0 {

@@ -33,14 +33,14 @@ func Describe(ctx context.Context, s store.Store, r Record) (Description, error)
 	d := Description{Record: r}
 	p, err := s.Provenance(ctx, r.Key)
 	if err != nil {
-		return d, fmt.Errorf("inventory: %w", err)
+		return d, err
 	}
 	if parts, err := key.UnmarshalProvenance(p); err == nil {
 		d.Parts = parts
 	}
 	for info, err := range s.Records(ctx) {
 		if err != nil {
-			return d, fmt.Errorf("inventory: %w", err)
+			return d, err
 		}
 		if info.Link == r.Key {
 			d.LinkedFrom = append(d.LinkedFrom, info.Key)
@@ -68,7 +68,7 @@ func Get(ctx context.Context, s store.Records, k key.Key) (store.Record, error) 
 		r, err = s.Get(ctx, r.Link)
 	}
 	if err != nil {
-		return r, fmt.Errorf("inventory: record %s: %w", k, err)
+		return r, fmt.Errorf("record %s: %w", k, err)
 	}
 	return r, nil
 }

@@ -19,7 +19,7 @@ const (
 	maxNested    = 10000   // containers within containers
 )
 
-var errLong = errors.New("inventory: too long to be shown in diagnostic notation")
+var errLong = errors.New("too long to be shown in diagnostic notation")
 
 var notation = func() cbor.DiagMode {
 	mode, err := cbor.DiagOptions{MaxNestedLevels: maxNested, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DiagMode()

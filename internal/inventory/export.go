@@ -3,7 +3,6 @@ package inventory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/key"
@@ -36,7 +35,7 @@ func Export(ctx context.Context, s store.Records, sel Selection, w io.Writer) (E
 		err = x.w.end()
 	}
 	if err != nil {
-		return x.Exported, fmt.Errorf("inventory: export: %w", err)
+		return x.Exported, err
 	}
 	return x.Exported, nil
 }

@@ -25,7 +25,7 @@ type Imported struct {
 func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err error) {
 	in := streamReader{r: r}
 	if err := in.begin(); err != nil {
-		return n, fmt.Errorf("inventory: import: %w", err)
+		return n, err
 	}
 	for {
 		if err := context.Cause(ctx); err != nil {
@@ -39,7 +39,7 @@ func Import(ctx context.Context, s store.Records, r io.Reader) (n Imported, err 
 			err = n.keep(ctx, s, rec)
 		}
 		if err != nil {
-			return n, fmt.Errorf("inventory: import: after %d records: %w", in.records, err)
+			return n, fmt.Errorf("after %d records: %w", in.records, err)
 		}
 	}
 }

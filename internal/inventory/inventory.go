@@ -41,7 +41,6 @@ package inventory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 	"unicode"
@@ -105,7 +104,7 @@ func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Reco
 	return func(yield func(Record, error) bool) {
 		for info, err := range s.Records(ctx) {
 			if err != nil {
-				yield(Record{}, fmt.Errorf("inventory: %w", err))
+				yield(Record{}, err)
 				return
 			}
 			if len(sel.nodes) == 0 && !sel.hasPrefixOf(info.Key) {
@@ -135,7 +134,7 @@ func explain(ctx context.Context, s store.Records, info store.Info) (Record, err
 	}
 	p, err := s.Provenance(ctx, info.Key)
 	if err != nil {
-		return r, fmt.Errorf("inventory: %w", err)
+		return r, err
 	}
 	if r.Node = operation(p); r.Node == "" {
 		r.Node = UnexplainedNode

@@ -3,7 +3,6 @@ package inventory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -25,9 +24,6 @@ func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest,
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it went meanwhile
 			}
-			if err != nil {
-				err = fmt.Errorf("inventory: %w", err)
-			}
 			if !yield(m, err) || err != nil {
 				return
 			}
@@ -39,7 +35,7 @@ func manifests(ctx context.Context, s store.Manifests) iter.Seq2[store.Manifest,
 func Manifests(ctx context.Context, s store.Manifests) (names []string, err error) {
 	for m, err := range s.Manifests(ctx) {
 		if err != nil {
-			return nil, fmt.Errorf("inventory: %w", err)
+			return nil, err
 		}
 		names = append(names, m.Name)
 	}
@@ -52,7 +48,7 @@ func Manifests(ctx context.Context, s store.Manifests) (names []string, err erro
 func abandoned(ctx context.Context, s store.Manifests, pins func(file, node string) bool) (names []string, err error) {
 	for m, err := range s.Manifests(ctx) {
 		if err != nil {
-			return nil, fmt.Errorf("inventory: %w", err)
+			return nil, err
 		}
 		file, node, ok := flowFile(m.Name)
 		if !ok {

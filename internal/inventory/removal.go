@@ -3,7 +3,6 @@ package inventory
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/larder-data/larder/key"
@@ -43,7 +42,7 @@ type remover struct {
 func newRemover(ctx context.Context, s store.Store, dry bool) (*remover, error) {
 	u, err := s.Usage(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("inventory: %w", err)
+		return nil, err
 	}
 	return &remover{s: s, dry: dry, gone: nodes{}, before: u.Bytes}, nil
 }
@@ -69,7 +68,7 @@ func (r *remover) flush(ctx context.Context) error {
 		return nil
 	}
 	if err := r.s.Delete(ctx, keys...); err != nil {
-		return fmt.Errorf("inventory: %w", err)
+		return err
 	}
 	return nil
 }
@@ -82,10 +81,10 @@ func (r *remover) collect(ctx context.Context, limit int64) error {
 	}
 	u, err := r.s.Usage(ctx)
 	if err != nil {
-		return fmt.Errorf("inventory: %w", err)
+		return err
 	}
 	if _, err := r.s.Collect(ctx, cmp.Or(limit, u.Limit, math.MaxInt64)); err != nil {
-		return fmt.Errorf("inventory: %w", err)
+		return err
 	}
 	return nil
 }
@@ -94,7 +93,7 @@ func (r *remover) collect(ctx context.Context, limit int64) error {
 func (r *remover) removed(ctx context.Context, manifests []string) (Removed, error) {
 	u, err := r.s.Usage(ctx)
 	if err != nil {
-		return Removed{}, fmt.Errorf("inventory: %w", err)
+		return Removed{}, err
 	}
 	return Removed{Nodes: r.gone.sorted(), Manifests: manifests, Freed: max(r.before-u.Bytes, 0)}, nil
 }

@@ -109,7 +109,7 @@ func (s *streamReader) begin() error {
 	}
 	switch version := head[len(streamMagic)]; {
 	case string(head[:len(streamMagic)]) != streamMagic:
-		return fmt.Errorf("%w: it is no export of a cache", ErrDamaged)
+		return fmt.Errorf("%w, or no file that larder export wrote", ErrDamaged)
 	case version != streamVersion:
 		return fmt.Errorf("it has format version %d and this program reads version %d", version, streamVersion)
 	}
@@ -218,7 +218,7 @@ func (s *streamReader) take(n int64) ([]byte, error) {
 		read += int64(m)
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("%w: the end is missing", ErrDamaged)
+			return nil, fmt.Errorf("%w: its end is missing; export it again", ErrDamaged)
 		case err != nil:
 			return nil, err
 		case read == n:

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/larder-data/larder/store"
@@ -52,12 +51,12 @@ func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 	}
 	for _, err := range s.Manifests(ctx) {
 		if err != nil {
-			return t, fmt.Errorf("inventory: %w", err)
+			return t, err
 		}
 		t.Manifests++
 	}
 	if t.Usage, err = s.Usage(ctx); err != nil {
-		return t, fmt.Errorf("inventory: %w", err)
+		return t, err
 	}
 	return t, nil
 }

@@ -2,12 +2,14 @@
 package yamltext
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/larder-data/larder/internal/called"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -31,12 +33,19 @@ func Explain(content []byte, err error) *Error {
 		line, column := place(content, at)
 		return &Error{line, column, fmt.Sprintf("the byte %#x is not UTF-8, in which YAML is written", content[at])}
 	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return &Error{What: "it is empty"}
+	}
+	if at := control(content); at >= 0 {
+		line, column := place(content, at)
+		return &Error{line, column, fmt.Sprintf("the character %#02x cannot stand in YAML: is this a file of text?", content[at])}
+	}
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if all, several := errors.AsType[*yaml.LoadErrors](err); !ok && several && len(all.Errors) > 0 {
 		load, ok = all.Errors[0], true
 	}
 	if !ok {
-		return &Error{What: strings.TrimPrefix(err.Error(), "yaml: ")}
+		return &Error{What: other(err.Error())}
 	}
 	e := &Error{load.Mark.Line, load.Mark.Column, load.Message}
 	for _, s := range sayings {
@@ -58,11 +67,20 @@ func Explain(content []byte, err error) *Error {
 	if m := unknownField.FindStringSubmatch(load.Message); m != nil {
 		e.What = fmt.Sprintf("there is no field %q", m[1])
 	}
+	if m := unfit.FindStringSubmatch(load.Message); m != nil {
+		e.What = called.Tagged(m[1], m[2]) + " cannot stand here"
+		if must := called.Type(m[3]); must != "" {
+			e.What += "; it must be " + must
+		}
+	}
+	e.What = lineBefore.ReplaceAllString(e.What, "")
 	return e
 }
 
 var (
 	unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+	unfit         = regexp.MustCompile("^cannot construct !!(\\w+)(?: `(.*)`)? into (.*)$")
+	lineBefore    = regexp.MustCompile(`^line \d+: `) // of a type that reads itself
 	unknownField  = regexp.MustCompile(`field (.*) not found in type `)
 )
 
@@ -71,6 +89,16 @@ type saying struct {
 	message, context string
 	begins           bool // the place is where the context begins
 	what             string
+}
+
+// other is a message that is of no place.
+func other(message string) string {
+	for _, s := range sayings {
+		if s.context == "" && strings.Contains(message, s.message) {
+			return s.what
+		}
+	}
+	return strings.TrimPrefix(message, "yaml: ")
 }
 
 var sayings = []saying{
@@ -92,6 +120,8 @@ var sayings = []saying{
 	{"expected alphabetic or numeric character", "", false, "a name is missing after & or *: put quotes around a text that begins so"},
 	{"undefined tag handle", "", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
 	{"", "scanning a tag", false, "a tag (!) cannot stand here: put quotes around a text that begins so"},
+	{"exceeded max depth", "", false, "lists and mappings lie in each other more than 10000 deep"},
+	{"no documents", "", false, "it has no value"},
 	{"found multiple", "", false, "there are several documents (---), and one is read: make files of the others"},
 	{"<document start>", "", false, "the document has ended before this: check the indentation"},
 	{"incompatible YAML document", "", false, "the version of YAML in the first line is not known: remove that line"},
@@ -113,7 +143,7 @@ func runeAt(content []byte, line, column int) string {
 // invalid is where the first byte is that is no UTF-8, or -1. What has the mark of
 // another encoding is not looked at.
 func invalid(content []byte) int {
-	if len(content) > 1 && (content[0] == 0xff && content[1] == 0xfe || content[0] == 0xfe && content[1] == 0xff) {
+	if encoded(content) {
 		return -1
 	}
 	for i := 0; i < len(content); {
@@ -124,6 +154,20 @@ func invalid(content []byte) int {
 		i += n
 	}
 	return -1
+}
+
+// control is where the first control character is that YAML does not take, or -1. What
+// has the mark of another encoding is not looked at.
+func control(content []byte) int {
+	if encoded(content) {
+		return -1
+	}
+	return bytes.IndexFunc(content, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f })
+}
+
+// encoded reports whether a text has the mark of UTF-16.
+func encoded(content []byte) bool {
+	return bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff})
 }
 
 // place is the line and column of a byte.

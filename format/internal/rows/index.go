@@ -58,6 +58,14 @@ type file struct {
 	text   *os.File // what the file unpacks to; nil of one that is read as it is
 }
 
+// notAFile says what is there in place of a file with rows.
+func notAFile(path string, info fs.FileInfo) error {
+	if info.IsDir() {
+		return fmt.Errorf("%s is a folder, where a file is needed", path)
+	}
+	return fmt.Errorf("%s is not a regular file: copy what comes from it into one", path)
+}
+
 // Add goes through a file once. scan is given its content and calls add with
 // the offset of each row.
 func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
@@ -74,7 +82,7 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
+		return notAFile(path, info)
 	}
 	if err := x.Listing().Folder(filepath.Dir(path)); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,10 @@ func damaged(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s: %v", path, PackingOf(path), err) //nolint:errorlint // an end that is unexpected here is no end to whoever reads
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err // the file cannot be read at all
+	}
+	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s; rename it if it is not compressed", path, PackingOf(path))
 }
 
 // spool is a file without a name, which takes what a packed one unpacks to, as no row can

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/larder-data/larder/component"
+)
+
+// words takes from least to most words beside the flags.
+func words(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usageError{fmt.Errorf("something is missing: %s", c.UseLine())}
+		case len(args) > most:
+			return usageError{fmt.Errorf("what is %q? it is more than is taken: %s", args[most], c.UseLine())}
+		}
+		return nil
+	}
+}
+
+// unknownCommand says it if that is what err is: the first word is no command.
+func unknownCommand(root *cobra.Command, err error) error {
+	var word string
+	if err == nil || errors.As(err, new(usageError)) || errors.As(err, new(failure)) {
+		return err
+	}
+	if _, serr := fmt.Sscanf(err.Error(), "unknown command %q", &word); serr != nil {
+		return err
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return usageError{fmt.Errorf("there is no command %q%s", word, component.Suggest(word, names))}
+}
+
+// flagError says what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return usageError{unknownFlag(c, unknown)}
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usageError{fmt.Errorf("%s needs a value after it", shownFlag(missing.GetFlag()))}
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := wrong.GetFlag()
+		if must := mustBe(flag.Value.Type(), wrong); must != "" {
+			return usageError{fmt.Errorf("--%s %q: must be %s", flag.Name, wrong.GetValue(), must)}
+		}
+		return usageError{fmt.Errorf("--%s: %w", flag.Name, errors.Unwrap(wrong))}
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
+		return usageError{fmt.Errorf("what is %q? a flag is written --NAME VALUE or --NAME=VALUE", wrong.GetSpecifiedFlag())}
+	}
+	return usageError{err}
+}
+
+func shownFlag(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return fmt.Sprintf("-%s, --%s", f.Shorthand, f.Name)
+	}
+	return "--" + f.Name
+}
+
+func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError) error {
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		return fmt.Errorf("there is no flag -%s; what begins with - and is no flag is written after --", letters)
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	name := unknown.GetSpecifiedName()
+	err := fmt.Errorf("there is no flag --%s%s", name, component.Suggest(name, names))
+	if c.HasParent() {
+		err = fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), err)
+	}
+	return err
+}
+
+// mustBe is what the values of a type of flags are, if a value is none.
+func mustBe(typ string, err error) string {
+	var number *strconv.NumError
+	if !errors.As(err, &number) && !strings.Contains(err.Error(), "strconv.") { // it keeps no cause of some
+		return ""
+	}
+	what := map[string]string{"bool": "true or false", "float64": "a number", "uint64": "a whole number that is not negative"}[typ]
+	if what == "" {
+		what = "a whole number"
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		what += " that is not so large"
+	}
+	return what
+}
+
+// missingFlags says which flag is missing of those that must be given.
+func missingFlags(c *cobra.Command) (err error) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if required := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed && len(required) > 0 {
+			err = usageError{fmt.Errorf("%s is missing: %s", shownFlag(f), c.UseLine())}
+		}
+	})
+	return err
+}

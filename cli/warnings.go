@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// warnings is a handler of log records that tells people of warnings, one line each:
+//
+//	larder: warning: node in: files are passed over (folder /a, files 2)
+//
+// and as events besides.
+type warnings struct {
+	to    *warningLines
+	tell  func(flow.Event) // if not nil
+	attrs []slog.Attr      // that all records have
+	group string           // put before the names of attributes
+}
+
+// warningLines takes lines from several goroutines.
+type warningLines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func newWarnings(w io.Writer, tell func(flow.Event)) warnings {
+	return warnings{to: &warningLines{w: w}, tell: tell}
+}
+
+// Enabled implements slog.Handler.
+func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle implements slog.Handler.
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	said := saying{text: called.Printable(withoutPackages(r.Message))}
+	for _, a := range w.attrs {
+		said.add("", a)
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		said.add(w.group, a)
+		return true
+	})
+	if w.tell != nil {
+		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: said.String()})
+	}
+	line := said.String()
+	if said.node != "" {
+		line = "node " + said.node + ": " + line
+	}
+	w.to.mu.Lock()
+	defer w.to.mu.Unlock()
+	_, err := fmt.Fprintln(w.to.w, "larder: warning:", line)
+	return err
+}
+
+// withoutPackages is a message of packages of Larder without their names.
+func withoutPackages(message string) string {
+	return packages.ReplaceAllString(message, "$1")
+}
+
+var packages = regexp.MustCompile(`(^|: )(?:(?:larder|store|lazy|native): )+`)
+
+// saying is a warning: what it is about, the node, the reason and the rest.
+type saying struct {
+	text, node, reason string
+	more               []string
+}
+
+func (s *saying) add(group string, a slog.Attr) {
+	value := a.Value.Resolve()
+	if value.Kind() == slog.KindGroup {
+		for _, in := range value.Group() {
+			s.add(strings.TrimSpace(group+" "+a.Key), in)
+		}
+		return
+	}
+	text := called.Printable(value.String())
+	if err, ok := value.Any().(error); ok {
+		text = called.Error(err)
+	}
+	switch a.Key {
+	case "node":
+		s.node = text
+	case "error", "err", "reason":
+		s.reason = withoutPackages(text)
+	default:
+		s.more = append(s.more, strings.TrimSpace(group+" "+a.Key+" "+text))
+	}
+}
+
+func (s *saying) String() string {
+	text := s.text
+	if len(s.more) > 0 {
+		text += " (" + strings.Join(s.more, ", ") + ")"
+	}
+	if s.reason != "" {
+		text += ": " + s.reason
+	}
+	return text
+}
+
+// WithAttrs implements slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	w.attrs = append(w.attrs[:len(w.attrs):len(w.attrs)], attrs...)
+	return w
+}
+
+// WithGroup implements slog.Handler.
+func (w warnings) WithGroup(name string) slog.Handler {
+	w.group = strings.TrimSpace(w.group + " " + name)
+	return w
+}

@@ -1,0 +1,87 @@
+package called
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Error is the text of an error for people: where a call of the system failed, with
+// what is wrong with the file in place of the call's name.
+func Error(err error) string {
+	text := err.Error()
+	for _, e := range ofFiles(err) {
+		text = strings.ReplaceAll(text, e.Error(), ofFile(e))
+	}
+	return Printable(text)
+}
+
+// ofFiles are the errors in an error that calls of the system on files gave.
+func ofFiles(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // all of the tree are looked at, one by one
+	case nil:
+		return nil
+	case *fs.PathError, *os.LinkError:
+		return []error{err}
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, in := range e.Unwrap() {
+			all = append(all, ofFiles(in)...)
+		}
+		return all
+	}
+	return ofFiles(errors.Unwrap(err))
+}
+
+func ofFile(err error) (text string) {
+	var op, path string
+	defer func() { text = temporary.ReplaceAllString(text, "$1") }()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		op, path = e.Op, e.Path
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		op, path = e.Op, e.New
+		if errors.Is(err, fs.ErrNotExist) {
+			path = e.Old
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) && !isFolder(filepath.Dir(path)) {
+		return "there is no folder " + Short(filepath.Dir(path)) // of a file that is to be made, too
+	}
+	if errors.Is(err, fs.ErrNotExist) && op == "mkdir" {
+		return Short(path) + " cannot be made there"
+	}
+	if errors.Is(err, fs.ErrExist) && isFolder(path) && op == "rename" {
+		return Short(path) + " is a folder, where a file is needed"
+	}
+	return why(Short(path), err)
+}
+
+// temporary is the name of a file that takes the name of another when it is complete.
+var temporary = regexp.MustCompile(`\.([^/\\]+)\.larder-\d+`)
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// why says what is wrong with a path.
+func why(path string, err error) string {
+	for _, c := range causes {
+		if errors.Is(err, c.err) {
+			return fmt.Sprintf(c.say, path)
+		}
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return path + ": " + err.Error()
+}
+
+type cause struct {
+	err error
+	say string // %s is the path
+}

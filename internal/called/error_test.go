@@ -1,0 +1,47 @@
+package called_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/larder-data/larder/internal/called"
+)
+
+// TestError: the system's errors are said without its calls, wherever they stand in an
+// error, and what else is said stays.
+func TestError(t *testing.T) {
+	missing := &fs.PathError{Op: "lstat", Path: "/b", Err: syscall.ENOENT}
+	for want, err := range map[string]error{
+		"node in: there is no file or folder /b":                                 fmt.Errorf("node in: %w", missing),
+		"x; there is no file or folder /b\n/c: no space left on the disk":        fmt.Errorf("x; %w", errors.Join(missing, &fs.PathError{Op: "write", Path: "/c", Err: syscall.ENOSPC})),
+		"/n is there already":                                                    &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.EEXIST},
+		"there is no file or folder /o":                                          &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.ENOENT},
+		"/d is a folder, where a file is needed":                                 &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
+		`/a\u001b[2J: the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
+		"/p: broken pipe":                                                        &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
+		"there is no folder /no/such":                                            &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
+		"plain":                                                                  errors.New("plain"),
+	} {
+		if got := called.Error(err); got != want {
+			t.Errorf("%v is %q, want %q", err, got, want)
+		}
+	}
+}
+
+// TestShort: what is no character is escaped, and a long text cut.
+func TestShort(t *testing.T) {
+	for text, want := range map[string]string{
+		"a b\n":                  "a b\n",
+		"\x00\xff":               `\u0000\xff`,
+		strings.Repeat("é", 201): strings.Repeat("é", 200) + "… (402 bytes)",
+	} {
+		if got := called.Short(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package called
+
+import "fmt"
+
+// Tagged returns what a value of YAML is called by its tag, without !!, and with the
+// text of a scalar.
+func Tagged(tag, text string) string {
+	switch tag {
+	case "seq":
+		return "a list"
+	case "map":
+		return "a mapping"
+	case "null":
+		return "nothing"
+	case "int", "float":
+		return "the number " + Short(text)
+	case "bool":
+		return "the truth value " + Short(text)
+	}
+	return fmt.Sprintf("the text %q", Short(text))
+}

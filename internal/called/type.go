@@ -1,0 +1,41 @@
+package called
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Type returns what values of a type are called that is named as Go names it, such as
+// "map[string]interface {}", for messages of libraries that name types so. It is "" for
+// other names.
+func Type(name string) string {
+	name = strings.TrimSpace(name)
+	for _, t := range types {
+		if t.is.MatchString(name) {
+			return t.called
+		}
+	}
+	return ""
+}
+
+var types = []struct {
+	is     *regexp.Regexp
+	called string
+}{
+	{regexp.MustCompile(`^(<nil>|nil)$`), "null"},
+	{regexp.MustCompile(`^(unknown|any|interface ?\{\})$`), "what is not known before it is read"},
+	{regexp.MustCompile(`^(integer|u?int(8|16|32|64)?)$`), "a whole number"},
+	{regexp.MustCompile(`^\*?big\.Int$`), "a whole number of more than 64 bits"},
+	{regexp.MustCompile(`^float(32|64)?$`), "a number"},
+	{regexp.MustCompile(`^string$`), "a text"},
+	{regexp.MustCompile(`^bool(ean)?$`), "a truth value"},
+	{regexp.MustCompile(`^(\[\]byte|\[\]uint8)$`), "bytes"},
+	{regexp.MustCompile(`^(\[\d*\].+|array|slice)$`), "a list"},
+	{regexp.MustCompile(`^map(\[.*)?$`), "a mapping"},
+	{regexp.MustCompile(`^(\*?(image\.[A-Z]\w*|array\.GrayAlpha\w*))$`), "an image"},
+	{regexp.MustCompile(`^\*?array\.Array$`), "an array"},
+	{regexp.MustCompile(`^codec\.Table$`), "a table"},
+	{regexp.MustCompile(`^time\.Time$`), "a time"},
+	{regexp.MustCompile(`^time\.Duration$`), "a duration"},
+	{regexp.MustCompile(`^func\(.*$`), "a function"},
+}

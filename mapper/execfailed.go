@@ -1,0 +1,44 @@
+package mapper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/larder-data/larder/internal/called"
+)
+
+// A commandError says in words why a command failed.
+type commandError struct {
+	text string
+	err  error
+}
+
+func (e *commandError) Error() string { return e.text }
+func (e *commandError) Unwrap() error { return e.err }
+
+// shown is the command in messages: what it is, if its words are many.
+func (e *execution) shown() string { return called.Short(strings.Join(e.Command, " ")) }
+
+// whyFailed says why the command could not be run, or how it ended.
+func (e *execution) whyFailed(err error) error {
+	name := called.Short(e.Command[0])
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return &commandError{ended(exit), err}
+	}
+	if why := notRun(err); why != "" {
+		return &commandError{fmt.Sprintf(why, name), err}
+	}
+	var text string
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		text = fmt.Sprintf("there is no command %q: install it, or name its file by a path with a slash in it, from the flow's folder on", name)
+	case errors.Is(err, fs.ErrPermission):
+		text = fmt.Sprintf("%q may not be run: is it a program, its rights say so (chmod +x), and is what its first line (#!) names there?", name)
+	default:
+		return err
+	}
+	return &commandError{text, err}
+}
