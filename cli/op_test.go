@@ -134,7 +134,7 @@ func TestOutputsThatDoNotFit(t *testing.T) {
 		"op chunk -i data --n 26 -o.a new/a -o.b new/b":             "18, 19 and 6 more",
 		"op group-by -i data --by metadata.color -o.rde new --some": `there is no output "rde"; did you mean "red"?; the outputs are`,
 		"op group-by -i data --by len(metadata.letter) -o.0 new":    `there is no output "0"`,
-		"op clone -i data -o new --some":                            "unknown flag: --some",
+		"op clone -i data -o new --some":                            "there is no flag --some",
 		"op clone -i data -o new/a -o new/b":                        "op clone has one output, and there are 2 -o",
 		"op clone -i data -o.all new/a":                             "write -o, not -o.all",
 		"op clone -i data":                                          "give -o PATH",
