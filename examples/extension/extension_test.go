@@ -114,7 +114,7 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"n is 0 and must be at least 1":            {"op", "every", "--n", "0", "-i", "station:july.txt", "-o", "table:x.txt"},
+		"n is 0 and must be at least 1":               {"op", "every", "--n", "0", "-i", "station:july.txt", "-o", "table:x.txt"},
 		`there is no flag --dgits; did you mean "dig`: {"map", "fahrenheit", "--dgits", "1"},
 	} {
 		if _, stderr := p.weather(2, args...); !strings.Contains(stderr, want) {
