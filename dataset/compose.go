@@ -114,7 +114,7 @@ type composed struct {
 }
 
 func newComposed(ds Dataset[Sample], c *chain, o MapOptions) *composed {
-	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c}, steps: ds, own: map[*mapped]bool{}}
+	d := &composed{mapped: mapped{MapOptions: o, ds: ds, maker: c, below: BatchOf(ds)}, steps: ds, own: map[*mapped]bool{}}
 	for _, s := range c.steps {
 		inner := MapOptions{Node: o.Node}
 		if m, ok := s.(Maker); ok && m.Makes() == nil {

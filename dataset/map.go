@@ -42,7 +42,7 @@ func Map(ds Dataset[Sample], m Mapper, o MapOptions) Dataset[Sample] {
 	case *chain:
 		return newComposed(ds, m, o)
 	case Maker:
-		return &mapped{ds: ds, maker: m, MapOptions: o}
+		return &mapped{ds: ds, maker: m, MapOptions: o, below: BatchOf(ds)}
 	default:
 		return &arranged{ds: ds, mapper: m, node: o.Node}
 	}
@@ -74,6 +74,7 @@ type mapped struct {
 	MapOptions
 	ds    Dataset[Sample]
 	maker Maker
+	below int // how many samples of ds are best asked for together
 }
 
 func (d *mapped) Len() int { return d.ds.Len() }

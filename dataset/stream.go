@@ -11,7 +11,7 @@ import (
 // Stream yields the elements of ds in order while workers of p get the next ones
 // ready: see [pool.Stream].
 func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T, error] {
-	return pool.Stream(ctx, p, ds.Len(), func(ctx context.Context, from, to int) ([]T, error) {
+	return pool.Stream(ctx, p.AtLeast(BatchOf(ds)), ds.Len(), func(ctx context.Context, from, to int) ([]T, error) {
 		if r, ok := ds.(Ranger[T]); ok {
 			return r.Range(ctx, from, to)
 		}
