@@ -210,7 +210,7 @@ func TestNothingOutlivesABatch(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if _, err := os.Stat(b.path("hang.here")); err == nil {
 			break
 		}

@@ -50,13 +50,13 @@ func (c *calls) times() map[string]int {
 	return times
 }
 
-// louder returns a maker of at most n samples at once, which makes item into of item
-// from. fail, if not nil, is asked for an error about texts.
-func louder(t testing.TB, n int, from, into string, c *calls, fail func(texts []string) error) dataset.Maker {
+// louder returns a maker of at most n samples at once, which makes item b of item from.
+// fail, if not nil, is asked for an error about texts.
+func louder(t testing.TB, n int, from string, c *calls, fail func(texts []string) error) dataset.Maker {
 	t.Helper()
 	m, err := dataset.NewMaker(dataset.MakerFunc{
-		Name: "louder", Code: key.Version("1"), In: []string{from}, Out: []string{into}, Formats: []string{"txt"},
-		Params: []key.Param{{Name: "into", Value: into}}, Batch: n,
+		Name: "louder", Code: key.Version("1"), In: []string{from}, Out: []string{"b"}, Formats: []string{"txt"},
+		Batch: n,
 		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
 			texts, outs := make([]string, len(in)), make([]dataset.Sample, len(in))
 			for i, s := range in {
@@ -65,7 +65,7 @@ func louder(t testing.TB, n int, from, into string, c *calls, fail func(texts []
 					return nil, err
 				}
 				texts[i] = v.(string)
-				outs[i] = dataset.NewSample(dataset.Field{Key: into, Item: dataset.NewItem("txt", strings.ToUpper(texts[i])+"!")})
+				outs[i] = dataset.NewSample(dataset.Field{Key: "b", Item: dataset.NewItem("txt", strings.ToUpper(texts[i])+"!")})
 			}
 			c.note(texts)
 			if fail != nil {
@@ -147,15 +147,15 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 		s := memory.New(memory.Options{})
 		build := func(c *calls, batch int) dataset.Dataset[dataset.Sample] {
 			o := dataset.MapOptions{Node: "n", Larder: openOn(t, s), Keep: keep}
-			var m dataset.Mapper = louder(t, batch, "a", "b", c, nil)
+			var m dataset.Mapper = louder(t, batch, "a", c, nil)
 			switch shape {
 			case 1: // what is read after it is made
 				later := o
 				later.Node = "later"
 				later.Keep = draw.IntN(2) == 0
-				return dataset.Map(dataset.Map(texts(n, "a"), m, o), louder(t, 1, "b", "b", new(calls), nil), later)
+				return dataset.Map(dataset.Map(texts(n, "a"), m, o), louder(t, 1, "b", new(calls), nil), later)
 			case 2:
-				m, _ = dataset.Compose(m, louder(t, 1, "b", "b", new(calls), nil))
+				m, _ = dataset.Compose(m, louder(t, 1, "b", new(calls), nil))
 			case 3: // each sample by itself, as operators do
 				in := texts(n, "a")
 				each := dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
@@ -240,7 +240,7 @@ func shifted(n, from int) dataset.Dataset[dataset.Sample] {
 // some has these; no item that nobody reads is made but those of the batch.
 func TestBatchLooksNoFurther(t *testing.T) {
 	var c calls
-	ds := dataset.Map(texts(20, "a"), louder(t, 4, "a", "b", &c, nil), dataset.MapOptions{})
+	ds := dataset.Map(texts(20, "a"), louder(t, 4, "a", &c, nil), dataset.MapOptions{})
 	s, err := ds.At(t.Context(), 3)
 	if err != nil || len(c.list) != 0 {
 		t.Fatal(err, c.list)
@@ -258,8 +258,8 @@ func TestBatchLooksNoFurther(t *testing.T) {
 
 // TestBatchIsNoPartOfTheKey: how many are made at once changes no key.
 func TestBatchIsNoPartOfTheKey(t *testing.T) {
-	a, aerr := louder(t, 1, "a", "b", nil, nil).Op(t.Context(), nil)
-	b, berr := louder(t, 32, "a", "b", nil, nil).Op(t.Context(), nil)
+	a, aerr := louder(t, 1, "a", nil, nil).Op(t.Context(), nil)
+	b, berr := louder(t, 32, "a", nil, nil).Op(t.Context(), nil)
 	if aerr != nil || berr != nil || a.Key() != b.Key() {
 		t.Errorf("%v %v, %v %v", a, aerr, b, berr)
 	}
@@ -304,7 +304,7 @@ func TestBatchNamesItsFailures(t *testing.T) {
 		var c calls
 		var tally dataset.Tally
 		o := dataset.MapOptions{Node: "n", Larder: openOn(t, s), Keep: keep, Tally: &tally}
-		got := failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", "b", &c, bad), o))
+		got := failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", &c, bad), o))
 		want := map[int]string{1: "node n: sample 1: a1 is bad", 3: "node n: sample 3: a3 is bad", 6: "node n: sample 6: a6 is bad"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("keep %v (-want +got):\n%s", keep, diff)
@@ -322,7 +322,7 @@ func TestBatchNamesItsFailures(t *testing.T) {
 		}
 		var again calls
 		o.Larder = openOn(t, s)
-		failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", "b", &again, nil), o))
+		failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", &again, nil), o))
 		if diff := cmp.Diff(map[string]int{"a1": 1, "a3": 1, "a6": 1}, again.times()); diff != "" {
 			t.Errorf("made by the next run (-want +got):\n%s", diff)
 		}
@@ -341,7 +341,7 @@ func TestBatchThatFailsAsAWhole(t *testing.T) {
 			return nil
 		}
 		o := dataset.MapOptions{Node: "n", Larder: openOn(t, memory.New(memory.Options{})), Keep: keep}
-		got := failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", "b", &c, bad), o))
+		got := failures(t, dataset.Map(texts(8, "a"), louder(t, 4, "a", &c, bad), o))
 		if diff := cmp.Diff(map[int]string{2: "node n: sample 2: broken"}, got); diff != "" {
 			t.Errorf("keep %v (-want +got):\n%s", keep, diff)
 		}

@@ -242,8 +242,9 @@ func (g *group) compute(ctx context.Context, at, missing []int) ([]*made, error)
 	}
 	values, failed, next := make([]*made, len(missing)), map[int]error{}, 0
 	for k, c := range missing {
-		m, out, err := g.makings[at[c]], Sample{}, error(nil)
-		if out = m.out; !m.done {
+		m := g.makings[at[c]]
+		out, err := m.out, error(nil)
+		if !m.done {
 			out, err = j.outs[next], j.errs[next]
 			next++
 		}

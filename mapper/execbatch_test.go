@@ -34,10 +34,9 @@ const shout = `shout() { { printf '!'; cat "$1"; printf '\0\n\n'; } > "$2/b.bin"
 
 // batches is what a test of them needs.
 type batches struct {
-	t     *testing.T
+	t     testing.TB
 	store *memory.Store
 	env   *component.Env
-	logs  string
 }
 
 func newBatches(t *testing.T) *batches {

@@ -32,7 +32,7 @@ func TestAtLeast(t *testing.T) {
 					mu.Lock()
 					taken = append(taken, [2]int{from, to})
 					mu.Unlock()
-					time.Sleep(time.Second)
+					<-time.After(time.Second) // elements take long
 				}
 				err := p.AtLeast(c.least).Ranges(t.Context(), c.n, func(_ context.Context, from, to int) (int, error) {
 					note(from, to)
