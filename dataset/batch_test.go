@@ -105,7 +105,7 @@ func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *p
 		return texts, dataset.Pass(ctx, ds, p, value)
 	case 1:
 		i := 0
-		for s, err := range dataset.Stream(ctx, rangesOf{ds, dataset.RangesOf(ds)}, p) {
+		for s, err := range dataset.Stream(ctx, ds, p) {
 			if err == nil {
 				err = value(ctx, i, s)
 			}
@@ -127,13 +127,6 @@ func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *p
 		}}.Run(ctx, ds)
 	}
 }
-
-type rangesOf struct {
-	dataset.Dataset[dataset.Sample]
-	*dataset.Ranges
-}
-
-func (r rangesOf) Batch() int { return dataset.BatchOf(r.Dataset) }
 
 // TestBatchesAreThoseThatAreMissing: of any number of samples, some of which are kept
 // from before, each other one is made once, in batches of the size that is asked for, and
