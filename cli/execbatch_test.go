@@ -219,3 +219,49 @@ func TestBatchesWithBadSamples(t *testing.T) {
 	b.run("--workers", "1")
 	b.expectSamples("then those that failed", 3, 2)
 }
+
+// TestEarlyCutoffOfBatches: what changes no output has nothing computed that reads it, and
+// explanations and checks are of samples.
+func TestEarlyCutoffOfBatches(t *testing.T) {
+	const first = `echo first >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do tail -c 300 "$s/in/image.jpeg" > "$s/out/head.bin"; done` + "\n"
+	const second = `echo second >> "$EXECUTIONS"; for s in "$LARDER_BATCH"/*; do wc -c < "$s/in/head.bin" > "$s/out/size.txt"; done` + "\n"
+	for _, option := range []string{"keep: true", "keep: false"} {
+		b := newBench(t)
+		b.write("first.sh", first)
+		b.write("second.sh", second)
+		b.write("flow.yaml", strings.ReplaceAll(`
+version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  first: {map: exec, from: letters, with: {command: [sh, first.sh], items: [image], into: [head], env: [EXECUTIONS], batch: 13}, KEEP}
+  second: {map: exec, from: first, with: {command: [sh, second.sh], items: [head], into: [size], env: [EXECUTIONS], batch: 9}, keep: true}
+  drop: {map: drop-keys, from: second, with: {keys: [head]}}
+  out: {sink: underfolder, from: drop, with: {path: out, overwrite: replace}}
+`, "KEEP", option))
+		check := func(what string, wantFirst, wantSecond int) {
+			t.Helper()
+			b.run("--workers", "1")
+			content := string(readFile(t, b.log))
+			b.executions()
+			if first, second := strings.Count(content, "first"), strings.Count(content, "second"); first != wantFirst || second != wantSecond {
+				t.Errorf("%s, %s: %d and %d executions, want %d and %d", option, what, first, second, wantFirst, wantSecond)
+			}
+		}
+		check("first run", 2, 4) // 13, 13; 9, 4, 9, 4
+		check("second run", 0, 0)
+		b.write("first.sh", "# now with a comment\n"+first)
+		if r := b.larder("why", "flow.yaml", "first", "3"); option == "keep: true" && !strings.Contains(r.stdout, "first, sample 3: code first.sh") {
+			t.Errorf("why: %s%s", r.stdout, r.stderr)
+		}
+		check("first edited, its output equal", 2, 0)
+		check("again", 0, 0)
+		b.write("second.sh", second+"# edited\n")
+		if r := b.larder("why", "flow.yaml", "second"); !strings.Contains(r.stdout, "second: 26 computed") {
+			t.Errorf("why: %s%s", r.stdout, r.stderr)
+		}
+		check("second edited", 0, 4)
+		if r := b.larder("verify", "flow.yaml"); option == "keep: true" && r.status != 0 {
+			t.Errorf("verify: status %d\n%s%s", r.status, r.stdout, r.stderr)
+		}
+	}
+}
