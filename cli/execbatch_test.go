@@ -265,3 +265,14 @@ nodes:
 		}
 	}
 }
+
+// TestValidateInBatches: samples that are validated are made in batches, and one that
+// cannot be made is a violation.
+func TestValidateInBatches(t *testing.T) {
+	b := newBatchBench(t, "keep: true", "underfolder")
+	b.write("size.sh", strings.Replace(batchScript, "\twc", "\tif grep -q 'letter: c' \"$s/in/metadata.yaml\"; then echo 'no such letter' > \"$s/error\"; continue; fi\n\twc", 1))
+	b.write("schema.yaml", "version: 1\nitems:\n  size: {kind: text}\n")
+	r := b.larder("validate", "flow.yaml", "sized", "--schema", "schema.yaml", "--workers", "1")
+	mustContain(t, "the report", r.stdout+r.stderr, "sample 2: ", "no such letter", "1 of 26 samples")
+	b.expectSamples("validated", 26, 4)
+}
