@@ -15,6 +15,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
@@ -422,5 +423,55 @@ func TestBatchSharesItsCost(t *testing.T) {
 	}
 	if want := []dataset.Place{{Node: "n", Index: 0}, {Node: "n", Index: 1}, {Node: "n", Index: 2}, {Node: "n", Index: 3}}; !slices.Equal(places, want) {
 		t.Errorf("the places are %v", places)
+	}
+}
+
+// TestBatchesThatOverlap: readers of other batches and orders, of two nodes of which one
+// reads the other, have each sample made once and do not wait for each other for ever.
+func TestBatchesThatOverlap(t *testing.T) {
+	draw := trial.Chance(t)
+	for range trial.Rounds(20, 300) {
+		l := openOn(t, memory.New(memory.Options{}))
+		const n = 30
+		var first, second calls
+		var wait sync.WaitGroup
+		errs := make([]error, 6)
+		for k := range errs {
+			a, b := 1+draw.IntN(9), 1+draw.IntN(9)
+			indices := draw.Perm(n)
+			wait.Go(func() {
+				o := dataset.MapOptions{Node: "first", Larder: l, Keep: true}
+				made := dataset.Map(texts(n, "a"), louder(t, a, "a", &first, nil), o)
+				o.Node = "second"
+				made = dataset.Map(made, louder(t, b, "b", &second, nil), o)
+				shuffled, err := order.Index(n, indices)
+				if err != nil {
+					errs[k] = err
+					return
+				}
+				got, err := read(t.Context(), k%3, dataset.Reorder(made, shuffled), pool.New(2), "b")
+				for i, text := range got {
+					if want := fmt.Sprintf("A%d!!", indices[i]); err == nil && text != want {
+						err = fmt.Errorf("%s, want %s", text, want)
+					}
+				}
+				errs[k] = err
+			})
+		}
+		wait.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*calls{&first, &second} {
+			times := c.times()
+			for text, times := range times {
+				if times != 1 {
+					t.Fatalf("%s is made %d times", text, times)
+				}
+			}
+			if len(times) != n {
+				t.Fatalf("%d samples are made", len(times))
+			}
+		}
 	}
 }
