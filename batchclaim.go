@@ -269,8 +269,12 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	if partial := (*PartialError)(nil); errors.As(err, &partial) && len(values) == len(claims) && context.Cause(ctx) == nil {
 		failed, err = partial.Errs, nil
 	}
-	begun := max(1, len(claims)-deferredOf(failed))
+	deferred := deferredOf(failed)
+	begun := max(1, len(claims)-deferred)
 	b.larder.count.computed.Add(int64(begun - 1))
+	if failed != nil {
+		b.larder.count.failed.Add(int64(len(failed) - deferred - 1)) // one was counted
+	}
 	v.cost /= time.Duration(begun)
 	for i, c := range claims {
 		if c.made.Err = cmp.Or(err, failed[i]); c.made.Err == nil {
