@@ -32,7 +32,8 @@ type Batch[T any] struct {
 	// own Compute: the values of those of Calls that it is given the positions
 	// of, in that order. What it reads through the engine counts for each of
 	// them, and each is charged with its part of the time. An error that is a
-	// *[PartialError] leaves the values of the others.
+	// *[PartialError] leaves the values of the others; what it has as [ErrDeferred]
+	// was not begun.
 	Compute func(ctx context.Context, missing []int) ([]T, error)
 	// Prepare, if not nil, is told which of Calls are about to be resolved, before
 	// their Resolve is called one after another: to do in one go what these need.

@@ -169,6 +169,35 @@ func TestABatchThatFailsInPart(t *testing.T) {
 	}
 }
 
+// TestABatchThatLeavesSome: those that it has not begun are no executions, and cost
+// nothing; whoever waits for one makes it.
+func TestABatchThatLeavesSome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, memory.New(memory.Options{}))
+		b := larder.Batch[[]int]{Calls: squares(t, 0, 1, 2, 3), Compute: func(context.Context, []int) ([][]int, error) {
+			time.Sleep(time.Second)
+			return make([][]int, 4), &larder.PartialError{Errs: map[int]error{1: errOdd, 2: larder.ErrDeferred, 3: fmt.Errorf("later: %w", larder.ErrDeferred)}}
+		}}
+		var waiter sync.WaitGroup
+		waiter.Go(func() {
+			time.Sleep(time.Second / 2)
+			if r, err := squares(t, 2)[0].Do(t.Context(), l); err != nil || r.Value[0] != 4 {
+				t.Errorf("who waited for one that was not begun got %v, %v", r.Value, err)
+			}
+		})
+		results, errs := b.Do(t.Context(), l)
+		if m := l.Metrics(); results[0].Cost != time.Second/2 || m.Failed != 1 || m.Computed < 2 || m.Computed > 3 {
+			t.Errorf("cost %v, %d failed of %d", results[0].Cost, m.Failed, m.Computed)
+		}
+		if !errors.Is(errs[1], errOdd) || !errors.Is(errs[2], larder.ErrDeferred) || !errors.Is(errs[3], larder.ErrDeferred) {
+			t.Error(errs)
+		}
+		if waiter.Wait(); l.Metrics().Computed != 3 {
+			t.Errorf("%d executions", l.Metrics().Computed)
+		}
+	})
+}
+
 // TestABatchStopsAtAFailure: what comes after it is not begun, and whoever waits for
 // that makes it.
 func TestABatchStopsAtAFailure(t *testing.T) {

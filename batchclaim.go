@@ -269,12 +269,27 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	if partial := (*PartialError)(nil); errors.As(err, &partial) && len(values) == len(claims) && context.Cause(ctx) == nil {
 		failed, err = partial.Errs, nil
 	}
-	b.larder.count.computed.Add(int64(len(claims) - 1))
-	v.cost /= time.Duration(len(claims))
+	deferred := deferredOf(failed)
+	begun := max(1, len(claims)-deferred)
+	b.larder.count.computed.Add(int64(begun - 1))
+	if failed != nil {
+		b.larder.count.failed.Add(int64(len(failed) - deferred - 1)) // one was counted
+	}
+	v.cost /= time.Duration(begun)
 	for i, c := range claims {
 		if c.made.Err = cmp.Or(err, failed[i]); c.made.Err == nil {
 			v.value = values[i]
 			c.raw, c.ran = v, true
 		}
 	}
+}
+
+// deferredOf is how many calls of a batch were not begun.
+func deferredOf(failed map[int]error) (n int) {
+	for _, err := range failed {
+		if errors.Is(err, ErrDeferred) {
+			n++
+		}
+	}
+	return n
 }

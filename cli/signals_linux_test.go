@@ -59,7 +59,7 @@ func (b *bench) left() (all []string) {
 	}
 	for _, p := range processes {
 		environ, err := os.ReadFile(p)
-		if err == nil && bytes.Contains(environ, []byte("LARDER_OUT="+b.path("tmp"))) {
+		if err == nil && (bytes.Contains(environ, []byte("LARDER_OUT="+b.path("tmp"))) || bytes.Contains(environ, []byte("LARDER_BATCH="+b.path("tmp")))) {
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "cmdline"))
 			all = append(all, fmt.Sprintf("%s %q", p, line))
 		}
@@ -187,5 +187,46 @@ nodes:
 		if c.ProcessState.ExitCode() != want {
 			t.Errorf("ignored %v: status %d, want %d\n%s", ignored, c.ProcessState.ExitCode(), want, stderr.String())
 		}
+	}
+}
+
+// TestNothingOutlivesABatch: what a command leaves behind that was run for several
+// samples ends with it or, where the program was killed, when a cache is opened next.
+func TestNothingOutlivesABatch(t *testing.T) {
+	b := newForking(t)
+	b.write("fork.sh", strings.NewReplacer(`"$LARDER_OUT/x.txt"`, `"$LARDER_BATCH/$s/out/x.txt"`, `"${LARDER_OUT##*A*}"`, `"${LARDER_BATCH##*A*}"`).Replace(
+		`for s in $(ls "$LARDER_BATCH"); do `+forking+`done; while [ -e "$HANG" ]; do : > "$HANG.here"; sleep 0.01; done`))
+	flow := strings.Replace(string(readFile(t, b.path("flow.yaml"))), "into: [x]", "into: [x], batch: 5, env: [HANG]", 1)
+	b.write("flow.yaml", flow)
+	t.Setenv("HANG", b.path("hang"))
+	if out, err := b.inOwnTemp("run", "flow.yaml", "--cache", b.path("whole")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if left := b.left(); len(left) > 0 {
+		t.Fatalf("after a run that ended well: %v", left)
+	}
+	b.write("hang", "")
+	c := b.inOwnTemp("run", "flow.yaml", "--cache", b.path("killed"))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		if _, err := os.Stat(b.path("hang.here")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no command has begun after a minute")
+		}
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if left := b.left(); len(left) < 3 {
+		t.Fatalf("the kill left no more than %v, so nothing is tried", left)
+	}
+	if out, err := b.inOwnTemp("ls", "--cache", b.path("killed")).CombinedOutput(); err != nil {
+		t.Fatalf("after a kill: %v\n%s", err, out)
+	}
+	if left := b.left(); len(left) > 0 {
+		t.Errorf("left are\n%s", strings.Join(left, "\n"))
 	}
 }

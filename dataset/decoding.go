@@ -29,9 +29,9 @@ func claims(c codec.Codec, b []byte) int64 {
 // smallValue is below how many bytes a value does not count: it is not worth a lock.
 const smallValue = 64 << 10
 
-// using returns a context of an execution that reads items, and what ends it. What
-// is decoded within belongs to it.
-func using(ctx context.Context, in Sample) (context.Context, func()) {
+// using returns a context of an execution that reads items of samples, and what ends
+// it. What is decoded within belongs to it.
+func using(ctx context.Context, ins ...Sample) (context.Context, func()) {
 	inner, end := pool.Hold(ctx)
 	if inner == ctx {
 		return ctx, end // a maker within a maker
@@ -42,8 +42,10 @@ func using(ctx context.Context, in Sample) (context.Context, func()) {
 		if !large.Load() {
 			return
 		}
-		for f := range in.Fields() {
-			f.Item.forget()
+		for _, in := range ins {
+			for f := range in.Fields() {
+				f.Item.forget()
+			}
 		}
 		tidyUp()
 	}

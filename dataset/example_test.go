@@ -2,12 +2,14 @@ package dataset_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 )
 
 // A mapper from one tagged struct to another reads the items that the first
@@ -36,4 +38,53 @@ func ExampleNewTyped() {
 		fmt.Println(s.Keys(), title, err)
 	}
 	// Output: [meta title] JAM <nil>
+}
+
+// A maker that is given several samples at once, as many as are asked for together and
+// at most three, and says of one of them that it cannot be made.
+func ExampleMakerFunc_together() {
+	m, err := dataset.NewMaker(dataset.MakerFunc{
+		Name: "title", Code: key.Version("1"), In: []string{"name"}, Out: []string{"title"}, Formats: []string{"txt"}, Batch: 3,
+		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+			fmt.Println("given", len(in))
+			outs, failed := make([]dataset.Sample, len(in)), map[int]error{}
+			for i, s := range in {
+				name, err := s.Value(ctx, "name")
+				switch {
+				case err != nil:
+					failed[i] = err
+				case name == "":
+					failed[i] = errors.New("it has no name")
+				default:
+					outs[i] = dataset.NewSample(dataset.Field{Key: "title", Item: dataset.NewItem("txt", strings.ToUpper(name.(string)))})
+				}
+			}
+			if len(failed) > 0 {
+				return outs, &dataset.PartialError{Errs: failed}
+			}
+			return outs, nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var samples []dataset.Sample
+	for _, name := range []string{"jam", "tea", "rye", "oil", ""} {
+		samples = append(samples, dataset.NewSample(dataset.Field{Key: "name", Item: dataset.NewItem("txt", name)}))
+	}
+	made := dataset.Map(dataset.List(samples...), m, dataset.MapOptions{Node: "titles"})
+	err = dataset.Pass(context.Background(), made, pool.New(1), func(ctx context.Context, i int, s dataset.Sample) error {
+		title, err := s.Value(ctx, "title")
+		fmt.Println(i, title)
+		return err
+	})
+	fmt.Println(err)
+	// Output:
+	// given 3
+	// 0 JAM
+	// 1 TEA
+	// 2 RYE
+	// given 2
+	// 3 OIL
+	// node titles: sample 4: it has no name
 }

@@ -31,6 +31,7 @@ type Making struct {
 	action *key.Action
 	done   bool
 	out    Sample
+	failed error // of a batch that it was in, as long as nobody was told
 }
 
 func newMaking(d *mapped, index int, in Sample) *Making {
@@ -163,6 +164,10 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 	}
 	defer m.unlock()
 	m.foresee(ctx)
+	if err := m.failed; err != nil {
+		m.failed = nil
+		return Sample{}, err
+	}
 	if m.done && (m.kept || !m.keep) {
 		return m.out, nil
 	}
@@ -282,10 +287,12 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 			return Sample{}, err
 		}
 	}
-	ctx, done := using(withPlace(ctx, Place{m.node.Node, m.index}), m.in)
+	ctx, done := using(withPlaces(ctx, m.place()), m.in)
 	defer done()
 	return m.maker.Map(withRand(ctx, source), m.in)
 }
+
+func (m *Making) place() Place { return Place{m.node.Node, m.index} }
 
 // check holds a maker to what it said it makes.
 func (m *Making) check(ctx context.Context, out Sample) error {

@@ -74,12 +74,13 @@ type mapped struct {
 	MapOptions
 	ds    Dataset[Sample]
 	maker Maker
+	below int // how many samples of ds are best asked for together
 
 	handed *handed // what of it was handed out
 }
 
 func newMapped(ds Dataset[Sample], m Maker, o MapOptions) *mapped {
-	return &mapped{MapOptions: o, ds: ds, maker: m, handed: o.Tally.at(o.Node)}
+	return &mapped{MapOptions: o, ds: ds, maker: m, handed: o.Tally.at(o.Node), below: BatchOf(ds)}
 }
 
 func (d *mapped) Len() int { return d.ds.Len() }

@@ -79,7 +79,18 @@ type MakerFunc struct {
 	// of the identity, as the parameters seed, epoch and "per content".
 	Random *Random
 	Func   func(ctx context.Context, in Sample) (Sample, error)
-	// Given are the functions that Func, a literal, gets as values and calls: parameters
+	// Together takes the place of Func in a maker that is run on several samples at
+	// once, because to start takes longer than to make one more: it returns what it
+	// made of each of in, in that order, or with a *[PartialError] of some of them.
+	// What it makes of a sample must depend on that alone, as samples are named and
+	// kept one by one, and which are in a batch is up to chance: those that were asked
+	// for together and are missing. After any other error each is made by itself, so
+	// that the error is that of a sample. Such a maker draws no random numbers.
+	Together func(ctx context.Context, in []Sample) (out []Sample, err error)
+	// Batch is how many samples Together is given at most, up to [MaxBatch]; 0 means
+	// one. It is no part of the identity.
+	Batch int
+	// Given are the functions that Func or Together, a literal, gets as values and calls: parameters
 	// of the function around it, named here beside the literal. They are known beside
 	// Func, and as Func is. Where that function may be given others, of which nobody
 	// knows which they are, the maker is refused.
@@ -89,6 +100,9 @@ type MakerFunc struct {
 // NewMaker returns the maker that f describes, or an error if its parameters
 // cannot be keyed.
 func NewMaker(f MakerFunc) (Maker, error) {
+	if err := f.checkBatch(); err != nil {
+		return nil, err
+	}
 	params := f.Params
 	if f.Random != nil {
 		if err := f.Random.Check(); err != nil {
@@ -100,6 +114,9 @@ func NewMaker(f MakerFunc) (Maker, error) {
 		f.In, f.Out = nil, []string{}
 	}
 	m := &maker{f: f, params: params, code: []any{f.Func}, given: f.Given}
+	if f.Together != nil {
+		m.code = []any{f.Together}
+	}
 	if _, err := key.NewOp(f.Name, key.Version("0"), params...); err != nil {
 		return nil, err
 	}
@@ -178,6 +195,9 @@ func (m *maker) Makes() []string { return m.f.Out }
 func (m *maker) Random() *Random { return m.f.Random }
 
 func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
+	if m.f.Together != nil {
+		return m.mapAlone(ctx, in)
+	}
 	id := m.known()
 	if err := id.Steady(ctx); err != nil {
 		return Sample{}, err
@@ -186,6 +206,40 @@ func (m *maker) Map(ctx context.Context, in Sample) (Sample, error) {
 	out, err := m.f.Func(ctx, given)
 	out = out.passing(given, in)
 	return out, cmp.Or(err, id.Steady(ctx)) // to see that nothing has changed
+}
+
+// mapAlone makes a batch of one sample.
+func (m *maker) mapAlone(ctx context.Context, in Sample) (Sample, error) {
+	outs, err := m.mapTogether(ctx, []Sample{in})
+	failed, whole := partOf(err, 1)
+	if err := cmp.Or(whole, failed[0]); err != nil {
+		return Sample{}, err
+	}
+	return outs[0], nil
+}
+
+// mapTogether makes a batch: of each sample, or with a [PartialError] of some.
+func (m *maker) mapTogether(ctx context.Context, ins []Sample) ([]Sample, error) {
+	id := m.known()
+	if err := id.Steady(ctx); err != nil {
+		return nil, err
+	}
+	given := make([]Sample, len(ins))
+	for i, in := range ins {
+		given[i] = in.inOrder()
+	}
+	outs, err := m.f.Together(ctx, slices.Clone(given))
+	if _, whole := partOf(err, len(ins)); whole != nil {
+		return nil, whole
+	}
+	if len(outs) != len(ins) {
+		return nil, fmt.Errorf("%s was given %d samples and returned %d", m.f.Name, len(ins), len(outs))
+	}
+	all := make([]Sample, len(ins))
+	for i, out := range outs {
+		all[i] = out.passing(given[i], ins[i])
+	}
+	return all, cmp.Or(id.Steady(ctx), err)
 }
 
 // apart reports whether m makes each item of the one whose place it takes.

@@ -87,8 +87,10 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]T, error) {
 	values := make([]T, ds.Len())
 	var dry atomic.Bool
-	err := s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) (err error) {
-		values[i], err = s.look(ctx, ds, i, names)
+	err := s.each(ctx, ds, true, func(ctx context.Context, i int, in Sample, err error) error {
+		if err == nil {
+			values[i], err = s.look(ctx, in, i, names)
+		}
 		if errors.Is(err, larder.ErrDry) {
 			dry.Store(true)
 			return nil
@@ -102,11 +104,7 @@ func (s Scan[T]) pass(ctx context.Context, ds Dataset[Sample], names []byte) ([]
 }
 
 // look calls Each for one sample, which must be what the pass was named after.
-func (s Scan[T]) look(ctx context.Context, ds Dataset[Sample], i int, names []byte) (v T, err error) {
-	in, err := s.at(ctx, ds, i)
-	if err != nil {
-		return v, err
-	}
+func (s Scan[T]) look(ctx context.Context, in Sample, i int, names []byte) (v T, err error) {
 	if err := s.unchanged(ctx, in, i, names); err != nil {
 		return v, err
 	}
@@ -127,6 +125,20 @@ func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 		err = &SampleError{Node: s.Node, Index: i, Err: err}
 	}
 	return v, err
+}
+
+// each calls do for what the pass reads of each sample, or with the error of that. If
+// the items are to be made, what is made in batches is made before.
+func (s Scan[T]) each(ctx context.Context, ds Dataset[Sample], made bool, do func(ctx context.Context, i int, in Sample, err error) error) error {
+	n := BatchOf(ds)
+	if n <= 1 || !made || larder.IsDry(ctx) {
+		return s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
+			in, err := s.at(ctx, ds, i)
+			return do(ctx, i, in, err)
+		})
+	}
+	read := Func(ds.Len(), func(ctx context.Context, i int) (Sample, error) { return s.at(ctx, ds, i) })
+	return Pass(ctx, Batching(read, n), s.Pool, func(ctx context.Context, i int, in Sample) error { return do(ctx, i, in, nil) })
 }
 
 func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, error) {
@@ -153,8 +165,7 @@ func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, err
 func (s Scan[T]) input(ctx context.Context, ds Dataset[Sample], values []T) (key.Input, []byte, error) {
 	names := make([]byte, ds.Len()*key.Size)
 	deep := make([]bool, ds.Len())
-	err := s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
-		in, err := s.at(ctx, ds, i)
+	err := s.each(ctx, ds, values != nil, func(ctx context.Context, i int, in Sample, err error) error {
 		if err != nil {
 			return err
 		}

@@ -9,10 +9,16 @@ import (
 )
 
 // Stream yields the elements of ds in order while workers of p get the next ones
-// ready: see [pool.Stream].
+// ready: see [pool.Stream]. Samples that are made in batches ([BatchOf]) are asked for in
+// such.
 func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T, error] {
-	return pool.Stream(ctx, p, ds.Len(), func(ctx context.Context, from, to int) ([]T, error) {
-		if r, ok := ds.(Ranger[T]); ok {
+	n := BatchOf(ds)
+	r, ok := ds.(Ranger[T])
+	if samples, of := any(ds).(Dataset[Sample]); !ok && of && n > 1 {
+		r, ok = any(&ranger{samples, RangesOf(samples)}).(Ranger[T])
+	}
+	return pool.Stream(ctx, p.AtLeast(n), ds.Len(), func(ctx context.Context, from, to int) ([]T, error) {
+		if ok {
 			return r.Range(ctx, from, to)
 		}
 		start, values := time.Now(), make([]T, 0, to-from)
@@ -25,4 +31,10 @@ func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T
 		}
 		return values, nil
 	})
+}
+
+// ranger is a dataset of samples that are made together.
+type ranger struct {
+	Dataset[Sample]
+	*Ranges
 }

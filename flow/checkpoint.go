@@ -42,7 +42,7 @@ func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part co
 		s.tally.Done.Add(1)
 		return part.At(ctx, i)
 	})
-	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: counted, Pool: r.pool(s.Node)})
+	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: dataset.Batching(counted, dataset.BatchOf(part)), Pool: r.pool(s.Node)})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}

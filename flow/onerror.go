@@ -172,7 +172,7 @@ type sieve struct {
 func (v *sieve) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
 	from := len(v.state.skipped)
 	ranges := dataset.RangesOf(part)
-	err = v.run.pool(v.state.Node).Ranges(ctx, part.Len(), func(ctx context.Context, i, j int) (int, error) {
+	err = v.run.pool(v.state.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, part.Len(), func(ctx context.Context, i, j int) (int, error) {
 		samples, err := ranges.Range(ctx, i, j)
 		for k, s := range samples {
 			if merr := v.make(ctx, s); merr != nil {

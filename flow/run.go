@@ -432,7 +432,7 @@ func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) 
 // makeRange computes all that makes some samples, and keeps what is to be kept.
 func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
 	ranges := dataset.RangesOf(part)
-	return r.pool(s.Node).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
+	return r.pool(s.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
 		samples, err := ranges.Range(ctx, from+i, from+j)
 		for i, sample := range samples {
 			for _, m := range sample.Makings() {

@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("exec", "Runs a command on each sample: items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.",
+	component.RegisterMapper("exec", "Runs a command on each sample, or on several at once (batch): items in as files, items out as files. Its results are kept while its words, its code files, its variables and the items it reads stay the same.",
 		func(env *component.Env, p Exec) (dataset.Mapper, error) { return p.Maker(env) })
 }
 
@@ -34,6 +34,15 @@ func init() {
 // there as <key>.<ext>, encoded as it is at rest; each file <key>.<ext> left
 // in LARDER_OUT becomes an item, and Into must name exactly those keys.
 //
+// With Batch it is run once for up to so many samples, with LARDER_BATCH set to a folder
+// in place of LARDER_IN and LARDER_OUT: this has a folder for each sample, 000, 001 and
+// so on, with folders in and out inside. A command that ends well says of a sample that
+// it could not be made by a file error in its folder, with the reason. What a command
+// left that did not end well counts for nothing: what it named so has failed, and the
+// others are made again, one by one if it named none. Which samples are in a batch is up
+// to what is kept and asked for: an output must depend on nothing but the items beside
+// it.
+//
 // Its identity is the words of the command, the values of the variables in Env,
 // and the content of every file in Code and of every file below the flow's folder
 // that words and values name: see [Exec.Files]. Words that are such a name are
@@ -41,8 +50,8 @@ func init() {
 // they are. Of the environment only Env, PATH, HOME and TMPDIR reach the command,
 // and what [larder.Environ] adds.
 //
-// Timeout and Bytes bound what the command may take. They are no part of the identity, as
-// they decide whether there is a result, and not which.
+// Timeout and Bytes bound what the command may take for a sample. They and Batch are no
+// part of the identity, as they decide whether there is a result, and not which.
 //
 // What the command starts ends with it, or with the run at the latest, and so does
 // the folder. Where the program was killed, [Sweep] ends both.
@@ -52,8 +61,9 @@ type Exec struct {
 	Into    []string         `param:"into,required" doc:"items that the command makes, as files in LARDER_OUT"`
 	Code    []component.Path `param:"code" doc:"files that the result depends on: scripts, weights, tables"`
 	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
-	Timeout string           `param:"timeout" doc:"how long the command may take for a sample, such as 30s or 5m; then it is ended, and the sample is an error. Without it, as long as it takes"`
-	Bytes   int              `param:"max-bytes" doc:"how many bytes the files that the command leaves may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Timeout string           `param:"timeout" doc:"how long the command may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then it is ended, and the sample is an error. Without it, as long as it takes"`
+	Batch   int              `param:"batch" doc:"how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one" default:"0"`
+	Bytes   int              `param:"max-bytes" doc:"how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
 // maxLeft is how much a command may leave unless it is told.
@@ -66,6 +76,9 @@ func (m Exec) Check() error {
 	}
 	if m.Bytes < 0 {
 		return fmt.Errorf("max-bytes is %d and must not be negative", m.Bytes)
+	}
+	if m.Batch < 0 || m.Batch > dataset.MaxBatch {
+		return fmt.Errorf("batch is %d and must be from 1 to %d, or 0 for a command that takes one sample", m.Batch, dataset.MaxBatch)
 	}
 	return nil
 }
@@ -126,11 +139,11 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		return nil, err
 	}
 	return dataset.NewMaker(dataset.MakerFunc{
-		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Func: run.each(),
+		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
 		// Of the outside the command gets a folder, and what is in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
 			// How long it may take, and where its log is, changes no result.
-			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlaceOf"},
+			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlacesOf"},
 	})
 }
 
@@ -175,34 +188,39 @@ type execution struct {
 	folders string // how the names of the folders begin in which the command runs
 }
 
-// each returns what is done with each sample. It is known by this function.
-func (e *execution) each() func(context.Context, dataset.Sample) (dataset.Sample, error) {
-	return func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) { return e.run(ctx, s) }
+// all returns what is done with samples. It is known by this function.
+func (e *execution) all() func(context.Context, []dataset.Sample) ([]dataset.Sample, error) {
+	return func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) { return e.run(ctx, in) }
 }
 
-// run runs the command on a sample.
-func (e *execution) run(ctx context.Context, s dataset.Sample) (out dataset.Sample, err error) {
+// run runs the command on samples: on one, unless it takes batches.
+func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []dataset.Sample, err error) {
 	defer e.env.Ending.Begin()()
 	folder, err := makeFolder(e.folders)
 	if err != nil {
-		return dataset.Sample{}, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.remove()) }()
-	dir := folder.dir
-	in, outDir := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := e.lay(ctx, s, in); err != nil {
-		return dataset.Sample{}, err
+	desks, variables, err := e.desks(folder.dir, len(samples))
+	if err != nil {
+		return nil, err
 	}
-	if err := os.Mkdir(outDir, 0o700); err != nil {
-		return dataset.Sample{}, err
+	for i, s := range samples {
+		if err := e.lay(ctx, s, desks[i].in); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(desks[i].out, 0o700); err != nil {
+			return nil, err
+		}
 	}
-	if err := e.start(ctx, dir, in, outDir); err != nil {
-		return dataset.Sample{}, err
+	ended := e.start(ctx, folder.dir, variables, len(samples))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	if err := e.unchanged(ctx); err != nil {
-		return dataset.Sample{}, err
+	if ended == nil {
+		ended = e.unchanged(ctx)
 	}
-	return e.collect(outDir)
+	return e.collectAll(desks, ended)
 }
 
 // unchanged holds the code files to what they were when the identity was made:
@@ -252,13 +270,13 @@ func write(ctx context.Context, path string, it *dataset.Item) error {
 	return errors.Join(err, to.Close())
 }
 
-// start runs the command to its end.
-func (e *execution) start(ctx context.Context, dir, in, out string) (err error) {
-	bounded, cancel := e.bounded(ctx)
+// start runs the command to its end, which is to be that of n samples.
+func (e *execution) start(ctx context.Context, dir string, variables []string, n int) (err error) {
+	bounded, cancel := e.bounded(ctx, n)
 	defer cancel()
 	cmd := exec.CommandContext(bounded, e.argv[0], e.argv[1:]...)
 	cmd.Dir = dir
-	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), []string{"LARDER_IN=" + in, "LARDER_OUT=" + out})
+	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), variables)
 	var stderr tail
 	log, err := openLog(ctx, e.logs)
 	if err != nil {
@@ -274,7 +292,7 @@ func (e *execution) start(ctx context.Context, dir, in, out string) (err error) 
 		return context.Cause(ctx)
 	}
 	if err != nil && bounded.Err() != nil {
-		return fmt.Errorf("command %s: it took longer than the timeout of %s, and was ended%s", e.shown(), e.Timeout, stderr.String())
+		return fmt.Errorf("command %s: it took longer than the timeout of %s%s, and was ended%s", e.shown(), e.Timeout, ofEach(n), stderr.String())
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it ended well, and what it left is ended now
@@ -288,15 +306,26 @@ func (e *execution) start(ctx context.Context, dir, in, out string) (err error) 
 	return nil
 }
 
-// bounded is ctx for as long as the command may take.
-func (e *execution) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.limit == 0 {
-		return context.WithCancel(ctx)
+func ofEach(n int) string {
+	if n == 1 {
+		return ""
 	}
-	return context.WithTimeout(ctx, e.limit)
+	return fmt.Sprintf(" for each of %d samples", n)
 }
 
-// environ is the environment of the command, but for the two folders.
+// bounded is ctx for as long as the command may take for n samples.
+func (e *execution) bounded(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	limit := e.limit * time.Duration(n)
+	if limit/time.Duration(n) != e.limit { // longer than can be said
+		limit = 0
+	}
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// environ is the environment of the command, but for its folders.
 func (e *execution) environ() []string {
 	var env []string
 	for _, name := range e.Variables() {
@@ -341,7 +370,7 @@ func (e *execution) collect(dir string) (dataset.Sample, error) {
 		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes(ext, b)})
 	}
 	if len(fields) < len(e.Into) {
-		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as $LARDER_OUT/%s.json, or name only what it makes in into", strings.Join(missing(e.Into, fields), ", "), missing(e.Into, fields)[0])
+		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as %s.json, or name only what it makes in into", strings.Join(missing(e.Into, fields), ", "), missing(e.Into, fields)[0])
 	}
 	return dataset.NewSample(fields...), nil
 }

@@ -64,5 +64,6 @@ func uses(process, prefix string) bool {
 		return true
 	}
 	environ, err := os.ReadFile(filepath.Join(process, "environ"))
-	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00LARDER_OUT="+prefix))
+	environ = append([]byte{0}, environ...)
+	return err == nil && (bytes.Contains(environ, []byte("\x00LARDER_OUT="+prefix)) || bytes.Contains(environ, []byte("\x00LARDER_BATCH="+prefix)))
 }

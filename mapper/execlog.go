@@ -16,12 +16,13 @@ import (
 // mostLogged bounds what is kept of what one command writes to stderr.
 const mostLogged = 16 << 20
 
-// A sampleLog is the file of what a command writes to stderr about one sample. It takes
-// its name when the command has ended, in place of that of an earlier run.
+// A sampleLog is the file of what a command writes to stderr about one sample, or about
+// those of a batch, of which each gives it a name. It takes its names when the command has
+// ended, in place of those of an earlier run.
 type sampleLog struct {
-	file *os.File // nil where nothing is logged
-	path string
-	left int
+	file  *os.File // nil where nothing is logged
+	paths []string
+	left  int
 }
 
 // logFolder is where the logs of a node are.
@@ -44,10 +45,10 @@ func logsOf(env *component.Env) (logFolder, error) {
 	return logFolder{dir, 0o666 &^ output.Umask()}, nil
 }
 
-// openLog makes the log of the sample that a command is run for, SAMPLE.log.
+// openLog makes the log of the samples that a command is run for, SAMPLE.log of each.
 func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
-	at, ok := dataset.PlaceOf(ctx)
-	if in.dir == "" || !ok {
+	at := dataset.PlacesOf(ctx)
+	if in.dir == "" || len(at) == 0 {
 		return &sampleLog{}, nil
 	}
 	if err := os.MkdirAll(in.dir, 0o777); err != nil {
@@ -57,8 +58,11 @@ func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(in.dir, fmt.Sprintf("%06d.log", at.Index))
-	return &sampleLog{f, path, mostLogged}, f.Chmod(in.mode)
+	paths := make([]string, len(at))
+	for i, p := range at {
+		paths[i] = filepath.Join(in.dir, fmt.Sprintf("%06d.log", p.Index))
+	}
+	return &sampleLog{f, paths, mostLogged}, f.Chmod(in.mode)
 }
 
 // said takes what a command writes to stderr: its end for errors, and all for the log.
@@ -87,17 +91,46 @@ func (l *sampleLog) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// close gives the log its name, or removes one of which nothing was written.
+// close gives the log its names, or removes one of which nothing was written.
 func (l *sampleLog) close() error {
 	if l.file == nil {
 		return nil
 	}
 	err := l.file.Close()
 	if l.left == mostLogged {
-		if rerr := os.Remove(l.path); !errors.Is(rerr, os.ErrNotExist) {
-			err = errors.Join(err, rerr)
+		for _, path := range l.paths {
+			if rerr := os.Remove(path); !errors.Is(rerr, os.ErrNotExist) {
+				err = errors.Join(err, rerr)
+			}
 		}
 		return errors.Join(err, os.Remove(l.file.Name()))
 	}
-	return errors.Join(err, os.Rename(l.file.Name(), l.path))
+	for _, path := range l.paths[1:] {
+		err = errors.Join(err, l.also(path))
+	}
+	return errors.Join(err, os.Rename(l.file.Name(), l.paths[0]))
+}
+
+// also gives the log another name: to the same file, or where the file system has no
+// such names, to a copy of it.
+func (l *sampleLog) also(path string) error {
+	unfinished := l.file.Name() + "-also"
+	if os.Link(l.file.Name(), unfinished) != nil {
+		if err := copyFile(l.file.Name(), unfinished); err != nil {
+			return errors.Join(err, os.Remove(unfinished))
+		}
+	}
+	return os.Rename(unfinished, path)
+}
+
+func copyFile(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(from) // mostLogged bytes and a line
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, info.Mode().Perm())
 }

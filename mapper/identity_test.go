@@ -294,3 +294,39 @@ func madeBy(t *testing.T, m dataset.Maker) (any, error) {
 	}
 	return s.Value(t.Context(), "made")
 }
+
+// several returns a maker of several samples at once, which captures what doubled made.
+func several(n int) dataset.MakerFunc {
+	twice := doubled(n)
+	return dataset.MakerFunc{
+		Name: "several", In: []string{"a"}, Out: []string{"made"}, Formats: []string{"json"}, Batch: n,
+		Together: func(ctx context.Context, in []dataset.Sample) ([]dataset.Sample, error) {
+			outs, failed := make([]dataset.Sample, len(in)), map[int]error{}
+			for i, s := range in {
+				if _, err := s.Value(ctx, "a"); err != nil {
+					failed[i] = err
+					continue
+				}
+				outs[i] = oneItem("made", "json", int64(twice))
+			}
+			if len(failed) > 0 {
+				return outs, &dataset.PartialError{Errs: failed}
+			}
+			return outs, nil
+		},
+	}
+}
+
+// TestMakersOfSeveralSamplesAreKnownByTheirCode, as those of one are.
+func TestMakersOfSeveralSamplesAreKnownByTheirCode(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m, err := dataset.NewMaker(several(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, l, m, "mapper.several", "mapper.doubled", "mapper.oneItem", "build go", "larder/dataset")
+}

@@ -133,7 +133,7 @@ func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Sample
 	if err != nil || z.Clash == "" || z.Clash == "error" {
 		return joined, err
 	}
-	return dataset.Func(joined.Len(), func(ctx context.Context, i int) (out dataset.Sample, err error) {
+	read := dataset.Func(joined.Len(), func(ctx context.Context, i int) (out dataset.Sample, err error) {
 		for _, part := range parts {
 			s, err := part.At(ctx, i)
 			if err != nil {
@@ -145,7 +145,8 @@ func (z Zip) Apply(env *component.Env, in []component.Samples) (component.Sample
 			out = out.With(slices.Collect(s.Fields())...)
 		}
 		return out, nil
-	}), nil
+	})
+	return dataset.Batching(read, dataset.BatchOf(joined)), nil
 }
 
 // renamed is ds with every key put in place of the * of a format.

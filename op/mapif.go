@@ -94,13 +94,14 @@ func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Sample
 		}
 	}
 	options := env.MapOptions(step)
-	return dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
+	mapped := dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
 		hold, err := c.hold(ctx, i, s)
 		if err != nil || !hold {
 			return s, err
 		}
-		return dataset.Map(given{s, in.Len()}, step, options).At(ctx, i)
-	}), nil
+		return dataset.Map(given{s, in}, step, options).At(ctx, i)
+	})
+	return dataset.Batching(mapped, dataset.BatchOf(dataset.Map(in, step, options))), nil
 }
 
 // conditions are what a sample must fulfil to be changed.
@@ -135,13 +136,15 @@ func (c *conditions) hold(ctx context.Context, i int, s dataset.Sample) (bool, e
 	return ok, nil
 }
 
-// given is a dataset of so many samples of which one is at hand, and no other
-// is asked for: a sample is read once to look at it and to map it.
+// given is a dataset of as many samples as another, of which one is at hand, and no
+// other is asked for: a sample is read once to look at it and to map it.
 type given struct {
 	sample dataset.Sample
-	n      int
+	of     component.Samples
 }
 
-func (g given) Len() int { return g.n }
+func (g given) Len() int { return g.of.Len() }
+
+func (g given) Batch() int { return dataset.BatchOf(g.of) }
 
 func (g given) At(context.Context, int) (dataset.Sample, error) { return g.sample, nil }

@@ -36,10 +36,8 @@ func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Sa
 	samples := make([]dataset.Sample, in.Len())
 	most := int64(cmp.Or(m.Bytes, 1<<30))
 	var total atomic.Int64
-	err := env.Pool.Each(ctx, len(samples), func(ctx context.Context, i int) (err error) {
-		if samples[i], err = in.At(ctx, i); err != nil {
-			return err
-		}
+	err := dataset.Pass(ctx, in, env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
+		samples[i] = s
 		bytes, err := readAll(ctx, samples[i])
 		if err != nil {
 			return &dataset.SampleError{Node: env.Node, Index: i, Err: err}

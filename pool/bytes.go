@@ -58,7 +58,7 @@ func Wait(ctx context.Context) (done func()) {
 // Context returns a context in which bytes are taken of those of the pool, also where
 // no slot of it is: what is done in its slots does so anyway.
 func (p *Pool) Context(ctx context.Context) context.Context {
-	if p == nil || ctx.Value(within{}) != nil || shareOf(ctx) != nil {
+	if p == nil || p.room == nil || ctx.Value(within{}) != nil || shareOf(ctx) != nil {
 		return ctx
 	}
 	return context.WithValue(ctx, roomKey{}, p.room)

@@ -21,7 +21,8 @@ func (p *Pool) Each(ctx context.Context, n int, do func(ctx context.Context, i i
 // the others are given to whoever is free. It should end after [Patience]. All else
 // is as in [Pool.Each].
 func (p *Pool) Ranges(ctx context.Context, n int, do func(ctx context.Context, from, to int) (done int, err error)) error {
-	return p.pass(ctx, &spans{n: n, limit: stretchMost}, do)
+	all := p.spansOf(n)
+	return p.pass(ctx, &all, do)
 }
 
 func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Context, from, to int) (done int, err error)) error {

@@ -29,8 +29,9 @@ import (
 // meanwhile. Its methods may be called by many goroutines.
 type Pool struct {
 	workers int
-	slots   *semaphore.Weighted
-	room    *room
+	slots   *semaphore.Weighted // nil: nobody shares them
+	room    *room               // nil: that of the context, or of no pool
+	least   int                 // elements that a worker takes at a time, if there are as many
 }
 
 // New returns a pool of so many slots, 0 or less means as many as there are
@@ -47,7 +48,7 @@ func NewBounded(workers int, bytes int64) *Pool {
 
 // Beside returns a pool of so many slots of its own, which shares the bytes of p.
 func (p *Pool) Beside(workers int) *Pool {
-	if p == nil {
+	if p == nil || p.room == nil {
 		return newPool(workers, anywhere)
 	}
 	return newPool(workers, p.room)
@@ -57,7 +58,29 @@ func newPool(workers int, r *room) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{workers, semaphore.NewWeighted(int64(workers)), r}
+	return &Pool{workers: workers, slots: semaphore.NewWeighted(int64(workers)), room: r}
+}
+
+// AtLeast returns p, slots, bytes and all, for passes over elements that are made
+// together: in [Pool.Ranges] and [Stream] a worker takes at least so many consecutive
+// ones at a time, from the first on and however long they take, as long as there are
+// as many.
+func (p *Pool) AtLeast(elements int) *Pool {
+	if p == nil {
+		return &Pool{workers: runtime.GOMAXPROCS(0), least: elements}
+	}
+	q := *p
+	q.least = elements
+	return &q
+}
+
+// spansOf is n elements that workers are to make.
+func (p *Pool) spansOf(n int) spans {
+	s := spans{n: n, least: 1, limit: stretchMost}
+	if p != nil {
+		s.least = max(1, p.least)
+	}
+	return s
 }
 
 // Workers is the number of slots.

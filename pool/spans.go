@@ -23,12 +23,13 @@ type spans struct {
 	n     int    // elements
 	next  int    // those before are done, under way or given back
 	back  []span // given back by workers, as they take long
-	size  int    // how many a worker takes; 0 stands for 1
+	size  int    // how many a worker takes, unless least is more
+	least int    // how many at least; 0 stands for 1
 	limit int    // of size
 }
 
 // most is how many elements a worker takes at most.
-func (s *spans) most() int { return max(s.size, 1) }
+func (s *spans) most() int { return max(s.size, s.least, 1) }
 
 // take returns elements to make, the first of which is before limit, if there are
 // any.
@@ -71,6 +72,6 @@ func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
 	case took > 2*stretchTime:
 		s.size = max(1, min(s.size, max(s.size/2, int(int64(made)*int64(stretchTime)/int64(took)))))
 	case took < stretchTime/2 && made >= s.most():
-		s.size = min(2*s.most(), s.limit)
+		s.size = max(s.most(), min(2*s.most(), s.limit))
 	}
 }

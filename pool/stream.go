@@ -19,7 +19,7 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		s := &stream[T]{pool: p, n: n, make: make, done: map[int]stretch[T]{}}
-		s.spans = spans{n: n, limit: stretchMost}
+		s.spans = p.spansOf(n)
 		s.changed = sync.NewCond(&s.mu)
 		var wait sync.WaitGroup
 		defer wait.Wait()

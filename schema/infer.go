@@ -22,8 +22,7 @@ func Infer(ctx context.Context, ds dataset.Dataset[dataset.Sample], o Options) (
 	seen := map[string]*sight{}
 	var mu sync.Mutex
 	n := o.samples(ds)
-	err := o.Pool.Each(ctx, n, func(ctx context.Context, i int) error {
-		sample, err := ds.At(ctx, i)
+	err := o.each(ctx, ds, func(ctx context.Context, i int, sample dataset.Sample, err error) error {
 		if err != nil {
 			return err
 		}

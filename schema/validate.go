@@ -24,6 +24,31 @@ func (o Options) samples(ds dataset.Dataset[dataset.Sample]) int {
 	return ds.Len()
 }
 
+// each calls do for each sample, or with the error of it: of those that are made in
+// batches when they have been made.
+func (o Options) each(ctx context.Context, ds dataset.Dataset[dataset.Sample], do func(ctx context.Context, i int, s dataset.Sample, err error) error) error {
+	n, batch := o.samples(ds), dataset.BatchOf(ds)
+	if batch <= 1 {
+		return o.Pool.Each(ctx, n, func(ctx context.Context, i int) error {
+			s, err := ds.At(ctx, i)
+			return do(ctx, i, s, err)
+		})
+	}
+	ranges := dataset.RangesOf(ds)
+	return o.Pool.AtLeast(batch).Ranges(ctx, n, func(ctx context.Context, from, to int) (int, error) {
+		samples, err := ranges.Range(ctx, from, to)
+		for k, s := range samples {
+			if err := do(ctx, from+k, s, nil); err != nil {
+				return k, err
+			}
+		}
+		if err == nil {
+			return len(samples), nil
+		}
+		return len(samples) + 1, do(ctx, from+len(samples), dataset.Sample{}, err)
+	})
+}
+
 // A Report says what was found in a dataset.
 type Report struct {
 	Samples    int         `json:"samples"`    // that were checked
@@ -40,8 +65,8 @@ func (s *Schema) Validate(ctx context.Context, ds dataset.Dataset[dataset.Sample
 	}
 	r := &Report{Samples: o.samples(ds), List: []Violation{}}
 	var mu sync.Mutex
-	err := o.Pool.Each(ctx, r.Samples, func(ctx context.Context, i int) error {
-		found, err := s.checkAt(ctx, ds, i)
+	err := o.each(ctx, ds, func(ctx context.Context, i int, sample dataset.Sample, err error) error {
+		found, err := s.checkMade(ctx, i, sample, err)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -65,8 +90,7 @@ func (r *Report) cut(limit int) {
 	r.List = r.List[:min(limit, len(r.List))]
 }
 
-func (s *Schema) checkAt(ctx context.Context, ds dataset.Dataset[dataset.Sample], i int) ([]Violation, error) {
-	sample, err := ds.At(ctx, i)
+func (s *Schema) checkMade(ctx context.Context, i int, sample dataset.Sample, err error) ([]Violation, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -151,11 +151,7 @@ func (w *writer) all(ctx context.Context, in component.Data) (err error) {
 		}
 		w.env.Tally.Total.Add(int64(part.Len()))
 		width := len(fmt.Sprint(max(0, part.Len()-1)))
-		err := w.env.Pool.Each(ctx, part.Len(), func(ctx context.Context, i int) error {
-			s, err := part.At(ctx, i)
-			if err != nil {
-				return err
-			}
+		err := dataset.Pass(ctx, part, w.env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
 			if err := w.sample(ctx, group, fmt.Sprintf("%0*d", width, i), i, s); err != nil {
 				return &dataset.SampleError{Node: w.env.Node, Index: i, Err: err}
 			}

@@ -117,12 +117,9 @@ func (w *writer) write(ctx context.Context) error {
 		return err
 	}
 	todo := w.todo()
-	err := w.env.Pool.Each(ctx, len(todo), func(ctx context.Context, i int) error {
+	open := dataset.Func(len(todo), func(ctx context.Context, i int) (dataset.Sample, error) { return w.ds.At(ctx, todo[i]) })
+	err := dataset.Pass(ctx, dataset.Batching(open, dataset.BatchOf(w.ds)), w.env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
 		i = todo[i]
-		s, err := w.ds.At(ctx, i)
-		if err != nil {
-			return err
-		}
 		written, err := w.sample(ctx, i, s)
 		if err != nil {
 			return w.fail(i, err)

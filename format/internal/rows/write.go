@@ -134,7 +134,7 @@ func newEncoded(ds component.Samples, node string, row RowFunc) encoded {
 // only is the dataset of some of the rows: of n, the i-th is that of.
 func (e encoded) only(n int, of func(i int) int) encoded {
 	some := dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return e.Samples.At(ctx, of(i)) })
-	rows := newEncoded(some, e.node, e.row)
+	rows := newEncoded(dataset.Batching(some, e.Batch()), e.node, e.row)
 	rows.of = of
 	return rows
 }
@@ -146,6 +146,8 @@ func (e encoded) At(ctx context.Context, i int) ([]byte, error) {
 	}
 	return e.append(ctx, nil, s, i)
 }
+
+func (e encoded) Batch() int { return dataset.BatchOf(e.Samples) }
 
 func (e encoded) append(ctx context.Context, to []byte, s dataset.Sample, i int) ([]byte, error) {
 	text, err := e.row(ctx, to, s)

@@ -1,0 +1,172 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/pool"
+)
+
+// A joint is executions of one node that are carried out together: their turns are
+// held, and each either comes out or has an error.
+type joint struct {
+	makings []*Making
+	outs    []Sample
+	errs    []error
+}
+
+// runJointly executes the makers of some makings of one node, as many at a time as the
+// maker takes. What it has not begun when one has failed, or when that took some
+// milliseconds, is [larder.ErrDeferred].
+func runJointly(ctx context.Context, makings []*Making) *joint {
+	j := &joint{makings, make([]Sample, len(makings)), make([]error, len(makings))}
+	if by, ok := makings[0].node.maker.(*maker); ok {
+		j.inBatches(ctx, max(1, by.f.Batch))
+	} else {
+		j.inSteps(ctx)
+	}
+	return j
+}
+
+// inBatches executes a maker that takes n samples at once.
+func (j *joint) inBatches(ctx context.Context, n int) {
+	start := time.Now()
+	for from := 0; from < len(j.makings); from += n {
+		to := min(from+n, len(j.makings))
+		whole := j.batch(ctx, from, to)
+		if whole != nil && to-from > 1 && ofOneSample(ctx, whole) {
+			j.alone(ctx, from, to)
+		} else if whole != nil {
+			j.failAll(ctx, from, to, whole)
+		}
+		if j.failedIn(from, to) || time.Since(start) >= pool.Patience {
+			j.deferFrom(to)
+			return
+		}
+	}
+}
+
+// ofOneSample reports whether an error of several samples may be that of one of them,
+// and the others can be made.
+func ofOneSample(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !errors.Is(err, ErrChanged) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled)
+}
+
+// alone executes a maker of several samples on one at a time, until that fails.
+func (j *joint) alone(ctx context.Context, from, to int) {
+	for i := from; i < to; i++ {
+		if whole := j.batch(ctx, i, i+1); whole != nil {
+			j.failAll(ctx, i, i+1, whole)
+		}
+		if j.errs[i] != nil {
+			for k := i + 1; k < to; k++ {
+				j.errs[k] = larder.ErrDeferred
+			}
+			return
+		}
+	}
+}
+
+// inSteps executes a chain of which a step takes several samples at once: these steps
+// first, on all samples.
+func (j *joint) inSteps(ctx context.Context) {
+	steps := make([]Sample, len(j.makings))
+	for i, m := range j.makings {
+		steps[i] = m.read()
+	}
+	n := max(1, ahead(ctx, steps))
+	for i, m := range j.makings[:n] {
+		if j.outs[i], j.errs[i] = m.run(ctx); j.errs[i] != nil {
+			n = i + 1
+			break
+		}
+	}
+	j.deferFrom(n)
+}
+
+func (j *joint) failedIn(from, to int) bool {
+	for _, err := range j.errs[from:to] {
+		if err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *joint) deferFrom(from int) {
+	for i := from; i < len(j.errs); i++ {
+		j.errs[i] = larder.ErrDeferred
+	}
+}
+
+func (j *joint) failAll(ctx context.Context, from, to int, err error) {
+	for i, m := range j.makings[from:to] {
+		if ctx.Err() == nil {
+			m.node.Tally.Failed.Add(1)
+		}
+		j.errs[from+i] = m.fail(err)
+	}
+}
+
+// batch executes the maker once. An error of no sample in particular is returned, and
+// then nothing has come out.
+func (j *joint) batch(ctx context.Context, from, to int) (whole error) {
+	makings := j.makings[from:to]
+	d := makings[0].node
+	if larder.IsDry(ctx) {
+		return larder.ErrDry
+	}
+	if d.Slots != nil {
+		if err := d.Slots.Acquire(ctx, 1); err != nil {
+			return context.Cause(ctx)
+		}
+		defer d.Slots.Release(1)
+	}
+	start := time.Now()
+	outs, err := flight.Protect(func() ([]Sample, error) { return mapTogether(ctx, makings) })
+	d.Tally.nanos.Add(int64(time.Since(start)))
+	failed, whole := partOf(err, len(makings))
+	if whole != nil {
+		return whole
+	}
+	for i, m := range makings {
+		err := failed[i]
+		if err == nil {
+			err = m.check(ctx, outs[i])
+		}
+		switch {
+		case err == nil:
+			j.outs[from+i] = outs[i]
+			m.node.Tally.Computed.Add(1)
+			m.node.Tally.hand(m.node.handed, m.index, computed)
+			continue
+		case ctx.Err() == nil && !errors.Is(err, larder.ErrDeferred):
+			m.node.Tally.Failed.Add(1)
+		}
+		j.errs[from+i] = m.fail(err)
+	}
+	return nil
+}
+
+// mapTogether calls the maker.
+func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
+	ins, places := make([]Sample, len(makings)), make([]Place, len(makings))
+	for i, m := range makings {
+		ins[i], places[i] = m.in, m.place()
+	}
+	ctx, done := using(withPlaces(ctx, places...), ins...)
+	defer done()
+	return makings[0].node.maker.(*maker).mapTogether(withRand(ctx, nil), ins)
+}
+
+// read is the sample whose items the execution gets: of a chain, those that its steps
+// make.
+func (m *Making) read() Sample {
+	if r, ok := m.maker.(*recipe); ok {
+		return r.out
+	}
+	return m.in
+}

@@ -1,0 +1,35 @@
+package dataset
+
+import (
+	"context"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/pool"
+)
+
+// Pass calls do for every sample of ds, in about that order and as p allows: of makers
+// that take several samples at once ([BatchOf]), when all that they make of the samples
+// at hand has been made together. The first error ends it: of ds or of such a maker,
+// or of do.
+func Pass(ctx context.Context, ds Dataset[Sample], p *pool.Pool, do func(ctx context.Context, i int, s Sample) error) error {
+	n := BatchOf(ds)
+	if n <= 1 || larder.IsDry(ctx) {
+		return p.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
+			s, err := ds.At(ctx, i)
+			if err != nil {
+				return err
+			}
+			return do(ctx, i, s)
+		})
+	}
+	ranges := RangesOf(ds)
+	return p.AtLeast(n).Ranges(ctx, ds.Len(), func(ctx context.Context, from, to int) (int, error) {
+		samples, err := ranges.Range(ctx, from, to)
+		for k, s := range samples {
+			if err := do(ctx, from+k, s); err != nil {
+				return k, err
+			}
+		}
+		return len(samples), err
+	})
+}

@@ -1,0 +1,94 @@
+package mapper
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+)
+
+// A desk is where a command finds the items of a sample and leaves others.
+type desk struct {
+	in, out string
+	failed  string // the file that says that the sample could not be made; "" if none does
+}
+
+// desks returns n desks in a folder, and the variables that tell the command of them.
+func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
+	if e.Batch == 0 {
+		d := desk{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}
+		return []desk{d}, []string{"LARDER_IN=" + d.in, "LARDER_OUT=" + d.out}, nil
+	}
+	batch := filepath.Join(dir, "batch")
+	all := make([]desk, n)
+	for i := range all {
+		own := filepath.Join(batch, fmt.Sprintf("%03d", i)) // of up to dataset.MaxBatch: in order when sorted as text
+		if err := os.MkdirAll(own, 0o700); err != nil {
+			return nil, nil, err
+		}
+		all[i] = desk{filepath.Join(own, "in"), filepath.Join(own, "out"), filepath.Join(own, "error")}
+	}
+	return all, []string{"LARDER_BATCH=" + batch}, nil
+}
+
+// collectAll reads what a command left that ended well, or with an error. Of one that
+// did not end well it may be half of an item, so only what it named as failed counts.
+func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, error) {
+	outs, errs, named := make([]dataset.Sample, len(desks)), map[int]error{}, false
+	for i, d := range desks {
+		err := d.error()
+		switch named = named || err != nil; {
+		case err != nil:
+		case ended != nil:
+			err = larder.ErrDeferred
+		default:
+			outs[i], err = e.collect(d.out)
+		}
+		if err != nil {
+			errs[i] = err
+		}
+	}
+	switch {
+	case ended != nil && (!named || errors.Is(ended, dataset.ErrChanged)):
+		return nil, ended
+	case len(errs) > 0:
+		return outs, &dataset.PartialError{Errs: errs}
+	}
+	return outs, nil
+}
+
+// error returns what the command says of a sample that it could not make.
+func (d desk) error() error {
+	if d.failed == "" {
+		return nil
+	}
+	info, err := os.Lstat(d.failed)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("the command left error, which is not a regular file")
+	}
+	f, err := os.Open(d.failed)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, tailBytes))
+	if err != nil {
+		return err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return errors.New("the command says that it failed, in an empty file error")
+	}
+	return fmt.Errorf("the command says that it failed: %s", strings.ReplaceAll(string(text), "\n", "\n    "))
+}
