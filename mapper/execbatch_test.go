@@ -212,7 +212,7 @@ func TestExecBatchErrors(t *testing.T) {
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"named without a word": {bad: `: > "$s/error"; shout "$s/in/a.txt" "$s/out"`, error: "in an empty file error", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"named, as a folder":   {bad: `mkdir "$s/error"`, error: "error, which is not a regular file", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
-		"an item is missing":   {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command left 1 of the 2 items [b c]", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
+		"an item is missing":   {bad: `: > "$s/out/b.bin"`, error: "node n: sample 2: the command did not make item c", runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		"too many bytes": {bad: `seq 9 > "$s/out/b.bin"; : > "$s/out/c.txt"`, e: mapper.Exec{Bytes: 9}, error: "node n: sample 2: the command left files of more than 9 bytes",
 			runs: [][]int{{0, 1, 2, 3}, {4, 5}}},
 		// What was made of 3 may be half of it.
