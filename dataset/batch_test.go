@@ -339,9 +339,35 @@ func TestBatchThatFailsAsAWhole(t *testing.T) {
 		if diff := cmp.Diff(map[int]string{2: "node n: sample 2: broken"}, got); diff != "" {
 			t.Errorf("keep %v (-want +got):\n%s", keep, diff)
 		}
-		want := [][]string{{"a0", "a1", "a2", "a3"}, {"a0"}, {"a1"}, {"a2"}, {"a3", "a4", "a5", "a6"}, {"a7"}}
+		want := [][]string{{"a0", "a1", "a2", "a3"}, {"a0", "a1"}, {"a2", "a3"}, {"a2"}, {"a3"}, {"a4", "a5", "a6"}, {"a7"}}
 		if diff := cmp.Diff(want, c.list); diff != "" {
 			t.Errorf("keep %v (-want +got):\n%s", keep, diff)
+		}
+	}
+}
+
+// TestBatchesThatAllFail: no sample is executed more often than batches can be halved.
+func TestBatchesThatAllFail(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		var c calls
+		o := dataset.MapOptions{Node: "n", Larder: openOn(t, memory.New(memory.Options{})), Keep: keep}
+		got := failures(t, dataset.Map(texts(64, "a"), louder(t, 64, "a", &c, func([]string) error { return errBad }), o))
+		if len(got) != 64 {
+			t.Errorf("keep %v: %d samples failed", keep, len(got))
+		}
+		executed := map[string]int{}
+		for _, batch := range c.list {
+			for _, text := range batch {
+				executed[text]++
+			}
+		}
+		for text, n := range executed {
+			if n > 7 {
+				t.Errorf("keep %v: %s was executed %d times", keep, text, n)
+			}
+		}
+		if len(c.list) > 2*64 {
+			t.Errorf("keep %v: %d batches", keep, len(c.list))
 		}
 	}
 }

@@ -31,43 +31,47 @@ func runJointly(ctx context.Context, makings []*Making) *joint {
 	return j
 }
 
-// inBatches executes a maker that takes n samples at once.
+// inBatches executes a maker that takes n samples at once. A batch that fails, and names
+// no sample, is made in halves, each tried once: so a sample is executed at most log2(n)
+// times more than it must be, also where all fail.
 func (j *joint) inBatches(ctx context.Context, n int) {
 	start := time.Now()
-	for from := 0; from < len(j.makings); from += n {
-		to := min(from+n, len(j.makings))
+	for from := 0; from < len(j.makings); {
+		to := j.batchFrom(from, n)
 		whole := j.batch(ctx, from, to)
 		if whole != nil && to-from > 1 && ofOneSample(ctx, whole) {
-			j.alone(ctx, from, to)
-		} else if whole != nil {
+			for _, m := range j.makings[from:to] {
+				m.most = (to - from) / 2
+			}
+			continue
+		}
+		if whole != nil {
 			j.failAll(ctx, from, to, whole)
 		}
 		if j.failedIn(from, to) || time.Since(start) >= pool.Patience {
 			j.deferFrom(to)
 			return
 		}
+		from = to
 	}
+}
+
+// batchFrom is where a batch of at most n ends that begins at a place.
+func (j *joint) batchFrom(from, n int) (to int) {
+	for to = from; to < len(j.makings) && to-from < n; to++ {
+		if m := j.makings[to].most; m > 0 {
+			if n = min(n, m); to-from >= n {
+				break
+			}
+		}
+	}
+	return to
 }
 
 // ofOneSample reports whether an error of several samples may be that of one of them,
 // and the others can be made.
 func ofOneSample(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !errors.Is(err, ErrChanged) && !errors.Is(err, larder.ErrDry) && !errors.Is(err, context.Canceled)
-}
-
-// alone executes a maker of several samples on one at a time, until that fails.
-func (j *joint) alone(ctx context.Context, from, to int) {
-	for i := from; i < to; i++ {
-		if whole := j.batch(ctx, i, i+1); whole != nil {
-			j.failAll(ctx, i, i+1, whole)
-		}
-		if j.errs[i] != nil {
-			for k := i + 1; k < to; k++ {
-				j.errs[k] = larder.ErrDeferred
-			}
-			return
-		}
-	}
 }
 
 // inSteps executes a chain of which a step takes several samples at once: these steps

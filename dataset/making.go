@@ -32,6 +32,7 @@ type Making struct {
 	done   bool
 	out    Sample
 	failed error // of a batch that it was in, as long as nobody was told
+	most   int   // samples in a batch with it, as a larger one failed as a whole; 0: any number
 }
 
 func newMaking(d *mapped, index int, in Sample) *Making {

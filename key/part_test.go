@@ -85,7 +85,7 @@ func TestText(t *testing.T) {
 	values := map[string]any{
 		"nil": nil, "true": true, "-1": int8(-1), "200": uint8(200), "0.1": float32(0.1), "1e+100": 1e100, "(1+2i)": complex64(1 + 2i),
 		`"a b\n"`: word("a b\n"), "1m0s": time.Minute, "[1 2]": [2]int{1, 2}, "[]": []string{}, "[nil 1]": []any{nil, 1}, "1": &one,
-		"2026-01-02T00:00:00Z": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), "map[string]int, 1 entries": map[string]int{"a": 1},
+		"2026-01-02T00:00:00Z": time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), `{"a": 1, "b": 2}`: map[string]any{"b": 2, "a": 1}, "map[int]int, 1 entries": map[int]int{1: 1}, "a mapping of 1 entries": map[string][]int{"a": {1}},
 		"[][]int, 1 elements": [][]int{{}}, "[]int, 17 elements": make([]int, 17), "*url.URL": &url.URL{}, Key{1}.String(): Key{1}, "[" + Digest{1}.String() + "]": []Digest{{1}},
 	}
 	for want, v := range values {

@@ -2,6 +2,7 @@ package key
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,9 +23,33 @@ func text(v reflect.Value) string {
 	case reflect.Slice, reflect.Array:
 		return listText(v)
 	case reflect.Map:
-		return v.Type().String() + ", " + strconv.Itoa(v.Len()) + " entries"
+		return mapText(v)
 	}
 	return v.Type().String()
+}
+
+func mapText(v reflect.Value) string {
+	summary := v.Type().String() + ", " + strconv.Itoa(v.Len()) + " entries"
+	if v.Type().Name() == "" && v.Type().Key().Kind() == reflect.String {
+		summary = "a mapping of " + strconv.Itoa(v.Len()) + " entries"
+	}
+	if v.Len() > maxShown || v.Type().Key().Kind() != reflect.String {
+		return summary
+	}
+	words := make([]string, 0, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		e := it.Value()
+		if e.Kind() == reflect.Interface {
+			e = e.Elem()
+		}
+		s, ok := scalarText(e)
+		if !ok {
+			return summary
+		}
+		words = append(words, quote(it.Key().String())+": "+s)
+	}
+	slices.Sort(words)
+	return "{" + strings.Join(words, ", ") + "}"
 }
 
 func listText(v reflect.Value) string {

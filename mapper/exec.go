@@ -39,7 +39,7 @@ func init() {
 // so on, with folders in and out inside. A command that ends well says of a sample that
 // it could not be made by a file error in its folder, with the reason. What a command
 // left that did not end well counts for nothing: what it named so has failed, and the
-// others are made again, one by one if it named none. Which samples are in a batch is up
+// others are made again, in halves of it if it named none. Which samples are in a batch is up
 // to what is kept and asked for: an output must depend on nothing but the items beside
 // it.
 //
