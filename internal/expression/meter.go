@@ -124,6 +124,9 @@ func (m *meter) call(args ...any) any {
 		}
 	}
 	m.extra(name, args)
+	if v, ok := ordered(name, args); ok {
+		return v
+	}
 	switch name {
 	case "sum":
 		return m.sum(args[0])
