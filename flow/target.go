@@ -59,6 +59,8 @@ func (f *Flow) find(name string) (nodes []*Node, output string, err error) {
 		return nil, "", err
 	}
 	switch {
+	case dotted && nodes[0].Component.Kind == component.Sink:
+		return nil, "", fmt.Errorf("node %s is a sink, which writes all that it is given: name it without %q, or have it read one output", name, "."+output)
 	case dotted && !f.several[nodes[0]]:
 		return nil, "", fmt.Errorf("node %s has no outputs with names: name it without %q", name, "."+output)
 	case dotted && output == "":

@@ -126,7 +126,8 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	for name, says := range map[string]string{
 		"stats.rde":   `there is no output "rde"; did you mean "red"?`,
 		"letters.red": `node letters has no outputs with names: name it without ".red"`,
-		"red.red":     `node red has no outputs with names`,
+		"red.red":     `node red is a sink, which writes all that it is given: name it without ".red"`,
+		"all.red":     `node all is a sink`,
 		"colour.red":  `there is no node "colour"; did you mean "colours"?`,
 		"wide.0":      `there is no output "0"`,
 		"wide.2":      `there is no output "2"`,
