@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -130,6 +131,9 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 
 // TestNohup: a hangup that is ignored stays ignored.
 func TestNohup(t *testing.T) {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP) // what starts after this has them as by default, also below nohup
+	defer signal.Stop(hangUps)
 	b := newBench(t)
 	b.write("wait.sh", `echo begun > "$GO.begun"; read line < "$GO"; cp "$LARDER_IN/metadata.yaml" "$LARDER_OUT/x.yaml"`)
 	b.write("flow.yaml", `
