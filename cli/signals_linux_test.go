@@ -15,6 +15,14 @@ import (
 	"github.com/larder-data/larder/internal/trial"
 )
 
+// defaultHangUps has what is started meanwhile end by SIGHUP, as it does by default, also
+// where the tests run below nohup.
+func defaultHangUps(t *testing.T) {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangUps) })
+}
+
 // forking is a command that has children in its group and outside of it, and leaves
 // them behind.
 const forking = `sleep 300 &
@@ -72,6 +80,7 @@ func (b *bench) left() (all []string) {
 // leaves no process, folder or lock; of one that was killed, the next program that
 // opens a cache clears them away.
 func TestNothingOutlivesTheRun(t *testing.T) {
+	defaultHangUps(t)
 	b := newForking(t)
 	start := time.Now()
 	c := b.inOwnTemp("run", "flow.yaml", "--cache", b.path("whole"))
@@ -131,9 +140,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 
 // TestNohup: a hangup that is ignored stays ignored.
 func TestNohup(t *testing.T) {
-	hangUps := make(chan os.Signal, 1)
-	signal.Notify(hangUps, syscall.SIGHUP) // what starts after this has them as by default, also below nohup
-	defer signal.Stop(hangUps)
+	defaultHangUps(t)
 	b := newBench(t)
 	b.write("wait.sh", `echo begun > "$GO.begun"; read line < "$GO"; cp "$LARDER_IN/metadata.yaml" "$LARDER_OUT/x.yaml"`)
 	b.write("flow.yaml", `
