@@ -83,11 +83,10 @@ func (l *Listing) file(path string) error {
 // still is [Listing.file] for a file that was just seen to be in a state. One that is
 // older than the listing was in it then.
 func (l *Listing) still(path string, s key.FileStat) error {
-	at := int64(0)
-	if l != nil {
-		at = l.at.UnixNano()
+	if l == nil {
+		return nil
 	}
-	if l == nil || s.Ctime == 0 || s.Ctime > at || s.Mtime > at {
+	if at := l.at.UnixNano(); s.Ctime == 0 || s.Ctime > at || s.Mtime > at {
 		return l.file(path)
 	}
 	return l.folderOf(path)

@@ -297,13 +297,14 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it ended well, and what it left is ended now
 	}
-	if err != nil {
-		if why := e.whyFailed(err); !errors.As(err, new(*exec.ExitError)) {
-			return fmt.Errorf("command %s: %w", e.shown(), why) // it was not run, and said nothing
-		}
-		return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), stderr.String())
+	if err == nil {
+		return nil
 	}
-	return nil
+	said := ""
+	if errors.As(err, new(*exec.ExitError)) { // else it was not run
+		said = stderr.String()
+	}
+	return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), said)
 }
 
 func ofEach(n int) string {

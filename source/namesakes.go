@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"io/fs"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -53,8 +54,9 @@ func (t *namesakes) has(p *Package, name string) bool {
 // declaresNamesakes looks a name up in the sources. What cannot be read or parsed is said
 // where the package is loaded.
 func (p *Package) declaresNamesakes(name string) bool {
+	direct := regexp.MustCompile(`\btype\s+` + regexp.QuoteMeta(name) + `\b`)
 	var texts [][]byte
-	inner := false // a type may be declared in a function
+	declared, grouped := 0, false
 	entries, _ := fs.ReadDir(p.files, ".")
 	for _, e := range entries {
 		file := e.Name()
@@ -64,10 +66,11 @@ func (p *Package) declaresNamesakes(name string) bool {
 		text, err := fs.ReadFile(p.files, file)
 		if err == nil && bytes.Contains(text, []byte(name)) {
 			texts = append(texts, text)
-			inner = inner || indented(text)
+			declared += len(direct.FindAllIndex(text, 2))
+			grouped = grouped || groups.Match(text)
 		}
 	}
-	if !inner {
+	if declared < 2 && !grouped { // most packages are parsed for something else, if at all
 		return false
 	}
 	outside, within := 0, 0
@@ -100,20 +103,8 @@ func (p *Package) declaresNamesakes(name string) bool {
 	return within > 0 && within+outside > 1
 }
 
-// indented reports whether a text may declare a type otherwise than at the beginning of
-// a line.
-func indented(text []byte) bool {
-	word := []byte("type")
-	for at := 0; ; at += len(word) {
-		i := bytes.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		if at += i; at > 0 && bytes.IndexByte([]byte(" \t;{}*/"), text[at-1]) >= 0 {
-			return true
-		}
-	}
-}
+// groups finds where types are declared otherwise than as "type NAME".
+var groups = regexp.MustCompile(`\btype\s*[(/]`)
 
 // namesakeIn returns a type that a function's type is made of, and that cannot be told from
 // another one; nil if there is none.

@@ -62,6 +62,8 @@ func TestDeclaresNamesakes(t *testing.T) {
 		"type (\n\tT int\n\tU int\n)\n\nfunc f() {\n\ttype (\n\t\tV int\n\t\tT struct{}\n\t)\n}": true,
 		"func f() {\n\ttype T int\n}\n\nfunc g() {\n\ttype T int\n}":                             true,
 		"func f() { type T int; { type T string } }":                                             true,
+		"type T int\n\nfunc f() {\ntype T string\n}":                                             true,
+		"type T int\n\nfunc f() {\ntype\nT string\n}":                                            true,
 		"type T int\n\nvar v = func() { type\tT int }":                                           true,
 		"type T int\n\nvar v = func() {type/* a */T int }":                                       true,
 		"type T int\n\nfunc f() {\n\ttype U struct{}\n}":                                         false,
