@@ -116,14 +116,13 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 	}
 	run := &execution{Exec: m, limit: limit, logs: logs, env: env, code: map[string]key.Digest{}, folders: newFolders()}
 	if env.Ending != nil {
-		// It stands for the run as long as that lasts: by its name what is left
-		// of executions that are over is found.
-		folder, err := makeFolder(run.folders)
+		folder, names, err := makeRunFolder()
 		if err != nil {
 			return nil, err
 		}
+		run.folders = names
 		env.Ending.Last(func() {
-			endProcesses(filepath.Join(os.TempDir(), run.folders))
+			endProcesses(usersOf(folder.dir))
 			_ = folder.remove() // the next program tries again
 		})
 	}

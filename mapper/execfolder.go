@@ -21,11 +21,15 @@ type workFolder struct {
 	lock *os.File // nil where folders cannot be locked
 }
 
-// newFolders is how the names of the folders of one mapper begin. They say whose they
-// are.
+// newFolders is how the names of the folders of one run of a mapper begin. They say
+// whose they are.
 func newFolders() string {
 	return fmt.Sprintf("%s%s-%d-", folderPrefix, rand.Text()[:nonceLen], os.Getpid())
 }
+
+// ofRun ends the name of the folder that stands for a run as long as that lasts: what is
+// left of executions that are over, and have no folder, is found by the names of all.
+const ofRun = "run"
 
 // ownerOf is the number of the process that made a folder of that name, or 0.
 func ownerOf(name string) int {
@@ -39,22 +43,43 @@ func ownerOf(name string) int {
 
 const nonceLen = 10
 
-// makeFolder makes a folder of a new name that begins so.
-func makeFolder(prefix string) (workFolder, error) {
+// makeRunFolder makes the folder of a new run, and says how the names of those of its
+// executions begin.
+func makeRunFolder() (workFolder, string, error) {
 	for {
-		dir, err := os.MkdirTemp("", prefix)
+		names := newFolders()
+		dir := filepath.Join(os.TempDir(), names+ofRun)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return workFolder{}, "", err
+		}
+		// Whoever clears away may have had it first, and ends all of that name.
+		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
+			return f, names, err
+		}
+	}
+}
+
+// makeFolder makes the folder of an execution, of a new name that begins so.
+func makeFolder(names string) (workFolder, error) {
+	for {
+		dir, err := os.MkdirTemp("", names)
 		if err != nil {
 			return workFolder{}, err
 		}
-		lock, err := lockFolder(dir)
-		if err == nil {
-			return workFolder{dir, lock}, nil
-		}
-		// Whoever clears away may have had it first.
-		if !errors.Is(err, errLocked) {
-			return workFolder{}, errors.Join(err, os.RemoveAll(dir))
+		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
+			return f, err
 		}
 	}
+}
+
+// lockNew locks a folder that was just made; another may have done that, and clears it
+// away then.
+func lockNew(dir string) (workFolder, error) {
+	lock, err := lockFolder(dir)
+	if err != nil && !errors.Is(err, errLocked) {
+		return workFolder{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return workFolder{dir, lock}, err
 }
 
 // errLocked says that a folder is another's, or gone.
@@ -91,10 +116,21 @@ func Sweep() error {
 		if err != nil || lock == nil {
 			continue
 		}
-		endProcesses(filepath.Join(os.TempDir(), e.Name()[:len(folderPrefix)+nonceLen+1])) // of all executions of that run
+		endProcesses(usersOf(dir))
 		errs = append(errs, workFolder{dir, lock}.remove())
 	}
 	return errors.Join(errs...)
+}
+
+// usersOf is how the paths begin of which the users belong to a folder that nobody has:
+// those in it and, where it stands for a run, those of all executions of that. The folder
+// of one execution may be nobody's for a moment, while it is made, and others of its run
+// be at work.
+func usersOf(dir string) string {
+	if names, found := strings.CutSuffix(dir, "-"+ofRun); found {
+		return names + "-"
+	}
+	return dir + string(filepath.Separator)
 }
 
 // A program that is killed while it starts a command leaves a child that has all its

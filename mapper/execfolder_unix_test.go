@@ -3,11 +3,17 @@
 package mapper
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
 )
 
 // TestSweepWaitsForALastChild: of a process that has ended, a child may have the lock of a
@@ -46,6 +52,63 @@ func TestSweepWaitsForALastChild(t *testing.T) {
 			}
 			if isThere(dir) == c.waits || (waited > 0) != c.waits {
 				t.Errorf("the folder is there: %v, after %d pauses", isThere(dir), waited)
+			}
+		})
+	}
+}
+
+// TestSweepLeavesWhoIsAtWork: the folder of an execution that was just made, and nobody
+// has locked yet, may be cleared away, but no command of others of its run is ended.
+func TestSweepLeavesWhoIsAtWork(t *testing.T) {
+	for _, ending := range []*component.Ending{nil, {}} {
+		t.Run(fmt.Sprintf("ending=%v", ending != nil), func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			signs := t.TempDir()
+			m, err := Exec{
+				Command: []string{"sh", "-c", `echo > "$0/begun"; while [ ! -e "$0/go" ]; do sleep 0.01; done; cp "$LARDER_IN/a.txt" "$LARDER_OUT/b.txt"`, signs},
+				Items:   []string{"a"}, Into: []string{"b"},
+			}.Maker(&component.Env{Ending: ending})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
+				return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", []byte("one"))}), nil
+			})
+			made := make(chan error, 1)
+			go func() {
+				s, err := dataset.Map(in, m, dataset.MapOptions{Node: "n"}).At(t.Context(), 0)
+				if err == nil {
+					_, err = s.Value(t.Context(), "b")
+				}
+				made <- err
+			}()
+			for !isThere(filepath.Join(signs, "begun")) {
+				select {
+				case err := <-made:
+					t.Fatalf("the command never began: %v", err)
+				default:
+					runtime.Gosched()
+				}
+			}
+			folders, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+			if err != nil || len(folders) == 0 {
+				t.Fatal(folders, err)
+			}
+			next := folders[0][:strings.LastIndex(folders[0], "-")] + "-123"
+			if err := os.Mkdir(next, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := Sweep(); err != nil {
+				t.Error(err)
+			}
+			if isThere(next) {
+				t.Error("what is nobody's is left")
+			}
+			if err := os.WriteFile(filepath.Join(signs, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-made; err != nil {
+				t.Error(err)
 			}
 		})
 	}
