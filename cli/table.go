@@ -74,15 +74,20 @@ func writePlan(w io.Writer, p *flow.Plan) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "node\tsamples\tkept\tto compute\t")
 	var total int64
-	more := false
+	more, fewer := false, false
 	for _, n := range p.Nodes {
 		total += n.Compute
 		more = more || n.AtLeast || n.Unknown != ""
+		fewer = fewer || n.AtMost && n.Compute > 0
 		samples := fmt.Sprint(n.Samples)
 		if n.Unknown != "" {
 			samples = "?"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", n.Name, samples, atLeast(n, n.Kept), atLeast(n, n.Compute))
+		kept, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
+		if n.Unknown != "" { // what is certain is counted
+			kept, compute = kept || n.Kept == 0, compute || n.Compute == 0
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", n.Name, samples, bounded(n.Kept, kept, false), bounded(n.Compute, compute, n.AtMost))
 	}
 	t.Flush()
 	for _, n := range p.Nodes {
@@ -93,17 +98,34 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			fmt.Fprintf(w, "%s: %d %s, first sample %d: %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
 		}
 	}
-	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", p.Flow, ifElse(more, "at least ", ""), total, plural(total, "result"))
+	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", p.Flow, bounds(more, fewer), total, plural(total, "result"))
 }
 
-// atLeast shows a number of a plan, with a question mark after it if there may
-// be more.
-func atLeast(n flow.NodePlan, v int64) string {
+// bounds is what is said before a number if there may be more, or fewer.
+func bounds(more, fewer bool) string {
 	switch {
-	case !n.AtLeast && (n.Unknown == "" || v > 0):
-		return count(v)
-	case v == 0:
-		return "?"
+	case more && fewer:
+		return "about "
+	case more:
+		return "at least "
+	case fewer:
+		return "at most "
 	}
-	return fmt.Sprintf("%d+?", v)
+	return ""
+}
+
+// bounded shows a number of a plan, with a question mark if there may be more (+) or
+// fewer (-).
+func bounded(n int64, more, fewer bool) string {
+	switch {
+	case n == 0 && more:
+		return "?"
+	case n == 0 || !more && !fewer:
+		return count(n)
+	case more && fewer:
+		return fmt.Sprintf("%d?", n)
+	case more:
+		return fmt.Sprintf("%d+?", n)
+	}
+	return fmt.Sprintf("%d-?", n)
 }

@@ -140,7 +140,7 @@ func noteOf(n flow.NodePlan) string {
 	case n.Unknown != "":
 		return n.Unknown
 	case n.Kept+n.Compute > 0:
-		return fmt.Sprintf("%d samples, %d kept, %s%d to compute", n.Samples, n.Kept, ifElse(n.AtLeast, "at least ", ""), n.Compute)
+		return fmt.Sprintf("%d samples, %d kept, %s%d to compute", n.Samples, n.Kept, bounds(n.AtLeast, n.AtMost), n.Compute)
 	}
 	return fmt.Sprintf("%d samples", n.Samples)
 }

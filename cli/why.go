@@ -101,7 +101,7 @@ func (a *app) printReasons(n flow.NodePlan) {
 		fmt.Fprintf(a.stdout, "%s: nothing is computed: %d of %d results are kept\n", n.Name, n.Kept, n.Samples)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d kept\n", n.Name, ifElse(n.AtLeast, "at least ", ""), n.Compute, n.Kept)
+	fmt.Fprintf(a.stdout, "%s: %s%d computed, %d kept\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Kept)
 	for _, r := range n.Reasons {
 		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
 	}

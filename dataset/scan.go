@@ -28,8 +28,15 @@ type Scan[T any] struct {
 	Each   func(ctx context.Context, s Sample) (T, error)
 }
 
+// mostScanned is how many samples are looked at together: for each there are some 40
+// bytes of memory.
+const mostScanned = 1 << 28
+
 // Run returns the value of each sample of ds, in order.
 func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
+	if n := ds.Len(); n > mostScanned {
+		return nil, fmt.Errorf("all of %d samples are looked at together, and they are more than %d; take fewer, or look at them before they are repeated", n, mostScanned)
+	}
 	if s.Tally == nil {
 		s.Tally = new(Tally)
 	}

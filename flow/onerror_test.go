@@ -17,17 +17,17 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// picky is a flow over n numbers of which a mapper cannot take some.
+// picky is a flow over ten numbers of which a mapper cannot take some.
 type picky struct {
 	bad  map[int64]bool
 	made atomic.Int64
 	got  []int64 // what was written
 }
 
-func (p *picky) flow(t *testing.T, n int, at flow.Options) *flow.Flow {
+func (p *picky) flow(t *testing.T, at flow.Options) *flow.Flow {
 	t.Helper()
 	b := flow.NewBuilder("picky", t.TempDir())
-	source := b.Add("numbers", component.Samples(dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+	source := b.Add("numbers", component.Samples(dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
 	})))
 	m, err := dataset.NewMaker(dataset.MakerFunc{Name: "picky", Code: key.Version("1"), In: []string{"n"}, Out: []string{"twice"}, Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
@@ -72,7 +72,7 @@ func (p *picky) flow(t *testing.T, n int, at flow.Options) *flow.Flow {
 func TestBadSamplesAreSkipped(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		p := &picky{bad: map[int64]bool{3: true, 4: true, 9: true}}
-		f := p.flow(t, 10, flow.Options{})
+		f := p.flow(t, flow.Options{})
 		s := memory.New(memory.Options{})
 		run := func() (*flow.Report, error) {
 			return f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, s), Pool: pool.New(workers), OnError: flow.OnError{Skip: true}})
@@ -99,6 +99,46 @@ func TestBadSamplesAreSkipped(t *testing.T) {
 	}
 }
 
+// TestPlanOfBadSamples: a dry run says that samples may be skipped, before and after a
+// run that skipped some, and the run stays within what it says.
+func TestPlanOfBadSamples(t *testing.T) {
+	p := &picky{bad: map[int64]bool{3: true, 4: true}}
+	f := p.flow(t, flow.Options{})
+	s := memory.New(memory.Options{})
+	for round, want := range []int64{10, 2} {
+		o := flow.RunOptions{Larder: newLarder(t, s), Pool: pool.New(1), OnError: flow.OnError{Skip: true}}
+		plan, err := f.Plan(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range plan.Nodes {
+			if below := n.Name != "numbers"; n.AtMost != below {
+				t.Errorf("round %d: %+v", round, n)
+			}
+			if n.Name == "twice" && n.Compute != want {
+				t.Errorf("round %d: %+v, want %d", round, n, want)
+			}
+		}
+		if _, err = f.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.bad = nil
+	o := flow.RunOptions{Larder: newLarder(t, s), Pool: pool.New(1), OnError: flow.OnError{Skip: true}}
+	if _, err := f.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := f.Plan(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range plan.Nodes {
+		if n.AtMost || n.Compute > 0 {
+			t.Errorf("when all are kept: %+v", n)
+		}
+	}
+}
+
 // TestSkippingIsBounded: more than was allowed is an error, and so is the failure of
 // all samples; and without leave, of one.
 func TestSkippingIsBounded(t *testing.T) {
@@ -116,7 +156,7 @@ func TestSkippingIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &picky{bad: c.bad}
-		r, err := p.flow(t, 10, flow.Options{OnError: &o}).Run(t.Context(), flow.RunOptions{Pool: pool.New(2)})
+		r, err := p.flow(t, flow.Options{OnError: &o}).Run(t.Context(), flow.RunOptions{Pool: pool.New(2)})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s of %d: %v, want %v", c.text, len(c.bad), err, c.want)
 		}
@@ -126,7 +166,7 @@ func TestSkippingIsBounded(t *testing.T) {
 	}
 	p := &picky{bad: three}
 	fail := flow.OnError{}
-	_, err := p.flow(t, 10, flow.Options{OnError: &fail}).Run(t.Context(), flow.RunOptions{OnError: flow.OnError{Skip: true}})
+	_, err := p.flow(t, flow.Options{OnError: &fail}).Run(t.Context(), flow.RunOptions{OnError: flow.OnError{Skip: true}})
 	if at := (*dataset.SampleError)(nil); !errors.As(err, &at) || at.Node != "twice" {
 		t.Errorf("a node that fails all the same: %v", err)
 	}

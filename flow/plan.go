@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -37,7 +38,11 @@ type NodePlan struct {
 	Unknown string `json:"unknown,omitempty"`
 	// AtLeast says that more may be kept or computed than Kept and Compute say:
 	// what is read of the node is known once others have been computed.
-	AtLeast bool     `json:"at_least,omitempty"`
+	AtLeast bool `json:"at_least,omitempty"`
+	// AtMost says that less may be computed than Compute says: what a result is
+	// made from may come out as before, checkpoint: auto may have it kept, or its
+	// sample may be skipped, which is in Samples, too.
+	AtMost  bool     `json:"at_most,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 }
 
@@ -82,6 +87,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 			return nil, r.failed(ctx, s, err)
 		}
 	}
+	p.mayBeSkipped()
 	return p, p.leaveOpen(ctx)
 }
 
@@ -192,7 +198,7 @@ func (p *planner) inputOrBuild(ctx context.Context, s *state) (component.Data, e
 // samples looks at everything that makes the samples of ds from one up to another.
 func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, from, to int) error {
 	open := false
-	for i := from; i < to; i++ {
+	for i := range lookedAt(ctx, ds, from, to) {
 		s, err := ds.At(ctx, i)
 		if ferr := p.takeForeseen(ctx); ferr != nil {
 			return ferr
@@ -211,7 +217,19 @@ func (p *planner) samples(ctx context.Context, at *state, ds component.Samples, 
 	if open {
 		p.open = append(p.open, at)
 	}
-	return nil
+	return context.Cause(ctx)
+}
+
+// lookedAt yields the positions of the samples at which the planner looks, of those from
+// one up to another.
+func lookedAt(ctx context.Context, ds component.Samples, from, to int) iter.Seq[int] {
+	if from == 0 && to == ds.Len() {
+		return dataset.Distinct(ctx, ds)
+	}
+	return func(yield func(int) bool) {
+		for i := from; i < to && ctx.Err() == nil && yield(i); i++ {
+		}
+	}
 }
 
 // takeForeseen counts what operators asked for.
@@ -229,6 +247,7 @@ func (p *planner) takeForeseen(ctx context.Context) error {
 			np.Kept += int64(pass.Samples)
 		case pass.Waits:
 			np.Compute += int64(pass.Samples)
+			np.AtMost = true
 			np.Reasons = append(np.Reasons, Reason{Text: waits, Count: int64(pass.Samples)})
 		default:
 			np.Compute += int64(pass.Samples)
@@ -242,6 +261,20 @@ func (p *planner) takeForeseen(ctx context.Context) error {
 func (p *planner) keeps(action key.Key) {
 	if !action.IsZero() {
 		p.kept[action] = true
+	}
+}
+
+// mayBeSkipped marks the nodes that compute something of samples that may be skipped, by
+// themselves or by others above them.
+func (p *planner) mayBeSkipped() {
+	skipping := func(s *state) bool { return p.skips(s).Skip && p.plans[s.Name] != nil && p.plans[s.Name].Compute > 0 }
+	for _, s := range p.states {
+		np := p.plans[s.Name]
+		if np == nil {
+			continue
+		}
+		above := p.above(s, func(*state) bool { return false })
+		np.AtMost = np.AtMost || skipping(s) || slices.ContainsFunc(above, skipping)
 	}
 }
 
@@ -275,7 +308,7 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 	}
 	defer p.foreseen.Take()
 	for _, part := range s.data.Parts {
-		for i := range part.Len() {
+		for i := range dataset.Distinct(ctx, part) {
 			sample, err := part.At(ctx, i)
 			if errors.Is(err, larder.ErrDry) {
 				return false, nil
@@ -290,7 +323,7 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 			}
 		}
 	}
-	return true, nil
+	return true, context.Cause(ctx)
 }
 
 // known reports whether it is counted what happens to an execution if it is asked
@@ -359,6 +392,7 @@ func (p *planner) making(ctx context.Context, m *dataset.Making) error {
 	if err != nil {
 		return err
 	}
+	np.AtMost = np.AtMost || reason == waits || reason == decides
 	np.Compute++
 	np.add(reason, m.Index())
 	if kept {
@@ -407,6 +441,9 @@ func (np *NodePlan) add(text string, index int) {
 // waits is why what is named by results that are not there would be computed.
 const waits = "what it reads is computed first; if that comes out as before, this is not computed"
 
+// decides is why it is open whether results are kept.
+const decides = "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost"
+
 // why says why an execution would take place.
 func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	kept, err := m.Kept(ctx)
@@ -415,7 +452,7 @@ func (p *planner) why(ctx context.Context, m *dataset.Making) (string, error) {
 	}
 	node, _, _ := strings.Cut(m.Node(), ".")
 	if !kept && p.reachesAuto(p.state(node)) {
-		return "whether results are kept, and those found that were, checkpoint: auto decides when it knows what some cost", nil
+		return decides, nil
 	}
 	if !kept {
 		return "results of this node are not kept (no keep or checkpoint)", nil

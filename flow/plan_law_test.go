@@ -207,10 +207,12 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	if p.Kind == component.Sink || p.Kind == component.Source {
 		return
 	}
-	least := p.Compute // less what may turn out as kept
-	for _, why := range p.Reasons {
-		if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are kept") {
-			least -= why.Count
+	least := p.Compute
+	if p.AtMost { // less what may turn out as kept
+		for _, why := range p.Reasons {
+			if strings.HasPrefix(why.Text, "what it reads is computed first") || strings.HasPrefix(why.Text, "whether results are kept") {
+				least -= why.Count
+			}
 		}
 	}
 	if node.Options.Cache != nil {
@@ -220,5 +222,39 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	often := !node.Options.Keep && !node.Options.Checkpoint && !node.Component.Scans && p.Compute > 0
 	if r.Computed < least || r.Computed > p.Compute && !open && !often {
 		t.Errorf("%s: planned %+v, done %+v", p.Name, p, r)
+	}
+}
+
+// TestPlanOfWhatRepeats: a dry run of something that repeats looks once at each sample
+// that repeats, and refuses what no memory holds.
+func TestPlanOfWhatRepeats(t *testing.T) {
+	plan := func(op string) (*flow.Plan, error) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), rowsOf(3), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := flow.Parse(filepath.Join(dir, "flow.yaml"), []byte(`version: 1
+nodes:
+  src: {source: jsonl, with: {path: in.jsonl}}
+  often: {op: repeat, from: src, with: {times: 1000000000000}}
+  n: {`+op+`, from: often}
+  out: {sink: jsonl, from: n, with: {path: out.jsonl}}
+`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Plan(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(1)})
+	}
+	p, err := plan("map: hash, with: {items: [a], into: h}, keep: true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Nodes[2]; n.Samples != 3e12 || n.Compute != 3 || n.AtMost || n.AtLeast {
+		t.Errorf("%+v", n)
+	}
+	for _, op := range []string{"op: filter, with: {where: 'a > 1'}", "op: sort, with: {by: a}", "op: memorize"} {
+		if _, err := plan(op); err == nil || !strings.Contains(err.Error(), "3000000000000 samples") {
+			t.Errorf("%s: %v", op, err)
+		}
 	}
 }

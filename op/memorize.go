@@ -27,14 +27,20 @@ type Memorize struct {
 // Check refuses a negative number.
 func (m Memorize) Check() error { return notNegative("bytes", m.Bytes) }
 
+// leastSample is about how many bytes of memory a sample of no items takes.
+const leastSample = 24
+
 // Apply implements the operator. A dry run reads nothing but what is kept.
 func (m Memorize) Apply(ctx context.Context, env *component.Env, in component.Samples) (component.Samples, error) {
+	most := int64(cmp.Or(m.Bytes, 1<<30))
+	if n := in.Len(); int64(n) > most/leastSample {
+		return nil, fmt.Errorf("%d samples take more than the %d bytes of memory that are allowed, whatever is in them: raise bytes, or give the node before a cache instead", n, most)
+	}
 	if larder.IsDry(ctx) {
 		return in, foresee(ctx, in)
 	}
 	env.Tally.Total.Store(int64(in.Len()))
 	samples := make([]dataset.Sample, in.Len())
-	most := int64(cmp.Or(m.Bytes, 1<<30))
 	var total atomic.Int64
 	err := dataset.Pass(ctx, in, env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
 		samples[i] = s
@@ -75,7 +81,7 @@ func readAll(ctx context.Context, s dataset.Sample) (bytes int64, err error) {
 // foresee asks for all that makes the samples, under a dry context, and goes
 // without what is not kept.
 func foresee(ctx context.Context, in component.Samples) error {
-	for i := range in.Len() {
+	for i := range dataset.Distinct(ctx, in) {
 		s, err := in.At(ctx, i)
 		for _, m := range s.Makings() {
 			if err == nil || errors.Is(err, larder.ErrDry) {
@@ -86,5 +92,5 @@ func foresee(ctx context.Context, in component.Samples) error {
 			return err
 		}
 	}
-	return nil
+	return context.Cause(ctx)
 }

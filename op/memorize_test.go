@@ -67,12 +67,21 @@ func TestMemorizeReadsEverythingOnce(t *testing.T) {
 
 func TestMemorizeIsBounded(t *testing.T) {
 	var computed atomic.Int64
-	err := refusal(t, "memorize", op.Memorize{Bytes: 5000}, vectors(t, 10_000, &computed))
-	if err == nil || !strings.Contains(err.Error(), "more than the 5000 allowed: raise bytes") {
-		t.Errorf("the error is %v", err)
-	}
-	if computed.Load() > 100 {
-		t.Errorf("%d samples were computed before that was seen", computed.Load())
+	for _, c := range []struct {
+		bytes, most int
+		says        string
+	}{
+		{5000, 0, "10000 samples take more than the 5000 bytes of memory that are allowed"},
+		{10_000 * 24, 8000, "more than the 240000 allowed: raise bytes"},
+	} {
+		computed.Store(0)
+		err := refusal(t, "memorize", op.Memorize{Bytes: c.bytes}, vectors(t, 10_000, &computed))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("the error is %v", err)
+		}
+		if computed.Load() > int64(c.most) {
+			t.Errorf("%d samples were computed before that was seen", computed.Load())
+		}
 	}
 }
 

@@ -1,0 +1,129 @@
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/order"
+)
+
+// actions are the keys of what makes samples of ds.
+func actions(t *testing.T, ds dataset.Dataset[dataset.Sample], at int) string {
+	t.Helper()
+	s, err := ds.At(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, m := range s.Makings() {
+		a, err := m.Action(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += a.Key().String()
+	}
+	return all
+}
+
+// countedTexts is n samples, of which item a is the position.
+func countedTexts(n int) dataset.Dataset[dataset.Sample] {
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		return dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", fmt.Append(nil, i))}), nil
+	})
+}
+
+// adding is a mapper of items a to b, with or without draws.
+func adding(t *testing.T, random *dataset.Random) dataset.Maker {
+	t.Helper()
+	m, err := dataset.NewMaker(dataset.MakerFunc{Name: "adding", Code: key.Version("1"), In: []string{"a"}, Out: []string{"b"}, Random: random, Func: func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
+		return s, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestDistinct: what is done for samples at other positions is done for one at these,
+// each of which is there once; and of what repeats without end, few are looked at.
+func TestDistinct(t *testing.T) {
+	draw := trial.Chance(t)
+	for range trial.Rounds(50, 500) {
+		n := 1 + draw.IntN(5)
+		ds := countedTexts(n)
+		what := fmt.Sprint(n)
+		for range 1 + draw.IntN(4) {
+			n := ds.Len()
+			var o order.Order
+			var err error
+			switch kind := draw.IntN(7); kind {
+			case 0:
+				what += " repeat"
+				o, err = order.Repeat(n, 2.5)
+			case 1:
+				what += " each"
+				o, err = order.RepeatEach(n, 3)
+			case 2:
+				what += " shuffle"
+				o, err = order.Epochs(n, draw.Uint64(), 2)
+			case 3:
+				what += " draw"
+				o, err = order.Draw(n, 9, draw.Uint64())
+			case 4, 5, 6:
+				random := []*dataset.Random{nil, {}, {Per: dataset.PerContent}}[kind-4]
+				what += fmt.Sprintf(" map %v", random)
+				ds = dataset.Map(ds, adding(t, random), dataset.MapOptions{Node: fmt.Sprint("n", draw.IntN(2))})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o != nil {
+				ds = dataset.Reorder(ds, o)
+			}
+		}
+		if draw.IntN(2) == 0 {
+			what += " kept"
+			ds = dataset.Keeping(ds)
+		}
+		at := slices.Collect(dataset.Distinct(t.Context(), ds))
+		if !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) {
+			t.Fatalf("%s: %v", what, at)
+		}
+		looked := map[string]bool{}
+		for _, i := range at {
+			looked[actions(t, ds, i)] = true
+		}
+		for i := range ds.Len() {
+			if !looked[actions(t, ds, i)] {
+				t.Fatalf("%s: nothing of %v is as what makes sample %d", what, at, i)
+			}
+		}
+	}
+	endless, err := order.Repeat(3, math.MaxInt64/16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeated := dataset.Reorder(countedTexts(3), endless)
+	same := dataset.Map(repeated, adding(t, nil), dataset.MapOptions{})
+	if got := slices.Collect(dataset.Distinct(t.Context(), same)); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("of 3, repeated without end: %v", got)
+	}
+	apart := dataset.Map(repeated, adding(t, &dataset.Random{}), dataset.MapOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := 0
+	for range dataset.Distinct(ctx, apart) {
+		if seen++; seen == 10 {
+			cancel()
+		}
+	}
+	if seen != 10 {
+		t.Errorf("it went on after its context: %d", seen)
+	}
+}
