@@ -11,13 +11,17 @@ import (
 	"path/filepath"
 )
 
-// Overwrite says what the sink of a single file does with one that is there.
+// Overwrite says what a sink does with a file or a folder that is there.
 type Overwrite string
 
-// The ways to treat a file that is there.
+// The ways to treat a file or a folder that is there: the first two are those of all
+// sinks.
 const (
-	Forbid  Overwrite = "forbid"  // fail
-	Replace Overwrite = "replace" // put the new one in its place, at once
+	Forbid         Overwrite = "forbid"          // fail
+	Replace        Overwrite = "replace"         // put the new one in its place, at once
+	IfEmpty        Overwrite = "if-empty"        // fail unless it is empty
+	NewFiles       Overwrite = "new-files"       // add files; fail if one is there
+	OverwriteFiles Overwrite = "overwrite-files" // add and replace files
 )
 
 // WriteFile has write write a file that appears at path when it is complete, or

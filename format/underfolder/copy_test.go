@@ -52,7 +52,7 @@ func TestCopyPolicies(t *testing.T) {
 	} {
 		t.Run(string(c.copy), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
-			sink := underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.Replace, Copy: c.copy}
+			sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: c.copy}
 			writeCopy(t, sink, open(t, from))
 			for name, want := range files(t, from) {
 				out, in := filepath.Join(path, name), filepath.Join(from, name)
@@ -79,7 +79,7 @@ func TestCopyPolicies(t *testing.T) {
 func TestLinksBecomeCopies(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
 	for _, link := range []output.Copy{output.HardLink, output.SymbolicLink} {
-		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles} {
+		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles} {
 			path := filepath.Join(t.TempDir(), "out")
 			writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: link}, open(t, from))
 			writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: how}, open(t, from))
@@ -127,7 +127,7 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.json": "{ \"b\": 1,\n \"a\": 2 }", "data/0_odd.weird": "bytes"})
 	path := filepath.Join(t.TempDir(), "out")
-	sink := underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.Replace, Copy: output.Rewrite}
+	sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: output.Rewrite}
 	writeCopy(t, sink, open(t, from))
 	if got := files(t, path); got["data/0_a.json"] != `{"a":2,"b":1}` || got["data/0_odd.weird"] != "bytes" {
 		t.Errorf("the folder has %q", got)
@@ -226,7 +226,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 func TestInPlaceGoesOn(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
-	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, ds)
+	tally, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, ds)
 	if tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
 		t.Errorf("%d written, %d not", tally.Computed.Load(), tally.FromStore.Load())
 	}
@@ -241,7 +241,7 @@ func TestInPlaceGoesOn(t *testing.T) {
 func TestInPlaceKeepsTheLength(t *testing.T) {
 	path := folder(t, nil)
 	shared := dataset.NewSample(text("s", "z", true))
-	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.NewFiles}, dataset.List(shared, shared, shared))
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.NewFiles}, dataset.List(shared, shared, shared))
 	if got := show(t, open(t, path)); len(got) != 3 {
 		t.Errorf("came back as %q", got)
 	}
@@ -252,7 +252,7 @@ func TestInPlaceKeepsTheLength(t *testing.T) {
 func TestInPlaceSharedItemCounts(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_s.txt": "old", "data/1_s.txt": "old", "data/2_s.txt": "old"})
 	shared := dataset.NewSample(text("s", "new", true))
-	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.OverwriteFiles}, dataset.List(shared, shared))
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, dataset.List(shared, shared))
 	if got := show(t, open(t, path)); !slices.Equal(got, []string{"s=new", "s=new", "s=old"}) {
 		t.Errorf("came back as %q", got)
 	}
@@ -263,7 +263,7 @@ func TestInPlaceSharedItemCounts(t *testing.T) {
 func TestFilesInTheTarget(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "x"})
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "b", Item: dataset.File(filepath.Join(path, "data", "0_a.txt"), nil)}))
-	for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles} {
+	for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles} {
 		if _, err := write(t, path, how, component.One(ds)); err == nil || !strings.Contains(err.Error(), "refusing to write") {
 			t.Errorf("%s: %v", how, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/csv"
 	"github.com/larder-data/larder/format/jsonl"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
 	"github.com/larder-data/larder/pool"
 )
@@ -19,9 +20,9 @@ import (
 // TestWhatIsThereIsToldAlike: each sink says in one way that something is there.
 func TestWhatIsThereIsToldAlike(t *testing.T) {
 	for name, sink := range map[string]func(path component.Path) any{
-		"underfolder":           func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: underfolder.Forbid} },
-		"underfolder if-empty":  func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: underfolder.IfEmpty} },
-		"underfolder new-files": func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: underfolder.NewFiles} },
+		"underfolder":           func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.Forbid} },
+		"underfolder if-empty":  func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.IfEmpty} },
+		"underfolder new-files": func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.NewFiles} },
 		"jsonl":                 func(p component.Path) any { return jsonl.Sink{Path: p, Overwrite: "forbid"} },
 		"csv":                   func(p component.Path) any { return csv.Sink{Path: p, Overwrite: "forbid"} },
 	} {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/format/output"
 )
 
 // TestNothingIsWrittenThroughLinks: links where a sink writes, or where killed
@@ -40,7 +40,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return errors.Join(os.MkdirAll(path+"/data", 0o777), os.Symlink(other+"/notes.txt", path+"/.larder.json.new"))
 		},
 	} {
-		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles, underfolder.NewFiles} {
+		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
 			t.Run(fmt.Sprintf("%s, %s", name, how), func(t *testing.T) {
 				elsewhere := folder(t, other)
 				path := filepath.Join(t.TempDir(), "out")
@@ -89,7 +89,7 @@ func TestSwapLooksOnceMore(t *testing.T) {
 				before = files(t, filepath.Dir(path))
 				return dataset.NewSample(text("a", "new", false)), err
 			})
-			if _, err := write(t, path, underfolder.Replace, component.One(ds)); err == nil || !strings.Contains(err.Error(), path) {
+			if _, err := write(t, path, output.Replace, component.One(ds)); err == nil || !strings.Contains(err.Error(), path) {
 				t.Fatalf("the error is %v", err)
 			}
 			if got := files(t, filepath.Dir(path)); !maps.Equal(got, before) {
@@ -120,12 +120,12 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 				}
 				return dataset.NewSample(text("a", said, false)), nil
 			})
-			if _, err := write(t, path, underfolder.Replace, component.One(ds)); err != nil {
+			if _, err := write(t, path, output.Replace, component.One(ds)); err != nil {
 				t.Fatal(err)
 			}
 			folder, before := fileInfo(t, path), files(t, path)
 			said = "new"
-			_, err := write(t, path, underfolder.Replace, component.One(ds))
+			_, err := write(t, path, output.Replace, component.One(ds))
 			if another {
 				if err == nil || !strings.Contains(err.Error(), path) || !maps.Equal(before, files(t, path)) || !maps.Equal(before, files(t, path+"-moved")) {
 					t.Errorf("the error is %v, and there is %q", err, files(t, path))
@@ -159,7 +159,7 @@ func TestItemsBehindLinksInTheTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.File(outside, nil)}))
-	if _, err := write(t, path, underfolder.Replace, component.One(ds)); err == nil || !strings.Contains(err.Error(), "refusing to write") {
+	if _, err := write(t, path, output.Replace, component.One(ds)); err == nil || !strings.Contains(err.Error(), "refusing to write") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -167,7 +167,7 @@ func TestItemsBehindLinksInTheTarget(t *testing.T) {
 // TestLinkThatAppearsWhileFilesAreWritten leads no file out of the folder.
 func TestLinkThatAppearsWhileFilesAreWritten(t *testing.T) {
 	other := map[string]string{"data/0_a.txt": "mine", "data/0_b.txt": "mine"}
-	for _, how := range []underfolder.Overwrite{underfolder.OverwriteFiles, underfolder.NewFiles} {
+	for _, how := range []output.Overwrite{output.OverwriteFiles, output.NewFiles} {
 		elsewhere, path := folder(t, other), folder(t, map[string]string{"data/1_a.txt": "old"})
 		ds := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 			err := errors.Join(os.Rename(path+"/data", path+"/was"), os.Symlink(elsewhere+"/data", path+"/data"))

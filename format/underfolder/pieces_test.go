@@ -11,6 +11,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
@@ -35,7 +36,7 @@ func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 				ds := dataset.Func(len(of), func(_ context.Context, i int) (dataset.Sample, error) {
 					return dataset.NewSample(text("a", of[i].Digest.String(), false)), meanwhile()
 				})
-				if err := (underfolder.Sink{Path: component.Path(path), Overwrite: underfolder.Replace}).Write(t.Context(), env, component.One(ds)); err != nil {
+				if err := (underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace}).Write(t.Context(), env, component.One(ds)); err != nil {
 					t.Fatal(err)
 				}
 				s, err := stamp.Of(t.Context(), []stamp.Root{{Path: path}})

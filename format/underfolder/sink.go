@@ -26,25 +26,13 @@ func init() {
 
 // Sink says where and how a dataset is written.
 type Sink struct {
-	Path      component.Path `param:"path,required" doc:"the folder to write"`
-	Overwrite Overwrite      `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
-	Copy      output.Copy    `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
+	Path      component.Path   `param:"path,required" doc:"the folder to write"`
+	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
+	Copy      output.Copy      `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
-// Overwrite says what a sink does with a folder that is already there.
-type Overwrite string
-
-// The ways to treat a folder that is there.
-const (
-	Forbid         Overwrite = "forbid"          // fail
-	IfEmpty        Overwrite = "if-empty"        // fail unless it is empty
-	NewFiles       Overwrite = "new-files"       // add files; fail if one is there
-	OverwriteFiles Overwrite = "overwrite-files" // add and replace files
-	Replace        Overwrite = "replace"         // put the new dataset in its place, at once
-)
-
 // Listed says that what was written, and was not touched since, may stay.
-func (s Sink) Listed() bool { return s.Overwrite == Replace }
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
 // Write writes a dataset. Two writers of one folder take turns. With replace,
 // and where there is no folder yet, it appears complete or not at all, files
@@ -112,18 +100,18 @@ func (s Sink) prepare(path string) (*target, error) {
 	}
 	switch {
 	case !there:
-	case s.Overwrite == Forbid:
+	case s.Overwrite == output.Forbid:
 		return nil, output.Exists("%s is already there; remove it, or say overwrite: replace", path)
-	case s.Overwrite == IfEmpty && len(entries) > 0:
+	case s.Overwrite == output.IfEmpty && len(entries) > 0:
 		return nil, output.Exists("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
-	case s.Overwrite == Replace:
+	case s.Overwrite == output.Replace:
 		if err := looksOurs(path, path); err != nil {
 			return nil, err
 		}
 	}
-	if there && (s.Overwrite == NewFiles || s.Overwrite == OverwriteFiles) {
+	if there && (s.Overwrite == output.NewFiles || s.Overwrite == output.OverwriteFiles) {
 		root, err := os.OpenRoot(path)
-		return &target{path: path, dir: path, root: root, replaceFiles: s.Overwrite == OverwriteFiles}, err
+		return &target{path: path, dir: path, root: root, replaceFiles: s.Overwrite == output.OverwriteFiles}, err
 	}
 	return newTarget(path, old)
 }

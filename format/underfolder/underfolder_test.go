@@ -16,6 +16,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
 	"github.com/larder-data/larder/guard"
 )
@@ -168,7 +169,7 @@ func text(k, v string, shared bool) dataset.Field {
 }
 
 // write writes samples, and returns what was counted.
-func write(t testing.TB, path string, o underfolder.Overwrite, data component.Data) (*dataset.Tally, error) {
+func write(t testing.TB, path string, o output.Overwrite, data component.Data) (*dataset.Tally, error) {
 	t.Helper()
 	env := &component.Env{Node: "out", Dir: t.TempDir(), Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}
 	err := underfolder.Sink{Path: component.Path(path), Overwrite: o}.Write(t.Context(), env, data)
@@ -220,7 +221,7 @@ func TestWriteRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "deep", "out")
-			if _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(c.samples...))); err != nil {
+			if _, err := write(t, path, output.Forbid, component.One(dataset.List(c.samples...))); err != nil {
 				t.Fatal(err)
 			}
 			ds, err := underfolder.Open(path, nil, nil)
@@ -261,7 +262,7 @@ func TestNamesAreZeroFilled(t *testing.T) {
 	ds := dataset.Func(11, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(text("a", fmt.Sprint(i), false)), nil
 	})
-	if _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
+	if _, err := write(t, path, output.Forbid, component.One(ds)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"00_a.txt", "10_a.txt"} {
@@ -276,18 +277,18 @@ func TestOverwrite(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		there map[string]string // nil: no folder
-		how   underfolder.Overwrite
+		how   output.Overwrite
 		fails string
 		want  map[string]string
 	}{
-		{"forbid, new", nil, underfolder.Forbid, "", map[string]string{"data/0_a.txt": "new"}},
-		{"forbid, there", map[string]string{}, underfolder.Forbid, "already there", map[string]string{}},
-		{"if-empty, full", map[string]string{"x.txt": "x"}, underfolder.IfEmpty, "not empty", map[string]string{"x.txt": "x"}},
-		{"new-files, other files", map[string]string{"data/7_b.txt": "old"}, underfolder.NewFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
-		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, underfolder.NewFiles, "already there", map[string]string{"data/0_a.txt": "old"}},
-		{"overwrite-files", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, underfolder.OverwriteFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
-		{"replace", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, underfolder.Replace, "", map[string]string{"data/0_a.txt": "new"}},
-		{"replace what is no dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, underfolder.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
+		{"forbid, new", nil, output.Forbid, "", map[string]string{"data/0_a.txt": "new"}},
+		{"forbid, there", map[string]string{}, output.Forbid, "already there", map[string]string{}},
+		{"if-empty, full", map[string]string{"x.txt": "x"}, output.IfEmpty, "not empty", map[string]string{"x.txt": "x"}},
+		{"new-files, other files", map[string]string{"data/7_b.txt": "old"}, output.NewFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
+		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, output.NewFiles, "already there", map[string]string{"data/0_a.txt": "old"}},
+		{"overwrite-files", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.OverwriteFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
+		{"replace", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.Replace, "", map[string]string{"data/0_a.txt": "new"}},
+		{"replace what is no dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, output.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
@@ -336,15 +337,15 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 		}
 		return info
 	}
-	if _, err := write(t, path, underfolder.Replace, samples("y")); err != nil {
+	if _, err := write(t, path, output.Replace, samples("y")); err != nil {
 		t.Fatal(err)
 	}
 	first := stat()
-	tally, err := write(t, path, underfolder.Replace, samples("y"))
+	tally, err := write(t, path, output.Replace, samples("y"))
 	if err != nil || tally.Computed.Load() != 0 || tally.FromStore.Load() != 2 || !os.SameFile(first, stat()) {
 		t.Errorf("an equal dataset: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
 	}
-	tally, err = write(t, path, underfolder.Replace, samples("z"))
+	tally, err = write(t, path, output.Replace, samples("z"))
 	if err != nil || tally.Computed.Load() != 1 || tally.FromStore.Load() != 1 {
 		t.Errorf("one sample changed: %d written, %d not, error %v", tally.Computed.Load(), tally.FromStore.Load(), err)
 	}
@@ -354,7 +355,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "data", "0_a.txt"), []byte("tampered"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(t, path, underfolder.Replace, samples("z")); err != nil {
+	if _, err := write(t, path, output.Replace, samples("z")); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x", "data/1_a.txt": "z"}) {
@@ -364,7 +365,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 
 func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	if _, err := write(t, path, underfolder.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
+	if _, err := write(t, path, output.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
 		t.Fatal(err)
 	}
 	bad := dataset.Func(5, func(_ context.Context, i int) (dataset.Sample, error) {
@@ -373,7 +374,7 @@ func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 		}
 		return dataset.NewSample(text("a", "new", false)), nil
 	})
-	if _, err := write(t, path, underfolder.Replace, component.One(bad)); err == nil {
+	if _, err := write(t, path, output.Replace, component.One(bad)); err == nil {
 		t.Fatal("no error")
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
@@ -388,7 +389,7 @@ func TestKeysStayInTheFolder(t *testing.T) {
 	for _, k := range []string{"../x", "a/b", "..", ".", "", ".hidden", "a.b", "a\\b", "a\x00b"} {
 		for _, shared := range []bool{false, true} {
 			dir := t.TempDir()
-			_, err := write(t, filepath.Join(dir, "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared)))))
+			_, err := write(t, filepath.Join(dir, "out"), output.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared)))))
 			var at *dataset.SampleError
 			if !errors.As(err, &at) {
 				t.Errorf("key %q: the error is %v", k, err)
@@ -407,7 +408,7 @@ func TestGroups(t *testing.T) {
 	}
 	data := component.Data{Names: []string{"red", "blue"}, Parts: []component.Samples{part("r"), part("b")}}
 	for range 2 {
-		if _, err := write(t, path, underfolder.Replace, data); err != nil {
+		if _, err := write(t, path, output.Replace, data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -419,14 +420,14 @@ func TestGroups(t *testing.T) {
 		t.Errorf("a folder of datasets opened as one: %v", err)
 	}
 	data.Names, data.Parts = data.Names[:1], data.Parts[:1]
-	if _, err := write(t, path, underfolder.Replace, data); err != nil {
+	if _, err := write(t, path, output.Replace, data); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, path); len(got) != 2 {
 		t.Errorf("a group that is gone is still there: %q", got)
 	}
 	data.Names[0] = "../red"
-	if _, err := write(t, path, underfolder.Replace, data); err == nil {
+	if _, err := write(t, path, output.Replace, data); err == nil {
 		t.Error("a group's name led out of the folder")
 	}
 }
@@ -435,14 +436,14 @@ func TestReplaceKeepsWhatPeopleAdded(t *testing.T) {
 	parts := component.Data{Names: []string{"a"}, Parts: []component.Samples{dataset.List(dataset.NewSample(text("x", "1", false)))}}
 	for _, added := range []string{"notes/thesis.txt", "a/notes/thesis.txt", "a/data/notes/thesis.txt"} {
 		path := filepath.Join(t.TempDir(), "out")
-		if _, err := write(t, path, underfolder.Replace, parts); err != nil {
+		if _, err := write(t, path, output.Replace, parts); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(path, added)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("years"), 0o666)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := write(t, path, underfolder.Replace, parts); err == nil || !strings.Contains(err.Error(), "notes") {
+		if _, err := write(t, path, output.Replace, parts); err == nil || !strings.Contains(err.Error(), "notes") {
 			t.Errorf("%s: the error is %v", added, err)
 		}
 		if _, err := os.Stat(file); err != nil {
@@ -456,17 +457,17 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 	data := component.One(dataset.List(dataset.NewSample(text("x", "1", false), text("all", "2", true))))
 	for _, added := range []string{"notes", "Makefile", ".env", "thesis.docx", "notes.md", "data/notes.md", "data/README", "data/x_y.z", "data/0_m.yaml~", "data/.hidden", "data/0_", "data/2024_report.pdf", "data/0_report.pdf", "data/7_x.txt", "notes.txt"} {
 		path := filepath.Join(t.TempDir(), "out")
-		if _, err := write(t, path, underfolder.Replace, data); err != nil {
+		if _, err := write(t, path, output.Replace, data); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := write(t, path, underfolder.Replace, data); err != nil {
+		if _, err := write(t, path, output.Replace, data); err != nil {
 			t.Fatal("a dataset of its own is not replaced: ", err)
 		}
 		file := filepath.Join(path, added)
 		if err := os.WriteFile(file, []byte("years"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := write(t, path, underfolder.Replace, data); err == nil || !strings.Contains(err.Error(), filepath.Base(added)) {
+		if _, err := write(t, path, output.Replace, data); err == nil || !strings.Contains(err.Error(), filepath.Base(added)) {
 			t.Errorf("%s: the error is %v", added, err)
 		}
 		if b, err := os.ReadFile(file); err != nil || string(b) != "years" {
@@ -481,13 +482,13 @@ func TestReplaceKeepsWhatIsNoItem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := write(t, path, underfolder.Replace, data); err == nil || !strings.Contains(err.Error(), "notes.docx") {
+	if _, err := write(t, path, output.Replace, data); err == nil || !strings.Contains(err.Error(), "notes.docx") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := os.Remove(filepath.Join(path, "notes.docx")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(t, path, underfolder.Replace, data); err != nil {
+	if _, err := write(t, path, output.Replace, data); err != nil {
 		t.Error(err)
 	}
 }
@@ -498,9 +499,9 @@ func TestReplaceAfterWritingInPlace(t *testing.T) {
 	one := component.One(dataset.List(dataset.NewSample(text("x", "1", false))))
 	two := component.One(dataset.List(dataset.NewSample(text("y", "2", false)), dataset.NewSample(text("x", "2", false))))
 	for _, added := range []component.Data{component.One(dataset.List(dataset.NewSample(text("y", "2", false)))), two} {
-		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.NewFiles, underfolder.Replace} {
+		for _, how := range []output.Overwrite{output.Replace, output.NewFiles, output.Replace} {
 			data := one
-			if how == underfolder.NewFiles {
+			if how == output.NewFiles {
 				data = added
 			}
 			if _, err := write(t, path, how, data); err != nil {
@@ -520,16 +521,16 @@ func TestInPlaceStaysReadable(t *testing.T) {
 		}))
 	}
 	path := filepath.Join(t.TempDir(), "out")
-	if _, err := write(t, path, underfolder.Forbid, many(10, "txt")); err != nil {
+	if _, err := write(t, path, output.Forbid, many(10, "txt")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(t, path, underfolder.OverwriteFiles, many(12, "txt")); err == nil || !strings.Contains(err.Error(), "1 digits") {
+	if _, err := write(t, path, output.OverwriteFiles, many(12, "txt")); err == nil || !strings.Contains(err.Error(), "1 digits") {
 		t.Errorf("indices of two widths: %v", err)
 	}
-	if _, err := write(t, path, underfolder.NewFiles, many(3, "json")); err == nil || !strings.Contains(err.Error(), "already there") {
+	if _, err := write(t, path, output.NewFiles, many(3, "json")); err == nil || !strings.Contains(err.Error(), "already there") {
 		t.Errorf("an item under two extensions: %v", err)
 	}
-	if _, err := write(t, path, underfolder.OverwriteFiles, many(3, "json")); err != nil {
+	if _, err := write(t, path, output.OverwriteFiles, many(3, "json")); err != nil {
 		t.Error(err)
 	}
 	ds, err := underfolder.Open(path, nil, nil)
@@ -545,7 +546,7 @@ func TestInterruptedReplaceIsRecovered(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	one := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
-	if _, err := write(t, path, underfolder.Replace, one); err != nil {
+	if _, err := write(t, path, output.Replace, one); err != nil {
 		t.Fatal(err)
 	}
 	// What a writer leaves that was killed between the two moves, where two
@@ -556,7 +557,7 @@ func TestInterruptedReplaceIsRecovered(t *testing.T) {
 	bad := component.One(dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 		return dataset.Sample{}, errors.New("boom")
 	}))
-	if _, err := write(t, path, underfolder.Replace, bad); err == nil {
+	if _, err := write(t, path, output.Replace, bad); err == nil {
 		t.Fatal("no error")
 	}
 	if got := files(t, path); !maps.Equal(got, map[string]string{"data/0_a.txt": "x"}) {
@@ -572,7 +573,7 @@ func TestTargetThatIsALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := write(t, link, underfolder.Replace, one); err != nil {
+		if _, err := write(t, link, output.Replace, one); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -590,10 +591,10 @@ func TestTwoWritersWithoutTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	inner := component.One(dataset.List(dataset.NewSample(text("a", "x", false))))
 	outer := component.One(dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
-		_, err := write(t, path, underfolder.Replace, inner) // while the other is at it
+		_, err := write(t, path, output.Replace, inner) // while the other is at it
 		return dataset.NewSample(text("a", "y", false)), err
 	}))
-	if _, err := write(t, path, underfolder.Replace, outer); err != nil && !strings.Contains(err.Error(), "file exists") {
+	if _, err := write(t, path, output.Replace, outer); err != nil && !strings.Contains(err.Error(), "file exists") {
 		t.Error(err)
 	}
 	if got := files(t, path); len(got) != 1 {
@@ -606,7 +607,7 @@ func TestKeysComeBack(t *testing.T) {
 	for _, k := range []string{"_", "a_b_", "con", "0_a", "data", "naïve", "a b", "-", "a\xffb", strings.Repeat("k", 240)} {
 		for _, shared := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "out")
-			if _, err := write(t, path, underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared))))); err != nil {
+			if _, err := write(t, path, output.Forbid, component.One(dataset.List(dataset.NewSample(text(k, "x", shared))))); err != nil {
 				t.Errorf("key %q: %v", k, err)
 				continue
 			}
@@ -620,7 +621,7 @@ func TestKeysComeBack(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("k", 300)
-	if _, err := write(t, filepath.Join(t.TempDir(), "out"), underfolder.Forbid, component.One(dataset.List(dataset.NewSample(text(long, "x", false))))); err == nil || !strings.Contains(err.Error(), "at most 255") {
+	if _, err := write(t, filepath.Join(t.TempDir(), "out"), output.Forbid, component.One(dataset.List(dataset.NewSample(text(long, "x", false))))); err == nil || !strings.Contains(err.Error(), "at most 255") {
 		t.Errorf("a long key gives %v", err)
 	}
 }
@@ -636,7 +637,7 @@ func TestFewFilesOfManySamples(t *testing.T) {
 		}
 		return dataset.NewSample(text("a", "last", false)), nil
 	})
-	if _, err := write(t, path, underfolder.Forbid, component.One(ds)); err != nil {
+	if _, err := write(t, path, output.Forbid, component.One(ds)); err != nil {
 		t.Fatal(err)
 	}
 	back := open(t, path)
@@ -647,7 +648,7 @@ func TestFewFilesOfManySamples(t *testing.T) {
 
 func TestEmptyDatasetReplaces(t *testing.T) {
 	path := folder(t, map[string]string{"data/0_a.txt": "old", "s.txt": "old"})
-	if _, err := write(t, path, underfolder.Replace, component.One(dataset.List[dataset.Sample]())); err != nil {
+	if _, err := write(t, path, output.Replace, component.One(dataset.List[dataset.Sample]())); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, path); len(got) != 0 || open(t, path).Len() != 0 {
@@ -673,7 +674,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{from, from + "/inside", filepath.Dir(from), link, link + "/x"} {
-		for _, how := range []underfolder.Overwrite{underfolder.Replace, underfolder.OverwriteFiles, underfolder.NewFiles} {
+		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
 			reads := &guard.Inputs{}
 			reads.Add(guard.Input{Who: "node a", Path: from})
 			env := &component.Env{Inputs: reads, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler)}

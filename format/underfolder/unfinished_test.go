@@ -12,7 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/format/output"
 )
 
 // TestLeftoversAreSwept: of what is unfinished in a folder that is written in
@@ -30,7 +30,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 	}
 	link, sub := fmt.Sprintf(".larder-%d-7", gone), fmt.Sprintf(".larder-%d-8", gone)
 	swept := []string{fmt.Sprintf(".larder-%d-1", gone), fmt.Sprintf(".larder-%d-98", own)}
-	for _, how := range []underfolder.Overwrite{underfolder.NewFiles, underfolder.OverwriteFiles} {
+	for _, how := range []output.Overwrite{output.NewFiles, output.OverwriteFiles} {
 		path := folder(t, map[string]string{"data/0_b.txt": "x"})
 		for _, dir := range []string{path, filepath.Join(path, "data")} {
 			for _, name := range append(slices.Clone(leave), swept...) {
@@ -58,7 +58,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 				}
 			}
 		}
-		if _, err := write(t, path, underfolder.Replace, component.One(dataset.List[dataset.Sample]())); err == nil {
+		if _, err := write(t, path, output.Replace, component.One(dataset.List[dataset.Sample]())); err == nil {
 			t.Errorf("a folder with files of another kind was replaced")
 		}
 	}
