@@ -31,8 +31,8 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// DefaultMemoryBytes is the bound of the memory cache where none is given.
-const DefaultMemoryBytes = 256 << 20
+// defaultMemoryBytes is the bound of the memory cache where none is given.
+const defaultMemoryBytes = 256 << 20
 
 // Options say where and how much a Larder keeps. The zero value serves: the
 // user's cache folder, 20 GiB of disk, 256 MiB of memory.
@@ -45,7 +45,7 @@ type Options struct {
 	// MaxBytes bounds the disk store; 0 means 20 GiB, below 0 no bound.
 	MaxBytes int64
 	// MemoryBytes bounds what stays decoded in memory; 0 means
-	// [DefaultMemoryBytes], below 0 keeps nothing in memory.
+	// 256 MiB, below 0 keeps nothing in memory.
 	MemoryBytes int64
 	// ReadOnly reads the disk store and never writes to it.
 	ReadOnly bool
@@ -115,7 +115,7 @@ func Open(o Options) (*Larder, error) {
 		l.reads = l.store
 	}
 	if o.MemoryBytes == 0 {
-		o.MemoryBytes = DefaultMemoryBytes
+		o.MemoryBytes = defaultMemoryBytes
 	}
 	if o.MemoryBytes > 0 {
 		memory, err := cache.New[key.Key, *entry](cache.Options{Policy: "lru", Bytes: o.MemoryBytes})

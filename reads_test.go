@@ -72,7 +72,7 @@ func TestRecordedInputs(t *testing.T) {
 	} {
 		step.do()
 		// Half of the steps have a memory of their own.
-		l, err := larder.Open(larder.Options{Store: s, MemoryBytes: int64(i%2)*larder.DefaultMemoryBytes - 1})
+		l, err := larder.Open(larder.Options{Store: s, MemoryBytes: int64(i%2)<<28 - 1})
 		if err != nil {
 			t.Fatal(err)
 		}

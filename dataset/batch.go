@@ -46,9 +46,9 @@ func (f *MakerFunc) checkBatch() error {
 	return nil
 }
 
-// Batched is a dataset whose samples are made for less if some consecutive ones are
+// batched is a dataset whose samples are made for less if some consecutive ones are
 // asked for together.
-type Batched interface {
+type batched interface {
 	// Batch returns how many; 0 and 1 mean that each may come by itself.
 	Batch() int
 }
@@ -57,7 +57,7 @@ type Batched interface {
 // [Ranges]: as many as a maker that it is made by takes at once ([MakerFunc]), the
 // most of several. 0 and 1 mean that each may be asked for by itself.
 func BatchOf(ds any) int {
-	if d, ok := ds.(Batched); ok {
+	if d, ok := ds.(batched); ok {
 		return d.Batch()
 	}
 	return 0
@@ -112,7 +112,7 @@ func (c *cat[T]) Batch() int { return mostOf(c.parts) }
 
 func (z *zipped) Batch() int { return mostOf(z.parts) }
 
-// Batch implements [Batched].
+// Batch implements [batched].
 func (c *CachedDataset) Batch() int { return BatchOf(c.ds) }
 
 func mostOf[T any](parts []Dataset[T]) (n int) {

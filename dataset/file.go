@@ -22,11 +22,11 @@ var ErrChanged = errors.New("the file changed while it was in use; run again")
 // opened when it is asked for, never written to, and named by its content;
 // memo (which may be nil) remembers digests of files that did not change.
 func File(path string, memo key.Memo) *Item {
-	return ItemFrom(NewFile(path, memo))
+	return ItemFrom(newFile(path, memo))
 }
 
-// NewFile returns the origin of the item in a file.
-func NewFile(path string, memo key.Memo) *FileOrigin {
+// newFile returns the origin of the item in a file.
+func newFile(path string, memo key.Memo) *FileOrigin {
 	return &FileOrigin{path: path, memo: memo}
 }
 

@@ -44,7 +44,7 @@ func (l *Listing) Folder(path string) error {
 // File returns the item in a file that was listed, as [File] does.
 // A nil listing knows of none.
 func (l *Listing) File(path string, memo key.Memo) *Item {
-	f := NewFile(path, memo)
+	f := newFile(path, memo)
 	f.listing = l
 	return ItemFrom(f)
 }

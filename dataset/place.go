@@ -15,16 +15,6 @@ func withPlaces(ctx context.Context, all ...Place) context.Context {
 	return context.WithValue(ctx, placeKey{}, all)
 }
 
-// PlaceOf returns where the maker is that runs under ctx: of one that is run on several
-// samples, the place of the first. ok is false where none does.
-func PlaceOf(ctx context.Context) (p Place, ok bool) {
-	all := PlacesOf(ctx)
-	if len(all) == 0 {
-		return Place{}, false
-	}
-	return all[0], true
-}
-
 // PlacesOf returns the places of all samples that the maker is run on under ctx, in
 // their order. They are not to be changed.
 func PlacesOf(ctx context.Context) []Place {

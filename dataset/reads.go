@@ -16,8 +16,8 @@ func ReadOrder(ds, source Dataset[Sample]) (o order.Order, ok bool) {
 	return readOrder(ds, source, order.Identity(ds.Len()))
 }
 
-// Ordered is a dataset that knows in which order it reads what it is made of.
-type Ordered interface {
+// ordered is a dataset that knows in which order it reads what it is made of.
+type ordered interface {
 	// ReadOrder returns the order in which source is read when the dataset is read
 	// in the order o, as the function of that name does.
 	ReadOrder(source Dataset[Sample], o order.Order) (reads order.Order, ok bool)
@@ -28,7 +28,7 @@ func readOrder(ds, source Dataset[Sample], o order.Order) (order.Order, bool) {
 	if ds == source {
 		return o, true
 	}
-	if d, ok := ds.(Ordered); ok {
+	if d, ok := ds.(ordered); ok {
 		return d.ReadOrder(source, o)
 	}
 	return nil, false

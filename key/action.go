@@ -53,11 +53,11 @@ func NewOp(name string, code Code, params ...Param) (*Op, error) {
 		return nil, err
 	}
 	for _, p := range params {
-		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)
+		op.params = appendParts(op.params, paramPart, p.Name, p.Value)
 	}
 	if slices.ContainsFunc(params, func(p Param) bool { return changeable(p.Value) }) {
 		op.values = params
-		op.params = append(op.params, sharingPart(ParamPart, func(e *encoder) error { return e.params(params) })...)
+		op.params = append(op.params, sharingPart(paramPart, func(e *encoder) error { return e.params(params) })...)
 	}
 	return op, nil
 }

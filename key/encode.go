@@ -61,11 +61,11 @@ type Keyer interface {
 // first.
 func Encode(dst []byte, v any) ([]byte, error) { return encode(dst, v, false) }
 
-// EncodeContents is [Encode] without sharing: values of equal contents have equal
+// encodeContents is [Encode] without sharing: values of equal contents have equal
 // encodings, whichever of their pointers, slices and maps are the same. It names
 // what is compared by content, and not what a function is given. Where nothing is
 // shared, both give the same; a value that contains itself is refused.
-func EncodeContents(dst []byte, v any) ([]byte, error) { return encode(dst, v, true) }
+func encodeContents(dst []byte, v any) ([]byte, error) { return encode(dst, v, true) }
 
 func encode(dst []byte, v any, apart bool) ([]byte, error) {
 	e := newEncoder(layerValue)

@@ -11,8 +11,8 @@ import (
 const (
 	OpPart    = "operation"
 	CodePart  = "code"
-	ParamPart = "parameter"
-	ArgPart   = "argument"
+	paramPart = "parameter"
+	argPart   = "argument"
 	InputPart = "input"
 	ReadPart  = "recorded input" // found out by running it
 )
@@ -51,10 +51,10 @@ func (a *Action) ownParts(parts []Part) []Part {
 		if names[name]++; names[name] > 1 {
 			name += " (argument " + strconv.Itoa(i) + ")"
 		}
-		parts = appendParts(parts, ArgPart, name, v)
+		parts = appendParts(parts, argPart, name, v)
 	}
 	if a.shares {
-		parts = append(parts, sharingPart(ArgPart, func(e *encoder) error { return e.arguments(a.args) })...)
+		parts = append(parts, sharingPart(argPart, func(e *encoder) error { return e.arguments(a.args) })...)
 	}
 	for _, in := range a.inputs {
 		parts = append(parts, inputPart(in))

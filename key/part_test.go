@@ -89,7 +89,7 @@ func TestText(t *testing.T) {
 		"[][]int, 1 elements": [][]int{{}}, "[]int, 17 elements": make([]int, 17), "*url.URL": &url.URL{}, Key{1}.String(): Key{1}, "[" + Digest{1}.String() + "]": []Digest{{1}},
 	}
 	for want, v := range values {
-		if got := appendParts(nil, ParamPart, "a", v)[0].Value; got != want {
+		if got := appendParts(nil, paramPart, "a", v)[0].Value; got != want {
 			t.Errorf("%T: %s, want %s", v, got, want)
 		}
 	}

@@ -153,13 +153,13 @@ func TestContents(t *testing.T) {
 	x, y := new(int), new(int)
 	apart := encoded(t, twoPointers{x, y})
 	for _, v := range []any{twoPointers{x, y}, twoPointers{x, x}} {
-		if b, err := EncodeContents(nil, v); err != nil || !bytes.Equal(b, apart) {
+		if b, err := encodeContents(nil, v); err != nil || !bytes.Equal(b, apart) {
 			t.Errorf("%x, %v; want %x", b, err, apart)
 		}
 	}
 	ring := &linked{}
 	ring.P = ring
-	if _, err := EncodeContents(nil, ring); err == nil {
+	if _, err := encodeContents(nil, ring); err == nil {
 		t.Error("what contains itself is encoded without end")
 	}
 }

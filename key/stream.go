@@ -8,7 +8,7 @@ import (
 	"reflect"
 )
 
-// HashContents writes to h what [EncodeContents] appends, piece by piece. In a map,
+// HashContents writes to h what [encodeContents] appends, piece by piece. In a map,
 // a slice or a struct a [Stream] may stand behind an interface in place of bytes.
 func HashContents(h hash.Hash, v any) error {
 	e := newEncoder(layerValue)

@@ -14,7 +14,7 @@ func TestStreamsAreBytes(t *testing.T) {
 		content := bytes.Repeat([]byte("x"), size)
 		stream := Stream{Size: int64(size), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 		whole := map[string]any{"a": content, "b": "text", "c": []any{1, content}}
-		b, err := EncodeContents(nil, whole)
+		b, err := encodeContents(nil, whole)
 		if err != nil {
 			t.Fatal(err)
 		}

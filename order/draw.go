@@ -18,32 +18,32 @@ func Epochs(n int, seed uint64, epochs int) (Order, error) {
 	if _, err := product(n, epochs); err != nil {
 		return nil, err
 	}
-	return Shuffles{N: n, Seed: seed, Epochs: epochs}, nil
+	return shuffles{N: n, Seed: seed, Epochs: epochs}, nil
 }
 
-// Shuffles is N elements in Epochs shuffled passes.
-type Shuffles struct {
+// shuffles is N elements in Epochs shuffled passes.
+type shuffles struct {
 	N      int
 	Seed   uint64
 	Epochs int
 }
 
-func (s Shuffles) epoch(e int) Shuffled { return newShuffled(s.N, s.Seed, uint64(e)) }
+func (s shuffles) epoch(e int) shuffled { return newShuffled(s.N, s.Seed, uint64(e)) }
 
 // Len implements Order.
-func (s Shuffles) Len() int { return s.N * s.Epochs }
+func (s shuffles) Len() int { return s.N * s.Epochs }
 
 // OncePerPass implements Passes.
-func (Shuffles) OncePerPass() bool { return true }
+func (shuffles) OncePerPass() bool { return true }
 
 // At implements Order.
-func (s Shuffles) At(pos int) int {
+func (s shuffles) At(pos int) int {
 	checkPos(pos, s.Len())
 	return s.epoch(pos / s.N).At(pos % s.N)
 }
 
 // Next implements Order: what was read in this pass is read in the next one.
-func (s Shuffles) Next(index, after int) (int, bool) {
+func (s shuffles) Next(index, after int) (int, bool) {
 	if index < 0 || index >= s.N {
 		return 0, false
 	}

@@ -122,7 +122,7 @@ func Repeat(n int, times float64) (Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Cycled{N: n, Total: total}, nil
+	return cycled{N: n, Total: total}, nil
 }
 
 // repeated is n*times positions.
@@ -150,26 +150,26 @@ func Cycle(n, total int) (Order, error) {
 	if n == 0 && total > 0 {
 		return nil, fmt.Errorf("an empty source cannot fill %d positions", total)
 	}
-	return Cycled{N: n, Total: total}, nil
+	return cycled{N: n, Total: total}, nil
 }
 
-// Cycled is N elements in their order, again and again up to Total positions.
-type Cycled struct{ N, Total int }
+// cycled is N elements in their order, again and again up to Total positions.
+type cycled struct{ N, Total int }
 
 // Len implements Order.
-func (c Cycled) Len() int { return c.Total }
+func (c cycled) Len() int { return c.Total }
 
 // OncePerPass implements Passes.
-func (Cycled) OncePerPass() bool { return true }
+func (cycled) OncePerPass() bool { return true }
 
 // At implements Order.
-func (c Cycled) At(pos int) int {
+func (c cycled) At(pos int) int {
 	checkPos(pos, c.Total)
 	return pos % c.N
 }
 
 // Next implements Order.
-func (c Cycled) Next(index, after int) (int, bool) {
+func (c cycled) Next(index, after int) (int, bool) {
 	if index < 0 || index >= c.N {
 		return 0, false
 	}
@@ -185,20 +185,20 @@ func (c Cycled) Next(index, after int) (int, bool) {
 func RepeatEach(n int, times float64) (Order, error) {
 	total, err := repeated(n, times)
 	if err != nil || n == 0 {
-		return Each{}, err
+		return each{}, err
 	}
-	return Each{N: n, Times: total / n, More: total % n}, nil
+	return each{N: n, Times: total / n, More: total % n}, nil
 }
 
-// Each is N elements in their order, each Times times in a row, and the first
+// each is N elements in their order, each Times times in a row, and the first
 // More of them once more.
-type Each struct{ N, Times, More int }
+type each struct{ N, Times, More int }
 
 // Len implements Order.
-func (e Each) Len() int { return e.N*e.Times + e.More }
+func (e each) Len() int { return e.N*e.Times + e.More }
 
 // At implements Order.
-func (e Each) At(pos int) int {
+func (e each) At(pos int) int {
 	checkPos(pos, e.Len())
 	if long := e.More * (e.Times + 1); pos >= long {
 		return e.More + (pos-long)/e.Times
@@ -207,7 +207,7 @@ func (e Each) At(pos int) int {
 }
 
 // Next implements Order.
-func (e Each) Next(index, after int) (int, bool) {
+func (e each) Next(index, after int) (int, bool) {
 	if index < 0 || index >= e.N {
 		return 0, false
 	}

@@ -10,24 +10,24 @@ func Pad(n, total, with int) (Order, error) {
 		return nil, fmt.Errorf("%d elements do not fit in %d positions", n, total)
 	}
 	if n == 0 && total == 0 {
-		return Padded{}, nil
+		return padded{}, nil
 	}
 	with, err := Resolve(n, with)
 	if err != nil {
 		return nil, fmt.Errorf("the element to pad with: %w", err)
 	}
-	return Padded{N: n, Total: total, With: with}, nil
+	return padded{N: n, Total: total, With: with}, nil
 }
 
-// Padded is N elements in their order, and after them the one at With up to
+// padded is N elements in their order, and after them the one at With up to
 // Total positions.
-type Padded struct{ N, Total, With int }
+type padded struct{ N, Total, With int }
 
 // Len implements Order.
-func (p Padded) Len() int { return p.Total }
+func (p padded) Len() int { return p.Total }
 
 // At implements Order.
-func (p Padded) At(pos int) int {
+func (p padded) At(pos int) int {
 	checkPos(pos, p.Total)
 	if pos < p.N {
 		return pos
@@ -36,7 +36,7 @@ func (p Padded) At(pos int) int {
 }
 
 // Next implements Order.
-func (p Padded) Next(index, after int) (int, bool) {
+func (p padded) Next(index, after int) (int, bool) {
 	switch {
 	case index < 0 || index >= p.N:
 		return 0, false

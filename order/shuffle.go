@@ -15,21 +15,21 @@ func Shuffle(n int, seed, epoch uint64) (Order, error) {
 	return newShuffled(n, seed, epoch), nil
 }
 
-func newShuffled(n int, seed, epoch uint64) Shuffled {
-	return Shuffled{
+func newShuffled(n int, seed, epoch uint64) shuffled {
+	return shuffled{
 		N: n, Seed: seed, Epoch: epoch,
 		half: uint(bits.Len64(uint64(max(n-1, 1)))+1) / 2,
 		key:  EpochSeed(seed, epoch),
 	}
 }
 
-// Shuffled is N elements in a random order, made by [Shuffle].
+// shuffled is N elements in a random order, made by [Shuffle].
 //
 // It is a balanced Feistel network of 8 rounds on the smallest even number of
 // bits that holds N, walked along its cycles until it lands below N (Black and
 // Rogaway, Ciphers with Arbitrary Finite Domains, 2002). Its round function is
 // the finaliser of SplitMix64; it mixes well, and keeps no secrets.
-type Shuffled struct {
+type shuffled struct {
 	N           int
 	Seed, Epoch uint64
 	half        uint   // bits of each half
@@ -51,13 +51,13 @@ func mix(x uint64) uint64 {
 }
 
 // Len implements Order.
-func (s Shuffled) Len() int { return s.N }
+func (s shuffled) Len() int { return s.N }
 
 // OncePerPass implements Passes.
-func (Shuffled) OncePerPass() bool { return true }
+func (shuffled) OncePerPass() bool { return true }
 
 // At implements Order.
-func (s Shuffled) At(pos int) int {
+func (s shuffled) At(pos int) int {
 	checkPos(pos, s.N)
 	x := uint64(pos)
 	mask := uint64(1)<<s.half - 1
@@ -75,7 +75,7 @@ func (s Shuffled) At(pos int) int {
 }
 
 // Next implements Order: each index is read once.
-func (s Shuffled) Next(index, after int) (int, bool) {
+func (s shuffled) Next(index, after int) (int, bool) {
 	if index < 0 || index >= s.N {
 		return 0, false
 	}
@@ -83,7 +83,7 @@ func (s Shuffled) Next(index, after int) (int, bool) {
 	return pos, pos > after
 }
 
-func (s Shuffled) inverse(x uint64) int {
+func (s shuffled) inverse(x uint64) int {
 	mask := uint64(1)<<s.half - 1
 	for {
 		left, right := x>>s.half, x&mask

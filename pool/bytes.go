@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// DefaultBytes is how many bytes may be in use at once in a pool that was not told
+// defaultBytes is how many bytes may be in use at once in a pool that was not told
 // how many.
-const DefaultBytes = 512 << 20
+const defaultBytes = 512 << 20
 
 // Take waits until so many bytes may be taken into memory, and counts them until the
 // share ends that ctx belongs to ([Hold]), or else until what it returns is called,
@@ -70,7 +70,7 @@ type (
 )
 
 // anywhere is for contexts of no pool.
-var anywhere = newRoom(DefaultBytes)
+var anywhere = newRoom(defaultBytes)
 
 func roomOf(ctx context.Context) *room {
 	if r, ok := ctx.Value(roomKey{}).(*room); ok {

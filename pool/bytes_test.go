@@ -94,7 +94,7 @@ func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	mustWait(t, a.Beside(5).Context(t.Context()))
 	mustFit(t, t.Context(), 10)()
 	mustFit(t, (*pool.Pool)(nil).Context(t.Context()), 10)()
-	defer mustTake(t, pool.New(1).Context(t.Context()), pool.DefaultBytes)()
+	defer mustTake(t, pool.New(1).Context(t.Context()), int64(512<<20))()
 	// What is done in a slot takes of the bytes of its pool, whichever other is asked.
 	err := a.Do(t.Context(), func(ctx context.Context) error {
 		return b.Do(b.Context(ctx), func(ctx context.Context) error {

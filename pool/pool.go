@@ -15,7 +15,7 @@
 // lock up either.
 //
 // A nil *Pool is one of as many slots as there are processors that nobody shares, and
-// its bytes are those of all that is done in no pool: at most [DefaultBytes].
+// its bytes are those of all that is done in no pool: at most 512 MiB.
 package pool
 
 import (
@@ -35,13 +35,13 @@ type Pool struct {
 }
 
 // New returns a pool of so many slots, 0 or less means as many as there are
-// processors, and of [DefaultBytes] bytes.
-func New(workers int) *Pool { return NewBounded(workers, DefaultBytes) }
+// processors, and of 512 MiB bytes.
+func New(workers int) *Pool { return NewBounded(workers, defaultBytes) }
 
-// NewBounded is [New] with so many bytes; 0 or less means [DefaultBytes].
+// NewBounded is [New] with so many bytes; 0 or less means 512 MiB.
 func NewBounded(workers int, bytes int64) *Pool {
 	if bytes <= 0 {
-		bytes = DefaultBytes
+		bytes = defaultBytes
 	}
 	return newPool(workers, newRoom(bytes))
 }

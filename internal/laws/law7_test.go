@@ -23,7 +23,7 @@ var explained = law{
 		{"so it is in a flow", "do.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"a change is told by its text alone", "key/diff.go", "if was.Digest != p.Digest {", "if was.Value != p.Value {", []string{"key.TestEveryKeyDifferenceIsNamed"}},
 		{"what was removed is not told", "key/diff.go", "			changes = append(changes, Change{Old: p})\n", "", []string{"key.TestDiff"}},
-		{"parameters are not described", "key/action.go", "		op.params = appendParts(op.params, ParamPart, p.Name, p.Value)\n", "		_ = p\n", []string{"key.TestParts"}},
+		{"parameters are not described", "key/action.go", "		op.params = appendParts(op.params, paramPart, p.Name, p.Value)\n", "		_ = p\n", []string{"key.TestParts"}},
 		{"inputs are not described", "key/part.go", "		parts = append(parts, inputPart(in))\n", "		_ = inputPart(in)\n", []string{"key.TestParts"}},
 		{"any earlier result is taken for the nearest", "internal/explain/explain.go", "return len(a) < len(b)", "return len(a) > len(b)", []string{"internal/explain.TestNearest"}},
 		{"later results are looked at, too", "internal/explain/explain.go", "!before.IsZero() && !info.Created.Before(before)", "!before.IsZero() && info.Key == own", []string{"internal/explain.TestRecordLooksAtEarlierOnes"}},

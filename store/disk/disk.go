@@ -31,9 +31,9 @@ import (
 
 // Values used where Options gives none.
 const (
-	DefaultMaxBytes  = 20 << 30
-	DefaultPackBytes = 64 << 20
-	DefaultBlobBytes = 256 << 10
+	defaultMaxBytes  = 20 << 30
+	defaultPackBytes = 64 << 20
+	defaultBlobBytes = 256 << 10
 )
 
 // Options are the settings of a Store. The zero value is a good choice.
@@ -43,7 +43,7 @@ type Options struct {
 	Dir string
 	// MaxBytes caps the size of the folder: what is worth least is evicted in
 	// the background once there is more, and before Close. Between
-	// two evictions there may be a sixteenth more. 0 means DefaultMaxBytes,
+	// two evictions there may be a sixteenth more. 0 means 20 GiB,
 	// below 0 no cap.
 	MaxBytes int64
 	// ReadOnly opens the folder without changing anything in it.
@@ -52,10 +52,10 @@ type Options struct {
 	// for the medium. Without it, a loss of power may lose recent records.
 	Sync bool
 	// PackBytes is the size at which a pack is finished. 0 means
-	// DefaultPackBytes. It is lowered to a sixteenth of MaxBytes.
+	// 64 MiB. It is lowered to a sixteenth of MaxBytes.
 	PackBytes int64
 	// BlobBytes is the size from which a payload gets a file of its own. 0
-	// means DefaultBlobBytes.
+	// means 256 KiB.
 	BlobBytes int64
 	// Logger takes warnings about damage. Nil means slog.Default().
 	Logger *slog.Logger
@@ -76,18 +76,18 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.Dir = dir
 	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
+		o.MaxBytes = defaultMaxBytes
 	}
 	o.MaxBytes = max(o.MaxBytes, 0) // from here on, 0 is no cap
 	if o.PackBytes <= 0 {
-		o.PackBytes = DefaultPackBytes
+		o.PackBytes = defaultPackBytes
 	}
 	if o.MaxBytes > 0 {
 		o.PackBytes = min(o.PackBytes, o.MaxBytes/16)
 	}
 	o.PackBytes = min(o.PackBytes, format.MaxPack/2)
 	if o.BlobBytes <= 0 {
-		o.BlobBytes = DefaultBlobBytes
+		o.BlobBytes = defaultBlobBytes
 	}
 	o.BlobBytes = min(o.BlobBytes, format.MaxInline)
 	if o.Logger == nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// DefaultMaxBytes is the size cap used where Options gives none.
-const DefaultMaxBytes = 256 << 20
+// defaultMaxBytes is the size cap used where Options gives none.
+const defaultMaxBytes = 256 << 20
 
 // overhead is charged for every record on top of its payload and provenance.
 const overhead = 256
 
 // Options are the settings of a Store.
 type Options struct {
-	// MaxBytes caps what is kept: 0 means DefaultMaxBytes, below 0 no cap.
+	// MaxBytes caps what is kept: 0 means 256 MiB, below 0 no cap.
 	MaxBytes int64
 }
 
@@ -55,7 +55,7 @@ var _ store.Store = (*Store)(nil)
 // New returns an empty store.
 func New(o Options) *Store {
 	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
+		o.MaxBytes = defaultMaxBytes
 	}
 	return &Store{
 		limit:     max(o.MaxBytes, 0),
