@@ -320,6 +320,11 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 		}
 		env[named(name)] = v
 	}
+	return e.run(env)
+}
+
+// run evaluates the formula with what a program's variables are.
+func (e *Expression) run(env map[string]any) (any, error) {
 	m := newMeter()
 	env[doName] = function(m.do)
 	v, err := expr.Run(e.program, env)

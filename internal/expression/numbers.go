@@ -199,16 +199,15 @@ func power(a, b any) any {
 		return math.Pow(floatOf(a), floatOf(b))
 	}
 	p := 1
-	for square, left, ok := x, y, true; left > 0; left >>= 1 {
+	for square, left := x, y; left > 0; left >>= 1 {
 		if left&1 == 1 {
-			if !ok {
-				panic(overflow("%d ** %d", x, y))
-			}
 			if p, ok = product(p, square); !ok {
 				panic(overflow("%d ** %d", x, y))
 			}
 		}
-		square, ok = product(square, square)
+		if square, ok = product(square, square); !ok && left > 1 {
+			panic(overflow("%d ** %d", x, y)) // as what is left multiplies by it
+		}
 	}
 	return p
 }

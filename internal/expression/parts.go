@@ -85,7 +85,7 @@ func member(of any, name, path string) any {
 // must refuses null, which has no members.
 func must(of any, name, path string) any {
 	if of == nil {
-		fail("%s (where it may be missing, write has(...), ?? or ?.)", noMember(path, "null", name))
+		fail("%s", noMember(path, "null", name))
 	}
 	if all, ok := of.(map[any]any); ok {
 		if _, ok := all[name]; !ok {
@@ -140,7 +140,10 @@ func field(of any, name string) (v any, ok bool) {
 }
 
 func noMember(path, kind, name string) string {
-	if kind == listKind.String() {
+	switch kind {
+	case "null":
+		return fmt.Sprintf("%s is null and has no %q (where it may be missing, write has(...), ?? or ?.)", path, name)
+	case listKind.String():
 		return fmt.Sprintf("%s is a list and has no %q; its elements are taken by their numbers, as in list[0]", path, name)
 	}
 	return fmt.Sprintf("%s is %s and has no %q", path, kind, name)
@@ -151,17 +154,17 @@ func (m *meter) element(of, index any, path string, may bool) any {
 	if of == nil && may {
 		return nil
 	}
+	if name, ok := index.(string); ok && may {
+		return mayMember(of, name, path)
+	} else if ok {
+		return member(of, name, path)
+	}
 	k := kindOf(of)
 	if text := wrongIndex(k, kindOf(index), kindName(of), kindName(index)); text != "" {
 		fail("%s", text)
 	}
 	switch k {
-	case mappingKind, otherKind:
-		if name, ok := index.(string); ok && may {
-			return mayMember(of, name, path)
-		} else if ok {
-			return member(of, name, path)
-		}
+	case mappingKind:
 		v, ok := m.lookup(of, index)
 		if !ok && !may {
 			fail("%s has no %s (where it may be missing, write has(...), ?? or ?.)", path, Shown(index))
