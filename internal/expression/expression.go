@@ -48,9 +48,6 @@ const (
 // Compile reads a formula. The error says what is wrong with it, and where: names,
 // functions and kinds of values, as far as they are known before it is evaluated.
 func Compile(text string) (*Expression, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("expression: it is empty; write what is to be found out, such as metadata.size > 3")
-	}
 	names, program, err := compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
@@ -61,6 +58,9 @@ func Compile(text string) (*Expression, error) {
 const tooLong = "the expression is too long; let the items hold what it lists, or take it apart"
 
 func compile(text string) (*identifiers, *vm.Program, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, &fault{"it is empty; write what is to be found out, such as metadata.size > 3"}
+	}
 	if len(text) > mostBytes {
 		return nil, nil, &fault{tooLong}
 	}

@@ -67,14 +67,22 @@ func evaluated(t testing.TB, formula string) (v any, wrong string, early bool) {
 // foreign is what no message has: texts of Go and of the library.
 var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|expr|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unsaid))
 
+var (
+	place  = regexp.MustCompile(`(?s) \(\d+:\d+\)\n \| .*`)
+	quoted = regexp.MustCompile("(?s)\"(\\\\.|[^\"\\\\])*\"|'.*'|`.*`") // what the formula itself has
+)
+
 func wordsOf(t testing.TB, formula string, err error) string {
 	t.Helper()
 	w, ok := errors.AsType[*worded](err)
 	if !ok {
 		t.Fatalf("%s: %v", formula, err)
 	}
-	text, _, _ := strings.Cut(w.text, " (1:")
-	if foreign.MatchString(text) {
+	text := w.text
+	if at := place.FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	if foreign.MatchString(quoted.ReplaceAllString(text, "")) {
 		t.Errorf("%s: %s", formula, text)
 	}
 	return text

@@ -67,7 +67,7 @@ func TestWords(t *testing.T) {
 		"image_.foo":                `image_ is an image and has no "foo"`,
 		"image_.Bounds":             `image_ is an image and has no "Bounds"`,
 		"image_.Bounds()":           `an image has no function "Bounds"; a function is called as upper(x)`,
-		`date("2026-01-31").Yaer()`: `a time has no function "Yaer"; did you mean "Year"?`,
+		`date("2026-01-31").Yeer()`: `a time has no function "Yeer"; did you mean "Year"?`,
 
 		// What decides.
 		"two && true":         "and needs true or false, not a whole number",
