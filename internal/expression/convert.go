@@ -42,7 +42,7 @@ func (m *meter) converts(name string, args []any) (v any, ok bool) {
 		}
 		return string(b), true
 	case "duration", "date", "timezone":
-		return dated(name, args), true
+		return m.dated(name, args), true
 	}
 	return nil, false
 }
@@ -87,11 +87,14 @@ func toFloat(v any) any {
 
 // dated makes times, durations and time zones. None of them is that of the machine, which
 // no key of a result knows.
-func dated(name string, args []any) any {
+func (m *meter) dated(name string, args []any) any {
 	switch name {
 	case "timezone":
 		if args[0] == "Local" {
 			fail(`the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`)
+		}
+		if args[0] != "UTC" {
+			m.charge(costly) // it is a file
 		}
 		v, err := library(name, args)
 		if err != nil {
@@ -105,11 +108,11 @@ func dated(name string, args []any) any {
 		}
 		return v
 	}
-	return date(args)
+	return m.date(args)
 }
 
 // date reads a time: of a form that is given, or of one that is usual.
-func date(args []any) any {
+func (m *meter) date(args []any) any {
 	zone := any(nil)
 	if kindOf(args[0]) == zoneKind {
 		zone, args = args[0], args[1:]
@@ -124,9 +127,9 @@ func date(args []any) any {
 	case len(args) == 3 && zone != nil:
 		fail("date needs one time zone, before the text or behind the form")
 	case len(args) == 3:
-		zone, args = dated("timezone", args[2:]), args[:2]
+		zone, args = m.dated("timezone", args[2:]), args[:2]
 	case zone == nil:
-		zone = dated("timezone", []any{"UTC"})
+		zone = m.dated("timezone", []any{"UTC"})
 	}
 	v, err := library("date", append([]any{zone}, args...))
 	if err == nil {

@@ -15,6 +15,10 @@ const maxHandled = 64 << 20
 // each is what a value counts beside the bytes of a text.
 const each = 16
 
+// costly is what counts that takes as long as much else, whatever it handles: to read a
+// regular expression, or a time zone.
+const costly = 4 << 10
+
 // A meter counts what one evaluation handles, and does it. What it does panics with a
 // fault, as functions of programs do: the evaluation then says where.
 type meter struct{ left int64 }
