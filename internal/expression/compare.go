@@ -18,6 +18,9 @@ import (
 func (m *meter) equal(a, b any) bool {
 	m.charge(each)
 	a, b = plain(a), plain(b)
+	if x, y, ok := ints(a, b); ok {
+		return x == y
+	}
 	left, right := kindOf(a), kindOf(b)
 	if left&numberKind != 0 && right&numberKind != 0 {
 		return !isNaN(a) && !isNaN(b) && compareNumbers(a, b) == 0
@@ -76,10 +79,15 @@ func (m *meter) equalMappings(a, b map[any]any) bool {
 
 // compares orders two values that have an order: numbers, texts, times, durations.
 func (m *meter) compares(operator string, a, b any) bool {
-	if left, _ := mustBetween(operator, a, b); left&numberKind != 0 && (isNaN(a) || isNaN(b)) {
-		return false
+	c := 0
+	if x, y, ok := ints(a, b); ok {
+		c = cmp.Compare(x, y)
+	} else {
+		if mustBetween(operator, a, b); isNaN(a) || isNaN(b) {
+			return false
+		}
+		c = m.order(a, b)
 	}
-	c := m.order(a, b)
 	switch operator {
 	case "<":
 		return c < 0

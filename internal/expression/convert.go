@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -61,9 +60,13 @@ func toWhole(v any) any {
 	case time.Duration:
 		return int(v)
 	case string:
-		i, ok := new(big.Int).SetString(strings.TrimPrefix(v, "+"), 10)
-		if len(v) > 100 || !ok {
+		const most = 1000 // digits, of which many take long
+		i, ok := new(big.Int).SetString(v[:min(len(v), most)], 10)
+		if !ok {
 			fail("%q is no whole number", short(v))
+		}
+		if len(v) > most {
+			panic(overflow("%s", short(v)))
 		}
 		return wholeOf(plain(i))
 	}
@@ -83,63 +86,6 @@ func toFloat(v any) any {
 		fail("%q is no number", short(s))
 	}
 	return f
-}
-
-// dated makes times, durations and time zones. None of them is that of the machine, which
-// no key of a result knows.
-func (m *meter) dated(name string, args []any) any {
-	switch name {
-	case "timezone":
-		if args[0] == "Local" {
-			fail(`the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`)
-		}
-		if args[0] != "UTC" {
-			m.charge(costly) // it is a file
-		}
-		v, err := library(name, args)
-		if err != nil {
-			fail("there is no time zone %q; write one such as \"Europe/Paris\"", short(args[0].(string)))
-		}
-		return v
-	case "duration":
-		v, err := library(name, args)
-		if err != nil {
-			fail("%q is no duration such as 1h30m", short(args[0].(string)))
-		}
-		return v
-	}
-	return m.date(args)
-}
-
-// date reads a time: of a form that is given, or of one that is usual.
-func (m *meter) date(args []any) any {
-	zone := any(nil)
-	if kindOf(args[0]) == zoneKind {
-		zone, args = args[0], args[1:]
-	}
-	if len(args) == 0 {
-		fail("date needs a text after the time zone")
-	}
-	given, ok := args[0].(string)
-	switch {
-	case !ok:
-		fail("date needs a text, not %s", kindName(args[0]))
-	case len(args) == 3 && zone != nil:
-		fail("date needs one time zone, before the text or behind the form")
-	case len(args) == 3:
-		zone, args = m.dated("timezone", args[2:]), args[:2]
-	case zone == nil:
-		zone = m.dated("timezone", []any{"UTC"})
-	}
-	v, err := library("date", append([]any{zone}, args...))
-	if err == nil {
-		return v
-	}
-	if len(args) == 2 {
-		fail("%q is no date of the form %q; the form is how 2006-01-02 15:04:05 would be written", short(given), short(args[1].(string)))
-	}
-	fail("%q is no date such as 2026-01-31", short(given))
-	return nil
 }
 
 // language calls a function of the language that can do with all that it gets.

@@ -101,8 +101,8 @@ func (m *meter) call(name string, args []any) any {
 		if name == "sortBy" && i == 1 {
 			i++ // what it sorts by came with the elements
 		}
-		if text := s.accepts(name, i, kindOf(a), kindName(a)); text != "" {
-			fail("%s", text)
+		if k := kindOf(a); k&s.at(i) == 0 {
+			fail("%s", s.accepts(name, i, k, kindName(a)))
 		}
 	}
 	if !slices.Contains(cheap, name) {

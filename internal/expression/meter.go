@@ -39,6 +39,8 @@ func (m *meter) all(v any) {
 	switch v := v.(type) {
 	case string:
 		m.charge(int64(len(v)))
+	case []byte:
+		m.charge(int64(len(v)))
 	case []any:
 		for _, e := range v {
 			m.all(e)

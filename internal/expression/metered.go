@@ -274,7 +274,7 @@ func (m *metered) condition(n ast.Node, what string, counted bool) ast.Node {
 	if k&truthKind == 0 {
 		refuse(n, "%s", mustBeTruth(what, k.String()))
 	}
-	if k == truthKind && !counted {
+	if _, counts := made.(*ast.CallNode); k == truthKind && (counts || !counted) {
 		return made
 	}
 	return do(n, conditionName, at(n, &ast.StringNode{Value: what}), made)

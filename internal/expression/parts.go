@@ -5,8 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/vm/runtime"
@@ -160,8 +158,8 @@ func (m *meter) element(of, index any, path string, may bool) any {
 		return member(of, name, path)
 	}
 	k := kindOf(of)
-	if text := wrongIndex(k, kindOf(index), kindName(of), kindName(index)); text != "" {
-		fail("%s", text)
+	if i := kindOf(index); wrongIndex(k, i, "", "") != "" {
+		fail("%s", wrongIndex(k, i, kindName(of), kindName(index)))
 	}
 	switch k {
 	case mappingKind:
@@ -288,90 +286,4 @@ func bound(there, v any, absent, n int) int {
 		i += n
 	}
 	return min(max(i, 0), n)
-}
-
-// methodsOf are what times and durations have beside operators.
-var methodsOf = map[kinds][]string{
-	timeKind:     {"Year", "Month", "Day", "Weekday", "YearDay", "Hour", "Minute", "Second", "Unix", "UnixMilli", "Format", "In", "After", "Before", "Equal"},
-	durationKind: {"Hours", "Minutes", "Seconds", "Milliseconds"},
-}
-
-func noMethods(kind, name string) string {
-	return fmt.Sprintf("%s has no function %s; a function is called as upper(x)", kind, strconv.Quote(name))
-}
-
-// method is what a time or a duration has.
-func (m *meter) method(of any, name string, args []any) any {
-	k := kindOf(of)
-	if !slices.Contains(methodsOf[k], name) {
-		if len(methodsOf[k]) > 0 {
-			fail("%s has no function %q%s", kindName(of), name, component.Suggest(name, methodsOf[k]))
-		}
-		fail("%s", noMethods(kindName(of), name))
-	}
-	takes := map[string]kinds{"Format": textKind, "In": zoneKind, "After": timeKind, "Before": timeKind, "Equal": timeKind}
-	s := signature{gives: anyKind}
-	if want, ok := takes[name]; ok {
-		s = signature{least: 1, most: 1, takes: []kinds{want}}
-	} else if len(args) > 0 {
-		fail("the number of values in the parentheses of %s must be 0", name)
-	}
-	if text := s.counts(name, len(args)); text != "" {
-		fail("%s", text)
-	}
-	for i, a := range args {
-		if text := s.accepts(name, i, kindOf(a), kindName(a)); text != "" {
-			fail("%s", text)
-		}
-	}
-	if d, ok := of.(time.Duration); ok {
-		return ofDuration(d, name)
-	}
-	return ofTime(of.(time.Time), name, args)
-}
-
-func ofDuration(d time.Duration, name string) any {
-	switch name {
-	case "Hours":
-		return d.Hours()
-	case "Minutes":
-		return d.Minutes()
-	case "Seconds":
-		return d.Seconds()
-	}
-	return int(d.Milliseconds())
-}
-
-func ofTime(t time.Time, name string, args []any) any {
-	switch name {
-	case "Format":
-		return t.Format(args[0].(string))
-	case "In":
-		return t.In(args[0].(*time.Location))
-	case "After":
-		return t.After(args[0].(time.Time))
-	case "Before":
-		return t.Before(args[0].(time.Time))
-	case "Equal":
-		return t.Equal(args[0].(time.Time))
-	case "Year":
-		return t.Year()
-	case "Month":
-		return int(t.Month())
-	case "Day":
-		return t.Day()
-	case "Weekday":
-		return int(t.Weekday())
-	case "YearDay":
-		return t.YearDay()
-	case "Hour":
-		return t.Hour()
-	case "Minute":
-		return t.Minute()
-	case "Second":
-		return t.Second()
-	case "Unix":
-		return int(t.Unix())
-	}
-	return int(t.UnixMilli())
 }

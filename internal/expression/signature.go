@@ -116,10 +116,13 @@ func (s signature) counts(name string, n int) string {
 	return fmt.Sprintf("the number of values in the parentheses of %s must be %s", name, want)
 }
 
+// at are the kinds of which the i-th value may be.
+func (s signature) at(i int) kinds { return s.takes[min(i, len(s.takes)-1)] }
+
 // accepts is what is wrong with the i-th value of a function, of which this is known, or
 // "". what is what it is called.
 func (s signature) accepts(name string, i int, k kinds, what string) string {
-	want := s.takes[min(i, len(s.takes)-1)]
+	want := s.at(i)
 	if k&want != 0 {
 		return ""
 	}
