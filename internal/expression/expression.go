@@ -7,7 +7,11 @@
 // before it is evaluated. A name that is called is a function and any other an item;
 // what is not there is an error with the nearest name, unless the formula says that it
 // may be missing, by has(...), ??, ?. or a comparison with nil. Whole numbers do not
-// wrap.
+// wrap, and what decides is true or false.
+//
+// The library reads formulas and goes through their programs. Its operators and functions
+// are done here (metered.go, do.go), by what each takes (signature.go): so what is wrong is
+// known before an evaluation where kinds of values are, and said in the same words in it.
 //
 // An [Expression] does not change and may be evaluated by many goroutines.
 package expression

@@ -162,7 +162,7 @@ func noFunction(name string) string {
 	if !strings.HasPrefix(nearest, "; did you mean") {
 		nearest = "" // and not all that there are
 	}
-	return fmt.Sprintf(`there is no function %q%s; an item is named without (), or by item("...") if its name is no word`, name, nearest)
+	return fmt.Sprintf(`there is no function %q%s (an item is named without parentheses, or by item("...") if its name is no word)`, name, nearest)
 }
 
 // A row says of what kinds an operator makes what.

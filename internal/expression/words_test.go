@@ -82,8 +82,8 @@ func TestWords(t *testing.T) {
 		"none(list_, nil)":    "none needs true or false, not null",
 
 		// Functions and texts.
-		"uper(text_)":                  `there is no function "uper"; did you mean "upper"?; an item is named without (), or by item("...") if its name is no word`,
-		"f()":                          `there is no function "f"; an item is named without (), or by item("...") if its name is no word`,
+		"uper(text_)":                  `there is no function "uper"; did you mean "upper"? (an item is named without parentheses, or by item("...") if its name is no word)`,
+		"f()":                          `there is no function "f" (an item is named without parentheses, or by item("...") if its name is no word)`,
 		"lower()":                      "the number of values in the parentheses of lower must be 1",
 		"trim(text_, text_, text_)":    "the number of values in the parentheses of trim must be 1 or 2",
 		"date()":                       "the number of values in the parentheses of date must be 1 to 3",
