@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-
-	"github.com/larder-data/larder/internal/called"
 )
 
 // Document returns what an expression came out as in the types that documents decode
@@ -16,15 +14,13 @@ import (
 // It lists the types that functions of the language make, one by one, as nobody could
 // follow by reflection what a copy refers to.
 func Document(v any) (any, error) {
-	switch v := v.(type) {
+	switch v := plain(v).(type) {
 	case nil:
 		return nil, nil
 	case bool:
 		return v, nil
 	case int:
 		return int64(v), nil
-	case int64:
-		return v, nil
 	case *big.Int:
 		return new(big.Int).Set(v), nil
 	case string:
@@ -35,28 +31,18 @@ func Document(v any) (any, error) {
 		}
 		return v, nil
 	case []any:
-		return list(v)
+		return documents(v)
 	case []int:
-		return list(v)
-	case []string:
-		return list(v)
-	case [][2]any:
-		return list(v)
-	case [2]any:
-		return list(v[:])
+		return documents(v)
 	case map[string]any:
 		return object(v)
 	case map[any]any:
 		return object(v)
-	case map[any]int:
-		return object(v)
-	case map[any][]any:
-		return object(v)
 	}
-	return nil, fmt.Errorf("the value is %s, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", called.Value(v))
+	return nil, fmt.Errorf("the value is %s, which is no part of a document; it must be a text, a number, true, false, nil, or a list or map of these", kindName(v))
 }
 
-func list[T any](from []T) (any, error) {
+func documents[T any](from []T) (any, error) {
 	out := make([]any, len(from))
 	for i, e := range from {
 		var err error
@@ -67,12 +53,12 @@ func list[T any](from []T) (any, error) {
 	return out, nil
 }
 
-func object[K comparable, T any](from map[K]T) (any, error) {
+func object[K comparable](from map[K]any) (any, error) {
 	out := make(map[string]any, len(from))
 	for k, e := range from {
 		name, ok := any(k).(string)
 		if !ok {
-			return nil, fmt.Errorf("the value is a map with %v for a name, and names in documents are texts; write string(...)", k)
+			return nil, fmt.Errorf("the value is a mapping with %s for a name, and names in documents are texts; write string(...)", Shown(k))
 		}
 		v, err := Document(e)
 		if err != nil {

@@ -7,7 +7,11 @@
 // before it is evaluated. A name that is called is a function and any other an item;
 // what is not there is an error with the nearest name, unless the formula says that it
 // may be missing, by has(...), ??, ?. or a comparison with nil. Whole numbers do not
-// wrap.
+// wrap, and what decides is true or false.
+//
+// The library reads formulas and goes through their programs. Its operators and functions
+// are done here (metered.go, do.go), by what each takes (signature.go): so what is wrong is
+// known before an evaluation where kinds of values are, and said in the same words in it.
 //
 // An [Expression] does not change and may be evaluated by many goroutines.
 package expression
@@ -21,7 +25,10 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 	"github.com/larder-data/larder/dataset"
@@ -35,29 +42,89 @@ type Expression struct {
 	program *vm.Program
 }
 
-// Compile reads a formula. The error says what is wrong with it, and where.
+// most is how long a formula may be: in bytes, and in what it is made of, counted where it
+// is evaluated.
+const (
+	mostBytes = 256 << 10
+	mostNodes = 100_000
+)
+
+// Compile reads a formula. The error says what is wrong with it, and where: names,
+// functions and kinds of values, as far as they are known before it is evaluated.
 func Compile(text string) (*Expression, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("expression: it is empty; write what is to be found out, such as metadata.size > 3")
-	}
-	tree, err := parser.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
-	}
-	names := &identifiers{bound: map[*ast.IdentifierNode]bool{}}
-	ast.Walk(&tree.Node, names)
-	if err := names.check(); err != nil {
-		return nil, err
-	}
-	// As it is written it is compiled for what is wrong with its types.
-	if _, err := expr.Compile(text, expr.Env(map[string]any{}), expr.AllowUndefinedVariables(), expr.Patch(asItems{})); err != nil {
-		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
-	}
-	program, err := expr.Compile(text, expr.Env(signatures()), expr.AllowUndefinedVariables(), expr.Patch(asItems{}), expr.Patch(metered{}))
+	names, program, err := compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("expression: %w", inPlain(text, err))
 	}
 	return &Expression{source: text, reads: names.items(), may: names.may, program: program}, nil
+}
+
+const tooLong = "the expression is too long; let the items hold what it lists, or take it apart"
+
+func compile(text string) (*identifiers, *vm.Program, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, &fault{"it is empty; write what is to be found out, such as metadata.size > 3"}
+	}
+	if len(text) > mostBytes {
+		return nil, nil, &fault{tooLong}
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if isLarge(tree.Node) {
+		return nil, nil, &fault{tooLong}
+	}
+	names := &identifiers{bound: map[*ast.IdentifierNode]bool{}}
+	ast.Walk(&tree.Node, names)
+	if err := names.check(); err != nil {
+		return nil, nil, bind(err, tree.Source)
+	}
+	m := &metered{bound: names.bound}
+	if tree.Node, err = m.tree(tree.Node); err != nil {
+		return nil, nil, bind(err, tree.Source)
+	}
+	config := conf.New(map[string]any{doName: function(nil)})
+	config.Strict, config.Optimize = false, false
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, nil, err
+	}
+	program, err := compiler.Compile(tree, config)
+	return names, program, err
+}
+
+// bind gives an error the line and the column of its place.
+func bind(err error, in file.Source) error {
+	if e, ok := errors.AsType[*file.Error](err); ok {
+		return e.Bind(in)
+	}
+	return err
+}
+
+// isLarge reports whether there is too much in a tree. What stands in the middle of
+// a < b < c stands in it twice.
+func isLarge(n ast.Node) (large bool) {
+	defer func() {
+		w := recover()
+		if _, large = w.(tooMany); w != nil && !large {
+			panic(w)
+		}
+	}()
+	count := nodes(0)
+	ast.Walk(&n, &count)
+	return false
+}
+
+// nodes counts nodes, as far as there may be.
+type nodes int
+
+// tooMany is the panic of too many nodes.
+type tooMany struct{}
+
+func (n *nodes) Visit(*ast.Node) {
+	if *n++; *n > mostNodes {
+		panic(tooMany{})
+	}
 }
 
 // Check returns what is wrong with a formula.
@@ -83,17 +150,8 @@ const (
 	hasFunction  = "has"  // has(a.b) says whether it is there
 )
 
-// variable is the name by which a program reads an item. The language knows a
-// name that one of its functions has as that function, called or not; so such an
-// item has a name there that no formula can write.
-func variable(item string) string {
-	if slices.Contains(builtin.Names, item) {
-		return named(item)
-	}
-	return item
-}
-
-// named is the name of an item in a program that is read by item(...).
+// named is the name of an item in a program. No formula can write it: names of functions
+// and those that let declares are others.
 func named(item string) string { return "item " + item }
 
 // itemCall returns the item that a node reads by item("...").
@@ -115,30 +173,21 @@ func calls(call *ast.CallNode, name string) bool {
 	return ok && callee.Value == name
 }
 
-// asItems makes of every name that is not called, and of item("..."), the variable of
-// an item. What is called is no identifier in the tree, or a function, and let
-// declares no name of a function.
-type asItems struct{}
-
-func (asItems) Visit(node *ast.Node) {
-	if name, ok := itemCall(*node); ok {
-		ast.Patch(node, &ast.IdentifierNode{Value: named(name)})
-		return
-	}
-	if name, ok := (*node).(*ast.IdentifierNode); ok {
-		name.Value = variable(name.Value)
-	}
-}
-
 // identifiers collects the names that a formula uses: those that it calls, and
 // those that it reads, of which some are bound to what let declares or a call.
 type identifiers struct {
-	called []string
+	called []calledName
 	read   []*ast.IdentifierNode
 	given  []string // by item("...")
 	may    []string // that may be missing
 	bound  map[*ast.IdentifierNode]bool
 	wrong  error
+}
+
+// calledName is a name that is called somewhere.
+type calledName struct {
+	name string
+	at   file.Location
 }
 
 // Visit comes to a node after all that is in it.
@@ -147,7 +196,7 @@ func (n *identifiers) Visit(node *ast.Node) {
 	case *ast.IdentifierNode:
 		n.read = append(n.read, node)
 	case *ast.BuiltinNode:
-		n.called = append(n.called, node.Name)
+		n.called = append(n.called, calledName{node.Name, node.Location()})
 	case *ast.CallNode:
 		n.call(node)
 	case *ast.BinaryNode:
@@ -158,11 +207,19 @@ func (n *identifiers) Visit(node *ast.Node) {
 		n.mayMiss(node)
 	case *ast.VariableDeclaratorNode:
 		// Not in node.Value, nor outside: there the name is an item.
-		within := &identifiers{bound: n.bound}
-		ast.Walk(&node.Expr, within)
-		for _, name := range within.read {
-			n.bound[name] = n.bound[name] || name.Value == node.Name
-		}
+		ast.Walk(&node.Expr, binding{node.Name, n.bound})
+	}
+}
+
+// binding notes the names that a declaration binds.
+type binding struct {
+	name  string
+	bound map[*ast.IdentifierNode]bool
+}
+
+func (b binding) Visit(node *ast.Node) {
+	if name, ok := (*node).(*ast.IdentifierNode); ok && name.Value == b.name {
+		b.bound[name] = true
 	}
 }
 
@@ -171,16 +228,16 @@ func (n *identifiers) call(node *ast.CallNode) {
 	if !ok {
 		return
 	}
-	n.called = append(n.called, callee.Value)
+	n.called = append(n.called, calledName{callee.Value, node.Location()})
 	n.bound[callee] = true
 	if name, ok := itemCall(node); ok {
 		n.given = append(n.given, name)
 	} else if callee.Value == itemFunction {
-		n.wrong = errors.New(`expression: item takes the name of an item in quotes, such as item("my-item")`)
+		n.wrong = faultAt(node.Location(), `item takes the name of an item in quotes, such as item("my-item")`)
 	}
 	if callee.Value == hasFunction {
 		if len(node.Arguments) != 1 {
-			n.wrong = errors.New("expression: has takes one item, or one path into an item, such as has(metadata.letter)")
+			n.wrong = faultAt(node.Location(), "has takes one item, or one path into an item, such as has(metadata.letter)")
 			return
 		}
 		n.mayMiss(node.Arguments[0])
@@ -223,16 +280,16 @@ func lenient(node *ast.BinaryNode) []ast.Node {
 
 // check refuses names that mean nothing, or nothing that could be kept.
 func (n *identifiers) check() error {
-	for _, name := range n.called {
-		if name == "now" {
-			return errors.New("expression: now is not available: what is decided by the clock cannot be kept")
+	for _, c := range n.called {
+		if c.name == "now" {
+			return faultAt(c.at, "now is not available: what is decided by the clock cannot be kept")
 		}
-		if !slices.Contains(builtin.Names, name) && name != itemFunction && name != hasFunction {
-			return fmt.Errorf(`expression: there is no function %q; an item is named without (), or by item("...") if its name is no word`, name)
+		if _, ok := signatures[c.name]; !ok && c.name != itemFunction && c.name != hasFunction {
+			return faultAt(c.at, noFunction(c.name))
 		}
 	}
 	if slices.Contains(n.items(), "$env") {
-		return errors.New(`expression: $env is not available; name the items, by item("...") those whose names are no words`)
+		return &fault{`$env is not available; name the items, by item("...") those whose names are no words`}
 	}
 	return n.wrong
 }
@@ -256,7 +313,7 @@ func (n *identifiers) items() []string {
 // Eval evaluates the formula over a sample. The error says which formula it is, and
 // where in it.
 func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
-	env := make(map[string]any, 2*len(e.reads)+8)
+	env := make(map[string]any, len(e.reads)+1)
 	for _, name := range e.reads {
 		if _, ok := s.Field(name); !ok && slices.Contains(e.may, name) {
 			continue
@@ -265,10 +322,15 @@ func (e *Expression) Eval(ctx context.Context, s dataset.Sample) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		env[variable(name)], env[named(name)] = v, v
+		env[named(name)] = v
 	}
+	return e.run(env)
+}
+
+// run evaluates the formula with what a program's variables are.
+func (e *Expression) run(env map[string]any) (any, error) {
 	m := newMeter()
-	m.offer(env)
+	env[doName] = function(m.do)
 	v, err := expr.Run(e.program, env)
 	if err == nil {
 		err = m.result(v)

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,28 +10,28 @@ import (
 	"github.com/larder-data/larder/internal/called"
 )
 
-// A plain error says what the language's own error does, in the words of people: that
+// A worded error says what the language's own error does, in the words of people: that
 // one names types of Go and tokens.
-type plain struct {
+type worded struct {
 	text string
 	err  error
 }
 
-func (p *plain) Error() string { return p.text }
-func (p *plain) Unwrap() error { return p.err }
+func (p *worded) Error() string { return p.text }
+func (p *worded) Unwrap() error { return p.err }
 
 // inPlain puts an error of the language into such words: what is wrong, the line and the
 // column in the formula, and that line with a mark under the place.
 func inPlain(source string, err error) error {
 	e, ok := errors.AsType[*file.Error](err)
 	if !ok {
-		return &plain{say(err.Error(), ""), err}
+		return &worded{words(err, err.Error()), err}
 	}
-	text := say(e.Message, wordAt(source, e.Line, e.Column))
+	text := words(err, e.Message)
 	if e.Snippet != "" {
 		text = fmt.Sprintf("%s (%d:%d)%s", text, e.Line, e.Column+1, excerpt(source, e.Line, e.Column))
 	}
-	return &plain{text, err}
+	return &worded{text, err}
 }
 
 // excerpt is a line of a formula with a mark under a column, counted from 0; of a long
@@ -48,19 +47,6 @@ func excerpt(source string, line, column int) string {
 	return fmt.Sprintf("\n | %s\n | %s^", shown, strings.Repeat(".", max(column-from, 0)))
 }
 
-// wordAt is the name that stands at a column, counted from 0, or "".
-func wordAt(source string, line, column int) string {
-	runes := lineOf(source, line)
-	end := column
-	for end < len(runes) && (runes[end] == '_' || 'a' <= runes[end] && runes[end] <= 'z' || 'A' <= runes[end] && runes[end] <= 'Z') {
-		end++
-	}
-	if column > len(runes) {
-		return ""
-	}
-	return string(runes[column:end])
-}
-
 func lineOf(source string, line int) []rune {
 	lines := strings.Split(source, "\n")
 	if line < 1 || line > len(lines) {
@@ -69,16 +55,25 @@ func lineOf(source string, line int) []rune {
 	return []rune(lines[line-1])
 }
 
-// say puts the message of an error of the language into words. The name is what stands
-// where it was found.
-func say(message, name string) string {
-	message = strings.TrimPrefix(strings.TrimSpace(message), "runtime error: ")
+// words are those of a fault, and what is said in place of those of the language.
+func words(err error, message string) string {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f.text
+	}
+	return say(message)
+}
+
+// unsaid is said where the language finds something wrong that nobody foresaw.
+const unsaid = "this cannot be understood, or not be done"
+
+// say puts the message of an error of the language into words.
+func say(message string) string {
 	for _, s := range sayings {
-		if m := s.is.FindStringSubmatch(message); m != nil {
-			return s.as(m, cmp.Or(name, "it"))
+		if m := s.is.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
+			return s.as(m)
 		}
 	}
-	return message
+	return unsaid
 }
 
 // Brief is a formula for a message: on one line, and not too long.

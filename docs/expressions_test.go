@@ -1,0 +1,53 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/expr-lang/expr/builtin"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/expression"
+)
+
+// TestExpressionsAreAsTheirPageSays: each "`formula` is `value`" and "`formula` is an
+// error" of the page holds, and the page has all functions of the language.
+func TestExpressionsAreAsTheirPageSays(t *testing.T) {
+	page := read(t, "expressions.md")
+	said := regexp.MustCompile("`([^`]+)` is (an error|`([^`]+)`)").FindAllStringSubmatch(page, -1)
+	for _, m := range said {
+		formula, want := m[1], m[3]
+		got, err := asJSON(t, formula)
+		if want == "" && err == nil {
+			t.Errorf("%s is %s and no error", formula, got)
+		} else if want != "" && (err != nil || got != want) {
+			t.Errorf("%s is %s (%v), and the page says %s", formula, got, err, want)
+		}
+	}
+	if len(said) < 150 {
+		t.Errorf("the page has only %d formulas", len(said))
+	}
+	for _, name := range builtin.Names {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("the page has no %s", name)
+		}
+	}
+}
+
+// asJSON is what a formula comes out as over no items, as an item of JSON.
+func asJSON(t *testing.T, formula string) (string, error) {
+	t.Helper()
+	e, err := expression.Compile(formula)
+	if err != nil {
+		return "", err
+	}
+	v, err := e.Eval(t.Context(), dataset.NewSample())
+	if err != nil {
+		return "", err
+	}
+	if v, err = expression.Document(v); err != nil {
+		return "", err
+	}
+	b, err := dataset.NewItem("json", v).Bytes(t.Context())
+	return string(b), err
+}

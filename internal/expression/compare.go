@@ -1,0 +1,209 @@
+package expression
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math"
+	"math/big"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/vm/runtime"
+)
+
+// equal reports whether two values are the same, numbers by what they are: 1 is 1.0.
+func (m *meter) equal(a, b any) bool {
+	m.charge(each)
+	a, b = plain(a), plain(b)
+	if x, y, ok := ints(a, b); ok {
+		return x == y
+	}
+	left, right := kindOf(a), kindOf(b)
+	if left&numberKind != 0 && right&numberKind != 0 {
+		return !isNaN(a) && !isNaN(b) && compareNumbers(a, b) == 0
+	}
+	if left != right {
+		return false
+	}
+	switch left {
+	case nullKind:
+		return true
+	case textKind:
+		s, t := a.(string), b.(string)
+		m.charge(int64(min(len(s), len(t))))
+		return s == t
+	case listKind:
+		return m.equalLists(m.elements(a), m.elements(b))
+	case mappingKind:
+		return m.equalMappings(m.entries(a), m.entries(b))
+	case timeKind:
+		return a.(time.Time).Equal(b.(time.Time))
+	case bytesKind:
+		m.charge(int64(min(len(a.([]byte)), len(b.([]byte)))))
+		return bytes.Equal(a.([]byte), b.([]byte))
+	}
+	return runtime.Equal(a, b)
+}
+
+func isNaN(v any) bool {
+	f, ok := v.(float64)
+	return ok && math.IsNaN(f)
+}
+
+func (m *meter) equalLists(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !m.equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *meter) equalMappings(a, b map[any]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || !m.equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// compares orders two values that have an order: numbers, texts, times, durations.
+func (m *meter) compares(operator string, a, b any) bool {
+	c := 0
+	if x, y, ok := ints(a, b); ok {
+		c = cmp.Compare(x, y)
+	} else {
+		if mustBetween(operator, a, b); isNaN(a) || isNaN(b) {
+			return false
+		}
+		c = m.order(a, b)
+	}
+	switch operator {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// order orders two values of a kind that has an order.
+func (m *meter) order(a, b any) int {
+	m.charge(each)
+	switch a := a.(type) {
+	case string:
+		m.charge(int64(min(len(a), len(b.(string)))))
+		return cmp.Compare(a, b.(string))
+	case time.Time:
+		return a.Compare(b.(time.Time))
+	case time.Duration:
+		return cmp.Compare(a, b.(time.Duration))
+	}
+	return compareNumbers(a, b)
+}
+
+// in reports whether a value is in a list, or a name in a mapping.
+func (m *meter) in(v, of any) bool {
+	if written, ok := of.(*members); ok {
+		if s, ok := v.(string); ok {
+			m.charge(int64(len(s)))
+		}
+		if b, ok := v.(*big.Int); ok {
+			return b.IsInt64() // never
+		}
+		return written.has(v)
+	}
+	if _, right := mustBetween("in", v, of); right == mappingKind {
+		_, ok := m.lookup(of, v)
+		return ok
+	}
+	for _, e := range m.elements(of) {
+		if m.equal(e, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// searches looks for a text in a text.
+func (m *meter) searches(operator string, a, b any) bool {
+	mustBetween(operator, a, b)
+	m.all(a)
+	s, _ := a.(string)
+	part := b.(string)
+	m.charge(int64(len(part)))
+	switch operator {
+	case "contains":
+		return strings.Contains(s, part)
+	case "startsWith":
+		return strings.HasPrefix(s, part)
+	case "endsWith":
+		return strings.HasSuffix(s, part)
+	}
+	// Reading a regular expression takes as long as much else.
+	m.times(costly, 1+int64(len(part))/each)
+	pattern, err := regexp.Compile(part)
+	if err != nil {
+		fail("%s", wrongPattern(err))
+	}
+	if b, ok := a.([]byte); ok {
+		return pattern.Match(b)
+	}
+	return pattern.MatchString(s)
+}
+
+// matched is a value in which a pattern that was written out is looked for.
+func (m *meter) matched(v any) any {
+	if k := kindOf(v); k&(textKind|bytesKind) == 0 {
+		fail("%s", refused("matches", k, textKind, kindName(v), textKind.String()))
+	}
+	m.all(v)
+	return v
+}
+
+// patternFaults says what is wrong with regular expressions.
+var patternFaults = map[syntax.ErrorCode]string{
+	syntax.ErrInvalidCharClass:      "a set [...] that is none",
+	syntax.ErrInvalidCharRange:      "a range in a set [...] that is none",
+	syntax.ErrInvalidEscape:         "an escape that there is not",
+	syntax.ErrInvalidNamedCapture:   "a group whose name is none",
+	syntax.ErrInvalidPerlOp:         "a group (?...) that there is not",
+	syntax.ErrInvalidRepeatOp:       "a repetition of a repetition",
+	syntax.ErrInvalidRepeatSize:     "a repetition of too many times, or of fewer than none",
+	syntax.ErrInvalidUTF8:           "bytes that are no text",
+	syntax.ErrMissingBracket:        "a [ without its ]",
+	syntax.ErrMissingParen:          "a ( without its )",
+	syntax.ErrMissingRepeatArgument: "a repetition of nothing",
+	syntax.ErrTrailingBackslash:     `a \ at the end`,
+	syntax.ErrUnexpectedParen:       "a ) without its (",
+	syntax.ErrNestingDepth:          "groups in groups beyond the greatest depth",
+	syntax.ErrLarge:                 "too much",
+}
+
+// wrongPattern says what is wrong with a regular expression.
+func wrongPattern(err error) string {
+	e, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return "the regular expression is wrong"
+	}
+	what := patternFaults[e.Code]
+	if what == "" {
+		return "the regular expression is wrong"
+	}
+	if e.Code == syntax.ErrLarge || e.Code == syntax.ErrNestingDepth || e.Code == syntax.ErrTrailingBackslash || e.Expr == "" {
+		return "the regular expression is wrong: it has " + what
+	}
+	return "the regular expression is wrong: it has " + what + ", `" + short(e.Expr) + "`"
+}

@@ -1,0 +1,111 @@
+package expression
+
+import (
+	"encoding/base64"
+	"math"
+	"math/big"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/builtin"
+)
+
+// converts are the functions that make values of other kinds.
+func (m *meter) converts(name string, args []any) (v any, ok bool) {
+	switch name {
+	case "type":
+		if kindOf(args[0]) == wholeKind {
+			return "int", true // also of more than 64 bits
+		}
+		return language(name, args), true
+	case "int":
+		return toWhole(args[0]), true
+	case "float":
+		return toFloat(args[0]), true
+	case "string":
+		return asText(args[0]), true
+	case "toJSON":
+		return indented(args[0]), true
+	case "fromJSON":
+		return m.readJSON(args[0].(string)), true
+	case "toBase64":
+		return base64.StdEncoding.EncodeToString([]byte(args[0].(string))), true
+	case "fromBase64":
+		b, err := base64.StdEncoding.DecodeString(args[0].(string))
+		if err != nil {
+			fail("%q is no base64", short(args[0].(string)))
+		}
+		if !utf8.Valid(b) {
+			fail("what %q stands for is no text", short(args[0].(string)))
+		}
+		return string(b), true
+	case "duration", "date", "timezone":
+		return m.dated(name, args), true
+	}
+	return nil, false
+}
+
+// toWhole is a number without its fraction, or what a text says.
+func toWhole(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if math.IsNaN(v) {
+			fail("int cannot be done with no number, as of 0 / 0")
+		}
+		if !fits(v) {
+			panic(overflow("int(%s)", appendFloat(nil, v)))
+		}
+		return int(v)
+	case time.Duration:
+		return int(v)
+	case string:
+		const most = 1000 // digits, of which many take long
+		i, ok := new(big.Int).SetString(v[:min(len(v), most)], 10)
+		if !ok {
+			fail("%q is no whole number", short(v))
+		}
+		if len(v) > most {
+			panic(overflow("%s", short(v)))
+		}
+		return wholeOf(plain(i))
+	}
+	return wholeOf(v)
+}
+
+func toFloat(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return floatOf(v)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil && math.IsInf(f, 0) {
+		fail("%q is beyond the range of numbers", short(s))
+	}
+	if err != nil {
+		fail("%q is no number", short(s))
+	}
+	return f
+}
+
+// language calls a function of the language that can do with all that it gets.
+func language(name string, args []any) any {
+	v, err := library(name, args)
+	if err != nil {
+		fail("%s cannot be done with these values", name)
+	}
+	return v
+}
+
+// library calls a function as the language has it.
+func library(name string, args []any) (v any, err error) {
+	f := builtin.Builtins[builtin.Index[name]]
+	switch {
+	case f.Fast != nil:
+		return f.Fast(args[0]), nil
+	case f.Safe != nil:
+		v, _, err = f.Safe(args...)
+		return v, err
+	}
+	return f.Func(args...)
+}

@@ -1,0 +1,265 @@
+package expression
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDepth is how deep values may be nested that become texts, or that texts become.
+const maxDepth = 10000
+
+// asText is a value as string(...) gives it: a text as it is, all else as JSON has it,
+// times and durations as date and duration read them.
+func asText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case time.Time, time.Duration, *time.Location:
+		return momentText(v)
+	}
+	return string(appendJSON(nil, v, 0))
+}
+
+func momentText(v any) string {
+	switch v := v.(type) {
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case time.Duration:
+		return v.String()
+	}
+	return v.(*time.Location).String()
+}
+
+// indented is a value as JSON, a line for each part.
+func indented(v any) string {
+	if f := notFinite(v); f != nil {
+		fail("toJSON cannot be done with a number that is %s; say what stands for it, as in y == 0 ? nil : x / y", shownFloat(*f))
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, appendJSON(nil, v, 0), "", "  "); err != nil {
+		fail("toJSON cannot be done with this value")
+	}
+	return b.String()
+}
+
+// notFinite returns a number in a value that JSON has none of.
+func notFinite(v any) *float64 {
+	switch v := plain(v).(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return &v
+		}
+	case []any:
+		for _, e := range v {
+			if f := notFinite(e); f != nil {
+				return f
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if f := notFinite(e); f != nil {
+				return f
+			}
+		}
+	case map[any]any:
+		for _, e := range v {
+			if f := notFinite(e); f != nil {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// appendJSON appends a value as items of JSON are written: names in order, floats with a
+// fraction or an exponent.
+func appendJSON(b []byte, v any, depth int) []byte {
+	if depth > maxDepth {
+		fail("the value is nested deeper than %d", maxDepth)
+	}
+	switch v := plain(v).(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case *big.Int:
+		return v.Append(b, 10)
+	case float64:
+		return appendFloat(b, v)
+	case string:
+		return appendText(b, v)
+	case time.Time, time.Duration, *time.Location:
+		return appendText(b, momentText(v))
+	default:
+		switch kindOf(v) {
+		case listKind:
+			return appendList(b, v, depth)
+		case mappingKind:
+			return appendMapping(b, v, depth)
+		}
+		panic(faultf("%s has no text", kindName(v)))
+	}
+}
+
+func appendList(b []byte, v any, depth int) []byte {
+	free := meter{left: math.MaxInt64}
+	b = append(b, '[')
+	for i, e := range free.elements(v) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, e, depth+1)
+	}
+	return append(b, ']')
+}
+
+func appendMapping(b []byte, v any, depth int) []byte {
+	free := meter{left: math.MaxInt64}
+	entries := free.entries(v)
+	names := make([]any, 0, len(entries))
+	for k := range entries {
+		names = append(names, k)
+	}
+	slices.SortFunc(names, compareKeys)
+	b = append(b, '{')
+	for i, k := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, asText(k)), ':')
+		b = appendJSON(b, entries[k], depth+1)
+	}
+	return append(b, '}')
+}
+
+// appendFloat appends a float as items of JSON have it: 2.0, not 2.
+func appendFloat(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	case f == math.Trunc(f) && math.Abs(f) < 1e21:
+		return strconv.AppendFloat(b, f, 'f', 1, 64)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		panic(faultf("a number has no text"))
+	}
+	return append(b, text...)
+}
+
+func appendText(b []byte, s string) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic(faultf("a text is no text of JSON"))
+	}
+	return append(b, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
+}
+
+// readJSON reads a text of JSON as items are read: whole numbers stay what they are, and a
+// name stands once in a mapping.
+func (m *meter) readJSON(s string) any {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	v, err := m.readValue(d, 0)
+	if err == nil {
+		if _, end := d.Token(); !errors.Is(end, io.EOF) {
+			err = fmt.Errorf("more follows after the value")
+		}
+	}
+	if f, ok := errors.AsType[*fault](err); ok {
+		panic(f)
+	}
+	if err != nil {
+		fail("%q is no JSON", short(s))
+	}
+	return v
+}
+
+func (m *meter) readValue(d *json.Decoder, depth int) (any, error) {
+	m.charge(each)
+	if depth > maxDepth {
+		return nil, faultf("the JSON is nested deeper than %d", maxDepth)
+	}
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return readNumber(t.String())
+	case json.Delim:
+		if t == '[' {
+			return m.readList(d, depth)
+		}
+		if t == '{' {
+			return m.readMapping(d, depth)
+		}
+		return nil, fmt.Errorf("%v where a value should be", t)
+	}
+	return t, nil
+}
+
+func readNumber(s string) (any, error) {
+	if !strings.ContainsAny(s, ".eE") {
+		const most = 10000 // digits, of which many take long
+		i, ok := new(big.Int).SetString(s[:min(len(s), most)], 10)
+		if !ok || len(s) > most {
+			return nil, faultf("%s is beyond the range of numbers", short(s))
+		}
+		return plain(i), nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, faultf("%s is beyond the range of numbers", short(s))
+	}
+	return f, nil
+}
+
+func (m *meter) readList(d *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for d.More() {
+		v, err := m.readValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.Token()
+	return list, err
+}
+
+func (m *meter) readMapping(d *json.Decoder, depth int) (any, error) {
+	doc := map[string]any{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, ok := t.(string)
+		if _, twice := doc[name]; twice || !ok {
+			return nil, faultf("the JSON has the name %q twice", short(name))
+		}
+		if doc[name], err = m.readValue(d, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.Token()
+	return doc, err
+}
