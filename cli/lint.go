@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 )
 
 func (a *app) lintCommand() *cobra.Command {
@@ -21,6 +22,11 @@ func (a *app) lintCommand() *cobra.Command {
 			f, err := a.parse(args[0], set)
 			if err != nil {
 				return err
+			}
+			if sinks, err := f.Outputs(); err == nil { // else there is nothing to run but by name
+				if err := guard.Apart(sinks...); err != nil {
+					return usageError{fmt.Errorf("%s: %w", args[0], err)}
+				}
 			}
 			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", args[0], len(f.Nodes))
 			return nil

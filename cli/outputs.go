@@ -58,8 +58,7 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "rows")
-	params, err := p.paramsFor(path)
+	path, params, err := p.unnamed(dir)
 	if err != nil {
 		return err
 	}
@@ -75,6 +74,21 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	return err
 }
 
+// unnamed returns a file in a folder, of a name that goes with how it is compressed, and
+// the parameters to write it.
+func (p *place) unnamed(dir string) (path string, params any, err error) {
+	for _, name := range []string{"rows", "rows.gz", "rows.zst"} {
+		path = filepath.Join(dir, name)
+		if params, err = p.paramsFor(path); err != nil {
+			return "", nil, err
+		}
+		if c, ok := params.(component.SingleChecker); !ok || c.CheckSingle() == nil {
+			break
+		}
+	}
+	return path, params, nil
+}
+
 // manySinks are the places of several -o as the parameters of one sink.
 type manySinks struct{ *places }
 
@@ -84,7 +98,11 @@ func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
 		if o.stdout {
 			continue
 		}
-		all = append(all, o.component.Outputs(env, o.params)...)
+		for _, out := range o.component.Outputs(env, o.params) {
+			out.Who = o.flag
+			out.Single = out.Files // each has one dataset
+			all = append(all, out)
+		}
 	}
 	return all
 }
@@ -126,6 +144,14 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// checkSingle refuses what cannot be right of one dataset.
+func (p *place) checkSingle() error {
+	if c, ok := p.params.(component.SingleChecker); ok && !p.stdout {
+		return c.CheckSingle()
+	}
+	return nil
+}
+
 // checkOutputs refuses places that cannot fit what a component puts out, as far as
 // that is known before it has run.
 func (p *places) checkOutputs(c *component.Component) error {
@@ -140,6 +166,9 @@ func (p *places) checkOutputs(c *component.Component) error {
 	}
 	seen := map[string]string{}
 	for _, o := range p.list {
+		if err := o.checkSingle(); err != nil && (len(p.list) > 1 || o.name != "") { // else the flow does
+			return fmt.Errorf("%s: %w", o.flag, err)
+		}
 		if o.stdout {
 			if seen["-"] != "" {
 				return fmt.Errorf("%s and %s are the same place", seen["-"], o.flag)

@@ -104,6 +104,7 @@ func (f *Flow) check() {
 	f.findOutputs()
 	for _, n := range f.Nodes {
 		f.checkOutputs(n)
+		f.checkSingle(n)
 	}
 	if f.err() == nil {
 		f.checkMappers()
@@ -166,6 +167,15 @@ func (f *Flow) checkOutputs(n *Node) {
 	for _, in := range n.From {
 		if from, err := f.Node(in.Node); err == nil && in.Output != "" && !f.several[from] {
 			f.wrongAt(n, in, "node %s has a single output; write %s, not %s", in.Node, in.Node, in)
+		}
+	}
+}
+
+// checkSingle refuses parameters of a sink that are wrong for the one dataset it reads.
+func (f *Flow) checkSingle(n *Node) {
+	if c, ok := n.Params.(component.SingleChecker); ok && n.Component.Kind == component.Sink && !f.several[n] {
+		if err := c.CheckSingle(); err != nil {
+			f.wrongAt(n, Input{pos: n.with}, "%s: %s", n.Component.Name, called.Error(err))
 		}
 	}
 }

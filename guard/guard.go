@@ -50,6 +50,11 @@ type Output struct {
 	Shallow bool
 	// Itself says that a link at Path is replaced, and not what it leads to.
 	Itself bool
+	// Shared says that files are added to the folder at Path, to which others may add
+	// theirs. It matters to [Apart] alone, as Single does.
+	Shared bool
+	// Single says that it is one file that is written at Path, whatever Files says.
+	Single bool
 }
 
 // Place is the path that is written: Path with links followed, but for one at

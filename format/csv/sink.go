@@ -36,13 +36,19 @@ type Sink struct {
 
 // Check refuses parameters that cannot be right.
 func (s Sink) Check() error {
+	if slices.Contains(s.Columns, "") {
+		return fmt.Errorf("columns: one of %q has no name", s.Columns)
+	}
 	_, err := comma(s.Delimiter)
 	return err
 }
 
-// Outputs says that of a folder only files are written.
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.

@@ -33,9 +33,12 @@ type Sink struct {
 	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
 }
 
-// Outputs says that of a folder only files are written.
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
