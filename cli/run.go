@@ -218,9 +218,10 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	return nil
 }
 
-// isRefused reports whether something would be written that must not be.
+// isRefused reports whether something would be written that must not be, or is asked for
+// that turns out not to be there.
 func isRefused(err error) bool {
-	return errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
+	return errors.Is(err, flow.ErrRequest) || errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
 }
 
 func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {

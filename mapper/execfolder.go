@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,10 +88,24 @@ var errLocked = errors.New("the folder is another's")
 
 func (f workFolder) remove() error {
 	err := os.RemoveAll(f.dir)
+	if errors.Is(err, fs.ErrPermission) { // the command took the right away
+		giveRights(f.dir)
+		err = os.RemoveAll(f.dir)
+	}
 	if f.lock != nil {
 		err = errors.Join(err, f.lock.Close())
 	}
 	return err
+}
+
+// giveRights lets the owner remove all that is in a folder, as far as the owner may.
+func giveRights(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() && err == nil { // before it is read
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
 }
 
 // Sweep clears away what commands left whose programs were killed: their folders

@@ -45,3 +45,25 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestName: a name is one line that moves no cursor, and a plain one as it stands.
+func TestName(t *testing.T) {
+	for name, want := range map[string]string{
+		"a b":                           "a b",
+		"ä é":                           "ä é",
+		"":                              `""`,
+		"a\nlarder: all is well":        `"a\nlarder: all is well"`,
+		"a\tb":                          `"a\tb"`,
+		"\x1b[2J":                       `"\x1b[2J"`,
+		"\xff":                          `"\xff"`,
+		"\u202e":                        `"\u202e"`,
+		`"a"`:                           `"\"a\""`,
+		`a"b`:                           `a"b`,
+		strings.Repeat("é", 201):        strings.Repeat("é", 200) + "… (402 bytes)",
+		"\n" + strings.Repeat("é", 200): `"\n` + strings.Repeat("é", 199) + `"… (401 bytes)`,
+	} {
+		if got := called.Name(name); got != want {
+			t.Errorf("%q is %s, want %s", name, got, want)
+		}
+	}
+}
