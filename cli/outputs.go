@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/remains"
 )
 
 // sink returns the sink that writes to the places of all -o, and its
@@ -57,7 +58,11 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	remain := remains.Add(func() error { return os.RemoveAll(dir) })
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(dir))
+		remain.Done()
+	}()
 	path, params, err := p.unnamed(dir)
 	if err != nil {
 		return err

@@ -5,7 +5,9 @@ package cli
 import (
 	"io/fs"
 	"os"
+	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,4 +28,13 @@ func mayAdd(dir string) error {
 		return &fs.PathError{Op: "access", Path: dir, Err: err}
 	}
 	return nil
+}
+
+// endBy has the program end as a signal ends it.
+func endBy(s os.Signal) {
+	if number, ok := s.(syscall.Signal); ok {
+		signal.Reset(s)
+		_ = syscall.Kill(os.Getpid(), number)
+		<-time.After(time.Second) // it has come
+	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/remains"
 	"github.com/larder-data/larder/key"
 )
 
@@ -121,9 +122,11 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, err
 		}
 		run.folders = names
+		remain := remains.Add(func() error { return clearRun(folder, names) })
 		env.Ending.Last(func() {
 			endProcesses(usersOf(folder.dir))
 			_ = folder.remove() // the next program tries again
+			remain.Done()
 		})
 	}
 	files, err := m.named(env)
