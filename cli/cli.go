@@ -105,9 +105,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", withoutPackages(called.Error(err)))
+		fmt.Fprintln(stderr, "larder:", oneVoice(withoutPackages(called.Error(err))))
 	}
 	return status(err)
+}
+
+// oneVoice is a message of which no line but the first looks like one of the program,
+// whatever the names in it are.
+func oneVoice(message string) string {
+	return strings.ReplaceAll(message, "\nlarder:", "\n    larder:")
 }
 
 // checked remembers that what was asked for could not be written.

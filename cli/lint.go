@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
 )
 
 func (a *app) lintCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func (a *app) lintCommand() *cobra.Command {
 					return usageError{fmt.Errorf("%s: %w", args[0], err)}
 				}
 			}
-			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", args[0], len(f.Nodes))
+			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", called.Name(args[0]), len(f.Nodes))
 			return nil
 		},
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/remains"
 )
 
@@ -127,7 +129,7 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		}
 		at, err := in.Find(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, listed(in.Names))
+			return nil, fmt.Errorf("%s: %w; nothing was written", o.flag, noOutput(name, in, err))
 		}
 		parts[i] = component.One(in.Parts[at])
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
@@ -138,15 +140,31 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 	return parts, nil
 }
 
+// noOutput says which outputs there are, and which of them may be meant.
+func noOutput(name string, in component.Data, err error) error {
+	if in.Names == nil {
+		return err
+	}
+	meant := ""
+	if near := near.Name(name, in.Names); near != "" {
+		meant = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return fmt.Errorf("there is no output %q%s; the outputs are %s", name, meant, listed(in.Names))
+}
+
 // maxListed bounds how many names of outputs an error lists.
 const maxListed = 20
 
 // listed shows names of outputs, and of very many how many more there are.
 func listed(names []string) string {
-	if more := len(names) - maxListed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	shown := make([]string, min(len(names), maxListed))
+	for i := range shown {
+		shown[i] = called.Name(names[i])
 	}
-	return strings.Join(names, ", ")
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	}
+	return strings.Join(shown, ", ")
 }
 
 // checkSingle refuses what cannot be right of one dataset.

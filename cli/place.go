@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // defaultFormat is what a place is when it names no format.
@@ -100,10 +101,10 @@ func (p *places) read() error {
 		}
 		at.flag += " " + text
 		if err := p.checkName(at.name); err != nil {
-			return fmt.Errorf("%s: %w", at.flag, err)
+			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
 		}
 		if err := at.read(p.kind, text); err != nil {
-			return fmt.Errorf("%s: %w", at.flag, err)
+			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
 		}
 		p.list = append(p.list, at)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/remains"
 )
 
@@ -162,7 +163,7 @@ func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) e
 			for field := range s.Fields() {
 				start := time.Now()
 				if _, err := field.Item.Value(ctx); err != nil {
-					return fmt.Errorf("sample %d, item %s: %w", i, field.Key, err)
+					return fmt.Errorf("sample %d, item %s: %w", i, called.Name(field.Key), err)
 				}
 				p.of("item " + field.Key).add(start)
 			}

@@ -28,11 +28,10 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 		}
 		return errors.Join(buffered(f, write), f.Close())
 	}
-	path := guard.Resolve(file)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { // what was to make it may have failed
+	if err := os.MkdirAll(filepath.Dir(guard.Resolve(file)), 0o777); err != nil { // what was to make it may have failed
 		return err
 	}
-	f, err := output.Stage(path)
+	f, err := output.Stage(guard.Resolve(file))
 	if err != nil {
 		return err
 	}

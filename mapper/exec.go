@@ -251,7 +251,7 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 			err = write(ctx, filepath.Join(dir, f.Key+"."+ext), f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
+			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 	}
 	return nil

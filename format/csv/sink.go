@@ -86,7 +86,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 			_, err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
+			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 			record[i], err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", k, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
 		}
 	}
 	return s.encode(to, record), nil
@@ -155,7 +155,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 func sameKeys(keys []string, sample dataset.Sample) error {
 	for _, k := range sample.Keys() {
 		if !slices.Contains(keys, k) {
-			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", k, keys)
+			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", called.Name(k), keys)
 		}
 	}
 	if sample.Len() < len(keys) {

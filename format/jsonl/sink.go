@@ -83,7 +83,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 	for f := range sample.Fields() {
 		if _, file := s.Files[f.Key]; file || cheap(f) {
 			if _, err := l.field(ctx, nil, f); err != nil {
-				return fmt.Errorf("item %s: %w", f.Key, err)
+				return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (l *liner) line(ctx context.Context, to []byte, sample dataset.Sample) ([]b
 	i := 0
 	for f := range sample.Fields() {
 		if to, err = l.field(ctx, append(to, h.names[i]...), f); err != nil {
-			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 		i++
 	}
@@ -157,7 +157,7 @@ func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, e
 		}
 		quoted, err := dataset.NewItem("json", name).Bytes(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", k, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
 		}
 		if len(names) > 0 {
 			quoted = append([]byte{','}, quoted...)

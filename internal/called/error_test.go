@@ -22,7 +22,7 @@ func TestError(t *testing.T) {
 		"/n is there already":                                                    &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.EEXIST},
 		"there is no file or folder /o":                                          &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.ENOENT},
 		"/d is a folder, where a file is needed":                                 &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
-		`/a\u001b[2J: the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
+		`"/a\x1b[2J": the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
 		"/p: broken pipe":                                                        &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
 		"there is no folder /no/such":                                            &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
 		"plain":                                                                  errors.New("plain"),
