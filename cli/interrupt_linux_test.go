@@ -71,7 +71,7 @@ nodes:
 			staged, _ := filepath.Glob(b.path("new/.stuck.larder-*/begun"))
 			return err == nil && len(staged) > 0
 		}
-		for deadline := time.Now().Add(time.Minute); !begun(); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !begun(); <-time.After(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("nothing has begun after a minute\n%s", stderr.String())
 			}
@@ -82,7 +82,7 @@ nodes:
 		if err := c.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(time.Minute); len(b.left()) > 1; time.Sleep(time.Millisecond) { // two signals at once are one; the folder of the run stays
+		for deadline := time.Now().Add(time.Minute); len(b.left()) > 1; <-time.After(time.Millisecond) { // two signals at once are one; the folder of the run stays
 			if time.Now().After(deadline) {
 				t.Fatalf("a minute after the first: %v", b.left())
 			}
@@ -90,8 +90,11 @@ nodes:
 		if err := c.Process.Signal(again); err != nil {
 			t.Fatal(err)
 		}
-		over := make(chan error, 1)
-		go func() { over <- c.Wait() }()
+		over := make(chan struct{})
+		go func() {
+			_ = c.Wait() // it ends by a signal
+			close(over)
+		}()
 		select {
 		case <-over:
 		case <-time.After(time.Minute):

@@ -339,14 +339,14 @@ nodes:
 func TestSmallMistakesOfFiles(t *testing.T) {
 	const node = "version: 1\nvars: {a: x, b: y}\nnodes:\n  in: {source: underfolder, with: {path: \"%s\"}}\n"
 	for text, want := range map[string][]string{
-		fmt.Sprintf(node, "${a"):                              {"f.yaml:4:42: a variable ends with }"},
-		fmt.Sprintf(node, "${a}/${b"):                         {"f.yaml:4:42: a variable ends with }"},
-		fmt.Sprintf(node, "$${a"):                             nil,
-		fmt.Sprintf(node, "${a}$${"):                          nil,
-		fmt.Sprintf(node, "${a}{b"):                           nil,
-		"version: 1\nx: &a {<<: *a}\n":                        {"*a stands within what &a marks"},
+		fmt.Sprintf(node, "${a"):                                {"f.yaml:4:42: a variable ends with }"},
+		fmt.Sprintf(node, "${a}/${b"):                           {"f.yaml:4:42: a variable ends with }"},
+		fmt.Sprintf(node, "$${a"):                               nil,
+		fmt.Sprintf(node, "${a}$${"):                            nil,
+		fmt.Sprintf(node, "${a}{b"):                             nil,
+		"version: 1\nx: &a {<<: *a}\n":                          {"*a stands within what &a marks"},
 		"version: 1\nvars: {n: !!python/object 2}\nnodes: {}\n": {"f.yaml:2:11: the tag !!python/object means nothing here"},
-		"version: 1\nnodes: !mine {}\n":                       {"the tag !mine means nothing here"},
+		"version: 1\nnodes: !mine {}\n":                         {"the tag !mine means nothing here"},
 	} {
 		_, err := flow.Parse("f.yaml", []byte(text), nil)
 		var all flow.Errors

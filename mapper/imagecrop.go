@@ -30,7 +30,7 @@ type ImageCrop struct {
 // Check refuses negative numbers.
 func (m ImageCrop) Check() error {
 	if min(m.X, m.Y, m.Width, m.Height) < 0 {
-		return fmt.Errorf("x is %d, y %d, width %d and height %d, and none may be negative", m.X, m.Y, m.Width, m.Height)
+		return fmt.Errorf("x is %d, y %d, width %d and height %d; they must not be negative", m.X, m.Y, m.Width, m.Height)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func Clear(most time.Duration) {
 	all.over = true
 	left := maps.Clone(all.list)
 	all.Unlock()
-	for end := time.Now().Add(most); len(left) > 0; time.Sleep(pause) {
+	for end := time.Now().Add(most); len(left) > 0; <-time.After(pause) {
 		for r := range left {
 			if r.clear() == nil {
 				delete(left, r)
