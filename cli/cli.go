@@ -10,7 +10,7 @@
 // was wrong, and 130 if the program was told to stop by Ctrl-C, SIGTERM or, if that
 // is not ignored as under nohup, SIGHUP (the terminal was closed):
 // samples under way are given up, and what was computed is kept. A second signal
-// ends it at once. In the code a usageError is a wrong request and a failure is
+// leaves it a second to end by itself, and a third none. In the code a usageError is a wrong request and a failure is
 // work that failed.
 //
 // A program that registers components of its own (package component) calls
@@ -30,10 +30,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -66,13 +64,8 @@ const (
 // Main runs the command line and returns its exit status. Everything for
 // machines goes to stdout, everything for people to stderr.
 func Main(args []string, stdout, stderr io.Writer) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	defer restoreLimits()()
 	defer fewerCollections()()
 	out := &checked{Writer: stdout}
@@ -112,9 +105,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", withoutPackages(called.Error(err)))
+		fmt.Fprintln(stderr, "larder:", oneVoice(withoutPackages(called.Error(err))))
 	}
 	return status(err)
+}
+
+// oneVoice is a message of which no line but the first looks like one of the program,
+// whatever the names in it are.
+func oneVoice(message string) string {
+	return strings.ReplaceAll(message, "\nlarder:", "\n    larder:")
 }
 
 // checked remembers that what was asked for could not be written.

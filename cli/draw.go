@@ -73,7 +73,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := protect(ctx, in, nil, guard.Output{Who: "-o", Path: f.output}); err != nil {
+	if err := protectFile(ctx, in, "-o", f.output); err != nil {
 		return err
 	}
 	o := draw.Options{Only: f.only}

@@ -70,6 +70,7 @@ func TestDrawWrongArguments(t *testing.T) {
 		"no file or folder":              {"-o", "f.svg", "--report", "none.json"},
 		"what is \"another.yaml\"?":      {"-o", "f.svg", "another.yaml"},
 		"draw: there is no flag --large": {"-o", "f.svg", "--large"},
+		"there is no folder":             {"-o", "no/such/folder/f.svg"},
 	} {
 		r := b.larder(append([]string{"draw", "flow.yaml"}, args...)...)
 		if r.status != 2 || !strings.Contains(r.stderr, want) {
@@ -78,8 +79,5 @@ func TestDrawWrongArguments(t *testing.T) {
 		if _, err := os.Stat(b.path("f.svg")); err == nil {
 			t.Fatalf("%q: a file was written", args)
 		}
-	}
-	if r := b.larder("draw", "flow.yaml", "-o", "no/such/folder/f.svg"); r.status != 1 {
-		t.Errorf("a file that cannot be written: status %d, want 1: %s", r.status, r.stderr)
 	}
 }

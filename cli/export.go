@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/store"
 )
@@ -37,7 +36,7 @@ func (a *app) export(ctx context.Context, file string, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := protect(ctx, in, nil, guard.Output{Who: "-o", Path: file}); err != nil {
+	if err := protectFile(ctx, in, "-o", file); err != nil {
 		return err
 	}
 	return a.existing(true, func(s store.Store) error {

@@ -34,10 +34,9 @@ func (a *app) gcCommand() *cobra.Command {
 First, the manifests of flow files that are gone, and of checkpoints that a flow
 file does not have any more, are released: what they pin is pinned no more. Then
 go the records of the given nodes and those older than the given age (with both,
-the records of these nodes that are old), and last, what
-is over the size: first what is cheap to make again for the room that it takes,
-and was not used for long. Without --max-size that is the size of the cache.
-Pinned records stay.`,
+the records of these nodes that are old), and last, what is over the size, which
+without --max-size is that of the cache: first what is cheap to make again for the
+room that it takes, and was not used for long. Records that are pinned stay.`,
 		Args: words(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.gc(c.Context(), f)

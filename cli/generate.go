@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/lazy/lazytest"
 )
 
@@ -34,6 +35,9 @@ func (a *app) generate(ctx context.Context, dir, output string) error {
 	output = cmp.Or(output, filepath.Join(dir, "larder_pins_test.go"))
 	if err := onlyGenerated(output); err != nil {
 		return usageError{err}
+	}
+	if err := checkWritable(nil, guard.Output{Who: "-o", Path: output}); err != nil {
+		return err
 	}
 	probe, err := writeProbe(dir, probeSource(name, variables))
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
 )
 
 func (a *app) lintCommand() *cobra.Command {
@@ -22,7 +24,12 @@ func (a *app) lintCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", args[0], len(f.Nodes))
+			if sinks, err := f.Outputs(); err == nil { // else there is nothing to run but by name
+				if err := guard.Apart(sinks...); err != nil {
+					return usageError{fmt.Errorf("%s: %w", args[0], err)}
+				}
+			}
+			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", called.Name(args[0]), len(f.Nodes))
 			return nil
 		},
 	}

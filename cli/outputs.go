@@ -12,6 +12,9 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/near"
+	"github.com/larder-data/larder/internal/remains"
 )
 
 // sink returns the sink that writes to the places of all -o, and its
@@ -57,9 +60,12 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "rows")
-	params, err := p.paramsFor(path)
+	remain := remains.Add(func() error { return os.RemoveAll(dir) })
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(dir))
+		remain.Done()
+	}()
+	path, params, err := p.unnamed(dir)
 	if err != nil {
 		return err
 	}
@@ -75,6 +81,21 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 	return err
 }
 
+// unnamed returns a file in a folder, of a name that goes with how it is compressed, and
+// the parameters to write it.
+func (p *place) unnamed(dir string) (path string, params any, err error) {
+	for _, name := range []string{"rows", "rows.gz", "rows.zst"} {
+		path = filepath.Join(dir, name)
+		if params, err = p.paramsFor(path); err != nil {
+			return "", nil, err
+		}
+		if c, ok := params.(component.SingleChecker); !ok || c.CheckSingle() == nil {
+			break
+		}
+	}
+	return path, params, nil
+}
+
 // manySinks are the places of several -o as the parameters of one sink.
 type manySinks struct{ *places }
 
@@ -84,7 +105,11 @@ func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
 		if o.stdout {
 			continue
 		}
-		all = append(all, o.component.Outputs(env, o.params)...)
+		for _, out := range o.component.Outputs(env, o.params) {
+			out.Who = o.flag
+			out.Single = out.Files // each has one dataset
+			all = append(all, out)
+		}
 	}
 	return all
 }
@@ -104,7 +129,7 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		}
 		at, err := in.Find(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; the outputs are %s; nothing was written", o.flag, err, listed(in.Names))
+			return nil, fmt.Errorf("%s: %w; nothing was written", o.flag, noOutput(name, in, err))
 		}
 		parts[i] = component.One(in.Parts[at])
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
@@ -115,15 +140,39 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 	return parts, nil
 }
 
+// noOutput says which outputs there are, and which of them may be meant.
+func noOutput(name string, in component.Data, err error) error {
+	if in.Names == nil {
+		return err
+	}
+	meant := ""
+	if near := near.Name(name, in.Names); near != "" {
+		meant = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return fmt.Errorf("there is no output %q%s; the outputs are %s", name, meant, listed(in.Names))
+}
+
 // maxListed bounds how many names of outputs an error lists.
 const maxListed = 20
 
 // listed shows names of outputs, and of very many how many more there are.
 func listed(names []string) string {
-	if more := len(names) - maxListed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
+	shown := make([]string, min(len(names), maxListed))
+	for i := range shown {
+		shown[i] = called.Name(names[i])
 	}
-	return strings.Join(names, ", ")
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	}
+	return strings.Join(shown, ", ")
+}
+
+// checkSingle refuses what cannot be right of one dataset.
+func (p *place) checkSingle() error {
+	if c, ok := p.params.(component.SingleChecker); ok && !p.stdout {
+		return c.CheckSingle()
+	}
+	return nil
 }
 
 // checkOutputs refuses places that cannot fit what a component puts out, as far as
@@ -140,6 +189,9 @@ func (p *places) checkOutputs(c *component.Component) error {
 	}
 	seen := map[string]string{}
 	for _, o := range p.list {
+		if err := o.checkSingle(); err != nil && (len(p.list) > 1 || o.name != "") { // else the flow does
+			return fmt.Errorf("%s: %w", o.flag, err)
+		}
 		if o.stdout {
 			if seen["-"] != "" {
 				return fmt.Errorf("%s and %s are the same place", seen["-"], o.flag)

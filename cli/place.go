@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
 )
 
 // defaultFormat is what a place is when it names no format.
@@ -99,10 +101,10 @@ func (p *places) read() error {
 		}
 		at.flag += " " + text
 		if err := p.checkName(at.name); err != nil {
-			return fmt.Errorf("%s: %w", at.flag, err)
+			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
 		}
 		if err := at.read(p.kind, text); err != nil {
-			return fmt.Errorf("%s: %w", at.flag, err)
+			return fmt.Errorf("%s: %w", called.Name(at.flag), err)
 		}
 		p.list = append(p.list, at)
 	}
@@ -138,10 +140,28 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 		if !ok {
 			return fmt.Errorf("%q is not of the form NAME=VALUE; a comma in a path is written twice", part)
 		}
+		if err := p.checkList(name, value); err != nil {
+			return err
+		}
 		p.rest = append(p.rest, flow.Arg{Name: name, Text: value, Flag: part})
 	}
 	p.params, err = p.paramsFor(p.path)
 	return err
+}
+
+// checkList refuses a list as it is written in YAML: the elements of one are given each by
+// itself.
+func (p *place) checkList(name, value string) error {
+	at := slices.IndexFunc(p.component.Params, func(param component.Param) bool { return param.Name == name })
+	elements, ok := strings.CutPrefix(value, "[")
+	if at < 0 || p.component.Params[at].Type.Kind() != reflect.Slice || !ok || !strings.HasSuffix(elements, "]") || !strings.Contains(elements, ",") {
+		return nil
+	}
+	var each []string
+	for element := range strings.SplitSeq(strings.TrimSuffix(elements, "]"), ",") {
+		each = append(each, name+"="+strings.TrimSpace(element))
+	}
+	return fmt.Errorf("%s=%s: a list is given one by one: %s", name, value, strings.Join(each, ","))
 }
 
 // printed are the formats that standard output takes: those of one file.

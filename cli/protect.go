@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
@@ -39,30 +39,33 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 	return in, nil
 }
 
-// protect refuses to write files that are read, two of one place, and those that
-// a flow writes. outputs are given by their flags; what is no path, and what is
+// protect refuses to write files that are read, and two of which one is, or lies in, what
+// another is, or a flow writes. outputs are given by their flags; what is no path, and what is
 // there and no file or folder, such as a terminal, needs no protection.
 func protect(ctx context.Context, in *guard.Inputs, written []guard.Output, outputs ...guard.Output) error {
-	places := map[string]guard.Output{}
-	for _, o := range written {
-		places[guard.Resolve(o.Path)] = o
-	}
-	all := written
+	all := slices.Clone(written)
 	for _, o := range outputs {
-		if o.Path == "" || o.Path == "-" || isDevice(o.Path) {
-			continue
+		if o.Path != "" && o.Path != "-" && !isDevice(o.Path) {
+			all = append(all, o)
 		}
-		path := guard.Resolve(o.Path)
-		if other, ok := places[path]; ok {
-			return usageError{fmt.Errorf("%s and %s would both write %s; choose another place for one", other.Who, o.Who, path)}
-		}
-		places[path] = o
-		all = append(all, o)
 	}
-	if err := in.Check(ctx, all...); err != nil {
+	err := guard.Apart(all...)
+	if err == nil {
+		err = in.Check(ctx, all...)
+	}
+	if err != nil {
 		return usageError{err}
 	}
 	return nil
+}
+
+// protectFile refuses to write a file that is read, and one that cannot be written.
+func protectFile(ctx context.Context, in *guard.Inputs, flag, path string) error {
+	file := guard.Output{Who: flag, Path: path}
+	if err := protect(ctx, in, nil, file); err != nil {
+		return err
+	}
+	return checkWritable(nil, file)
 }
 
 // isDevice reports whether a path leads to something that is no file and no

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,9 +85,12 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	if f.workers < 0 {
 		return usageError{fmt.Errorf("--workers %d: must not be negative", f.workers)}
 	}
-	onError, err := flow.ParseOnError(cmp.Or(f.onError, "fail"))
+	onError, err := flow.ParseOnError(f.onError)
 	if err != nil {
 		return usageError{fmt.Errorf("--on-error %w", err)}
+	}
+	if f.events == "-" {
+		return usageError{errors.New("--events -: name a file; standard output is /dev/stdout here")}
 	}
 	if f.dryRun {
 		f.progress, f.events, f.report, f.traces, f.skips, f.logs, f.summary = "none", "", "", "", "", "", ""
@@ -139,13 +142,33 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*guard
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return in, protect(ctx, in, sinks,
-		guard.Output{Who: "--report", Path: f.report},
-		guard.Output{Who: "--skips", Path: f.skips},
-		guard.Output{Who: "--summary", Path: f.summary},
-		guard.Output{Who: "--events", Path: f.events},
-		guard.Output{Who: "--logs", Path: f.logs, Files: true},
-		guard.Output{Who: "--trace-orders", Path: f.traces, Files: true})
+	files := []guard.Output{
+		{Who: "--report", Path: f.report},
+		{Who: "--skips", Path: f.skips},
+		{Who: "--summary", Path: f.summary},
+		{Who: "--logs", Path: f.logs, Files: true},
+		{Who: "--trace-orders", Path: f.traces, Files: true},
+	}
+	events := guard.Output{Who: "--events", Path: f.events} // which is opened before the run
+	if err := protect(ctx, in, sinks, append(files, events)...); err != nil {
+		return nil, err
+	}
+	made := append(slices.Clone(sinks), files[len(files)-2:]...) // and the folders of files
+	return in, checkWritable(made, append(files, printing(fl)...)...)
+}
+
+// printing lists the outputs that a flow writes to standard output.
+func printing(fl *flow.Flow) (all []guard.Output) {
+	for _, n := range fl.Nodes {
+		if sinks, ok := n.Params.(manySinks); ok {
+			for _, o := range sinks.list {
+				if o.stdout {
+					all = append(all, guard.Output{Who: o.flag, Path: "-"})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // runIn runs a flow in an open cache, and writes what the flags ask for.
@@ -195,9 +218,10 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	return nil
 }
 
-// isRefused reports whether something would be written that must not be.
+// isRefused reports whether something would be written that must not be, or is asked for
+// that turns out not to be there.
 func isRefused(err error) bool {
-	return errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
+	return errors.Is(err, flow.ErrRequest) || errors.Is(err, guard.ErrConflict) || errors.Is(err, guard.ErrSpecial)
 }
 
 func (a *app) plan(ctx context.Context, fl *flow.Flow, o flow.RunOptions, asJSON bool) error {

@@ -87,7 +87,7 @@ func (s *screen) open(ctx context.Context) {
 			}
 		}
 	}()
-	// At the first Ctrl-C: the second one ends the program at once.
+	// At the first Ctrl-C: the program may end by the second one.
 	context.AfterFunc(ctx, s.close)
 }
 

@@ -3,8 +3,13 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
+	"os/signal"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // noFollow makes opening a link an error.
@@ -15,4 +20,21 @@ const noFollow = syscall.O_NOFOLLOW
 func shared(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && st.Nlink > 1
+}
+
+// mayAdd looks whether files can be made in a folder.
+func mayAdd(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &fs.PathError{Op: "access", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// endBy has the program end as a signal ends it.
+func endBy(s os.Signal) {
+	if number, ok := s.(syscall.Signal); ok {
+		signal.Reset(s)
+		_ = syscall.Kill(os.Getpid(), number)
+		<-time.After(time.Second) // it has come
+	}
 }

@@ -58,7 +58,10 @@ func (a *app) simulate(ctx context.Context, stdin io.Reader, patterns []string, 
 	if f.trace != "" && f.trace != "-" {
 		in.Add(guard.Input{Who: "--trace", Path: f.trace})
 	}
-	if err := protect(ctx, in, nil, guard.Output{Who: "--svg", Path: f.svg}); err != nil {
+	if err := protectFile(ctx, in, "--svg", f.svg); err != nil {
+		return err
+	}
+	if err := checkWritable(nil, guard.Output{Who: "the table", Path: "-"}, guard.Output{Who: "--svg", Path: f.svg}); err != nil {
 		return err
 	}
 	traces, err := f.traces(stdin, patterns)

@@ -16,6 +16,8 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/remains"
 )
 
 // timeitFlags are the flags of larder timeit.
@@ -75,7 +77,11 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		if err != nil {
 			return failure{err}
 		}
-		defer os.RemoveAll(dir)
+		remain := remains.Add(func() error { return os.RemoveAll(dir) })
+		defer func() {
+			_ = os.RemoveAll(dir) // it is in the folder for such
+			remain.Done()
+		}()
 		a.cache = dir
 	}
 	if _, err := a.reading(ctx, fl, f.set); err != nil {
@@ -157,7 +163,7 @@ func (p *pass) read(ctx context.Context, parts []component.Samples, limit int) e
 			for field := range s.Fields() {
 				start := time.Now()
 				if _, err := field.Item.Value(ctx); err != nil {
-					return fmt.Errorf("sample %d, item %s: %w", i, field.Key, err)
+					return fmt.Errorf("sample %d, item %s: %w", i, called.Name(field.Key), err)
 				}
 				p.of("item " + field.Key).add(start)
 			}

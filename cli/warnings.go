@@ -57,7 +57,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	}
 	w.to.mu.Lock()
 	defer w.to.mu.Unlock()
-	_, err := fmt.Fprintln(w.to.w, "larder: warning:", line)
+	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(line))
 	return err
 }
 
@@ -83,6 +83,9 @@ func (s *saying) add(group string, a slog.Attr) {
 		return
 	}
 	text := called.Printable(value.String())
+	if value.Kind() == slog.KindString && strings.Contains(text, "\n") {
+		text = called.Name(value.String())
+	}
 	if err, ok := value.Any().(error); ok {
 		text = called.Error(err)
 	}

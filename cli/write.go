@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/larder-data/larder/format/output"
@@ -14,7 +15,8 @@ import (
 
 // writeTo has a file written, which has its name only once it is complete. Where
 // a link has the name, what it leads to is replaced; other names of a file that
-// is replaced keep the old one.
+// is replaced keep the old one. The folder is made where there is none: see
+// [checkWritable].
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
 	if file == "-" {
 		return buffered(a.stdout, write)
@@ -25,6 +27,9 @@ func (a *app) writeTo(file string, write func(io.Writer) error) error {
 			return err
 		}
 		return errors.Join(buffered(f, write), f.Close())
+	}
+	if err := os.MkdirAll(filepath.Dir(guard.Resolve(file)), 0o777); err != nil { // what was to make it may have failed
+		return err
 	}
 	f, err := output.Stage(guard.Resolve(file))
 	if err != nil {

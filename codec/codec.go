@@ -57,6 +57,10 @@ type Codec struct {
 	// Decode makes a value of the bytes of a file. The value may refer to b,
 	// which must not be changed afterwards. Any b whatever is safe.
 	Decode func(b []byte) (any, error)
+	// Check returns an error that Decode would, if it can tell for a small part of the
+	// time that this takes, as from a header: see [Check]. Nil means that nothing is
+	// told before all is decoded.
+	Check func(b []byte) error
 	// Claims returns about how many bytes of memory Decode takes for b, as its
 	// header says, so that it can be known before they are taken. Nil means some
 	// times what b has.

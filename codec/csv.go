@@ -53,6 +53,7 @@ var csvCodec = Codec{
 	Extensions: []string{"csv"},
 	Lossless:   true,
 	Decode:     decodeCSV,
+	Check:      checkWhole(decodeCSV),
 	Encode:     encodeCSV,
 }
 

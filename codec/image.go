@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"sync/atomic"
 
@@ -38,34 +40,46 @@ func imageCodecs() []Codec {
 		{
 			Name: "jpeg", Extensions: []string{"jpeg", "jpg", "jfif", "jpe"},
 			Decode: func(b []byte) (any, error) { return readImage("jpeg", b, decodeJPEG) },
+			Check:  checkHeader("jpeg", jpeg.DecodeConfig),
 			Claims: claimsJPEG, header: headerJPEG, raster: rasterJPEG, Reduce: reduceJPEG,
 			Encode: func(v any) ([]byte, error) { return writeImage("jpeg", v, encodeJPEG) },
 		},
 		{
 			Name: "png", Extensions: []string{"png"}, Lossless: true,
 			Decode: func(b []byte) (any, error) { return readImage("png", b, decodePNG) },
+			Check:  checkHeader("png", png.DecodeConfig),
 			Claims: claimsPNG,
 			Encode: func(v any) ([]byte, error) { return writeImage("png", v, encodePNG) },
 		},
 		{
 			Name: "gif", Extensions: []string{"gif"},
 			Decode: func(b []byte) (any, error) { return readImage("gif", b, decodeGIF) },
+			Check:  checkHeader("gif", gif.DecodeConfig),
 			Claims: claims(gif.DecodeConfig),
 			Encode: func(v any) ([]byte, error) { return writeImage("gif", v, encodeGIF) },
 		},
 		{
 			Name: "bmp", Extensions: []string{"bmp"},
 			Decode: func(b []byte) (any, error) { return readImage("bmp", b, decodeBMP) },
+			Check: checkStart("bmp", func(b []byte) error {
+				_, err := parseBMP(b)
+				return err
+			}),
 			Encode: func(v any) ([]byte, error) { return writeImage("bmp", v, encodeBMP) },
 		},
 		{
 			Name: "tiff", Extensions: []string{"tiff", "tif"}, Lossless: true,
 			Decode: func(b []byte) (any, error) { return readImage("tiff", b, decodeTIFF) },
+			Check: checkStart("tiff", func(b []byte) error {
+				_, err := parseTIFF(b)
+				return err
+			}),
 			Encode: func(v any) ([]byte, error) { return writeBytes("tiff", v, encodeTIFF) },
 		},
 		{
 			Name: "webp", Extensions: []string{"webp"},
 			Decode: func(b []byte) (any, error) { return readImage("webp", b, decodeWebP) },
+			Check:  checkHeader("webp", webp.DecodeConfig),
 			Claims: claims(webp.DecodeConfig), header: headerWebP,
 		},
 	}

@@ -26,6 +26,7 @@ var jsonCodec = Codec{
 	Extensions: []string{"json"},
 	Lossless:   true,
 	Decode:     decodeJSON,
+	Check:      checkWhole(decodeJSON),
 	Into:       jsonInto,
 	Encode:     encodeJSON,
 	Update:     updateJSON,

@@ -26,6 +26,12 @@ var npyCodec = Codec{
 		}
 		return a, nil
 	},
+	Check: func(b []byte) error {
+		if _, _, _, _, err := openNPY(b); err != nil { //nolint:dogsled // the array is not wanted
+			return fmt.Errorf("npy: %w", err)
+		}
+		return nil
+	},
 	Encode: encodeAnyNPY,
 }
 
@@ -46,25 +52,29 @@ const (
 	npyAlign = 64 // of the data, from the start of the file
 )
 
-func decodeNPY(b []byte) (*array.Array, error) {
+// openNPY returns what the header says, and the data, of which there is as much as it says.
+func openNPY(b []byte) (h npyHeader, dtype array.DType, bigEndian bool, data []byte, err error) {
 	text, data, err := splitNPY(b)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		h, err = parseNPYHeader(text)
 	}
-	h, err := parseNPYHeader(text)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		dtype, bigEndian, err = npyType(h.descr)
 	}
-	dtype, bigEndian, err := npyType(h.descr)
 	if err != nil {
-		return nil, err
+		return h, dtype, bigEndian, nil, err
 	}
 	size, err := array.Bytes(dtype, h.shape)
+	if err == nil && size != len(data) {
+		err = fmt.Errorf("%v of shape %v takes %d bytes and there are %d", dtype, h.shape, size, len(data))
+	}
+	return h, dtype, bigEndian, data, err
+}
+
+func decodeNPY(b []byte) (*array.Array, error) {
+	h, dtype, bigEndian, data, err := openNPY(b)
 	if err != nil {
 		return nil, err
-	}
-	if size != len(data) {
-		return nil, fmt.Errorf("%v of shape %v takes %d bytes and there are %d", dtype, h.shape, size, len(data))
 	}
 	if h.fortran {
 		data = transpose(data, h.shape, dtype.Size())

@@ -32,6 +32,10 @@ var npzCodec = Codec{
 	Name:       "npz",
 	Extensions: []string{"npz"},
 	Lossless:   true,
+	Check: checkStart("npz", func(b []byte) error {
+		_, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+		return err
+	}),
 	Decode: func(b []byte) (any, error) {
 		arrays, err := decodeNPZ(b)
 		if err != nil {

@@ -12,6 +12,7 @@ var textCodec = Codec{
 	Name:       "txt",
 	Extensions: []string{"txt", "text"},
 	Lossless:   true,
+	Check:      func(b []byte) error { return validText("txt", b) },
 	Decode: func(b []byte) (any, error) {
 		if err := validText("txt", b); err != nil {
 			return nil, err

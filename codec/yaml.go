@@ -35,6 +35,7 @@ var yamlCodec = Codec{
 	Extensions: []string{"yaml", "yml"},
 	Lossless:   true,
 	Decode:     func(b []byte) (any, error) { return notingYAML(b, nil) },
+	Check:      checkWhole(func(b []byte) (any, error) { return notingYAML(b, nil) }),
 	Noting:     notingYAML,
 	Update: func(old []byte, v any) ([]byte, error) {
 		b, err := guarded(func() ([]byte, error) { return updateYAML(old, v) })

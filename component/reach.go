@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -14,9 +15,16 @@ type Reader interface {
 }
 
 // A Writer is a parameter struct of a sink that says what is written, where that
-// is anything else than the whole of what its paths name.
+// is anything else than the whole of what its paths name. An output without a Who is the
+// node's.
 type Writer interface {
 	Outputs(env *Env) []guard.Output
+}
+
+// A SingleChecker is a parameter struct of a sink that can tell what is wrong with itself
+// where it is given one dataset, and not several under names.
+type SingleChecker interface {
+	CheckSingle() error
 }
 
 // A Lister is a parameter struct of a source or a sink of files, for which names,
@@ -85,7 +93,7 @@ func (c *Component) Outputs(env *Env, params any) (all []guard.Output) {
 		}
 	}
 	for i := range all {
-		all[i].Who = fmt.Sprintf("node %s", env.Node)
+		all[i].Who = cmp.Or(all[i].Who, fmt.Sprintf("node %s", env.Node))
 	}
 	return all
 }

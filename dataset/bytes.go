@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/key"
 )
 
@@ -12,6 +13,15 @@ import (
 // changed afterwards.
 func NewBytes(ext string, b []byte) *Item {
 	return newBytes(ext, b, nil)
+}
+
+// CheckedBytes is [NewBytes] for bytes that come from outside, with the error of decoding
+// them as far as [codec.Check] finds it.
+func CheckedBytes(ext string, b []byte) (*Item, error) {
+	if err := codec.Check(ext, b); err != nil {
+		return nil, err
+	}
+	return NewBytes(ext, b), nil
 }
 
 // newBytes is NewBytes where the digest of the bytes may be known.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 )
 
@@ -45,7 +46,7 @@ type FileOrigin struct {
 // Path returns the file's path.
 func (f *FileOrigin) Path() string { return f.path }
 
-func (f *FileOrigin) String() string { return f.path }
+func (f *FileOrigin) String() string { return called.Name(f.path) }
 
 // Ext returns the text after the last dot of the file's name.
 func (f *FileOrigin) Ext(context.Context) (string, error) {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/larder-data/larder"
@@ -127,6 +128,9 @@ type SampleError struct {
 func (e *SampleError) Error() string {
 	if e.Node == "" {
 		return fmt.Sprintf("sample %d: %v", e.Index, e.Err)
+	}
+	if in, ok := errors.AsType[*SampleError](e.Err); ok && in.Node != "" && in.Index == e.Index { // which says it
+		return fmt.Sprintf("node %s: %v", e.Node, e.Err)
 	}
 	return fmt.Sprintf("node %s: sample %d: %v", e.Node, e.Index, e.Err)
 }

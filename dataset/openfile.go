@@ -78,7 +78,7 @@ func (r *fileReader) check() error {
 		return err
 	}
 	if r.n != r.stat.Size || stat != r.stat {
-		return fmt.Errorf("%s: %w", r.origin.path, ErrChanged)
+		return fmt.Errorf("%s: %w", r.origin, ErrChanged)
 	}
 	return r.origin.take(r.stat, r.stat.Settled(r.opened), r.sum.Digest)
 }

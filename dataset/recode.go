@@ -43,10 +43,23 @@ func Recode(ctx context.Context, it *Item, ext string) (*Item, error) {
 	}
 	b, err := to.Encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("encode as %s: %w", ext, err)
+		return nil, &encodeError{ext, to.Name, err}
 	}
 	return NewBytes(ext, b), nil
 }
+
+// An encodeError is why a value has no bytes of a format.
+type encodeError struct {
+	ext, format string
+	err         error
+}
+
+// Error names the format once: codecs do, too.
+func (e *encodeError) Error() string {
+	return fmt.Sprintf("encode as %s: %s", e.ext, strings.TrimPrefix(e.err.Error(), e.format+": "))
+}
+
+func (e *encodeError) Unwrap() error { return e.err }
 
 // RecodeJPEG returns an item with the image of it, encoded as JPEG with a quality from 1
 // to 100.
@@ -57,7 +70,7 @@ func RecodeJPEG(ctx context.Context, it *Item, quality int) (*Item, error) {
 	}
 	b, err := codec.EncodeJPEG(v, quality)
 	if err != nil {
-		return nil, fmt.Errorf("encode as jpeg: %w", err)
+		return nil, &encodeError{"jpeg", "jpeg", err}
 	}
 	return NewBytes("jpg", b), nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/near"
 )
 
@@ -97,7 +98,7 @@ func (s Sample) Value(ctx context.Context, key string) (any, error) {
 	}
 	v, err := it.Value(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", key, err)
+		return nil, fmt.Errorf("item %s: %w", called.Name(key), err)
 	}
 	return v, nil
 }

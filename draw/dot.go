@@ -9,7 +9,7 @@ import (
 // DOT writes the drawing in the language of Graphviz.
 func (d *Drawing) DOT(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %s {\n", quote(d.name))
+	fmt.Fprintf(&b, "digraph %s {\n", quote(clean(d.name)))
 	b.WriteString("  rankdir=LR\n")
 	fmt.Fprintf(&b, "  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontcolor=%q, penwidth=0]\n", onFill.light)
 	fmt.Fprintf(&b, "  edge [fontname=\"Helvetica\", fontsize=11, color=%q]\n", wire.light)

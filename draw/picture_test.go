@@ -41,6 +41,7 @@ func rename() (*component.Component, any) {
 func generate(n int, pick func(n int) int) *flow.Flow {
 	var nodes []*flow.Node
 	var readable []*flow.Node // all but sinks
+	several := map[string]bool{}
 	input := func() flow.Input {
 		// Mostly what came lately, sometimes anything before.
 		from := readable[max(0, len(readable)-1-pick(min(len(readable), 6)))]
@@ -70,8 +71,14 @@ func generate(n int, pick func(n int) int) *flow.Flow {
 				node.Component = write
 			}
 			for range inputs {
-				node.From = append(node.From, input())
+				in := input()
+				if node.Component == split && several[in.Node] && in.Output == "" {
+					in.Output = "train" // it takes one dataset
+				}
+				node.From = append(node.From, in)
+				several[node.Name] = several[node.Name] || several[in.Node] && in.Output == "" && node.Component != cat
 			}
+			several[node.Name] = several[node.Name] || node.Component.Outs
 		}
 		node.Options = flow.Options{Keep: pick(4) == 0, Checkpoint: pick(5) == 0 && node.Component != write}
 		nodes = append(nodes, node)

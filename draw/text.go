@@ -13,7 +13,7 @@ func clean(s string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), r == 0xFFFE, r == 0xFFFF:
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0xFFFE, r == 0xFFFF:
 			return unicode.ReplacementChar
 		}
 		return r

@@ -23,7 +23,7 @@ type Error struct {
 // Error says where and what, and shows the line with a caret under the place.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(e.File)
+	b.WriteString(called.Name(e.File))
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
 	}

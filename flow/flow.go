@@ -104,6 +104,7 @@ func (f *Flow) check() {
 	f.findOutputs()
 	for _, n := range f.Nodes {
 		f.checkOutputs(n)
+		f.checkSingle(n)
 	}
 	if f.err() == nil {
 		f.checkMappers()
@@ -161,11 +162,26 @@ func (f *Flow) findOutputs() {
 // operator that splits does, and what is applied to each of several.
 func (f *Flow) HasOutputs(n *Node) bool { return f.several[n] }
 
-// checkOutputs refuses to read one output of a node that has only one.
+// checkOutputs refuses to read one output of a node that has only one, and all of several
+// where one is needed.
 func (f *Flow) checkOutputs(n *Node) {
 	for _, in := range n.From {
-		if from, err := f.Node(in.Node); err == nil && in.Output != "" && !f.several[from] {
+		from, err := f.Node(in.Node)
+		switch {
+		case err != nil:
+		case in.Output != "" && !f.several[from]:
 			f.wrongAt(n, in, "node %s has a single output; write %s, not %s", in.Node, in.Node, in)
+		case in.Output == "" && f.several[from] && n.Component.Outs && !n.Component.Many:
+			f.wrongAt(n, in, "%s %s takes one dataset, and node %s puts out several: name one, as %s.NAME", n.Component.Kind, n.Component.Name, in.Node, in.Node)
+		}
+	}
+}
+
+// checkSingle refuses parameters of a sink that are wrong for the one dataset it reads.
+func (f *Flow) checkSingle(n *Node) {
+	if c, ok := n.Params.(component.SingleChecker); ok && n.Component.Kind == component.Sink && !f.several[n] {
+		if err := c.CheckSingle(); err != nil {
+			f.wrongAt(n, Input{pos: n.with}, "%s: %s", n.Component.Name, called.Error(err))
 		}
 	}
 }

@@ -28,9 +28,20 @@ func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
 	}
 	var all []guard.Output
 	for _, n := range targets {
-		all = append(all, n.Component.Outputs(f.bareEnv(n), n.Params)...)
+		all = append(all, f.writes(n)...)
 	}
 	return all, nil
+}
+
+// writes lists what a node writes.
+func (f *Flow) writes(n *Node) []guard.Output {
+	all := n.Component.Outputs(f.bareEnv(n), n.Params)
+	for i := range all {
+		if all[i].Files && !f.several[n] {
+			all[i].Single = true
+		}
+	}
+	return all
 }
 
 // bareEnv is what a component may use to say what it would do.
@@ -38,7 +49,8 @@ func (f *Flow) bareEnv(n *Node) *component.Env {
 	return &component.Env{Node: n.Name, Dir: n.dir(f)}
 }
 
-// protect refuses a run that would write what is read, before it is begun. What
+// protect refuses a run that would write what is read, or two things at one place, before
+// it is begun. What
 // its caller has checked is not checked again.
 func (r *run) protect(ctx context.Context) error {
 	if r.Reads == nil {
@@ -47,7 +59,10 @@ func (r *run) protect(ctx context.Context) error {
 	}
 	var outputs []guard.Output
 	for _, n := range r.targets {
-		outputs = append(outputs, n.Component.Outputs(r.bareEnv(n), n.Params)...)
+		outputs = append(outputs, r.writes(n)...)
+	}
+	if err := guard.Apart(outputs...); err != nil {
+		return err
 	}
 	if r.Larder != nil && r.Larder.Dir() != "" {
 		outputs = append(outputs, guard.Output{Who: "the cache", Path: r.Larder.Dir(), Shallow: true})

@@ -1,6 +1,8 @@
 package flow_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -328,6 +330,34 @@ nodes:
 		f := mustParse(t, map[string]string{"flow.yaml": flowFile}, map[string]string{"x": text})
 		if got := find(t, f, "marked").Params.(mapper.SetValue).Value; got != want {
 			t.Errorf("%q became %#v, want %#v", text, got, want)
+		}
+	}
+}
+
+// TestSmallMistakesOfFiles: what was taken for something else, or said twice, is said once
+// with its place.
+func TestSmallMistakesOfFiles(t *testing.T) {
+	const node = "version: 1\nvars: {a: x, b: y}\nnodes:\n  in: {source: underfolder, with: {path: \"%s\"}}\n"
+	for text, want := range map[string][]string{
+		fmt.Sprintf(node, "${a"):                                {"f.yaml:4:42: a variable ends with }"},
+		fmt.Sprintf(node, "${a}/${b"):                           {"f.yaml:4:42: a variable ends with }"},
+		fmt.Sprintf(node, "$${a"):                               nil,
+		fmt.Sprintf(node, "${a}$${"):                            nil,
+		fmt.Sprintf(node, "${a}{b"):                             nil,
+		"version: 1\nx: &a {<<: *a}\n":                          {"*a stands within what &a marks"},
+		"version: 1\nvars: {n: !!python/object 2}\nnodes: {}\n": {"f.yaml:2:11: the tag !!python/object means nothing here"},
+		"version: 1\nnodes: !mine {}\n":                         {"the tag !mine means nothing here"},
+	} {
+		_, err := flow.Parse("f.yaml", []byte(text), nil)
+		var all flow.Errors
+		if (err == nil) != (want == nil) || err != nil && !errors.As(err, &all) || len(all) != len(want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+			continue
+		}
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: %v, want %q", text, err, part)
+			}
 		}
 	}
 }

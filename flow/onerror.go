@@ -208,7 +208,7 @@ func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 	}
 	for f := range s.Fields() {
 		if _, err := f.Item.Value(ctx); err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
+			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 	}
 	return nil

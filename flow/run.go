@@ -293,7 +293,7 @@ func (r *run) input(s *state) (component.Data, error) {
 		if in.Output != "" {
 			var err error
 			if d, err = d.Output(in.Output); err != nil {
-				return d, fmt.Errorf("from %s: %w", in, err)
+				return d, requestError{fmt.Errorf("from %s: %w", in, err)}
 			}
 		}
 		if !s.Component.Many {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/larder-data/larder/component"
 	"go.yaml.in/yaml/v4"
@@ -112,6 +113,9 @@ func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
 
 func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 	matches := variable.FindAllStringSubmatchIndex(n.Value, -1)
+	if isUnclosed(n.Value, matches) {
+		p.at(n, "a variable ends with }, and there is a ${ without it; a ${ that is to stay is written $${")
+	}
 	if matches == nil {
 		return n
 	}
@@ -140,6 +144,18 @@ func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 	})
 	clone.Tag = "!!str"
 	return &clone
+}
+
+// isUnclosed reports whether there is a ${ beside what was matched.
+func isUnclosed(text string, matches [][]int) bool {
+	from := 0
+	for _, m := range matches {
+		if strings.Contains(text[from:m[0]], "${") {
+			return true
+		}
+		from = m[1]
+	}
+	return strings.Contains(text[from:], "${")
 }
 
 // variable returns the value of a variable, or nil, having noted that there is

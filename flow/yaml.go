@@ -25,7 +25,7 @@ func document(content []byte, p *problems) *yaml.Node {
 	if n.Kind == yaml.DocumentNode && len(n.Content) == 1 {
 		n = n.Content[0]
 	}
-	u := unaliaser{p: p, budget: maxNodes, open: map[*yaml.Node]bool{}}
+	u := unaliaser{p: p, budget: maxNodes, open: map[*yaml.Node]bool{}, ends: map[*yaml.Node]bool{}}
 	return u.unalias(n)
 }
 
@@ -33,11 +33,15 @@ func document(content []byte, p *problems) *yaml.Node {
 // of aliases to aliases cannot eat memory.
 const maxNodes = 1 << 20
 
+// tags are those of what flow files are made of.
+var tags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!merge", "!!timestamp", "!!binary"}
+
 // An unaliaser replaces aliases, and merges what << names into its mapping.
 type unaliaser struct {
 	p      *problems
 	budget int
 	open   map[*yaml.Node]bool // what is marked and being gone through
+	ends   map[*yaml.Node]bool // what stands for an alias of what it stands in, as has been said
 }
 
 func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
@@ -51,9 +55,14 @@ func (u *unaliaser) unalias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		if u.open[n.Alias] {
 			u.p.at(n, "*%s stands within what &%s marks, so there is no end to it", n.Value, n.Value)
-			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+			end := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+			u.ends[end] = true
+			return end
 		}
 		return u.unalias(n.Alias)
+	}
+	if tag := n.ShortTag(); !slices.Contains(tags, tag) {
+		u.p.at(n, "the tag %s means nothing here; remove it", called.Name(tag))
 	}
 	if len(n.Content) == 0 {
 		return n
@@ -88,6 +97,9 @@ func (u *unaliaser) merge(n *yaml.Node) {
 			from = v.Content
 		}
 		for _, m := range from {
+			if u.ends[m] {
+				continue
+			}
 			if m.Kind != yaml.MappingNode {
 				u.p.at(v, "<< must name a mapping, or a list of mappings, not %s", kindName(m))
 				continue

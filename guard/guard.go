@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/larder-data/larder/internal/called"
 )
 
 // An Input is a file or folder that is read.
@@ -50,6 +52,11 @@ type Output struct {
 	Shallow bool
 	// Itself says that a link at Path is replaced, and not what it leads to.
 	Itself bool
+	// Shared says that files are added to the folder at Path, to which others may add
+	// theirs. It matters to [Apart] alone, as Single does.
+	Shared bool
+	// Single says that it is one file that is written at Path, whatever Files says.
+	Single bool
 }
 
 // Place is the path that is written: Path with links followed, but for one at
@@ -205,7 +212,7 @@ func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
 	}
-	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", t.Path, t.Who, special(t.info.Mode()), ErrSpecial)
+	return fmt.Errorf("refusing to write to %s (%s): it is no file but %s (%w)", called.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
 }
 
 // special is what is there that is neither a file nor a folder.
@@ -228,7 +235,7 @@ func (t *target) holdsMount(all []mount) error {
 	}
 	for _, m := range all {
 		if m.path != t.real && Inside(t.real, m.path) {
-			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", t.Path, t.Who, m.path)
+			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", called.Name(t.Path), t.Who, called.Name(m.path))
 		}
 	}
 	return nil
@@ -362,15 +369,15 @@ func (t *target) is(real string, info os.FileInfo) bool {
 func (t *target) refuse(i Input, named, real string) error {
 	via := ""
 	if named != i.Path {
-		via = fmt.Sprintf(", which leads through %s", named)
+		via = fmt.Sprintf(", which leads through %s", called.Name(named))
 	}
 	if real != named {
-		via += fmt.Sprintf(" to %s", real)
+		via += fmt.Sprintf(" to %s", called.Name(real))
 		if named == i.Path {
-			via = fmt.Sprintf(", which is %s", real)
+			via = fmt.Sprintf(", which is %s", called.Name(real))
 		}
 	}
-	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", t.Path, t.Who, i.Who, i.Path, via, ErrConflict)
+	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", called.Name(t.Path), t.Who, i.Who, called.Name(i.Path), via, ErrConflict)
 }
 
 // walk looks at the links in a folder and in those below. Links to folders are

@@ -21,6 +21,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/remains"
 	"github.com/larder-data/larder/key"
 )
 
@@ -121,9 +122,11 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 			return nil, err
 		}
 		run.folders = names
+		remain := remains.Add(func() error { return clearRun(folder, names) })
 		env.Ending.Last(func() {
 			endProcesses(usersOf(folder.dir))
 			_ = folder.remove() // the next program tries again
+			remain.Done()
 		})
 	}
 	files, err := m.named(env)
@@ -141,8 +144,8 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		Name: "exec", Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, Together: run.all(),
 		// Of the outside the command gets a folder, and what is in Params.
 		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
-			// How long it may take, and where its log is, changes no result.
-			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlacesOf"},
+			// How long it may take, where its log is, and whether what it left can be read changes no result.
+			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlacesOf", "github.com/larder-data/larder/dataset.CheckedBytes"},
 	})
 }
 
@@ -248,7 +251,7 @@ func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error
 			err = write(ctx, filepath.Join(dir, f.Key+"."+ext), f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
+			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 	}
 	return nil
@@ -336,45 +339,6 @@ func (e *execution) environ() []string {
 	return env
 }
 
-// collect reads the items that the command left.
-func (e *execution) collect(dir string) (dataset.Sample, error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return dataset.Sample{}, err
-	}
-	var fields []dataset.Field
-	left := int64(cmp.Or(e.Bytes, maxLeft))
-	for _, f := range files {
-		name, ext, ok := strings.Cut(f.Name(), ".")
-		switch {
-		case !f.Type().IsRegular():
-			return dataset.Sample{}, fmt.Errorf("the command left %s, which is not a regular file; have it write the file itself", f.Name())
-		case !ok || ext == "":
-			return dataset.Sample{}, fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s.json, or another format", f.Name(), name)
-		case !slices.Contains(e.Into, name):
-			return dataset.Sample{}, fmt.Errorf("the command left %s, and item %s is not in its list into: %s", f.Name(), name, strings.Join(e.Into, ", "))
-		case slices.ContainsFunc(fields, func(g dataset.Field) bool { return g.Key == name }):
-			return dataset.Sample{}, fmt.Errorf("the command left item %s twice, under two extensions; have it leave one", name)
-		}
-		info, err := f.Info()
-		if err != nil {
-			return dataset.Sample{}, err
-		}
-		if left -= info.Size(); left < 0 {
-			return dataset.Sample{}, fmt.Errorf("the command left files of more than %d bytes, at %s; have it leave less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), f.Name())
-		}
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			return dataset.Sample{}, err
-		}
-		fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes(ext, b)})
-	}
-	if len(fields) < len(e.Into) {
-		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as %s.json, or name only what it makes in into", strings.Join(missing(e.Into, fields), ", "), missing(e.Into, fields)[0])
-	}
-	return dataset.NewSample(fields...), nil
-}
-
 // tail keeps the end of what is written to it.
 type tail struct{ b []byte }
 
@@ -406,11 +370,4 @@ func (t *tail) String() string {
 	lines := strings.Split(string(text), "\n")
 	end := lines[max(0, len(lines)-tailLines):]
 	return "; its stderr ends:\n    " + strings.Join(end, "\n    ")
-}
-
-// missing are the names of the items that are not there.
-func missing(names []string, fields []dataset.Field) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == name })
-	})
 }

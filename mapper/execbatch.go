@@ -17,23 +17,36 @@ import (
 // A desk is where a command finds the items of a sample and leaves others.
 type desk struct {
 	in, out string
-	failed  string // the file that says that the sample could not be made; "" if none does
+	failed  string      // the file that says that the sample could not be made; "" if none does
+	folders []ownFolder // out, and those around it
+}
+
+// An ownFolder is one that the command may put nothing else in the place of.
+type ownFolder struct {
+	path   string
+	called string // in messages: what the command knows it by
 }
 
 // desks returns n desks in a folder, and the variables that tell the command of them.
 func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	if e.Batch == 0 {
 		d := desk{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}
+		d.folders = []ownFolder{{dir, "the folder around LARDER_OUT"}, {d.out, "its folder LARDER_OUT"}}
 		return []desk{d}, []string{"LARDER_IN=" + d.in, "LARDER_OUT=" + d.out}, nil
 	}
 	batch := filepath.Join(dir, "batch")
 	all := make([]desk, n)
 	for i := range all {
-		own := filepath.Join(batch, fmt.Sprintf("%03d", i)) // of up to dataset.MaxBatch: in order when sorted as text
+		name := fmt.Sprintf("%03d", i) // of up to dataset.MaxBatch: in order when sorted as text
+		own := filepath.Join(batch, name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			return nil, nil, err
 		}
-		all[i] = desk{filepath.Join(own, "in"), filepath.Join(own, "out"), filepath.Join(own, "error")}
+		all[i] = desk{in: filepath.Join(own, "in"), out: filepath.Join(own, "out"), failed: filepath.Join(own, "error")}
+		all[i].folders = []ownFolder{
+			{dir, "the folder around LARDER_BATCH"}, {batch, "its folder LARDER_BATCH"},
+			{own, "its folder LARDER_BATCH/" + name}, {all[i].out, "its folder LARDER_BATCH/" + name + "/out"},
+		}
 	}
 	return all, []string{"LARDER_BATCH=" + batch}, nil
 }
@@ -49,7 +62,7 @@ func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, err
 		case ended != nil:
 			err = larder.ErrDeferred
 		default:
-			outs[i], err = e.collect(d.out)
+			outs[i], err = e.collect(d)
 		}
 		if err != nil {
 			errs[i] = err
@@ -66,7 +79,7 @@ func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, err
 
 // error returns what the command says of a sample that it could not make.
 func (d desk) error() error {
-	if d.failed == "" {
+	if d.failed == "" || d.intact(len(d.folders)-1) != nil {
 		return nil
 	}
 	info, err := os.Lstat(d.failed)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -82,15 +83,48 @@ func lockNew(dir string) (workFolder, error) {
 	return workFolder{dir, lock}, err
 }
 
+// clearRun ends the processes of a run, and removes its folder and those of its executions,
+// of which the names begin so, for a program that ends before they do.
+func clearRun(folder workFolder, names string) error {
+	endProcesses(usersOf(folder.dir))
+	all, err := filepath.Glob(filepath.Join(os.TempDir(), names+"*"))
+	for _, dir := range all {
+		if rerr := removeAll(dir); rerr != nil {
+			err = rerr
+		}
+	}
+	return err
+}
+
 // errLocked says that a folder is another's, or gone.
 var errLocked = errors.New("the folder is another's")
 
 func (f workFolder) remove() error {
-	err := os.RemoveAll(f.dir)
+	err := removeAll(f.dir)
 	if f.lock != nil {
 		err = errors.Join(err, f.lock.Close())
 	}
 	return err
+}
+
+// removeAll removes a folder, also one in which the command took the right to do so away.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		giveRights(dir)
+		err = os.RemoveAll(dir)
+	}
+	return err
+}
+
+// giveRights lets the owner remove all that is in a folder, as far as the owner may.
+func giveRights(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() && err == nil { // before it is read
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
 }
 
 // Sweep clears away what commands left whose programs were killed: their folders

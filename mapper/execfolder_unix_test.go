@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/larder-data/larder/component"
@@ -133,4 +134,51 @@ func TestFoldersNameTheirOwner(t *testing.T) {
 			t.Errorf("%s is of process %d", name, pid)
 		}
 	}
+}
+
+// TestClearRun: a program that ends before its commands do leaves neither their processes
+// nor their folders, and those of other runs stay.
+func TestClearRun(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are found by their folders on Linux alone")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	run, names, err := makeRunFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, otherNames, err := makeRunFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands []*exec.Cmd
+	for _, n := range []string{names, otherNames} {
+		folder, err := makeFolder(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), "sleep", "300")
+		c.Env = append(os.Environ(), "LARDER_OUT="+folder.dir+"/out")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		commands = append(commands, c)
+	}
+	if err := clearRun(run, names); err != nil {
+		t.Fatal(err)
+	}
+	if err := commands[0].Wait(); err == nil {
+		t.Error("the command was not ended")
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), names+"*")); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), otherNames+"*")); len(left) != 2 || !isThere(other.dir) {
+		t.Errorf("of the other run there are %v", left)
+	}
+	if err := commands[1].Process.Signal(os.Signal(syscall.Signal(0))); err != nil {
+		t.Errorf("the command of the other run: %v", err)
+	}
+	_ = commands[1].Process.Kill()
+	_ = commands[1].Wait()
 }

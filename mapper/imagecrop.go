@@ -1,7 +1,6 @@
 package mapper
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -31,7 +30,7 @@ type ImageCrop struct {
 // Check refuses negative numbers.
 func (m ImageCrop) Check() error {
 	if min(m.X, m.Y, m.Width, m.Height) < 0 {
-		return errors.New("x, y, width and height must not be negative")
+		return fmt.Errorf("x is %d, y %d, width %d and height %d; they must not be negative", m.X, m.Y, m.Width, m.Height)
 	}
 	return nil
 }
@@ -81,7 +80,7 @@ type RandomCrop struct {
 // Check refuses rectangles without pixels.
 func (m RandomCrop) Check() error {
 	if m.Width < 1 || m.Height < 1 {
-		return errors.New("width and height must be at least 1")
+		return fmt.Errorf("width is %d and height %d, and both must be at least 1", m.Width, m.Height)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func sinc(t float64) float64 {
 // Check refuses sizes that are no sizes.
 func (m ImageResize) Check() error {
 	if m.Width < 0 || m.Height < 0 || m.Width > maxSide || m.Height > maxSide {
-		return fmt.Errorf("width and height must be between 0 and %d", maxSide)
+		return fmt.Errorf("width is %d and height %d, and both must be between 0 and %d", m.Width, m.Height, maxSide)
 	}
 	if m.Width == 0 && m.Height == 0 {
 		return errors.New("width or height must be given")

@@ -223,6 +223,14 @@ func TestExecErrors(t *testing.T) {
 		{"a link", `ln -s /etc/passwd "$LARDER_OUT/b.txt"`, "not a regular file"},
 		{"twice", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/b.json"`, "twice"},
 		{"killed", "kill -9 $$", "killed"},
+		{"a name of two lines", `touch "$LARDER_OUT/a
+larder: all is well.txt"`, `the command left "a\nlarder: all is well.txt", and item "a\nlarder: all is well" is not in its list`},
+		{"no JSON", `printf '{' > "$LARDER_OUT/b.json"`, "the command left b.json, which cannot be read: json: "},
+		{"its folder removed", `rm -r "$LARDER_OUT"`, "the command removed its folder LARDER_OUT"},
+		{"its folder a file", `rm -r "$LARDER_OUT"; touch "$LARDER_OUT"`, "the command put a file in the place of its folder LARDER_OUT"},
+		{"its folder a link", `touch b.txt; rm -r "$LARDER_OUT"; ln -s . "$LARDER_OUT"`, "the command put a link in the place of its folder LARDER_OUT"},
+		{"its folder elsewhere", `mv "$LARDER_OUT" .."$(basename "$LARDER_OUT")"`, "the command removed its folder LARDER_OUT"},
+		{"all removed", `cd /; rm -r "$(dirname "$LARDER_OUT")"`, "the command removed the folder around LARDER_OUT"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())

@@ -147,7 +147,7 @@ func checkParts(parts []part, open bool) error {
 	case wholes > 0 && fractions > 0:
 		return errors.New("sizes must be all whole numbers or all fractions; write 1.0 for the whole")
 	case fractions > 0 && (sum > 1+slack || rests == 0 && !open && sum < 1-slack):
-		return fmt.Errorf("fractions add up to %v; they must add up to 1, or leave a rest to a part that is null, or to none: rest: drop", sum)
+		return fmt.Errorf("fractions add up to %.6g; they must add up to 1, or leave a rest to a part that is null, or to none: rest: drop", sum)
 	}
 	return nil
 }

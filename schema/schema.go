@@ -38,6 +38,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/yamltext"
 )
 
@@ -160,7 +161,7 @@ func (s *Schema) compile() error {
 			continue
 		}
 		if err := it.compile(); err != nil {
-			return fmt.Errorf("item %s: %w", k, err)
+			return fmt.Errorf("item %s: %w", called.Name(k), err)
 		}
 	}
 	return nil

@@ -36,13 +36,19 @@ type Sink struct {
 
 // Check refuses parameters that cannot be right.
 func (s Sink) Check() error {
+	if slices.Contains(s.Columns, "") {
+		return fmt.Errorf("columns: one of %q has no name", s.Columns)
+	}
 	_, err := comma(s.Delimiter)
 	return err
 }
 
-// Outputs says that of a folder only files are written.
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -80,7 +86,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 			_, err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return fmt.Errorf("item %s: %w", f.Key, err)
+			return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 	}
 	return nil
@@ -139,7 +145,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 			record[i], err = text(ctx, f.Item)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", k, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
 		}
 	}
 	return s.encode(to, record), nil
@@ -149,7 +155,7 @@ func (s Sink) row(ctx context.Context, to []byte, path string, keys []string, sa
 func sameKeys(keys []string, sample dataset.Sample) error {
 	for _, k := range sample.Keys() {
 		if !slices.Contains(keys, k) {
-			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", k, keys)
+			return fmt.Errorf("item %s has no column: the first sample has %q; say columns: to choose them", called.Name(k), keys)
 		}
 	}
 	if sample.Len() < len(keys) {

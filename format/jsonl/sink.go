@@ -33,9 +33,12 @@ type Sink struct {
 	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
 }
 
-// Outputs says that of a folder only files are written.
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -80,7 +83,7 @@ func (s Sink) Fits(ctx context.Context, env *component.Env, sample dataset.Sampl
 	for f := range sample.Fields() {
 		if _, file := s.Files[f.Key]; file || cheap(f) {
 			if _, err := l.field(ctx, nil, f); err != nil {
-				return fmt.Errorf("item %s: %w", f.Key, err)
+				return fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 			}
 		}
 	}
@@ -117,7 +120,7 @@ func (l *liner) line(ctx context.Context, to []byte, sample dataset.Sample) ([]b
 	i := 0
 	for f := range sample.Fields() {
 		if to, err = l.field(ctx, append(to, h.names[i]...), f); err != nil {
-			return nil, fmt.Errorf("item %s: %w", f.Key, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
 		}
 		i++
 	}
@@ -154,7 +157,7 @@ func (l *liner) heading(ctx context.Context, sample dataset.Sample) (*heading, e
 		}
 		quoted, err := dataset.NewItem("json", name).Bytes(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", k, err)
+			return nil, fmt.Errorf("item %s: %w", called.Name(k), err)
 		}
 		if len(names) > 0 {
 			quoted = append([]byte{','}, quoted...)

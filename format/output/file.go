@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/internal/remains"
 )
 
 // Overwrite says what a sink does with a file or a folder that is there.
@@ -71,6 +73,8 @@ type Staged struct {
 	*os.File
 	path string
 	lock io.Closer
+
+	remain *remains.Remain // once it is there
 }
 
 // Stage makes a file that is to have a path, in a folder that is there, and
@@ -91,7 +95,7 @@ func stage(path string) (*Staged, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	s := &Staged{File: f, path: path, lock: lock}
+	s := &Staged{File: f, path: path, lock: lock, remain: remains.Add(func() error { return removed(os.Remove(f.Name())) })}
 	if err := f.Chmod(0o666 &^ Umask()); err != nil {
 		s.Discard()
 		return nil, err
@@ -102,6 +106,7 @@ func stage(path string) (*Staged, error) {
 // Publish closes the file and gives it its path: see [Publish].
 func (s *Staged) Publish(replace bool) error {
 	err := s.Close()
+	s.remain.Done()
 	if err == nil {
 		err = Publish(s.Name(), s.path, replace)
 	}
@@ -114,6 +119,15 @@ func (s *Staged) Discard() {
 	s.Close()
 	os.Remove(s.Name())
 	s.lock.Close()
+	s.remain.Done()
+}
+
+// removed is the error of removing what may be gone already.
+func removed(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // already is the error of a path that is taken.

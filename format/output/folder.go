@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/larder-data/larder/internal/remains"
 )
 
 // A Folder is one that is being written beside its place. Its methods may be called
@@ -14,6 +16,8 @@ type Folder struct {
 	path string
 	left []stale
 	lock io.Closer // on Dir: says that its writer is alive
+
+	remain *remains.Remain // of one that nobody goes on from
 }
 
 // StageFolder makes a folder that is to have a path, and removes what killed writers of
@@ -22,7 +26,11 @@ func StageFolder(path string) (*Folder, error) {
 	if err := Tidy(path); err != nil {
 		return nil, err
 	}
-	return stageFolder(path, nil)
+	f, err := stageFolder(path, nil)
+	if err == nil {
+		f.remain = remains.Add(func() error { return os.RemoveAll(f.Dir) })
+	}
+	return f, err
 }
 
 // ResumeFolder is [StageFolder] for who goes on from what killed writers left: see
@@ -75,6 +83,7 @@ func (f *Folder) Left() []string {
 // asked first about that, where it cannot be reached at its path any more: if it finds an
 // error, the old one comes back.
 func (f *Folder) Publish(replace func(old string) error) error {
+	f.remain.Done()
 	if replace == nil {
 		return os.Rename(f.Dir, f.path)
 	}
@@ -95,6 +104,7 @@ func (f *Folder) Discard() {
 	}
 	f.left = nil
 	_ = os.RemoveAll(f.Dir)
+	f.remain.Done()
 	f.Leave()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
 func init() {
@@ -33,6 +34,11 @@ type Sink struct {
 
 // Listed says that what was written, and was not touched since, may stay.
 func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
+// Outputs says whether others may add files to the folder, too.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Shared: s.Overwrite == output.NewFiles || s.Overwrite == output.OverwriteFiles}}
+}
 
 // Write writes a dataset. Two writers of one folder take turns. With replace,
 // and where there is no folder yet, it appears complete or not at all, files

@@ -49,15 +49,15 @@ func ofFile(err error) (text string) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && !isFolder(filepath.Dir(path)) {
-		return "there is no folder " + Short(filepath.Dir(path)) // of a file that is to be made, too
+		return "there is no folder " + Name(filepath.Dir(path)) // of a file that is to be made, too
 	}
 	if errors.Is(err, fs.ErrNotExist) && op == "mkdir" {
-		return Short(path) + " cannot be made there"
+		return Name(path) + " cannot be made there"
 	}
 	if errors.Is(err, fs.ErrExist) && isFolder(path) && op == "rename" {
-		return Short(path) + " is a folder, where a file is needed"
+		return Name(path) + " is a folder, where a file is needed"
 	}
-	return why(Short(path), err)
+	return why(Name(path), err)
 }
 
 // temporary is the name of a file that takes the name of another when it is complete.

@@ -22,7 +22,7 @@ func TestError(t *testing.T) {
 		"/n is there already":                                                    &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.EEXIST},
 		"there is no file or folder /o":                                          &os.LinkError{Op: "rename", Old: "/o", New: "/n", Err: syscall.ENOENT},
 		"/d is a folder, where a file is needed":                                 &fs.PathError{Op: "read", Path: "/d", Err: syscall.EISDIR},
-		`/a\u001b[2J: the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
+		`"/a\x1b[2J": the rights of the file, or of its folder, do not allow it`: &fs.PathError{Op: "open", Path: "/a\x1b[2J", Err: syscall.EACCES},
 		"/p: broken pipe":                                                        &fs.PathError{Op: "write", Path: "/p", Err: syscall.EPIPE},
 		"there is no folder /no/such":                                            &fs.PathError{Op: "open", Path: "/no/such/.x.123", Err: syscall.ENOENT},
 		"plain":                                                                  errors.New("plain"),
@@ -42,6 +42,28 @@ func TestShort(t *testing.T) {
 	} {
 		if got := called.Short(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestName: a name is one line that moves no cursor, and a plain one as it stands.
+func TestName(t *testing.T) {
+	for name, want := range map[string]string{
+		"a b":                           "a b",
+		"ä é":                           "ä é",
+		"":                              `""`,
+		"a\nlarder: all is well":        `"a\nlarder: all is well"`,
+		"a\tb":                          `"a\tb"`,
+		"\x1b[2J":                       `"\x1b[2J"`,
+		"\xff":                          `"\xff"`,
+		"\u202e":                        `"\u202e"`,
+		`"a"`:                           `"\"a\""`,
+		`a"b`:                           `a"b`,
+		strings.Repeat("é", 201):        strings.Repeat("é", 200) + "… (402 bytes)",
+		"\n" + strings.Repeat("é", 200): `"\n` + strings.Repeat("é", 199) + `"… (401 bytes)`,
+	} {
+		if got := called.Name(name); got != want {
+			t.Errorf("%q is %s, want %s", name, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package called
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,29 @@ const maxShort = 200
 // Short returns a text for a message: about 200 characters of it, and what no terminal
 // shows as a character (controls, bytes that are not UTF-8) as an escape.
 func Short(text string) string { return escaped(text, maxShort) }
+
+// Name returns a name, of a file, an item or whatever others may choose, for a message: as
+// it stands if it is plain, and else in quotes, on one line, with escapes for all that is
+// no character. It is as long as [Short] allows.
+func Name(name string) string {
+	plain := name != "" && !strings.HasPrefix(name, `"`)
+	shown, n := len(name), 0
+	for at, r := range name {
+		if n++; n > maxShort {
+			shown = at
+			break
+		}
+		plain = plain && unicode.IsPrint(r) && r != utf8.RuneError
+	}
+	text := name[:shown]
+	if !plain {
+		text = strconv.Quote(text)
+	}
+	if shown < len(name) {
+		text += fmt.Sprintf("… (%d bytes)", len(name))
+	}
+	return text
+}
 
 // Printable returns a text for a terminal, all of it, with what is no character as
 // [Short] has it: a name of a file may hold what moves the cursor.

@@ -130,6 +130,12 @@ func (p Packing) Packs(path string) bool {
 	return p == Gzip || p == Zstd || PackingOf(path) != Plain
 }
 
+// Check refuses the path of a file that says another way than p.
+func (p Packing) Check(path string) error {
+	_, err := p.of(path)
+	return err
+}
+
 // of returns how a file is compressed, and an error if its name says otherwise.
 func (p Packing) of(path string) (Packing, error) {
 	named := PackingOf(path)

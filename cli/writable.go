@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// checkWritable refuses, before anything is begun, places at which nothing could be
+// written when it has ended: a file in no folder, or one where a folder stands. Folders
+// around what is made meanwhile count as there. What has no path is not written, and
+// standard output takes one output.
+func checkWritable(made []guard.Output, outputs ...guard.Output) error {
+	stdout := ""
+	for _, o := range outputs {
+		var err error
+		switch {
+		case o.Path == "":
+		case isStdout(o):
+			if stdout != "" {
+				err = fmt.Errorf("%s and %s would both write to standard output; name a file for one", stdout, o.Who)
+			}
+			stdout = o.Who
+		case isDevice(o.Path):
+		default:
+			if err = mayWrite(o, made); err != nil {
+				err = fmt.Errorf("%s %s: %w", o.Who, called.Name(o.Path), err)
+			}
+		}
+		if err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// isStdout reports whether standard output is written. Of a folder - is a name like
+// others.
+func isStdout(o guard.Output) bool {
+	if o.Path == "-" {
+		return !o.Files
+	}
+	switch filepath.Clean(o.Path) {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
+}
+
+// mayWrite looks whether a file, or a folder of files that is made if there is none, can
+// be written.
+func mayWrite(o guard.Output, made []guard.Output) error {
+	path := guard.Resolve(o.Path)
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && o.Files && info.IsDir():
+		return mayAdd(path)
+	case err == nil && o.Files:
+		return errors.New("it is a file, where a folder is needed")
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder, where a file is needed")
+	case !o.Files && os.IsPathSeparator(o.Path[len(o.Path)-1]):
+		return errors.New("it names a folder, where a file is needed")
+	}
+	dir := filepath.Dir(path)
+	info, err = os.Stat(dir)
+	comes := o.Files || slices.ContainsFunc(made, func(m guard.Output) bool { return m.Path != "" && guard.Inside(dir, m.Place()) })
+	for comes && errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s", called.Name(dir))
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file, where a folder is needed", called.Name(dir))
+	}
+	return mayAdd(dir)
+}

@@ -1,0 +1,128 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/larder-data/larder/internal/called"
+)
+
+// Apart refuses two outputs of one piece of work that would be in each other's way: of one
+// place, or one within the other. Folders to which files are added ([Output.Shared]) may
+// be one, and into a folder of files ([Output.Files]) others may write. Places are known
+// as [Inputs.Check] knows them; names that are not there yet are one if they differ in
+// case alone and the file system takes such names for one.
+func Apart(outputs ...Output) error {
+	c := newCheck(context.Background()) // it goes through no folder
+	all := make([]*target, len(outputs))
+	for i, o := range outputs {
+		all[i] = c.target(o, o.Place())
+		for _, other := range all[:i] {
+			if err := apart(other, all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func apart(a, b *target) error {
+	switch aInB, bInA := b.covers(a), a.covers(b); {
+	case aInB && bInA:
+		if a.Shared && b.Shared && !a.Single && !b.Single {
+			return nil
+		}
+		return fmt.Errorf("%s and %s would both write %s; choose another place for one", a.Who, b.Who, a.shown())
+	case bInA && a.isWhole():
+		return inside(b, a)
+	case aInB && b.isWhole():
+		return inside(a, b)
+	}
+	return nil
+}
+
+func inside(in, of *target) error {
+	return fmt.Errorf("%s would write %s within %s, which %s writes; choose another place for one", in.Who, in.shown(), of.shown(), of.Who)
+}
+
+// shown is a place for messages: as it was named, and where that leads.
+func (t *target) shown() string {
+	if filepath.IsAbs(t.Path) && filepath.Clean(t.Path) != t.real {
+		return fmt.Sprintf("%s (%s)", called.Name(t.Path), called.Name(t.real))
+	}
+	return called.Name(t.Path)
+}
+
+// isWhole reports whether all at the place is written, so that nothing else can lie in it.
+func (t *target) isWhole() bool { return t.Single || !t.Files }
+
+// covers reports whether other is or lies in t.
+func (t *target) covers(other *target) bool {
+	return insideFolded(t.real, other.real) || t.info != nil && t.info.IsDir() && holds(other.above, t.info)
+}
+
+// insideFolded is [Inside] for real paths of which what is not there yet may be spelt in
+// two ways.
+func insideFolded(dir, path string) bool {
+	if len(path) < len(dir) || !strings.EqualFold(path[:len(dir)], dir) {
+		return Inside(dir, path)
+	}
+	if Inside(dir, path) {
+		return true
+	}
+	if rest := path[len(dir):]; rest != "" && !os.IsPathSeparator(rest[0]) {
+		return false
+	}
+	for i := range dir {
+		if dir[i] != path[i] {
+			at := strings.LastIndexFunc(dir[:i], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+			if !folds(dir[:at+1]) {
+				return false
+			}
+			break // below, too: it is one file system
+		}
+	}
+	return true
+}
+
+// folds reports whether names that differ in case alone are one in a folder, which may not
+// be there yet: as something in it shows, or in the first folder above that has something.
+var folds = func(dir string) bool {
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		known, is := false, false
+		_ = eachEntry(dir, func(e fs.DirEntry) error {
+			if known, is = foldsName(dir, e.Name()); known {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if known || dir == filepath.Dir(dir) {
+			return is
+		}
+		if known, is = foldsName(filepath.Dir(dir), filepath.Base(dir)); known {
+			return is
+		}
+	}
+}
+
+// foldsName reports whether a name in a folder is known under another case, if it has any
+// letters and is there.
+func foldsName(dir, name string) (known, is bool) {
+	other := strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, name)
+	info, err := os.Lstat(filepath.Join(dir, name))
+	if err != nil || other == name {
+		return false, false
+	}
+	as, err := os.Lstat(filepath.Join(dir, other))
+	return true, err == nil && os.SameFile(info, as)
+}

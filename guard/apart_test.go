@@ -1,0 +1,102 @@
+package guard_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/guard"
+)
+
+// TestApart: two places of which one is, or lies in, the other are refused under whatever
+// names, with the names of both.
+func TestApart(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"there/x/0": "", "link@": "there", "far@": "missing/deep", "file": ""})
+	whole := func(path string) guard.Output { return guard.Output{Path: path} }
+	files := func(path string) guard.Output { return guard.Output{Path: path, Files: true, Shared: true} }
+	one := func(path string) guard.Output {
+		return guard.Output{Path: path, Files: true, Shared: true, Single: true}
+	}
+	adds := func(path string) guard.Output { return guard.Output{Path: path, Shared: true} }
+	for _, c := range []struct {
+		a, b guard.Output
+		want string // "" if they may be
+	}{
+		{whole("np"), whole("np"), "would both write"},
+		{whole("np"), whole("./x/../np"), "would both write"},
+		{whole("np"), whole("np/inside"), "would write"},
+		{whole("np"), whole("np/inside/deep"), "would write"},
+		{whole("np"), whole("npx"), ""},
+		{whole("np"), whole("NP"), ""},
+		{whole("np"), whole("NP/inside"), ""},
+		{whole("there"), whole("link/new"), "would write"},
+		{whole("there"), whole("link"), "would both write"},
+		{whole("missing"), whole("far/new"), "would write"},
+		{whole("far"), whole("missing"), "would write"},
+		{whole("there/x"), whole("there/y"), ""},
+		{whole("file"), whole("file"), "would both write"},
+		{files("np"), whole("np/inside"), ""},
+		{files("np"), one("np/file"), ""},
+		{files("np"), files("np"), ""},
+		{one("np"), one("np"), "would both write"},
+		{one("np"), files("np/file"), "would write"},
+		{whole("np"), one("np/file"), "would write"},
+		{adds("np"), adds("np"), ""},
+		{adds("np"), whole("np"), "would both write"},
+		{adds("np"), adds("np/inside"), "would write"},
+	} {
+		for _, pair := range [][2]guard.Output{{c.a, c.b}, {c.b, c.a}} {
+			a, b := pair[0], pair[1]
+			a.Who, b.Who = "node a", "node b"
+			a.Path, b.Path = dir+"/"+a.Path, dir+"/"+b.Path
+			err := guard.Apart(whole(dir+"/other"), a, b)
+			if (err != nil) != (c.want != "") {
+				t.Errorf("%s and %s: %v, want %q", a.Path, b.Path, err, c.want)
+			}
+			if err == nil {
+				continue
+			}
+			for _, part := range []string{c.want, "node a", "node b"} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%s and %s: %v does not say %q", a.Path, b.Path, err, part)
+				}
+			}
+		}
+	}
+}
+
+// TestApartFolded: of names that are not there yet, too, the file system says whether they
+// are one.
+func TestApartFolded(t *testing.T) {
+	guard.SetFolds(t)
+	dir := t.TempDir()
+	for other, want := range map[string]bool{"NP": true, "NP/inside": true, "Np/a/b": true, "NPx": false, "x": false} {
+		a, b := guard.Output{Path: filepath.Join(dir, "np")}, guard.Output{Path: filepath.Join(dir, other)}
+		if err := guard.Apart(a, b); (err != nil) != want {
+			t.Errorf("np and %s: %v, want an error: %v", other, err, want)
+		}
+		if err := guard.Apart(b, a); (err != nil) != want {
+			t.Errorf("%s and np: %v, want an error: %v", other, err, want)
+		}
+	}
+}
+
+// TestFolds: what a folder has tells how it takes names, and so does what lies above an
+// empty one.
+func TestFolds(t *testing.T) {
+	dir := t.TempDir()
+	want := false
+	if err := os.WriteFile(filepath.Join(dir, "probe"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "PROBE")); err == nil {
+		want = true
+	}
+	for _, name := range []string{".", "none/yet", "123"} {
+		if got := guard.Folds(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s takes names for one that differ in case: %v, want %v", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package remains_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/internal/remains"
+)
+
+// TestMain lets the test binary stand in for a program that is made to end.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("REMAINS_TEST"); dir != "" {
+		end(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// end leaves files behind, clears them, and goes on with what must not be done any more.
+func end(dir string) {
+	file := func(name string) (string, *remains.Remain) {
+		path := filepath.Join(dir, name)
+		if os.WriteFile(path, nil, 0o600) != nil {
+			os.Exit(3)
+		}
+		return path, remains.Add(func() error { return os.Remove(path) })
+	}
+	_, _ = file("left")
+	stays, done := file("stays")
+	done.Done()
+	done.Done()
+	half, late := file("half")
+	tries := 0
+	remains.Add(func() error {
+		if tries++; tries < 3 {
+			return errors.New("somebody is at work on it")
+		}
+		return os.WriteFile(filepath.Join(dir, "third"), nil, 0o600)
+	})
+	go func() {
+		for {
+			if _, err := os.Stat(half); err != nil {
+				break
+			}
+		}
+		late.Done()
+		_ = os.WriteFile(filepath.Join(dir, "published"), nil, 0o600)
+	}()
+	remains.Clear(time.Minute)
+	go func() {
+		remains.Add(func() error { return nil })
+		_ = os.WriteFile(filepath.Join(dir, "begun"), nil, 0o600)
+	}()
+	_ = stays
+	os.Exit(0)
+}
+
+// TestClear: what is left is cleared, though it takes several attempts, and what is done
+// stays; nothing is published or begun then.
+func TestClear(t *testing.T) {
+	dir := t.TempDir()
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), "REMAINS_TEST="+dir)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "stays third" {
+		t.Errorf("there are %q, want what stays, and what the third attempt writes", got)
+	}
+}

@@ -1,0 +1,135 @@
+package mapper
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// collect reads the items that the command left on a desk.
+func (e *execution) collect(d desk) (dataset.Sample, error) {
+	files, err := d.left()
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	var names []string
+	for _, f := range files {
+		name, err := e.itemOf(f, names)
+		if err != nil {
+			return dataset.Sample{}, err
+		}
+		names = append(names, name)
+	}
+	if missing := missing(e.Into, names); len(missing) > 0 {
+		return dataset.Sample{}, fmt.Errorf("the command did not make item %s: have it write a file of that name, such as %s.json, or name only what it makes in into", strings.Join(missing, ", "), missing[0])
+	}
+	fields := make([]dataset.Field, len(files))
+	room := int64(cmp.Or(e.Bytes, maxLeft))
+	for i, f := range files {
+		if fields[i], err = e.take(d, f, &room); err != nil {
+			return dataset.Sample{}, err
+		}
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// itemOf returns the name of an item that the command left, beside others.
+func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err error) {
+	shown := called.Name(f.Name())
+	name, ext, ok := strings.Cut(f.Name(), ".")
+	switch {
+	case !f.Type().IsRegular():
+		err = fmt.Errorf("the command left %s, which is not a regular file; have it write the file itself", shown)
+	case !ok || ext == "":
+		err = fmt.Errorf("the command left %s, which has no extension to say how it is encoded; have it write %s, or another format", shown, called.Name(name+".json"))
+	case !slices.Contains(e.Into, name):
+		err = fmt.Errorf("the command left %s, and item %s is not in its list into: %s", shown, called.Name(name), strings.Join(e.Into, ", "))
+	case slices.Contains(others, name):
+		err = fmt.Errorf("the command left item %s twice, under two extensions; have it leave one", name)
+	}
+	return name, err
+}
+
+// take reads an item that the command left, if there is room for it and it can be read as
+// what its extension says.
+func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, error) {
+	shown := called.Name(f.Name())
+	info, err := f.Info()
+	if err != nil {
+		return dataset.Field{}, unreadable(shown, reason(err))
+	}
+	if *room -= info.Size(); *room < 0 {
+		return dataset.Field{}, fmt.Errorf("the command left files of more than %d bytes, at %s; have it leave less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), shown)
+	}
+	b, err := os.ReadFile(filepath.Join(d.out, f.Name()))
+	if err != nil {
+		return dataset.Field{}, unreadable(shown, reason(err))
+	}
+	name, ext, _ := strings.Cut(f.Name(), ".")
+	it, err := dataset.CheckedBytes(ext, b)
+	if err != nil {
+		return dataset.Field{}, unreadable(shown, err)
+	}
+	return dataset.Field{Key: name, Item: it}, nil
+}
+
+func unreadable(shown string, err error) error {
+	return fmt.Errorf("the command left %s, which cannot be read: %w", shown, err)
+}
+
+// left lists what the command left, in the folder that it was given: not in one that a
+// link leads to.
+func (d desk) left() ([]fs.DirEntry, error) {
+	if err := d.intact(len(d.folders)); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(d.out)
+	if err != nil {
+		return nil, fmt.Errorf("the command left %s such that it cannot be read: %w", d.folders[len(d.folders)-1].called, reason(err))
+	}
+	return files, nil
+}
+
+// intact reports whether the command put something else in the place of one of the first n
+// folders, or removed it.
+func (d desk) intact(n int) error {
+	for _, f := range d.folders[:n] {
+		info, err := os.Lstat(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("the command removed %s; have it leave its files there", f.called)
+		case err != nil:
+			return fmt.Errorf("the command left %s such that it cannot be read: %w", f.called, reason(err))
+		case info.Mode()&fs.ModeSymlink != 0:
+			return fmt.Errorf("the command put a link in the place of %s; have it leave its files in the folder itself", f.called)
+		case !info.IsDir():
+			return fmt.Errorf("the command put a file in the place of %s; have it leave its files in the folder", f.called)
+		}
+	}
+	return nil
+}
+
+// reason is an error of a file without its path, which is that of a folder that is gone
+// when the error is read.
+func reason(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
+		return &commandError{"its rights do not allow it", at}
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// missing are the names that are not there.
+func missing(names, there []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(there, name) })
+}
