@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/key"
 )
 
@@ -29,7 +29,7 @@ func writeMark(dir string, files []string) error {
 	if err != nil {
 		return err
 	}
-	return output.CreateFile(filepath.Join(dir, markName), append(b, '\n'))
+	return filecopy.Create(filepath.Join(dir, markName), append(b, '\n'))
 }
 
 // checkOurs refuses to replace a folder that holds what no sink wrote: a mistyped path

@@ -16,6 +16,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/expression"
@@ -255,13 +256,13 @@ func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	var n int64
 	var err error
 	if ok {
-		if n, _, err = output.Reflink.File(path, file.Path()); err == nil {
+		if n, _, err = filecopy.Reflink.File(path, file.Path()); err == nil {
 			err = file.Check()
 		}
 	} else {
 		var b []byte
 		if b, err = it.Bytes(ctx); err == nil {
-			n, err = int64(len(b)), output.CreateFile(path, b)
+			n, err = int64(len(b)), filecopy.Create(path, b)
 		}
 	}
 	w.bytes.Add(n)

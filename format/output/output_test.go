@@ -173,27 +173,6 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-func TestCopyDoesNotOverwrite(t *testing.T) {
-	dir := t.TempDir()
-	src, dst := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	for _, name := range []string{src, dst} {
-		if err := os.WriteFile(name, []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []output.Copy{output.Reflink, output.HardLink, output.SymbolicLink} {
-		if _, _, err := c.File(dst, src); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: %v", c, err)
-		}
-	}
-	if b, err := os.ReadFile(dst); err != nil || string(b) != dst {
-		t.Errorf("the file holds %q, %v", b, err)
-	}
-	if _, _, err := output.Reflink.File(filepath.Join(dir, "c"), dir); err == nil {
-		t.Error("a folder was copied")
-	}
-}
-
 // TestManyFilesAreTidiedAtOnce: what killed writers of them left goes in one pass, and
 // who writes them afterwards does not look again.
 func TestManyFilesAreTidiedAtOnce(t *testing.T) {

@@ -10,8 +10,7 @@
 // where the system has such, and handed out to one writer only. [WriteFile] does
 // all this for a single file, [StageFolder] for a folder.
 //
-// Where something is there already, [Overwrite] says what becomes of it. An item
-// that lies in a file gets to its place as [Copy] says.
+// Where something is there already, [Overwrite] says what becomes of it.
 //
 // So a reader finds the old content or the new, but for file systems that can
 // neither link nor exchange, where there is a moment between two moves. Nothing

@@ -34,11 +34,6 @@ var mask = func() int {
 	return m
 }()
 
-// clone makes dst share the bytes of src, where the file system can.
-func clone(dst, src *os.File) error {
-	return unix.IoctlFileClone(int(dst.Fd()), int(src.Fd()))
-}
-
 // exchange lets two folders change places. It is unsupported where the file
 // system cannot.
 func exchange(a, b string) error {

@@ -16,8 +16,6 @@ func takeLock(path string) (io.Closer, error) { return os.Open(path) }
 // Umask is the usual mask of permissions.
 func Umask() os.FileMode { return 0o022 }
 
-func clone(_, _ *os.File) error { return errors.ErrUnsupported }
-
 func exchange(_, _ string) error { return errors.ErrUnsupported }
 
 // moveInto is unsupported here.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/underfolder"
 	"github.com/larder-data/larder/pool"
@@ -45,10 +46,10 @@ func open(t testing.TB, dir string) component.Samples {
 func TestCopyPolicies(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_image.png": "not decoded", "data/0_odd.weird": "bytes", "s.yml": "# a comment\na: 1\n"})
 	for _, c := range []struct {
-		copy         output.Copy
+		copy         filecopy.Way
 		same, isLink bool
 	}{
-		{"", false, false}, {output.Reflink, false, false}, {output.HardLink, true, false}, {output.SymbolicLink, true, true},
+		{"", false, false}, {filecopy.Reflink, false, false}, {filecopy.HardLink, true, false}, {filecopy.SymbolicLink, true, true},
 	} {
 		t.Run(string(c.copy), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
@@ -59,7 +60,7 @@ func TestCopyPolicies(t *testing.T) {
 				if b, err := os.ReadFile(out); err != nil || string(b) != want {
 					t.Errorf("%s holds %q, %v", name, b, err)
 				}
-				if output.Linked(out, in) != c.same {
+				if filecopy.Linked(out, in) != c.same {
 					t.Errorf("%s is the source's file: %v, want %v", name, !c.same, c.same)
 				}
 				info, err := os.Lstat(out)
@@ -78,13 +79,13 @@ func TestCopyPolicies(t *testing.T) {
 // asked for, or what is written into one would be in the source.
 func TestLinksBecomeCopies(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
-	for _, link := range []output.Copy{output.HardLink, output.SymbolicLink} {
+	for _, link := range []filecopy.Way{filecopy.HardLink, filecopy.SymbolicLink} {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles} {
 			path := filepath.Join(t.TempDir(), "out")
 			writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: link}, open(t, from))
 			writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: how}, open(t, from))
 			for _, name := range []string{"data/0_a.txt", "s.txt"} {
-				if output.Linked(filepath.Join(path, name), filepath.Join(from, name)) {
+				if filecopy.Linked(filepath.Join(path, name), filepath.Join(from, name)) {
 					t.Errorf("%s, %s: %s is still the source's", link, how, name)
 				}
 			}
@@ -115,7 +116,7 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 	if os.Link(filepath.Join(from, "data/0_a.txt"), path) == nil {
 		t.Skip("there is no second file system")
 	}
-	_, log := writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: output.HardLink}, open(t, from))
+	_, log := writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: filecopy.HardLink}, open(t, from))
 	if strings.Count(log, "links cannot be made") != 1 {
 		t.Errorf("the log is %q", log)
 	}
@@ -127,7 +128,7 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	from := folder(t, map[string]string{"data/0_a.json": "{ \"b\": 1,\n \"a\": 2 }", "data/0_odd.weird": "bytes"})
 	path := filepath.Join(t.TempDir(), "out")
-	sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: output.Rewrite}
+	sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: filecopy.Rewrite}
 	writeCopy(t, sink, open(t, from))
 	if got := files(t, path); got["data/0_a.json"] != `{"a":2,"b":1}` || got["data/0_odd.weird"] != "bytes" {
 		t.Errorf("the folder has %q", got)
@@ -282,7 +283,7 @@ func TestLinkToARelativePath(t *testing.T) {
 	}
 	path := filepath.Join(dir, "deep", "out")
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "a", Item: dataset.File("a.txt", nil)}))
-	writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: output.SymbolicLink}, ds)
+	writeCopy(t, underfolder.Sink{Path: component.Path(path), Copy: filecopy.SymbolicLink}, ds)
 	if got := files(t, path); got["data/0_a.txt"] != "x" {
 		t.Errorf("the folder has %q", got)
 	}
@@ -291,7 +292,7 @@ func TestLinkToARelativePath(t *testing.T) {
 // TestReplacedWhileItIsRead: a dataset that takes the name of the one that is
 // read is not written in part, however files are copied.
 func TestReplacedWhileItIsRead(t *testing.T) {
-	for _, how := range []output.Copy{output.Reflink, output.HardLink, output.SymbolicLink, output.Rewrite} {
+	for _, how := range []filecopy.Way{filecopy.Reflink, filecopy.HardLink, filecopy.SymbolicLink, filecopy.Rewrite} {
 		for _, name := range []string{"", "data"} { // of what is replaced
 			from := folder(t, map[string]string{"data/0_x.txt": "old", "data/1_x.txt": "old", "s.txt": "old"})
 			next := folder(t, map[string]string{"data/0_x.txt": "new", "data/1_x.txt": "new", "s.txt": "new"})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -103,7 +104,7 @@ func writeMark(dir string, m mark) error {
 	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := output.CreateFile(unfinished, append(b, '\n')); err != nil {
+	if err := filecopy.Create(unfinished, append(b, '\n')); err != nil {
 		return err
 	}
 	return os.Rename(unfinished, filepath.Join(dir, markName))

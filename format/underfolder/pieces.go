@@ -15,6 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
@@ -26,7 +27,7 @@ import (
 // Pieces says that names have as many digits as the last position. Links by path are
 // not what they lead to.
 func (s Sink) Pieces(_ context.Context, in component.Samples) (on []string, ok bool, err error) {
-	return []string{strconv.Itoa(digits(in.Len()))}, s.Overwrite == output.Replace && s.Copy != output.SymbolicLink, nil
+	return []string{strconv.Itoa(digits(in.Len()))}, s.Overwrite == output.Replace && s.Copy != filecopy.SymbolicLink, nil
 }
 
 // digits is how many the positions of n samples have.

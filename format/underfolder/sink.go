@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
 )
@@ -29,7 +30,7 @@ func init() {
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the folder to write"`
 	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
-	Copy      output.Copy      `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
+	Copy      filecopy.Way     `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -69,7 +70,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 			group = in.Names[i]
 		}
 		env.Tally.Total.Add(int64(part.Len()))
-		w, err := newWriter(env, into, group, part, cmp.Or(s.Copy, output.Reflink))
+		w, err := newWriter(env, into, group, part, cmp.Or(s.Copy, filecopy.Reflink))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -102,7 +103,7 @@ func (t *target) takeReused() error {
 		if os.Link(was, dst) == nil {
 			continue
 		}
-		if _, _, err := output.Reflink.File(dst, was); err != nil {
+		if _, _, err := filecopy.Reflink.File(dst, was); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
@@ -26,7 +27,7 @@ type writer struct {
 	into  *target
 	group string // folder inside the target, "" for the target itself
 	ds    component.Samples
-	copy  output.Copy
+	copy  filecopy.Way
 	width int
 	there map[string]string // in place: files that are there, by name without extension
 	owned map[string]bool   // in place: keys that samples there have of their own
@@ -52,7 +53,7 @@ type sharing struct {
 	clash   bool // some sample has another item of this key
 }
 
-func newWriter(env *component.Env, into *target, group string, ds component.Samples, copy output.Copy) (*writer, error) {
+func newWriter(env *component.Env, into *target, group string, ds component.Samples, copy filecopy.Way) (*writer, error) {
 	w := &writer{
 		env: env, into: into, group: group, ds: ds, copy: copy,
 		width: digits(ds.Len()), shared: map[string]*sharing{},
@@ -283,7 +284,7 @@ func (w *writer) content(ctx context.Context, it *dataset.Item) (content, error)
 	case !ok:
 	case w.leadsHere(file.Path()):
 		return content{}, fmt.Errorf("refusing to write to %s: %s is read from there (%w)", w.into.path, file.Path(), guard.ErrConflict)
-	case w.copy != output.Rewrite:
+	case w.copy != filecopy.Rewrite:
 		c.source = file.Path()
 	default:
 		v, err := it.Value(ctx)
@@ -319,12 +320,12 @@ func (w *writer) passes(path string) bool {
 // same reports whether a file is as c would be written. A link to its source is
 // not, unless links are wanted: what is written to a copy is not in both.
 func (w *writer) same(ctx context.Context, c content, path string) bool {
-	links := w.copy == output.HardLink || w.copy == output.SymbolicLink
+	links := w.copy == filecopy.HardLink || w.copy == filecopy.SymbolicLink
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&fs.ModeSymlink != 0 && (w.copy != output.SymbolicLink || c.source == "") {
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 && (w.copy != filecopy.SymbolicLink || c.source == "") {
 		return false
 	}
-	if c.source != "" && output.Linked(path, c.source) {
+	if c.source != "" && filecopy.Linked(path, c.source) {
 		return links
 	}
 	have, _, err := key.DigestFile(ctx, path, w.env.Files)
@@ -353,7 +354,7 @@ func (w *writer) create(ctx context.Context, c content, path string) error {
 		return err
 	}
 	w.env.Tally.BytesWritten.Add(int64(len(b)))
-	return output.CreateFile(path, b)
+	return filecopy.Create(path, b)
 }
 
 // noteShared notes that sample i has the shared item f. It reports whether the

@@ -1,4 +1,6 @@
-package output
+// Package filecopy gives a file another place without decoding it: by a link, by
+// sharing its bytes on disk, or by a copy.
+package filecopy
 
 import (
 	"errors"
@@ -12,24 +14,24 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Copy says how the file of an item gets to where a sink writes it.
-type Copy string
+// A Way says how the file of an item gets to where a sink writes it.
+type Way string
 
 // The ways to copy a file. Each falls back to the ones after it, in this order:
 // HardLink or SymbolicLink, then Reflink, then the bytes.
 const (
-	Reflink      Copy = "reflink-or-copy" // a file of its own, sharing bytes on disk where the file system can
-	HardLink     Copy = "hard-link"       // another name of the same file: what is written into one is in both
-	SymbolicLink Copy = "symbolic-link"   // the path of the file
-	Rewrite      Copy = "rewrite"         // decoded and encoded again; a format that cannot be written is an error
+	Reflink      Way = "reflink-or-copy" // a file of its own, sharing bytes on disk where the file system can
+	HardLink     Way = "hard-link"       // another name of the same file: what is written into one is in both
+	SymbolicLink Way = "symbolic-link"   // the path of the file
+	Rewrite      Way = "rewrite"         // decoded and encoded again; a format that cannot be written is an error
 )
 
 // File makes dst, which must not be there, from the file at src without
 // decoding it. It returns how many bytes it copied, and whether that is what
 // was asked for: if not it is a copy instead of a link. A file that changes
 // while it is copied is an error.
-func (c Copy) File(dst, src string) (n int64, asked bool, err error) {
-	switch c {
+func (w Way) File(dst, src string) (n int64, asked bool, err error) {
+	switch w {
 	case HardLink:
 		err = os.Link(guard.Resolve(src), dst)
 	case SymbolicLink:
@@ -84,8 +86,8 @@ func copyFile(dst, src string) (n int64, err error) {
 	return before.Size(), err
 }
 
-// CreateFile makes a file, which must not be there, of the given bytes.
-func CreateFile(path string, b []byte) error {
+// Create makes a file, which must not be there, of the given bytes.
+func Create(path string, b []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
