@@ -54,6 +54,7 @@ func TestEvaluationsAreBounded(t *testing.T) {
 		`let many = map(1..100000, "x"); count(many, (# + "y") in many) == 3`,
 		`let many = map(1..100000, [#]); len(uniq(many)) > 0`,
 		`let long = repeat("ab", 1000000); count(1..100000, long contains "c") > 0`,
+		`repeat("a", 300000) matches "(a?){1000}b"`, `repeat("a", 300000) matches ("(a?){1000}" + "b")`, `let long = repeat("a", 3000000); long matches "(a|b|c+)*d|(x?y){30}"`,
 		`count(1..1000000, "a" matches ("(a{50}){10}" + string(#))) > 0`,
 	} {
 		if _, err := where(t, formula); err == nil || !strings.Contains(err.Error(), "handles more than 64 MiB") && !strings.Contains(err.Error(), "makes more than is allowed") {

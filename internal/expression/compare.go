@@ -158,19 +158,43 @@ func (m *meter) searches(operator string, a, b any) bool {
 	if err != nil {
 		fail("%s", wrongPattern(err))
 	}
-	if b, ok := a.([]byte); ok {
-		return pattern.Match(b)
+	steps, _ := stepsOf(part) // it was read just now
+	bytes, isBytes := a.([]byte)
+	m.looksFor(steps, len(s)+len(bytes))
+	if isBytes {
+		return pattern.Match(bytes)
 	}
 	return pattern.MatchString(s)
 }
 
-// matched is a value in which a pattern that was written out is looked for.
-func (m *meter) matched(v any) any {
+// matched is a value in which a pattern of so many steps that was written out is looked
+// for.
+func (m *meter) matched(v any, steps int) any {
 	if k := kindOf(v); k&(textKind|bytesKind) == 0 {
 		fail("%s", refused("matches", k, textKind, kindName(v), textKind.String()))
 	}
 	m.all(v)
+	s, _ := v.(string)
+	b, _ := v.([]byte)
+	m.looksFor(steps, len(s)+len(b))
 	return v
+}
+
+// looksFor counts that a pattern is looked for: at worst all of its steps are tried at each
+// character, each of which takes as long as to handle half a byte.
+func (m *meter) looksFor(steps, length int) { m.times(int64(steps/2), int64(length)) }
+
+// stepsOf is how many steps the program of a regular expression has.
+func stepsOf(pattern string) (int, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return len(program.Inst), nil
 }
 
 // patternFaults says what is wrong with regular expressions.

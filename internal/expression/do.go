@@ -72,7 +72,7 @@ func (m *meter) reads(what string, args []any) any {
 		}
 		return args[0]
 	case matchedName:
-		return m.matched(args[0])
+		return m.matched(args[0], args[1].(int))
 	case methodName:
 		return m.method(args[0], args[1].(string), args[2:])
 	}

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/expr-lang/expr/file"
 )
@@ -12,7 +13,18 @@ type fault struct{ text string }
 
 func (f *fault) Error() string { return f.text }
 
-func faultf(format string, args ...any) error { return &fault{fmt.Sprintf(format, args...)} }
+func faultf(format string, args ...any) error {
+	for i, a := range args {
+		if s, ok := a.(string); ok && len(s) > mostShown {
+			args[i] = strings.ToValidUTF8(s[:mostShown], "") + "..."
+		}
+	}
+	return &fault{fmt.Sprintf(format, args...)}
+}
+
+// mostShown is how many bytes of a text there are in a message: a name may be made of
+// data.
+const mostShown = 1000
 
 // faultAt is a fault at a place of a formula.
 func faultAt(at file.Location, text string) error {

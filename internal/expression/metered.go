@@ -3,7 +3,6 @@ package expression
 import (
 	"fmt"
 	"math"
-	"regexp/syntax"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -211,11 +210,12 @@ func (m *metered) binary(n *ast.BinaryNode, missing bool) (ast.Node, kinds) {
 			refuse(n, "%s", refused(operator, l, r, l.String(), r.String()))
 		}
 		if pattern, ok := n.Right.(*ast.StringNode); ok && operator == "matches" {
-			if _, err := syntax.Parse(pattern.Value, syntax.Perl); err != nil {
+			steps, err := stepsOf(pattern.Value)
+			if err != nil {
 				refuse(n, "%s", wrongPattern(err))
 			}
 			made := *n
-			made.Left = do(n, matchedName, left)
+			made.Left = do(n, matchedName, left, at(n, &ast.IntegerNode{Value: steps}))
 			return &made, truthKind
 		}
 		if operator == "in" {

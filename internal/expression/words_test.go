@@ -107,6 +107,18 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestMessagesAreShort: also where a name is made of data.
+func TestMessagesAreShort(t *testing.T) {
+	for _, formula := range []string{
+		`mapping_[repeat("a", 5000000)]`, `text_[repeat("é", 5000000)]`, `date(repeat("9", 5000000))`, `int(repeat("x", 5000000))`,
+		`get(list_, repeat("a", 5000000))`, `duration(repeat("h", 5000000))`, `timezone(repeat("h", 5000000))`, `fromJSON(repeat("[", 5000000))`, `"a" matches repeat("[", 5000000)`,
+	} {
+		if _, wrong, _ := evaluated(t, formula); wrong == "" || len(wrong) > 3000 {
+			t.Errorf("%s: an error of %d bytes: %.200s", formula, len(wrong), wrong)
+		}
+	}
+}
+
 // TestValues: what formulas come out as, as JSON.
 func TestValues(t *testing.T) {
 	for formula, want := range map[string]string{
