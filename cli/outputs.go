@@ -58,7 +58,7 @@ func (p *places) sink() (*component.Component, any) {
 func (p *place) print(ctx context.Context, env *component.Env, in component.Data, to io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "larder-print-")
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
 	}
 	remain := remains.Add(func() error { return os.RemoveAll(dir) })
 	defer func() {

@@ -75,7 +75,7 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 	if a.cache == "" {
 		dir, err := os.MkdirTemp("", "larder-timeit-")
 		if err != nil {
-			return failure{err}
+			return failure{fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)}
 		}
 		remain := remains.Add(func() error { return os.RemoveAll(dir) })
 		defer func() {

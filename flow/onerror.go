@@ -53,7 +53,7 @@ func ParseOnError(text string) (OnError, error) {
 	} else if n, err := strconv.Atoi(text); err == nil && n > 0 {
 		return OnError{Skip: true, Most: n}, nil
 	}
-	return OnError{}, fmt.Errorf("%q is not one of %s", text, onErrorForm)
+	return OnError{}, fmt.Errorf("%q is not one of %s, with N from 1 on and P above 0 and up to 100", text, onErrorForm)
 }
 
 // most is how many of n samples may be skipped.

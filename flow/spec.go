@@ -278,7 +278,7 @@ func (p *parser) checkSet(vars map[string]string) {
 	valid := p.settable()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !slices.Contains(valid, name) {
-			p.add(1, 1, fmt.Sprintf("the flow has no variable %q to set%s", name, component.Suggest(name, valid)))
+			p.add(0, 0, fmt.Sprintf("the flow has no variable %q to set%s", name, component.Suggest(name, valid)))
 		}
 	}
 }

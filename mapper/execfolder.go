@@ -51,7 +51,7 @@ func makeRunFolder() (workFolder, string, error) {
 		names := newFolders()
 		dir := filepath.Join(os.TempDir(), names+ofRun)
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return workFolder{}, "", err
+			return workFolder{}, "", fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
 		}
 		// Whoever clears away may have had it first, and ends all of that name.
 		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
@@ -65,7 +65,7 @@ func makeFolder(names string) (workFolder, error) {
 	for {
 		dir, err := os.MkdirTemp("", names)
 		if err != nil {
-			return workFolder{}, err
+			return workFolder{}, fmt.Errorf("%w; temporary folders are in the one that TMPDIR names", err)
 		}
 		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
 			return f, err

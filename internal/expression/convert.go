@@ -15,8 +15,15 @@ import (
 func (m *meter) converts(name string, args []any) (v any, ok bool) {
 	switch name {
 	case "type":
-		if kindOf(args[0]) == wholeKind {
+		switch kindOf(args[0]) {
+		case wholeKind:
 			return "int", true // also of more than 64 bits
+		case timeKind:
+			return "time", true
+		case durationKind:
+			return "duration", true
+		case zoneKind:
+			return "timezone", true
 		}
 		return language(name, args), true
 	case "int":

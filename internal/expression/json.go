@@ -175,6 +175,9 @@ func appendText(b []byte, s string) []byte {
 // readJSON reads a text of JSON as items are read: whole numbers stay what they are, and a
 // name stands once in a mapping.
 func (m *meter) readJSON(s string) any {
+	if hasHalf(s) {
+		fail("the JSON has half of a character (a lone surrogate), which is no text")
+	}
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
 	v, err := m.readValue(d, 0)
@@ -190,6 +193,32 @@ func (m *meter) readJSON(s string) any {
 		fail("%q is no JSON", short(s))
 	}
 	return v
+}
+
+// hasHalf reports whether JSON has one of the two escapes of a character without the other.
+func hasHalf(s string) bool {
+	low := false // is what must come
+	for {
+		at := strings.IndexByte(s, '\\')
+		if at < 0 || at+1 >= len(s) {
+			return low
+		}
+		var half rune
+		if s[at+1] == 'u' && at+6 <= len(s) {
+			if n, err := strconv.ParseUint(s[at+2:at+6], 16, 16); err == nil {
+				half = rune(n)
+			}
+		}
+		isLow := half >= 0xdc00 && half < 0xe000
+		if isLow != low || low && at > 0 {
+			return true
+		}
+		low = half >= 0xd800 && half < 0xdc00
+		s = s[at+2:]
+		if half != 0 {
+			s = s[4:]
+		}
+	}
 }
 
 func (m *meter) readValue(d *json.Decoder, depth int) (any, error) {

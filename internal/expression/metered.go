@@ -406,9 +406,15 @@ func (m *metered) predicate(p *ast.PredicateNode, function string, decides bool)
 func (m *metered) mapping(n *ast.MapNode) ast.Node {
 	made := *n
 	made.Pairs = make([]ast.Node, len(n.Pairs))
+	written := map[string]bool{}
 	for i, p := range n.Pairs {
 		pair := *p.(*ast.PairNode)
-		if _, ok := pair.Key.(*ast.StringNode); !ok {
+		if text, ok := pair.Key.(*ast.StringNode); ok {
+			if written[text.Value] {
+				refuse(pair.Key, "the mapping has the name %q twice", text.Value)
+			}
+			written[text.Value] = true
+		} else {
 			name, k := m.visit(pair.Key, false)
 			if k&textKind == 0 {
 				refuse(pair.Key, "%s", wrongName(k.String()))

@@ -96,10 +96,13 @@ func TestWords(t *testing.T) {
 		`timezone("Local")`:            `the time zone of the machine is not available: what is decided by it cannot be kept; name one, such as "Europe/Paris"`,
 		`fromJSON("{")`:                `"{" is no JSON`,
 		`fromJSON('{"a": 1, "a": 2}')`: `the JSON has the name "a" twice`,
-		`fromBase64("?")`:              `"?" is no base64`,
-		`fromBase64("/w==")`:           `what "/w==" stands for is no text`,
-		"toJSON(infinite)":             "toJSON cannot be done with a number that is infinite; say what stands for it, as in y == 0 ? nil : x / y",
-		"string(image_)":               "string cannot be done with an image",
+		`fromJSON('"a\\ud800"')`:       "the JSON has half of a character (a lone surrogate), which is no text", `fromJSON('"\\udc00"')`: "the JSON has half of a character (a lone surrogate), which is no text",
+		`fromJSON('"\\ud800x\\udc00"')`: "the JSON has half of a character (a lone surrogate), which is no text",
+		"{a: 1, b: 2, a: 3}":            `the mapping has the name "a" twice`,
+		`fromBase64("?")`:               `"?" is no base64`,
+		`fromBase64("/w==")`:            `what "/w==" stands for is no text`,
+		"toJSON(infinite)":              "toJSON cannot be done with a number that is infinite; say what stands for it, as in y == 0 ? nil : x / y",
+		"string(image_)":                "string cannot be done with an image",
 	} {
 		if v, wrong, _ := evaluated(t, formula); wrong != want {
 			t.Errorf("%s is %v: %s\nwant %s", formula, v, wrong, want)
@@ -125,6 +128,8 @@ func TestValues(t *testing.T) {
 		// Texts go by characters.
 		"text_[1]": `"é"`, "text_[-1]": `"o"`, "text_[0:2]": `"hé"`, "text_[-2:]": `"lo"`, "text_[1:99]": `"éllo"`, "text_[3:1]": `""`, "len(text_)": "5",
 		`indexOf(text_, "l")`: "2", `lastIndexOf(text_, "l")`: "3", `indexOf(text_, "x")`: "-1", "get(text_, 1)": `"é"`, "get(text_, 9)": "null",
+
+		`fromJSON('"\\ud83d\\ude00\\\\ud800"')`: `"😀\\ud800"`, `type(date("2026-01-31"))`: `"time"`, `type(duration("1h"))`: `"duration"`,
 
 		// Numbers keep their kind.
 		"2 ** 62": "4611686018427387904", "(-2) ** 63": "-9223372036854775808", "2 ** -1": "0.5", "2.0 ** 3": "8.0", "most / 1": "9223372036854775808.0",

@@ -101,7 +101,7 @@ func damaged(path string, err error) error {
 func spool() (*os.File, error) {
 	f, err := os.CreateTemp("", "larder-rows-*")
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
+		return nil, fmt.Errorf("unpack: %w; temporary files are in the folder that TMPDIR names", err)
 	}
 	_ = os.Remove(f.Name()) // where open files cannot be removed it stays until the folder is cleared
 	return f, nil
