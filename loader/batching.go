@@ -58,10 +58,9 @@ func (p *Plan) checkBatches() error {
 		return errors.New("batches: rows that are split are filled one by one; leave out the window")
 	case !slices.IsSorted(b.Buckets) || len(slices.Compact(slices.Clone(b.Buckets))) != len(b.Buckets):
 		return fmt.Errorf("batches: the bounds of buckets %v do not ascend", b.Buckets)
-	case b.byNumber() && b.Rest == Drop && p.Order == Sequential && p.samples < b.Size:
-		return fmt.Errorf("batches: %d samples are less than one batch of %d, and the rest is dropped", p.samples, b.Size)
 	case b.byNumber():
-		return nil
+		_, err := p.Epoch(0)
+		return err
 	case p.lengths == nil:
 		return errors.New("batches by length need the lengths of all samples; see Lengths")
 	}

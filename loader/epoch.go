@@ -31,14 +31,14 @@ func (p *Plan) Epoch(number uint64) (*Epoch, error) {
 	}
 	drawn, err := p.drawn(number)
 	if err != nil {
-		return nil, fmt.Errorf("loader: epoch %d: %w", number, err)
+		return nil, fmt.Errorf("epoch %d: %w", number, err)
 	}
 	e := &Epoch{plan: p, number: number, drawn: drawn}
 	if !p.Batch.byNumber() {
 		e.table = p.Batch.tabulate(drawn.Len(), func(pos int) int { return p.lengths[drawn.At(pos)] })
 	}
 	if e.Batches(0) == 0 {
-		return nil, fmt.Errorf("loader: epoch %d has %d samples and no batch: the rest is dropped, and it is all there is", number, drawn.Len())
+		return nil, fmt.Errorf("epoch %d has %d samples and no batch: the rest is dropped, and it is all there is", number, drawn.Len())
 	}
 	p.recent = append(p.recent, e)
 	if len(p.recent) > keptTables {
@@ -220,4 +220,22 @@ func (e *Epoch) Reads(from int) (o order.Order, ok bool) {
 		}
 	}
 	return order.Then(order.Affine{Start: from, Step: 1, N: max(0, n-from)}, o), true
+}
+
+// Reads is the order in which samples are read from a state on, in so many epochs, as
+// [Epoch.Reads] has it. An epoch that is further than what is known has no part in it.
+func (p *Plan) Reads(from State, epochs int) (order.Order, bool) {
+	var parts []order.Order
+	for k := range uint64(max(epochs, 0)) {
+		e, err := p.Epoch(from.Epoch + k)
+		if err != nil {
+			return nil, false
+		}
+		o, ok := e.Reads(from.Position)
+		if !ok {
+			return nil, false
+		}
+		parts, from.Position = append(parts, o), 0
+	}
+	return order.Concat(parts...), true
 }

@@ -73,6 +73,9 @@ func TestRanksShareAnEpoch(t *testing.T) {
 	for round := range trial.Rounds(600, 20000) {
 		o := anyPlan(r)
 		p, err := NewPlan(o)
+		if err != nil && strings.Contains(err.Error(), "no batch") {
+			continue
+		}
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}
@@ -299,7 +302,7 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		{"and a row has room for 3", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Row: 3}}},
 		{"keep or drop", PlanOptions{Parts: parts, Batch: Batching{Tokens: 9, Rest: Fill}}},
 		{"do not ascend", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Buckets: []int{3, 3}}}},
-		{"less than one batch", PlanOptions{Parts: parts, Batch: Batching{Size: 5, Rest: Drop}}},
+		{"epoch 0 has 4 samples and no batch", PlanOptions{Parts: parts, Batch: Batching{Size: 5, Rest: Drop}}},
 	} {
 		if _, err := NewPlan(c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q is not said: %v", c.says, err)
