@@ -3,6 +3,7 @@ package loader
 import (
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,7 @@ type State struct {
 const stateVersion = "1"
 
 // mostPosition is more than any position.
-const mostPosition = 1 << 62
+const mostPosition = math.MaxInt >> 1
 
 // String is the state as text: version, plan, seed, epoch and position, with dots
 // between them, the numbers to the base 36.
@@ -63,7 +64,7 @@ func ParseState(text string) (s State, err error) {
 		}
 	}
 	s.Position = int(position)
-	if position >= mostPosition || uint64(s.Position) != position {
+	if position >= mostPosition {
 		return wrong("the position is too large")
 	}
 	return s, nil
