@@ -49,7 +49,7 @@ func elements(a *array.Array) string {
 		v, _ := array.Values[int32](*a)
 		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(a.Data)
+	return fmt.Sprintf("%d", a.Data)
 }
 
 func of[T array.Element](shape []int, values ...T) *array.Array {

@@ -15,8 +15,8 @@ type column struct {
 	options *FieldOptions
 	cells   []cell
 	of      func(i int) string // what a sample is called
-	rows    []Row    // if they are packed
-	row     int      // tokens of one
+	rows    []Row              // if they are packed
+	row     int                // tokens of one
 
 	conversions map[array.DType]*conversion
 	slot        []int // shape of what a sample takes, as it comes out

@@ -45,11 +45,15 @@ func TestLengthsAreKept(t *testing.T) {
 		if err != nil || !slices.Equal(lengths, []int{3, 0, 9}) {
 			t.Errorf("%v %v", lengths, err)
 		}
+		lengths, err = loader.Lengths(t.Context(), ds, loader.LengthOptions{Expression: "len(long) + 1", Larder: l})
+		if err != nil || !slices.Equal(lengths, []int{4, 1, 10}) {
+			t.Errorf("%v %v", lengths, err)
+		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := made.Load(); n != 3 {
+	if n := made.Load(); n != 2*3 { // for the item and for the expression, as they are not kept themselves
 		t.Errorf("%d executions", n)
 	}
 }

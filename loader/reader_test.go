@@ -256,10 +256,10 @@ func TestReadersShareSamples(t *testing.T) {
 
 // countingRooms notes how much memory is out, and how much it ever was.
 type countingRooms struct {
-	mu             sync.Mutex
-	out, most      int64
-	batches, peak  int
-	given, doubled int
+	mu            sync.Mutex
+	out, most     int64
+	batches, peak int
+	given         int
 }
 
 func (c *countingRooms) Take(_ context.Context, n int64) ([]byte, error) {
@@ -431,7 +431,7 @@ func TestTheFirstErrorEnds(t *testing.T) {
 		if s := r.State(); s.Position != 12 {
 			t.Errorf("state %+v", s)
 		}
-		if _, again := r.Next(t.Context()); again != err {
+		if _, again := r.Next(t.Context()); !errors.Is(again, err) {
 			t.Errorf("then %v", again)
 		}
 		r.Close()
