@@ -167,6 +167,7 @@ func (l *numbers) measure(v []any, depth int) bool {
 			continue
 		}
 		dtype, _, ok := number(e)
+		ok = ok && (dtype == array.Int64 || dtype == array.Float64 || dtype == array.Bool)
 		if !ok || depth != len(l.shape)-1 || l.dtype == array.Bool != (dtype == array.Bool) && l.dtype != 0 {
 			return false
 		}

@@ -6,7 +6,7 @@ import "runtime"
 func AwaitUsers(l *Loader, number, users int) {
 	for {
 		l.shelf.mu.Lock()
-		h := l.shelf.of[number]
+		h := l.shelf.of[place{number: number}]
 		there := h != nil && h.users >= users
 		l.shelf.mu.Unlock()
 		if there {

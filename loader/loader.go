@@ -33,6 +33,10 @@ type Data = dataset.Dataset[dataset.Sample]
 type Options struct {
 	// Data are the datasets of the plan's parts, one for each.
 	Data []Data
+	// Epoch returns the datasets of an epoch in place of Data, each as long as its
+	// counterpart: where mappers draw anew in each epoch. It may be nil. It is called by
+	// each reader when it comes to an epoch.
+	Epoch func(ctx context.Context, epoch uint64) ([]Data, error)
 	// Plan says which samples each batch has. The lengths of parts are those of Data and
 	// may be left out, and so may the only part.
 	Plan PlanOptions
@@ -50,7 +54,7 @@ type Options struct {
 	// when its batch is handed out. It may be nil.
 	OnSkip func(s Skip)
 	// Caches are told in which order the samples will be read ([dataset.CachedDataset]),
-	// by the first reader of each epoch.
+	// by each reader of rank 0 as it comes to an epoch.
 	Caches []*dataset.CachedDataset
 }
 
@@ -73,7 +77,7 @@ func New(o Options) (*Loader, error) {
 		return nil, fmt.Errorf("loader: %d datasets and %d parts of the plan; give it one for each", len(o.Data), len(o.Plan.Parts))
 	}
 	parts := append([]Part(nil), o.Plan.Parts...)
-	l := &Loader{options: o, pool: o.Pool, shelf: shelf{of: map[int]*held{}}}
+	l := &Loader{options: o, pool: o.Pool, shelf: shelf{of: map[place]*held{}}}
 	for k, ds := range o.Data {
 		if n := ds.Len(); parts[k].Len != 0 && parts[k].Len != n {
 			return nil, fmt.Errorf("loader: part %d (%s) is to have %d samples, and its dataset has %d", k, parts[k].Name, parts[k].Len, n)
@@ -107,17 +111,43 @@ func New(o Options) (*Loader, error) {
 // Plan returns the loader's plan.
 func (l *Loader) Plan() *Plan { return l.plan }
 
+// An edition is the datasets of an epoch. If they are those of all epochs its number is
+// 0.
+type edition struct {
+	number uint64
+	data   []Data
+}
+
+func (l *Loader) edition(ctx context.Context, epoch uint64) (edition, error) {
+	if l.options.Epoch == nil {
+		return edition{data: l.options.Data}, nil
+	}
+	data, err := l.options.Epoch(ctx, epoch)
+	if err == nil && len(data) != len(l.options.Data) {
+		err = fmt.Errorf("%d datasets, not %d", len(data), len(l.options.Data))
+	}
+	for k := 0; err == nil && k < len(data); k++ {
+		if n, want := data[k].Len(), l.plan.Parts[k].Len; n != want {
+			err = fmt.Errorf("dataset %d has %d samples, and %d in other epochs", k, n, want)
+		}
+	}
+	if err != nil {
+		return edition{}, fmt.Errorf("loader: epoch %d: %w", epoch, err)
+	}
+	return edition{epoch, data}, nil
+}
+
 // sample returns the sample of a number.
-func (l *Loader) sample(ctx context.Context, number int) (dataset.Sample, error) {
-	return l.shelf.take(ctx, number, func() (dataset.Sample, error) {
+func (l *Loader) sample(ctx context.Context, e edition, number int) (dataset.Sample, error) {
+	return l.shelf.take(ctx, place{e.number, number}, func() (dataset.Sample, error) {
 		k := l.plan.key(number)
-		return l.options.Data[k.Part].At(ctx, k.Index)
+		return e.data[k.Part].At(ctx, k.Index)
 	})
 }
 
 // foretell tells the caches what will be read from a state on, to the end of the epoch
 // after it.
-func (l *Loader) foretell(s State) {
+func (l *Loader) foretell(s State, e edition) {
 	if len(l.options.Caches) == 0 {
 		return
 	}
@@ -125,7 +155,7 @@ func (l *Loader) foretell(s State) {
 	if !ok {
 		return
 	}
-	all := dataset.Reorder(dataset.Cat(l.options.Data...), reads)
+	all := dataset.Reorder(dataset.Cat(e.data...), reads)
 	for _, c := range l.options.Caches {
 		if o, ok := dataset.ReadOrder(all, c); ok {
 			c.Expect(o)

@@ -14,6 +14,7 @@ import (
 // A job is a batch in the making. Its methods are called one after another.
 type job struct {
 	loader  *Loader
+	edition edition
 	content Content
 	numbers []int // of the samples that are read
 	own     int   // how many they are; the others repeat them
@@ -30,8 +31,8 @@ type job struct {
 	bytes   int64 // that the batch takes
 }
 
-func (l *Loader) job(c Content) *job {
-	j := &job{loader: l, content: c, own: len(c.Samples) - c.Padding, again: c.Padding == len(c.Samples)}
+func (l *Loader) job(e edition, c Content) *job {
+	j := &job{loader: l, edition: e, content: c, own: len(c.Samples) - c.Padding, again: c.Padding == len(c.Samples)}
 	if j.again {
 		j.own = len(c.Samples)
 	}
@@ -44,7 +45,7 @@ func (l *Loader) job(c Content) *job {
 func (j *job) end() {
 	for i, taken := range j.taken {
 		if taken {
-			j.loader.shelf.give(j.numbers[i])
+			j.loader.shelf.give(place{j.edition.number, j.numbers[i]})
 		}
 	}
 	clear(j.taken)
@@ -95,7 +96,7 @@ func (j *job) declare(ctx context.Context) error {
 func (j *job) find(ctx context.Context, i int) {
 	if !j.taken[i] {
 		j.taken[i] = true
-		j.samples[i], j.errs[i] = j.loader.sample(ctx, j.numbers[i])
+		j.samples[i], j.errs[i] = j.loader.sample(ctx, j.edition, j.numbers[i])
 	}
 }
 

@@ -151,8 +151,13 @@ func (r *Reader) begin() {
 			fail(fmt.Errorf("loader: epoch %d has %d batches for %d ranks, and a last round of fewer is dropped; take smaller batches, or pad the round", state.Epoch, turns.batches, r.options.Ranks))
 			return
 		}
+		edition, err := r.loader.edition(r.ctx, state.Epoch)
+		if err != nil {
+			fail(err)
+			return
+		}
 		if r.options.Rank == 0 {
-			r.loader.foretell(state)
+			r.loader.foretell(state, edition)
 		}
 		for {
 			if r.ahead.begin(r.ctx) != nil {
@@ -165,7 +170,7 @@ func (r *Reader) begin() {
 			c := &coming{made: make(chan struct{}), after: turn.After}
 			number := k
 			k++
-			r.work.Go(func() { r.make(c, number, turn.Content) })
+			r.work.Go(func() { r.make(c, number, edition, turn.Content) })
 			if !send(c) {
 				return
 			}
@@ -186,17 +191,17 @@ var closed = func() chan struct{} {
 }()
 
 // make makes a batch.
-func (r *Reader) make(c *coming, number int, content Content) {
+func (r *Reader) make(c *coming, number int, e edition, content Content) {
 	defer close(c.made)
 	defer r.ahead.passed(r.ctx, number)
 	c.err = errGone
-	c.batch, c.err = r.batch(number, content)
+	c.batch, c.err = r.batch(number, e, content)
 }
 
-func (r *Reader) batch(number int, content Content) (b *Batch, err error) {
+func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err error) {
 	ctx, end := pool.Hold(r.ctx)
 	defer end()
-	j := r.loader.job(content)
+	j := r.loader.job(e, content)
 	defer j.end()
 	if err := j.read(ctx); err != nil {
 		return nil, r.failed(content, err)

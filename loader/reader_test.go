@@ -128,7 +128,7 @@ func sameBatches(got, want []*loader.Batch) error {
 func TestBatchesAreTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	r := trial.Chance(t)
-	for range trial.Rounds(60, 2000) {
+	for range trial.Rounds(60, 1000) {
 		o, _ := anyOptions(r)
 		make := func(workers int) *loader.Loader {
 			o.Pool = pool.New(workers)

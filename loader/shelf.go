@@ -13,7 +13,13 @@ import (
 // same time share it, and with it what is read and decoded of it.
 type shelf struct {
 	mu sync.Mutex
-	of map[int]*held
+	of map[place]*held
+}
+
+// A place is the number of a sample, of the edition of an epoch.
+type place struct {
+	edition uint64
+	number  int
 }
 
 // held is a sample that somebody uses.
@@ -25,14 +31,14 @@ type held struct {
 	err   error
 }
 
-// take returns the sample of a number, found by find if nobody uses it. Whoever got it
+// take returns the sample of a place, found by find if nobody uses it. Whoever got it
 // gives it back, also with an error.
-func (s *shelf) take(ctx context.Context, number int, find func() (dataset.Sample, error)) (dataset.Sample, error) {
+func (s *shelf) take(ctx context.Context, at place, find func() (dataset.Sample, error)) (dataset.Sample, error) {
 	s.mu.Lock()
-	h := s.of[number]
+	h := s.of[at]
 	if h == nil {
 		h = &held{users: 1}
-		s.of[number] = h
+		s.of[at] = h
 		s.mu.Unlock()
 		return s.find(h, find)
 	}
@@ -80,11 +86,11 @@ func (s *shelf) find(h *held, find func() (dataset.Sample, error)) (dataset.Samp
 	return v, err
 }
 
-func (s *shelf) give(number int) {
+func (s *shelf) give(at place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.of[number]
+	h := s.of[at]
 	if h.users--; h.users == 0 {
-		delete(s.of, number)
+		delete(s.of, at)
 	}
 }
