@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/order"
@@ -24,7 +25,7 @@ func bytesOf(n, size int) loader.Data {
 func BenchmarkBatches(b *testing.B) {
 	const n, batch = 4096, 32
 	for _, size := range []int{1 << 10, 100 << 10} {
-		data := bytesOf(min(n, 256<<20/size), size)
+		data := bytesOf(min(n, 64<<20/size), size)
 		b.Run(fmt.Sprintf("loader/%dKB", size>>10), func(b *testing.B) {
 			l, err := loader.New(loader.Options{
 				Data: []loader.Data{data}, Fields: []loader.FieldOptions{{Item: "x", As: loader.Stack}},
@@ -115,4 +116,47 @@ func BenchmarkResume(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkNormalise is batches of 32 images of 224 x 224 as uint8 arrays in memory that
+// become float32, channels first, with mean and deviation. An operation is a batch.
+func BenchmarkNormalise(b *testing.B) {
+	const size, batch = 224, 32
+	a, err := array.New(array.Uint8, []int{size, size, 3}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range a.Data {
+		a.Data[i] = byte(i * 7)
+	}
+	data := dataset.Func(256, func(context.Context, int) (dataset.Sample, error) {
+		return dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("npy", a)}), nil
+	})
+	l, err := loader.New(loader.Options{
+		Data:   []loader.Data{data},
+		Fields: []loader.FieldOptions{{Item: "x", Planar: true, Scale: 1.0 / 255, Mean: []float64{.485, .456, .406}, Deviation: []float64{.229, .224, .225}}},
+		Plan:   loader.PlanOptions{Batch: loader.Batching{Size: batch}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := l.Read(b.Context(), loader.ReadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	b.SetBytes(batch * size * size * 3)
+	b.ReportAllocs()
+	for done := 0; done < b.N; {
+		for got, err := range r.Batches(b.Context()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			got.Release()
+			if done++; done == b.N {
+				break
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*batch), "us/sample")
 }

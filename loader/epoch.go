@@ -111,8 +111,9 @@ type Row []Piece
 
 // A Piece is the tokens of a sample from one up to another.
 type Piece struct {
-	Sample   int `json:"sample"` // which of the batch's
-	From, To int
+	Sample int `json:"sample"` // which of the batch's
+	From   int `json:"from"`
+	To     int `json:"to"`
 }
 
 // Content returns the k-th batch, of those from a position on.

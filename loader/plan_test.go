@@ -239,6 +239,35 @@ func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 	}
 }
 
+// TestHugePlansAreResumedAtOnce: batches by number need neither time nor memory for the
+// samples before them.
+func TestHugePlansAreResumedAtOnce(t *testing.T) {
+	const n = 1 << 40
+	for _, kind := range []Kind{Sequential, Shuffled, Replaced} {
+		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: n - 5}, {Len: 5}}, Order: kind, Batch: Batching{Size: 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := p.StartOf(1 << 50)
+		from.Position = n / 2
+		if err := p.Check(from); err != nil {
+			t.Fatal(err)
+		}
+		turns, err := p.turns(from, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turn, ok := turns.take()
+		if !ok || turn.From != n/2+3 || turn.After.Position != n/2+6 || len(turn.Samples) != 3 {
+			t.Errorf("%v: %+v", kind, turn)
+		}
+		from.Position = n - 4
+		if rest := whole(t, p, from); len(rest) != 2 || len(rest[1].Samples) != 1 || rest[1].After != p.StartOf(1<<50+1) {
+			t.Errorf("%v: %+v", kind, rest)
+		}
+	}
+}
+
 // TestStatesOfOtherPlansAreRefused: what differs is said, each by itself.
 func TestStatesOfOtherPlansAreRefused(t *testing.T) {
 	base := PlanOptions{Parts: []Part{{Name: "a", Len: 20, Identity: "x", Lengths: make([]int, 20), Weight: 1}}, Seed: 1, Order: Shuffled, Batch: Batching{Size: 2, Tokens: 8}}
