@@ -26,32 +26,74 @@ import (
 // The array shares the memory of a Gray, GrayAlpha, NRGBA or CMYK image whose
 // rows lie without gaps, where its pixels are wanted as they are.
 func FromImage(img image.Image, channels int) (*Array, error) {
-	if _, endless := img.(*image.Uniform); endless {
-		return nil, errors.New("an image.Uniform has no size; draw it onto an image that has one")
-	}
-	shape := []int{img.Bounds().Dy(), img.Bounds().Dx()}
-	n, dtype := Channels(img)
-	asIs := channels == 0
-	switch {
-	case asIs && n == 1:
-	case asIs:
-		shape = append(shape, n)
-	case channels < 0 || channels > 4:
-		return nil, fmt.Errorf("an image has 1 to 4 channels, not %d", channels)
-	default:
-		n, shape = channels, append(shape, channels)
-	}
-	if asIs && clear(img) {
-		return nil, fmt.Errorf("a %T with pixels that are not opaque; ask for 4 channels, or make it an image.NRGBA", img)
-	}
-	if data, ok := shared(img, n, asIs); ok {
-		return New(dtype, shape, data)
-	}
-	size, err := Bytes(dtype, shape)
+	l, err := layoutOf(img, channels)
 	if err != nil {
 		return nil, err
 	}
-	return New(dtype, shape, appendPixels(make([]byte, 0, size), img, n, dtype, asIs))
+	if data, ok := shared(img, l.channels, l.asIs); ok {
+		return New(l.dtype, l.shape, data)
+	}
+	size, err := Bytes(l.dtype, l.shape)
+	if err != nil {
+		return nil, err
+	}
+	return New(l.dtype, l.shape, l.append(make([]byte, 0, size), img))
+}
+
+// ImageShape returns the type and the shape of what [FromImage] makes, without a look
+// at the pixels.
+func ImageShape(img image.Image, channels int) (DType, []int, error) {
+	l, err := shapeOf(img, channels)
+	return l.dtype, l.shape, err
+}
+
+// AppendImage appends the elements of what [FromImage] makes.
+func AppendImage(dst []byte, img image.Image, channels int) ([]byte, error) {
+	l, err := layoutOf(img, channels)
+	if err != nil {
+		return dst, err
+	}
+	return l.append(dst, img), nil
+}
+
+// A pixelLayout is how the pixels of an image become an array.
+type pixelLayout struct {
+	dtype    DType
+	shape    []int
+	channels int
+	asIs     bool // they are those of the type of image
+}
+
+func (l pixelLayout) append(dst []byte, img image.Image) []byte {
+	return appendPixels(dst, img, l.channels, l.dtype, l.asIs)
+}
+
+// layoutOf refuses images with pixels that do not become what their type says.
+func layoutOf(img image.Image, channels int) (pixelLayout, error) {
+	l, err := shapeOf(img, channels)
+	if err == nil && l.asIs && clear(img) {
+		err = fmt.Errorf("a %T with pixels that are not opaque; ask for 4 channels, or make it an image.NRGBA", img)
+	}
+	return l, err
+}
+
+func shapeOf(img image.Image, channels int) (l pixelLayout, err error) {
+	if _, endless := img.(*image.Uniform); endless {
+		return l, errors.New("an image.Uniform has no size; draw it onto an image that has one")
+	}
+	l.shape = []int{img.Bounds().Dy(), img.Bounds().Dx()}
+	l.channels, l.dtype = Channels(img)
+	l.asIs = channels == 0
+	switch {
+	case l.asIs && l.channels == 1:
+	case l.asIs:
+		l.shape = append(l.shape, l.channels)
+	case channels < 0 || channels > 4:
+		return l, fmt.Errorf("an image has 1 to 4 channels, not %d", channels)
+	default:
+		l.channels, l.shape = channels, append(l.shape, channels)
+	}
+	return l, nil
 }
 
 // Channels returns the channels that the type of an image stands for, and

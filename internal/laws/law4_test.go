@@ -27,6 +27,7 @@ var bounded = law{
 		"store/disk.TestPinnedBeyondTheCap":                  "what is pinned stays, and does not make each write collect",
 		"cli.TestCacheSizeIsKept":                            "the size given on the command line is kept",
 		".TestDoPassesThroughWhenTheStoreIsFull":             "on a full disk results are computed and handed out",
+		"loader.TestAheadIsBounded":                          "batches that are ahead of who uses them are bounded, in number and in bytes",
 		"pool.TestStreamKeepsOrderAndHoldsBack":              "a slow consumer holds the workers of a stream back",
 
 		"dataset.TestCacheBytesFollowReads":            "a byte bound counts the values that are read of a sample later",
@@ -49,6 +50,7 @@ var bounded = law{
 		"dataset.TestLargeValuesAreLetGo":              "a large value goes when the maker that read it is done",
 	},
 	mutations: []mutation{
+		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes)", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
 		{"recorded inputs grow without end", "recorded.go", "	return t[:min(len(t), maxRecorded)]\n", "	return t\n", []string{".TestRecordedInputsAreBounded"}},
 		{"a cache ignores its bound in bytes", "cache/cache.go", "o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes", "o.Bytes < 0", []string{"cache.TestBoundsHold"}},

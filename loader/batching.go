@@ -1,0 +1,215 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Batching says how samples, in the order in which they are drawn, are put into batches.
+// The zero Batching is refused: it has no bound.
+type Batching struct {
+	// Size is how many samples a batch has at most, or how many rows.
+	Size int
+	// Tokens bounds what the lengths of a batch's samples add up to, if it is more than
+	// 0; with CountPadding, what they take when all are as long as the longest.
+	Tokens       int
+	CountPadding bool
+	// Buckets are lengths, ascending: samples shorter than the first are put together,
+	// those shorter than the second, and so on, and those that are left. A batch comes
+	// where its bucket is full, those that are not full at the end of the epoch.
+	Buckets []int
+	// Row packs samples into rows of so many tokens. Each sample goes into the first of
+	// the open rows that has room for it; if there is none it opens one, and where
+	// Window rows are open (0 stands for 32) the oldest is closed for it.
+	Row, Window int
+	// Split fills rows to the last token: all samples one after another, cut where a row
+	// ends. What does not fit goes on in the next row, which may be of the next batch.
+	Split bool
+	// Rest says what the last batches are; of rows, Fill adds empty ones.
+	Rest Rest
+}
+
+// byNumber says that a batch is a number of samples that are drawn one after another.
+func (b Batching) byNumber() bool { return b.Tokens == 0 && len(b.Buckets) == 0 && b.Row == 0 }
+
+const defaultWindow = 32
+
+func (p *Plan) checkBatches() error {
+	b := p.Batch
+	switch {
+	case b.Size < 0 || b.Tokens < 0 || b.Row < 0 || b.Window < 0:
+		return errors.New("batches: a number is below 0")
+	case b.Size > 1<<30 || b.Row > 1<<30 || b.Window > 1<<20:
+		return errors.New("batches: a number is too large; 2^30 samples, rows and tokens of a row and 2^20 open rows are the most")
+	case b.Size == 0 && b.Tokens == 0:
+		return errors.New("batches have no bound; say how many samples one has, or how many tokens")
+	case b.Rest < Keep || b.Rest > Fill:
+		return fmt.Errorf("batches: there is no rest %d", b.Rest)
+	case b.CountPadding && b.Tokens == 0:
+		return errors.New("batches: padding is counted of a number of tokens; give that, too")
+	case b.Rest == Fill && b.Tokens > 0:
+		return errors.New("batches of a number of tokens are never full to the last one; keep or drop the rest")
+	case b.Row > 0 && (b.Tokens > 0 || len(b.Buckets) > 0):
+		return errors.New("batches of rows have a size and no number of tokens or buckets; leave these out")
+	case b.Row == 0 && (b.Split || b.Window > 0):
+		return errors.New("batches: only rows are split and have a window; say how many tokens a row has")
+	case b.Split && b.Window > 0:
+		return errors.New("batches: rows that are split are filled one by one; leave out the window")
+	case !slices.IsSorted(b.Buckets) || len(slices.Compact(slices.Clone(b.Buckets))) != len(b.Buckets):
+		return fmt.Errorf("batches: the bounds of buckets %v do not ascend", b.Buckets)
+	case b.byNumber():
+		_, err := p.Epoch(0)
+		return err
+	case p.lengths == nil:
+		return errors.New("batches by length need the lengths of all samples; see Lengths")
+	}
+	return p.checkLengths()
+}
+
+// checkLengths refuses samples that fit into no batch.
+func (p *Plan) checkLengths() error {
+	most, what := p.Batch.Tokens, "a batch"
+	if p.Batch.Row > 0 && !p.Batch.Split {
+		most, what = p.Batch.Row, "a row"
+	}
+	total := 0
+	for pos := range p.samples {
+		i := p.pick.At(pos)
+		n := p.lengths[i]
+		switch {
+		case n < 0 || n > mostPosition-total:
+			return fmt.Errorf("%s has length %d", p.describe(i), n)
+		case most > 0 && n > most:
+			return fmt.Errorf("%s has length %d, and %s has room for %d; raise that, or leave the sample out", p.describe(i), n, what, most)
+		}
+		total += n
+	}
+	return nil
+}
+
+// A table lists the batches of an epoch, where they depend on lengths.
+type table struct {
+	emitted []int // positions drawn, in the order in which they are handed out; nil: as they are drawn
+	starts  []int // of each batch, a position handed out, and the end of the last
+	rows    []int // of each row, likewise
+	tokens  []int // of split rows: the end of each sample among all tokens
+}
+
+// tabulate makes the table of n draws whose lengths are known.
+func (b Batching) tabulate(n int, length func(pos int) int) *table {
+	switch {
+	case b.Split:
+		return b.chain(n, length)
+	case b.Row > 0:
+		return b.pack(n, length)
+	}
+	return b.fill(n, length)
+}
+
+// A heap of samples that are to be one batch.
+type heap struct {
+	positions      []int
+	total, longest int
+}
+
+// fits reports whether a sample of that length may be added.
+func (b Batching) fits(h *heap, length int) bool {
+	switch {
+	case b.Size > 0 && len(h.positions) == b.Size:
+		return false
+	case b.Tokens == 0:
+		return true
+	case b.CountPadding:
+		return max(h.longest, length) <= b.Tokens/(len(h.positions)+1)
+	}
+	return h.total+length <= b.Tokens
+}
+
+// fill puts samples into batches, by bucket.
+func (b Batching) fill(n int, length func(pos int) int) *table {
+	t := &table{starts: []int{0}, emitted: make([]int, 0, n)}
+	heaps := make([]heap, len(b.Buckets)+1)
+	emit := func(h *heap) {
+		t.emitted = append(t.emitted, h.positions...)
+		t.starts = append(t.starts, len(t.emitted))
+		*h = heap{positions: h.positions[:0]}
+	}
+	for pos := range n {
+		l := length(pos)
+		k, exact := slices.BinarySearch(b.Buckets, l)
+		if exact {
+			k++
+		}
+		h := &heaps[k]
+		if !b.fits(h, l) {
+			emit(h)
+		}
+		h.positions, h.total, h.longest = append(h.positions, pos), h.total+l, max(h.longest, l)
+		if len(h.positions) == b.Size {
+			emit(h)
+		}
+	}
+	for k := range heaps {
+		if len(heaps[k].positions) > 0 && b.Rest != Drop {
+			emit(&heaps[k])
+		}
+	}
+	if len(b.Buckets) == 0 {
+		t.emitted = nil
+	}
+	return t
+}
+
+// pack puts samples into rows, first fit.
+func (b Batching) pack(n int, length func(pos int) int) *table {
+	t := &table{rows: []int{0}, starts: []int{0}, emitted: make([]int, 0, n)}
+	window := b.Window
+	if window == 0 {
+		window = defaultWindow
+	}
+	close := func(h heap) {
+		t.emitted = append(t.emitted, h.positions...)
+		t.rows = append(t.rows, len(t.emitted))
+		if (len(t.rows)-1)%b.Size == 0 {
+			t.starts = append(t.starts, len(t.emitted))
+		}
+	}
+	var open []heap
+	for pos := range n {
+		l := length(pos)
+		k := slices.IndexFunc(open, func(h heap) bool { return h.total+l <= b.Row })
+		if k < 0 && len(open) == window {
+			close(open[0])
+			open = append(open[:0], open[1:]...)
+		}
+		if k < 0 {
+			k, open = len(open), append(open, heap{})
+		}
+		open[k].positions, open[k].total = append(open[k].positions, pos), open[k].total+l
+	}
+	for _, h := range open {
+		close(h)
+	}
+	if last := t.starts[len(t.starts)-1]; last < len(t.emitted) && b.Rest != Drop {
+		t.starts = append(t.starts, len(t.emitted))
+	}
+	return t
+}
+
+// chain puts samples one after another; positions are tokens.
+func (b Batching) chain(n int, length func(pos int) int) *table {
+	t := &table{tokens: make([]int, n), starts: []int{0}}
+	total := 0
+	for pos := range n {
+		total += length(pos)
+		t.tokens[pos] = total
+	}
+	for end := b.Size * b.Row; end <= total; end += b.Size * b.Row {
+		t.starts = append(t.starts, end)
+	}
+	if t.starts[len(t.starts)-1] < total && b.Rest != Drop {
+		t.starts = append(t.starts, total)
+	}
+	return t
+}

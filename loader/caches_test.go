@@ -1,0 +1,50 @@
+package loader_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/loader"
+	"github.com/larder-data/larder/order"
+)
+
+// TestCachesKnowWhatIsRead: a cache that is told keeps what is read again, where one that
+// is not has nearly nothing of it. What may be hit at most is counted one read after
+// another.
+func TestCachesKnowWhatIsRead(t *testing.T) {
+	const n, room, epochs = 600, 150, 4
+	for _, kind := range []loader.Kind{loader.Shuffled, loader.Replaced} {
+		misses := func(told bool) int64 {
+			var made atomic.Int64
+			ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+				made.Add(1)
+				return sampleOf(i, 2), nil
+			})
+			cached, err := dataset.Cached(ds, cache.Options{Policy: "lru", Size: room}, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The samples are read in another order than they are kept in.
+			backwards := dataset.Reorder[dataset.Sample](cached, order.Reverse(n))
+			o := loader.Options{Data: []loader.Data{backwards}, Plan: loader.PlanOptions{Order: kind, Batch: loader.Batching{Size: 10}}}
+			if told {
+				o.Caches = []*dataset.CachedDataset{cached}
+			}
+			l, err := loader.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read(t, l, loader.ReadOptions{Epochs: epochs, Ahead: 2})
+			return made.Load()
+		}
+		told, untold := misses(true), misses(false)
+		t.Logf("%v: %d of %d reads missed, %d untold", kind, told, n*epochs, untold)
+		least := int64(n + (epochs-1)*(n-room)) // of a shuffle
+		if kind == loader.Shuffled && (told < least || told > least+least/20) || told > untold*9/10 {
+			t.Errorf("%v: %d reads missed, and %d that were not told", kind, told, untold)
+		}
+	}
+}

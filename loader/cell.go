@@ -1,0 +1,225 @@
+package loader
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
+)
+
+// A cell is what one sample has for one field: elements of an array or of an image, or
+// text.
+type cell struct {
+	natural Form // what it is by itself: Stack, Text, Bytes or JSON
+	dtype   array.DType
+	shape   []int
+	data    []byte      // elements, or what Text, Bytes and JSON have
+	text    string      // of Text, in place of data
+	img     image.Image // elements, in place of data
+	scalar  [8]byte     // data of a number
+}
+
+// cellOf reads an item for a field.
+func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err error) {
+	if f.As == Bytes {
+		c.natural = Bytes
+		c.data, err = it.Bytes(ctx)
+		return c, err
+	}
+	v, err := it.Value(ctx)
+	if err != nil {
+		return c, err
+	}
+	if f.As == JSON {
+		err = c.json(v)
+		return c, err
+	}
+	return c, c.set(f, v)
+}
+
+func (c *cell) set(f *FieldOptions, v any) (err error) {
+	c.natural = Stack
+	switch v := v.(type) {
+	case string:
+		c.natural, c.text = Text, v
+	case []byte:
+		c.natural, c.dtype, c.shape, c.data = Bytes, array.Uint8, []int{len(v)}, v
+	case *array.Array:
+		err = v.Validate()
+		c.dtype, c.shape, c.data = v.DType, v.Shape, v.Data
+	case array.Array:
+		err = v.Validate()
+		c.dtype, c.shape, c.data = v.DType, v.Shape, v.Data
+	case image.Image:
+		c.img = v
+		c.dtype, c.shape, err = array.ImageShape(v, f.Channels)
+	case []any:
+		if !c.list(v) {
+			err = c.json(v)
+		}
+	default:
+		if dtype, bits, ok := number(v); ok {
+			c.dtype = dtype
+			binary.LittleEndian.PutUint64(c.scalar[:], bits)
+		} else {
+			err = c.json(v)
+		}
+	}
+	return err
+}
+
+// elements are the bytes of an array that is no image.
+func (c *cell) elements() []byte {
+	if c.data == nil && c.shape == nil {
+		return c.scalar[:c.dtype.Size()]
+	}
+	return c.data
+}
+
+// size is how many bytes Text, Bytes and JSON take.
+func (c *cell) size() int { return len(c.data) + len(c.text) }
+
+var jsonCodec, _ = codec.ByExtension("json")
+
+func (c *cell) json(v any) (err error) {
+	c.natural = JSON
+	c.data, err = jsonCodec.Encode(v)
+	return err
+}
+
+// number is the type and the bits of a number, as they lie in an array.
+func number(v any) (array.DType, uint64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return array.Int64, uint64(v), true
+	case int:
+		return array.Int64, uint64(v), true
+	case float64:
+		return array.Float64, math.Float64bits(v), true
+	case bool:
+		if v {
+			return array.Bool, 1, true
+		}
+		return array.Bool, 0, true
+	case float32:
+		return array.Float32, uint64(math.Float32bits(v)), true
+	case int8:
+		return array.Int8, uint64(uint8(v)), true
+	case int16:
+		return array.Int16, uint64(uint16(v)), true
+	case int32:
+		return array.Int32, uint64(uint32(v)), true
+	case uint8:
+		return array.Uint8, uint64(v), true
+	case uint16:
+		return array.Uint16, uint64(v), true
+	case uint32:
+		return array.Uint32, uint64(v), true
+	case uint64:
+		return array.Uint64, v, true
+	}
+	return 0, 0, false
+}
+
+// list makes an array of lists of numbers, as documents have them: int64 of whole
+// numbers, float64 if some are not, bool. Lists of unequal lengths it leaves alone.
+func (c *cell) list(v []any) bool {
+	l := numbers{}
+	if !l.measure(v, 0) || l.dtype == 0 {
+		return false
+	}
+	l.data = make([]byte, 0, l.n*l.dtype.Size())
+	l.append(v)
+	c.dtype, c.shape, c.data = l.dtype, l.shape, l.data
+	return true
+}
+
+// numbers are an array in the making.
+type numbers struct {
+	dtype array.DType
+	shape []int
+	n     int
+	data  []byte
+}
+
+// measure finds shape and type, or that there are none.
+func (l *numbers) measure(v []any, depth int) bool {
+	if depth == array.MaxRank {
+		return false
+	}
+	switch {
+	case depth == len(l.shape) && l.n == 0:
+		l.shape = append(l.shape, len(v))
+	case depth >= len(l.shape) || l.shape[depth] != len(v):
+		return false
+	}
+	for _, e := range v {
+		if in, ok := e.([]any); ok {
+			if !l.measure(in, depth+1) {
+				return false
+			}
+			continue
+		}
+		dtype, _, ok := number(e)
+		ok = ok && (dtype == array.Int64 || dtype == array.Float64 || dtype == array.Bool)
+		if !ok || depth != len(l.shape)-1 || l.dtype == array.Bool != (dtype == array.Bool) && l.dtype != 0 {
+			return false
+		}
+		if dtype == array.Float64 || l.dtype == 0 {
+			l.dtype = dtype
+		}
+		l.n++
+	}
+	return true
+}
+
+func (l *numbers) append(v []any) {
+	for _, e := range v {
+		switch e := e.(type) {
+		case []any:
+			l.append(e)
+		case bool:
+			_, bits, _ := number(e)
+			l.data = append(l.data, byte(bits))
+		default:
+			dtype, bits, _ := number(e)
+			if l.dtype == array.Float64 && dtype == array.Int64 {
+				bits = math.Float64bits(float64(int64(bits)))
+			}
+			l.data = binary.LittleEndian.AppendUint64(l.data, bits)
+		}
+	}
+}
+
+// formOf is how the cells of a column are laid out.
+func formOf(c *column) (Form, error) {
+	form := c.options.As
+	if form == Auto {
+		form = c.cells[0].natural
+	}
+	arrays := form == Stack || form == Pad || form == List || form == Packed
+	for i := range c.cells {
+		in := &c.cells[i]
+		if in.natural != form && (!arrays || in.natural == Text || in.natural == JSON) {
+			return 0, fmt.Errorf("field %s: %s has %s, which cannot be laid out as %v; declare how its values are to be", c.options.name(), c.of(i), in, form)
+		}
+	}
+	return form, nil
+}
+
+// String says what a cell has, for an error message.
+func (c *cell) String() string {
+	switch c.natural {
+	case Text:
+		return "text"
+	case JSON:
+		return "a document"
+	}
+	return fmt.Sprint(c.dtype, " ", slices.Clip(c.shape))
+}

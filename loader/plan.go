@@ -1,0 +1,263 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/larder-data/larder/order"
+)
+
+// A Kind is the kind of order in which an epoch has its samples.
+type Kind int
+
+// The kinds of orders. All are functions of seed, epoch and position.
+const (
+	// Sequential: as the samples lie, one part after another, the same in each epoch.
+	Sequential Kind = iota
+	// Shuffled: each sample once, in another random order in each epoch.
+	Shuffled
+	// Replaced: drawn with replacement, of the parts by weight, else of all samples.
+	Replaced
+	// Mixed: the parts by weight, each of them in shuffled passes ([order.Blend]).
+	Mixed
+)
+
+var kinds = []string{"sequential", "shuffled", "with replacement", "mixed"}
+
+func (k Kind) String() string {
+	if k < 0 || int(k) >= len(kinds) {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return kinds[k]
+}
+
+// A Part is one of the datasets that samples are drawn of, as a plan sees it.
+type Part struct {
+	Name string // for errors and states
+	Len  int    // samples
+	// Identity names the samples, as the digest of [dataset.Fingerprint] does. A state is
+	// refused where it is another; empty says nothing.
+	Identity string
+	// Only says which samples there are, and in which sequential order; nil is all of
+	// them. Whole numbers below 0 and from Len on are refused.
+	Only order.Order
+	// Weight is the part's share of the draws, relative to those of the others. It is
+	// for Mixed, and for Replaced, where no part may have one.
+	Weight float64
+	// Lengths are those of all samples, where batches depend on them ([Lengths]).
+	Lengths []int
+}
+
+// PlanOptions say which samples each batch has.
+type PlanOptions struct {
+	Parts []Part
+	Order Kind
+	Seed  uint64
+	// Draws is how many samples an epoch has, of orders Replaced (0: as many as there
+	// are) and Mixed.
+	Draws int
+	// Stop says where an epoch of order Mixed ends.
+	Stop  order.Stop
+	Batch Batching
+	// Round says what the last round of an epoch is, if it has fewer batches than there
+	// are ranks.
+	Round Round
+}
+
+// A Rest is what becomes of samples that are too few for a batch.
+type Rest int
+
+// What can become of a rest.
+const (
+	Keep Rest = iota // it is a smaller batch
+	Drop             // it is in none
+	Fill             // it is filled up with its own samples, from the first on, which count as padding
+)
+
+// A Round is what becomes of the last batches of an epoch, where these are too few for
+// all ranks.
+type Round int
+
+// What can become of the last round.
+const (
+	// PadRound: the ranks without a batch get the last one again, all of it padding. So
+	// all ranks have equally many batches, and no sample is lost.
+	PadRound Round = iota
+	// DropRound: nobody gets any of them.
+	DropRound
+	// UnevenRound: the ranks without a batch have one less than the others.
+	UnevenRound
+)
+
+// A Plan says which samples each batch of each epoch has. It is a function of its
+// options and may be used by many goroutines.
+type Plan struct {
+	PlanOptions
+	samples int         // that can be drawn
+	starts  []int       // of each part, the number of its first sample
+	pick    order.Order // from positions among the samples that can be drawn to their numbers
+	lengths []int       // by number of the sample, if they are known
+	pools   []order.Pool
+	print   Fingerprint
+
+	mu     sync.Mutex
+	recent []*Epoch // of which there are tables: the last few
+}
+
+// NewPlan checks the options, and refuses what cannot be.
+func NewPlan(o PlanOptions) (*Plan, error) {
+	p := &Plan{PlanOptions: o}
+	p.Parts = slices.Clone(o.Parts)
+	if err := p.take(); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	if err := p.checkOrder(); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	if err := p.checkBatches(); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	p.print = p.fingerprint()
+	return p, nil
+}
+
+// take numbers the samples of all parts.
+func (p *Plan) take() error {
+	if len(p.Parts) == 0 {
+		return errors.New("no parts; give it a dataset")
+	}
+	var picks []order.Order
+	next, known := 0, true
+	for k, part := range p.Parts {
+		switch {
+		case part.Len < 0 || part.Len > mostPosition-next:
+			return fmt.Errorf("part %d (%s) has %d samples", k, part.Name, part.Len)
+		case part.Lengths != nil && len(part.Lengths) != part.Len:
+			return fmt.Errorf("part %d (%s) has %d samples and %d lengths", k, part.Name, part.Len, len(part.Lengths))
+		}
+		pick, n := order.Identity(part.Len), part.Len
+		if part.Only != nil {
+			if err := checkOnly(part); err != nil {
+				return fmt.Errorf("part %d (%s): %w", k, part.Name, err)
+			}
+			pick, n = part.Only, part.Only.Len()
+		}
+		picks = append(picks, moved{pick, next})
+		p.pools = append(p.pools, order.Pool{N: n, Weight: part.Weight})
+		p.starts = append(p.starts, next)
+		known = known && (part.Lengths != nil || part.Len == 0)
+		next, p.samples = next+part.Len, p.samples+n
+	}
+	p.pick = order.Concat(picks...)
+	if p.samples == next && !slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Only != nil }) {
+		p.pick = order.Identity(next)
+	}
+	if known {
+		for _, part := range p.Parts {
+			p.lengths = append(p.lengths, part.Lengths...)
+		}
+	}
+	return nil
+}
+
+func checkOnly(part Part) error {
+	for pos := range part.Only.Len() {
+		if i := part.Only.At(pos); i < 0 || i >= part.Len {
+			return fmt.Errorf("only: there is no sample %d of %d", i, part.Len)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) checkOrder() error {
+	switch {
+	case p.Order < Sequential || p.Order > Mixed:
+		return fmt.Errorf("there is no order %v", p.Order)
+	case p.Draws < 0 || p.Draws > mostPosition:
+		return fmt.Errorf("cannot draw %d samples", p.Draws)
+	case p.Draws != 0 && (p.Order == Sequential || p.Order == Shuffled):
+		return fmt.Errorf("an epoch of order %v has each sample once; leave out the number of draws", p.Order)
+	case p.Draws != 0 && p.Order == Mixed && p.Stop != order.AfterDraws:
+		return errors.New("a mixture ends after a number of draws or with its parts; leave out one of them")
+	case p.Draws == 0 && p.Order == Mixed && p.Stop == order.AfterDraws:
+		return errors.New("say where an epoch of a mixture ends: after so many draws, or with its first or last part")
+	case p.Stop != order.AfterDraws && p.Order != Mixed:
+		return fmt.Errorf("order %v does not end with its parts; leave out where it stops", p.Order)
+	case p.samples == 0:
+		return errors.New("there are no samples to draw")
+	case p.Round < PadRound || p.Round > UnevenRound:
+		return fmt.Errorf("there is no last round %d", p.Round)
+	}
+	_, err := p.drawn(0)
+	return err
+}
+
+// drawn is the order in which an epoch draws: from positions to numbers of samples.
+func (p *Plan) drawn(epoch uint64) (o order.Order, err error) {
+	switch p.Order {
+	case Shuffled:
+		o, err = order.Shuffle(p.samples, p.Seed, epoch)
+	case Replaced:
+		draws, pools := p.Draws, p.pools
+		if draws == 0 {
+			draws = p.samples
+		}
+		if !slices.ContainsFunc(pools, func(q order.Pool) bool { return q.Weight != 0 }) {
+			pools = []order.Pool{{N: p.samples, Weight: 1}}
+		}
+		o, err = order.Mix(draws, order.EpochSeed(p.Seed, epoch), pools...)
+	case Mixed:
+		o, err = order.Blend(order.EpochSeed(p.Seed, epoch), p.Stop, p.Draws, p.pools...)
+	default:
+		o = order.Identity(p.samples)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return order.Then(o, p.pick), nil
+}
+
+// moved is an order of indices that are all larger by a number.
+type moved struct {
+	order.Order
+	by int
+}
+
+func (m moved) At(pos int) int { return m.Order.At(pos) + m.by }
+
+func (m moved) Next(index, after int) (int, bool) { return m.Order.Next(index-m.by, after) }
+
+// A Key names a sample.
+type Key struct {
+	Part  int `json:"part"`  // number of the part
+	Index int `json:"index"` // of the sample in it
+}
+
+// key names the sample of a number.
+func (p *Plan) key(number int) Key {
+	k, exact := slices.BinarySearch(p.starts, number)
+	if !exact {
+		k--
+	}
+	for exact && k+1 < len(p.starts) && p.starts[k+1] == number { // parts without samples
+		k++
+	}
+	return Key{k, number - p.starts[k]}
+}
+
+// Describe names a sample for an error message.
+func (p *Plan) describe(number int) string {
+	k := p.key(number)
+	if name := p.Parts[k.Part].Name; name != "" {
+		return fmt.Sprintf("sample %d of %s", k.Index, name)
+	}
+	return fmt.Sprintf("sample %d", k.Index)
+}
+
+// Start is the state at which the first epoch begins.
+func (p *Plan) Start() State { return State{Plan: p.print, Seed: p.Seed} }
+
+// StartOf is the state at which an epoch begins.
+func (p *Plan) StartOf(epoch uint64) State { return State{Plan: p.print, Seed: p.Seed, Epoch: epoch} }

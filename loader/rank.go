@@ -1,0 +1,61 @@
+package loader
+
+// A Turn is one batch of one rank, and the state after its round.
+type Turn struct {
+	Content
+	After State
+}
+
+// turns yields the batches of a rank, from a state on to the end of its epoch. The k-th
+// is number k·ranks+rank of those that come from there on.
+type turns struct {
+	epoch       *Epoch
+	from        State
+	rank, ranks int
+	batches     int // from there on, of all ranks
+	next        int // of this rank
+}
+
+func (p *Plan) turns(from State, rank, ranks int) (*turns, error) {
+	e, err := p.Epoch(from.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	return &turns{epoch: e, from: from, rank: rank, ranks: ranks, batches: e.Batches(from.Position)}, nil
+}
+
+// take returns the next batch; ok is false at the end of the epoch.
+func (t *turns) take() (turn Turn, ok bool) {
+	first := t.next * t.ranks // of the round
+	whole := first+t.ranks <= t.batches
+	if first >= t.batches || !whole && t.epoch.plan.Round == DropRound {
+		return turn, false
+	}
+	k, again := first+t.rank, false
+	if k >= t.batches {
+		if t.epoch.plan.Round == UnevenRound {
+			return turn, false
+		}
+		k, again = t.batches-1, true
+	}
+	t.next++
+	turn.Content = t.epoch.Content(t.from.Position, k)
+	if again {
+		turn.Padding = len(turn.Samples)
+	}
+	turn.After = t.after(first + t.ranks)
+	return turn, true
+}
+
+// after is the state at which so many batches have been had: the start of the next
+// epoch, if there is no round left.
+func (t *turns) after(batches int) State {
+	s := t.from
+	left := t.batches - batches
+	if left <= 0 || left < t.ranks && t.epoch.plan.Round == DropRound {
+		s.Epoch, s.Position = s.Epoch+1, 0
+		return s
+	}
+	s.Position = t.epoch.start(s.Position, batches)
+	return s
+}

@@ -1,0 +1,521 @@
+package loader_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/loader"
+	"github.com/larder-data/larder/order"
+	"github.com/larder-data/larder/pool"
+)
+
+// counted is a dataset of n samples that counts how often each is asked for. The item x
+// is an array as long as its length, n its number, t a text.
+func counted(n int, lengths []int) (loader.Data, []atomic.Int32) {
+	asked := make([]atomic.Int32, n)
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		asked[i].Add(1)
+		return sampleOf(i, lengths[i]), nil
+	}), asked
+}
+
+func sampleOf(i, length int) dataset.Sample {
+	x, _ := array.New(array.Uint8, []int{length}, bytes.Repeat([]byte{byte(i)}, length))
+	return dataset.NewSample(
+		dataset.Field{Key: "x", Item: dataset.NewItem("npy", x)},
+		dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))},
+		dataset.Field{Key: "t", Item: dataset.NewItem("txt", strings.Repeat("t", i%5))},
+	)
+}
+
+// anyOptions draws a loader.
+func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
+	for k := range 1 + r.IntN(2) {
+		part := loader.Part{Name: fmt.Sprint("part", k), Len: 8 + r.IntN(60), Weight: float64(1 + r.IntN(3))}
+		for range part.Len {
+			part.Lengths = append(part.Lengths, r.IntN(10))
+		}
+		data, counts := counted(part.Len, part.Lengths)
+		o.Data, o.Plan.Parts, asked = append(o.Data, data), append(o.Plan.Parts, part), append(asked, counts)
+	}
+	o.Plan.Seed, o.Plan.Order, o.Plan.Round = r.Uint64(), loader.Kind(r.IntN(4)), loader.UnevenRound
+	if o.Plan.Order == loader.Mixed {
+		o.Plan.Stop = order.FirstEnds + order.Stop(r.IntN(2))
+	}
+	b := loader.Batching{Size: 1 + r.IntN(7), Rest: []loader.Rest{loader.Keep, loader.Fill}[r.IntN(2)]}
+	x := loader.FieldOptions{Item: "x", As: loader.Pad, Multiple: r.IntN(4)}
+	switch r.IntN(5) {
+	case 0:
+		b = loader.Batching{Tokens: 12 + r.IntN(20)}
+	case 1:
+		b.Buckets = []int{3, 6}
+	case 2:
+		b.Row, x = 9+r.IntN(9), loader.FieldOptions{Item: "x"}
+	case 3:
+		b.Row, b.Split, x = 3+r.IntN(9), true, loader.FieldOptions{Item: "x"}
+	}
+	o.Plan.Batch = b
+	o.Fields = []loader.FieldOptions{x, {Item: "n"}, {Item: "t"}, {Item: "n", Name: "json", As: loader.JSON}, {Item: "x", Name: "list", As: loader.List, DType: array.Int32}}
+	return o, asked
+}
+
+// read is the batches of a reader to the end of its last epoch, with copies of their
+// memory.
+func read(t *testing.T, l *loader.Loader, o loader.ReadOptions) (all []*loader.Batch) {
+	t.Helper()
+	r, err := l.Read(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := 0; n < max(o.Epochs, 1); {
+		b, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			n++
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, taken(b))
+	}
+	return all
+}
+
+// taken is a batch with memory of its own.
+func taken(b *loader.Batch) *loader.Batch {
+	c := *b
+	c.Data = bytes.Clone(b.Data)
+	b.Release()
+	return &c
+}
+
+func sameBatches(got, want []*loader.Batch) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d batches, not %d", len(got), len(want))
+	}
+	for i := range got {
+		a, b := *got[i], *want[i]
+		if !bytes.Equal(a.Data, b.Data) {
+			return fmt.Errorf("batch %d has other bytes", i)
+		}
+		a.Data, b.Data = nil, nil
+		if fmt.Sprintf("%+v", a.Samples) != fmt.Sprintf("%+v", b.Samples) || a.From != b.From || a.Padding != b.Padding || !reflect.DeepEqual(a.Fields, b.Fields) || !reflect.DeepEqual(a.Rows, b.Rows) {
+			return fmt.Errorf("batch %d is %+v, not %+v", i, a, b)
+		}
+	}
+	return nil
+}
+
+// TestBatchesAreTheSame: however much is done at once or ahead, in however few bytes,
+// and however many ranks share an epoch that is left and resumed, the batches are the
+// same to the byte.
+func TestBatchesAreTheSame(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	r := trial.Chance(t)
+	for range trial.Rounds(60, 1000) {
+		o, _ := anyOptions(r)
+		make := func(workers int) *loader.Loader {
+			o.Pool = pool.New(workers)
+			l, err := loader.New(o)
+			if err != nil {
+				t.Fatalf("%+v: %v", o.Plan, err)
+			}
+			return l
+		}
+		want := read(t, make(1), loader.ReadOptions{Epochs: 2, Ahead: 1})
+		for _, workers := range []int{2, 8} {
+			got := read(t, make(workers), loader.ReadOptions{Epochs: 2, Ahead: 1 + r.IntN(20), AheadBytes: r.Int64N(5000)})
+			if err := sameBatches(got, want); err != nil {
+				t.Fatalf("%d workers: %v\n%+v", workers, err, o.Plan)
+			}
+		}
+		l := make(3)
+		var got []*loader.Batch
+		for from := l.Plan().Start(); from.Epoch < 2; {
+			var more []*loader.Batch
+			more, from = someRounds(t, l, from, []int{1, 2, 3, 4, 8}[r.IntN(5)], 1+r.IntN(3))
+			got = append(got, more...)
+		}
+		if err := sameBatches(got, want); err != nil {
+			t.Fatalf("ranks: %v\n%+v", err, o.Plan)
+		}
+	}
+}
+
+// someRounds is some rounds of ranks, each a reader of its own, and where they end.
+func someRounds(t *testing.T, l *loader.Loader, from loader.State, ranks, rounds int) (all []*loader.Batch, next loader.State) {
+	t.Helper()
+	readers := make([]*loader.Reader, ranks)
+	for rank := range readers {
+		var err error
+		if readers[rank], err = l.Read(t.Context(), loader.ReadOptions{Rank: rank, Ranks: ranks, From: &from, Epochs: 1}); err != nil {
+			t.Fatal(err)
+		}
+		defer readers[rank].Close()
+	}
+	for ; rounds > 0; rounds-- {
+		next = from
+		for _, r := range readers {
+			b, err := r.Next(t.Context())
+			if err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			if b != nil {
+				all = append(all, taken(b))
+			}
+			next = r.State()
+		}
+		if next.Epoch != from.Epoch {
+			break
+		}
+	}
+	return all, next
+}
+
+// TestEachSampleIsReadOnce: by all ranks together, each sample of an epoch is asked for
+// once.
+func TestEachSampleIsReadOnce(t *testing.T) {
+	const n, ranks = 500, 3
+	data, asked := counted(n, make([]int, n))
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: 7}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[loader.Key]int{}
+	for rank := range ranks {
+		for _, b := range read(t, l, loader.ReadOptions{Rank: rank, Ranks: ranks, Epochs: 1}) {
+			for _, k := range b.Samples[:len(b.Samples)-b.Padding] {
+				seen[k]++
+			}
+		}
+	}
+	for i := range asked {
+		if times := asked[i].Load(); times != 1 || seen[loader.Key{Index: i}] != 1 {
+			t.Errorf("sample %d is asked for %d times and handed out %d times", i, times, seen[loader.Key{Index: i}])
+		}
+	}
+}
+
+// TestReadersShareSamples: two readers that are at one sample at the same time have it
+// read once.
+func TestReadersShareSamples(t *testing.T) {
+	const n = 8
+	var asked atomic.Int32
+	both := make(chan struct{})
+	data := dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) {
+		asked.Add(1)
+		select {
+		case <-both:
+		case <-ctx.Done():
+		}
+		return sampleOf(i, 3), nil
+	})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.New(64), Plan: loader.PlanOptions{Batch: loader.Batching{Size: n}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers [2]*loader.Reader
+	for k := range readers {
+		if readers[k], err = l.Read(t.Context(), loader.ReadOptions{Epochs: 1}); err != nil {
+			t.Fatal(err)
+		}
+		defer readers[k].Close()
+	}
+	loader.AwaitUsers(l, 0, 2)
+	close(both)
+	for _, r := range readers {
+		b, err := r.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Samples) != n {
+			t.Error(b.Samples)
+		}
+	}
+	// Samples that one reader was done with before the other came are read again.
+	if times := asked.Load(); times >= 2*n {
+		t.Errorf("%d samples are read %d times", n, times)
+	}
+}
+
+// countingRooms notes how much memory is out, and how much it ever was.
+type countingRooms struct {
+	mu            sync.Mutex
+	out, most     int64
+	batches, peak int
+	given         int
+}
+
+func (c *countingRooms) Take(_ context.Context, n int64) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out, c.batches = c.out+n, c.batches+1
+	c.most, c.peak = max(c.most, c.out), max(c.peak, c.batches)
+	return make([]byte, n), nil
+}
+
+func (c *countingRooms) Give(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out, c.batches, c.given = c.out-int64(len(b)), c.batches-1, c.given+1
+}
+
+// TestAheadIsBounded: what is ahead of a consumer who gives back each batch at once is
+// within the bounds, in bytes and in batches.
+func TestAheadIsBounded(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const n = 400
+	lengths := make([]int, n)
+	for i := range lengths {
+		lengths[i] = 1 + i*7919%300
+	}
+	for _, c := range []struct {
+		ahead int
+		bytes int64
+	}{{4, 1 << 20}, {100, 8000}, {100, 1}} {
+		data, _ := counted(n, lengths)
+		l, err := loader.New(loader.Options{
+			Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", As: loader.Pad}},
+			Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rooms := &countingRooms{}
+		r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1, Ahead: c.ahead, AheadBytes: c.bytes, Rooms: rooms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest := int64(0)
+		for b, err := range r.Batches(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			largest = max(largest, int64(len(b.Data)))
+			b.Release()
+		}
+		r.Close()
+		// One batch is handed out beside those that are ahead.
+		if rooms.peak > c.ahead+1 || rooms.most > max(c.bytes, largest)+largest {
+			t.Errorf("ahead %d, %d bytes: %d batches and %d bytes were out, the largest batch has %d", c.ahead, c.bytes, rooms.peak, rooms.most, largest)
+		}
+		if rooms.out != 0 || rooms.given == 0 {
+			t.Errorf("%d bytes were not given back", rooms.out)
+		}
+	}
+}
+
+// TestCloseGivesAllBack: a reader that is left in the middle ends what it has begun, and
+// gives back its memory.
+func TestCloseGivesAllBack(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for leave := range 20 {
+		data, _ := counted(300, make([]int, 300))
+		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rooms := &countingRooms{}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r, err := l.Read(ctx, loader.ReadOptions{Rooms: rooms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range leave {
+			b, err := r.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Release()
+		}
+		if leave%2 == 0 {
+			cancel()
+			if _, err := r.Next(t.Context()); !errors.Is(err, context.Canceled) {
+				t.Errorf("after the end of its context: %v", err)
+			}
+		}
+		r.Close()
+		if rooms.out != 0 {
+			t.Errorf("%d bytes are not given back", rooms.out)
+		}
+		if _, err := r.Next(t.Context()); err == nil {
+			t.Error("a closed reader has batches")
+		}
+	}
+}
+
+// TestWhoStopsWaitingFindsTheBatchAgain: the end of the context of Next loses nothing.
+func TestWhoStopsWaitingFindsTheBatchAgain(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	open := make(chan struct{})
+	data := dataset.Func(4, func(ctx context.Context, i int) (dataset.Sample, error) {
+		select {
+		case <-open:
+			return sampleOf(i, 1), nil
+		case <-ctx.Done():
+			return dataset.Sample{}, ctx.Err()
+		}
+	})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 3 {
+		short, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.Next(short); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	close(open)
+	b, err := r.Next(t.Context())
+	if err != nil || b.From != 0 {
+		t.Fatal(b, err)
+	}
+}
+
+// broken is n samples of which some cannot be read.
+func broken(n int, bad ...int) loader.Data {
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		if slices.Contains(bad, i) {
+			return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewBytes("json", []byte("{"))}), nil
+		}
+		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
+	})
+}
+
+// TestTheFirstErrorEnds: without skips the batch of the sample is an error that names it,
+// after the batches before it; the state says where to try again.
+func TestTheFirstErrorEnds(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for range 20 {
+		l, err := loader.New(loader.Options{Data: []loader.Data{broken(40, 13, 14, 30)}, Plan: loader.PlanOptions{Parts: []loader.Part{{Name: "numbers"}}, Batch: loader.Batching{Size: 4}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Read(t.Context(), loader.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for b, berr := range r.Batches(t.Context()) {
+			if err = berr; b != nil {
+				n++
+			}
+		}
+		if n != 3 || err == nil || !strings.Contains(err.Error(), "epoch 0, batch from position 12: sample 13 of numbers: item n: ") {
+			t.Errorf("%d batches, then %v", n, err)
+		}
+		if s := r.State(); s.Position != 12 {
+			t.Errorf("state %+v", s)
+		}
+		if _, again := r.Next(t.Context()); !errors.Is(again, err) {
+			t.Errorf("then %v", again)
+		}
+		r.Close()
+	}
+}
+
+// TestSkips: samples that cannot be read are left out of their batches and told of, up to
+// as many as are allowed in an epoch.
+func TestSkips(t *testing.T) {
+	for _, c := range []struct {
+		skip  int
+		rest  loader.Rest
+		sizes []int
+		last  string
+	}{
+		{3, loader.Keep, []int{3, 4, 2, 4, 3, 4, 2, 4}, ""},
+		{3, loader.Fill, []int{4, 4, 4, 4, 4, 4, 4, 4}, ""},
+		{2, loader.Keep, []int{3, 4}, "3 of epoch 0, and 2 are allowed"},
+	} {
+		var told []string
+		l, err := loader.New(loader.Options{
+			Data: []loader.Data{broken(16, 2, 8, 9)}, Skip: c.skip,
+			OnSkip: func(s loader.Skip) { told = append(told, fmt.Sprint(s.Epoch, ":", s.Position, ":", s.Index)) },
+			Plan:   loader.PlanOptions{Batch: loader.Batching{Size: 4, Rest: c.rest}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sizes []int
+		var last error
+		for range 2 {
+			for b, err := range r.Batches(t.Context()) {
+				if last = err; err != nil {
+					break
+				}
+				sizes = append(sizes, len(b.Samples))
+				a, err := b.Array("n")
+				if err != nil {
+					t.Fatal(err)
+				}
+				numbers, err := array.Values[int64](*a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, key := range b.Samples {
+					if int(numbers[k]) != key.Index {
+						t.Errorf("sample %d has %d", key.Index, numbers[k])
+					}
+				}
+			}
+		}
+		r.Close()
+		if !slices.Equal(sizes, c.sizes) || c.last == "" && last != nil {
+			t.Errorf("%+v: sizes %v, then %v", c, sizes, last)
+		}
+		if c.last != "" {
+			if !errors.Is(last, loader.ErrTooManySkipped) || !strings.Contains(last.Error(), c.last) {
+				t.Errorf("%+v: %v", c, last)
+			}
+		} else if want := []string{"0:2:2", "0:8:8", "0:9:9", "1:2:2", "1:8:8", "1:9:9"}; !slices.Equal(told, want) {
+			t.Errorf("told %v", told)
+		}
+	}
+}
+
+// TestABatchOfNothingIsAnError: where no sample of a batch can be read, skips or not.
+func TestABatchOfNothingIsAnError(t *testing.T) {
+	l, err := loader.New(loader.Options{Data: []loader.Data{broken(4, 2, 3)}, Skip: 4, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Read(t.Context(), loader.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err = r.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "no sample of the batch can be read") {
+		t.Error(err)
+	}
+}

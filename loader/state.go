@@ -1,0 +1,149 @@
+package loader
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A State says which batch comes next, to all ranks together: none of them is in it, so
+// it can be resumed with another number of them. As text it has at most 64 bytes.
+//
+// The state after a batch is that after the whole round: one batch for each rank. Ranks
+// that have had equally many batches have equal states.
+type State struct {
+	// Plan says what the order depends on but for the seed.
+	Plan Fingerprint
+	Seed uint64
+	// Epoch counts from 0.
+	Epoch uint64
+	// Position is how many samples of the epoch's order come before; where sequences are
+	// cut it counts tokens.
+	Position int
+}
+
+// stateVersion is the first character of a state as text.
+const stateVersion = "1"
+
+// mostPosition is more than any position.
+const mostPosition = math.MaxInt >> 1
+
+// String is the state as text: version, plan, seed, epoch and position, with dots
+// between them, the numbers to the base 36.
+func (s State) String() string {
+	return strings.Join([]string{
+		stateVersion, s.Plan.String(), strconv.FormatUint(s.Seed, 36), strconv.FormatUint(s.Epoch, 36), strconv.FormatUint(uint64(s.Position), 36),
+	}, ".")
+}
+
+// ParseState reads what [State.String] wrote, and nothing else.
+func ParseState(text string) (s State, err error) {
+	wrong := func(what string) (State, error) {
+		return State{}, fmt.Errorf("%.80q is not the state of a loader: %s", text, what)
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 5 {
+		return wrong("it has five parts with dots between them")
+	}
+	if parts[0] != stateVersion {
+		return wrong("its version is " + strconv.Quote(parts[0]) + ", and this program reads " + stateVersion)
+	}
+	if s.Plan, err = parseFingerprint(parts[1]); err != nil {
+		return wrong("the plan: " + err.Error())
+	}
+	position := uint64(0)
+	for _, n := range []struct {
+		name string
+		text string
+		to   *uint64
+	}{{"seed", parts[2], &s.Seed}, {"epoch", parts[3], &s.Epoch}, {"position", parts[4], &position}} {
+		if *n.to, err = strconv.ParseUint(n.text, 36, 64); err != nil || strconv.FormatUint(*n.to, 36) != n.text {
+			return wrong("the " + n.name + " is no number to the base 36")
+		}
+	}
+	s.Position = int(position)
+	if position >= mostPosition {
+		return wrong("the position is too large")
+	}
+	return s, nil
+}
+
+// MarshalText is [State.String], so that a state is a string of JSON.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is [ParseState].
+func (s *State) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseState(string(text))
+	return err
+}
+
+// A Fingerprint stands for what the order of a plan depends on but for the seed, in
+// three parts, so that it can be said which of them differs.
+type Fingerprint struct {
+	Data    [5]byte // the samples: names, numbers and identities of the parts, which of them, lengths
+	Order   [5]byte // how they are drawn
+	Batches [5]byte // how they are put into batches; of batches by number not the number
+}
+
+var fingerprintText = base64.RawURLEncoding.Strict()
+
+// String is the fingerprint as 20 characters.
+func (f Fingerprint) String() string {
+	return fingerprintText.EncodeToString(append(append(append(make([]byte, 0, 15), f.Data[:]...), f.Order[:]...), f.Batches[:]...))
+}
+
+func parseFingerprint(text string) (f Fingerprint, err error) {
+	b, err := fingerprintText.DecodeString(text)
+	if err != nil || len(b) != 15 || len(text) != 20 {
+		return f, fmt.Errorf("%q is not 20 characters of base64", text)
+	}
+	copy(f.Data[:], b)
+	copy(f.Order[:], b[5:])
+	copy(f.Batches[:], b[10:])
+	return f, nil
+}
+
+// A StateError says that a state is not one of a plan.
+type StateError struct {
+	State State
+	// Differs names what differs: "samples", "order", "batches", "seed", "position".
+	Differs []string
+	text    string
+}
+
+func (e *StateError) Error() string {
+	return fmt.Sprintf("the state %s cannot be resumed here: %s", e.State, e.text)
+}
+
+// Check refuses a state that is not one of the plan, with a [StateError].
+func (p *Plan) Check(s State) error {
+	e := &StateError{State: s}
+	var why []string
+	differ := func(name, text string, args ...any) {
+		e.Differs, why = append(e.Differs, name), append(why, fmt.Sprintf(text, args...))
+	}
+	if s.Plan.Data != p.print.Data {
+		differ("samples", "it is of other samples (their parts, number, identity, choice or lengths); here there are %d", p.samples)
+	}
+	if s.Plan.Order != p.print.Order {
+		differ("order", "it is of another order than %s, or of other weights or draws", p.Order)
+	}
+	if s.Plan.Batches != p.print.Batches {
+		differ("batches", "it is of batches that are put together in another way")
+	}
+	if s.Seed != p.Seed {
+		differ("seed", "its seed is %d and not %d", s.Seed, p.Seed)
+	}
+	if len(why) == 0 {
+		if err := p.checkPosition(s); err != nil {
+			differ("position", "%v", err)
+		}
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	e.text = strings.Join(why, "; ") + ". Resume it with what it was made with, or begin anew without it"
+	return e
+}

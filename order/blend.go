@@ -1,0 +1,176 @@
+package order
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Stop says where an order of several pools ends.
+type Stop int
+
+// The stops of [Blend].
+const (
+	AfterDraws Stop = iota // after a given number of positions
+	FirstEnds              // when one of the pools has been read once
+	AllEnd                 // when all have been; those that end sooner are read again
+)
+
+// blendSlots is how many positions the pattern of a [Blend] has: shares are whole
+// numbers of them.
+const blendSlots = 1 << 14
+
+// Blend takes from several pools by weight, each in passes of its own: every pass over
+// a pool has each of its elements once, in a random order. The elements of a pool follow
+// those of the pools before it. Draws is for AfterDraws alone.
+//
+// Which pool it is each time is a random pattern of 16384 positions, again and again, in
+// which each pool has as many as its weight says, rounded: so the shares hold exactly
+// over each whole pattern, and both At and Next take constant time. A pool of weight 0 is
+// never read; a weight too small for one position of the pattern is an error.
+func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
+	b := &blend{}
+	shares, err := sharesOf(pools)
+	if err != nil {
+		return nil, err
+	}
+	b.weave(newShuffled(blendSlots, seed, 0), shares)
+	start := 0
+	for k, p := range pools {
+		b.starts = append(b.starts, start)
+		start += p.N
+		b.pools = append(b.pools, Shuffles{N: p.N, Seed: mix(mix(seed^blendSeed) + uint64(k)*golden)})
+	}
+	if b.n, err = b.end(stop, draws); err != nil {
+		return nil, err
+	}
+	for k, p := range pools {
+		if drawn := b.drawn(k, b.n); drawn > 0 {
+			b.pools[k].Epochs = (drawn-1)/p.N + 1
+		}
+	}
+	return b, nil
+}
+
+const blendSeed = 0x626c656e64000000 // "blend"
+
+// sharesOf is how many positions of the pattern each pool has.
+func sharesOf(pools []Pool) ([]int, error) {
+	sum := 0.0
+	for i, p := range pools {
+		if p.N < 0 || !(p.Weight >= 0) || p.N == 0 && p.Weight > 0 {
+			return nil, fmt.Errorf("pool %d has %d elements and weight %v: it needs elements, and a weight that is not negative", i, p.N, p.Weight)
+		}
+		sum += p.Weight
+	}
+	if !(sum > 0) || math.IsInf(sum, 1) {
+		return nil, fmt.Errorf("the weights of the pools add up to %v: there is nothing to take by", sum)
+	}
+	parts := make([]Part, len(pools))
+	for i, p := range pools {
+		parts[i] = Fraction(p.Weight / sum)
+	}
+	shares, err := Split(blendSlots, parts...)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range pools {
+		if p.Weight == 0 {
+			continue
+		}
+		if shares[i] == 0 {
+			return nil, fmt.Errorf("pool %d has less than one in %d of all weights; give it more, or 0 to leave it out", i, blendSlots)
+		}
+	}
+	return shares, nil
+}
+
+// blend is made by [Blend].
+type blend struct {
+	n      int
+	pools  []Shuffles
+	starts []int // first index of each pool
+
+	pool  []int32   // of each position of the pattern
+	rank  []int32   // how many of the same pool come before it there
+	where [][]int32 // of each pool, its positions in the pattern
+}
+
+// weave makes the pattern of shares in the order of a shuffle.
+func (b *blend) weave(s Shuffled, shares []int) {
+	ends, sum := make([]int, len(shares)), 0
+	for k, n := range shares {
+		sum += n
+		ends[k] = sum
+	}
+	b.pool, b.rank, b.where = make([]int32, s.N), make([]int32, s.N), make([][]int32, len(shares))
+	for q := range s.N {
+		k, _ := slices.BinarySearch(ends, s.At(q)+1)
+		b.pool[q], b.rank[q] = int32(k), int32(len(b.where[k]))
+		b.where[k] = append(b.where[k], int32(q))
+	}
+}
+
+// end is where the order ends.
+func (b *blend) end(stop Stop, draws int) (int, error) {
+	if stop == AfterDraws {
+		if draws < 0 || draws > maxPositions {
+			return 0, fmt.Errorf("cannot take %d elements", draws)
+		}
+		return draws, nil
+	}
+	n := 0
+	for k, p := range b.pools {
+		if len(b.where[k]) == 0 {
+			continue
+		}
+		if _, err := product(blendSlots, p.N/len(b.where[k])+1); err != nil {
+			return 0, err
+		}
+		ends := b.position(k, p.N-1) + 1
+		if n == 0 || stop == FirstEnds && ends < n || stop == AllEnd && ends > n {
+			n = ends
+		}
+	}
+	return n, nil
+}
+
+// position is where the i-th draw of a pool is.
+func (b *blend) position(k, i int) int {
+	n := len(b.where[k])
+	return i/n*blendSlots + int(b.where[k][i%n])
+}
+
+// drawn is how many draws of a pool are before a position.
+func (b *blend) drawn(k, pos int) int {
+	in, _ := slices.BinarySearch(b.where[k], int32(pos%blendSlots))
+	return pos/blendSlots*len(b.where[k]) + in
+}
+
+func (b *blend) Len() int { return b.n }
+
+func (b *blend) At(pos int) int {
+	checkPos(pos, b.n)
+	q := pos % blendSlots
+	k := b.pool[q]
+	return b.starts[k] + b.pools[k].At(pos/blendSlots*len(b.where[k])+int(b.rank[q]))
+}
+
+func (b *blend) Next(index, after int) (int, bool) {
+	k, exact := slices.BinarySearch(b.starts, index)
+	if !exact {
+		k--
+	}
+	for exact && k+1 < len(b.starts) && b.starts[k+1] == index { // pools without elements
+		k++
+	}
+	if k < 0 || len(b.where[k]) == 0 {
+		return 0, false
+	}
+	i, ok := b.pools[k].Next(index-b.starts[k], b.drawn(k, after+1)-1)
+	if !ok {
+		return 0, false
+	}
+	pos := b.position(k, i)
+	return pos, pos < b.n
+}
