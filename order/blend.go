@@ -39,7 +39,7 @@ func Blend(seed uint64, stop Stop, draws int, pools ...Pool) (Order, error) {
 	for k, p := range pools {
 		b.starts = append(b.starts, start)
 		start += p.N
-		b.pools = append(b.pools, Shuffles{N: p.N, Seed: mix(mix(seed^blendSeed) + uint64(k)*golden)})
+		b.pools = append(b.pools, shuffles{N: p.N, Seed: mix(mix(seed^blendSeed) + uint64(k)*golden)})
 	}
 	if b.n, err = b.end(stop, draws); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func sharesOf(pools []Pool) ([]int, error) {
 // blend is made by [Blend].
 type blend struct {
 	n      int
-	pools  []Shuffles
+	pools  []shuffles
 	starts []int // first index of each pool
 
 	pool  []int32   // of each position of the pattern
@@ -97,7 +97,7 @@ type blend struct {
 }
 
 // weave makes the pattern of shares in the order of a shuffle.
-func (b *blend) weave(s Shuffled, shares []int) {
+func (b *blend) weave(s shuffled, shares []int) {
 	ends, sum := make([]int, len(shares)), 0
 	for k, n := range shares {
 		sum += n

@@ -115,7 +115,7 @@ func multiplyWholes(x, y int) int {
 
 func product(x, y int) (p int, ok bool) {
 	p = x * y
-	return p, x == 0 || p/x == y && (x != -1 || y != math.MinInt64)
+	return p, x == 0 || p/x == y && (x != -1 || y != math.MinInt)
 }
 
 // times is a duration so many times.
@@ -204,7 +204,7 @@ func negate(v any) any {
 		return -f
 	}
 	i := wholeOf(v)
-	if i == math.MinInt64 {
+	if i == math.MinInt {
 		panic(overflow("-(%d)", i))
 	}
 	return -i

@@ -45,7 +45,7 @@ func floatOf(v any) float64 {
 }
 
 // fits reports whether a float that is whole is one of 64 bits.
-func fits(f float64) bool { return f >= math.MinInt64 && f < -math.MinInt64 }
+func fits(f float64) bool { return f >= math.MinInt && f < -math.MinInt }
 
 // wholes returns two whole numbers of 64 bits; ok is false if one of them is a float.
 func wholes(a, b any) (x, y int, ok bool) {
@@ -96,7 +96,7 @@ func absolute(v any) any {
 		return math.Abs(f)
 	}
 	i := wholeOf(v)
-	if i == math.MinInt64 {
+	if i == math.MinInt {
 		panic(overflow("abs(%d)", i))
 	}
 	return max(i, -i)

@@ -37,7 +37,7 @@ var safeData = law{
 		"format/underfolder.TestNothingIsWrittenThroughLinks":  "links in a target lead nowhere else",
 		"format/underfolder.TestOneFileGoesWhereItWasLookedAt": "nor does one file go into a folder that has taken the name of the one that was looked at",
 		"format/underfolder.TestSwapLooksOnceMore":             "a folder that changed meanwhile is not removed",
-		"format/output.TestCopyDoesNotOverwrite":               "a copy or link does not write over a file",
+		"format/internal/filecopy.TestCopyDoesNotOverwrite":    "a copy or link does not write over a file",
 		"format/output.TestWriteFileMeetsAnother":              "a file that appeared meanwhile is not replaced unasked",
 		"format/output.TestStaleIsOnlyOfTheDead":               "what a living writer has under way is left alone",
 		"codec.TestDecodeNPYErrors":                            "an array of Python objects is refused: to decode it would run code",
