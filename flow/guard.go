@@ -50,8 +50,7 @@ func (f *Flow) bareEnv(n *Node) *component.Env {
 }
 
 // protect refuses a run that would write what is read, or two things at one place, before
-// it is begun. What
-// its caller has checked is not checked again.
+// it is begun. What its caller has checked is not checked again.
 func (r *run) protect(ctx context.Context) error {
 	if r.Reads == nil {
 		r.Reads = &guard.Inputs{}

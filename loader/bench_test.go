@@ -41,18 +41,7 @@ func BenchmarkBatches(b *testing.B) {
 			defer r.Close()
 			b.SetBytes(int64(batch * size))
 			b.ReportAllocs()
-			for done := 0; done < b.N; {
-				for got, err := range r.Batches(b.Context()) {
-					if err != nil {
-						b.Fatal(err)
-					}
-					got.Release()
-					if done++; done == b.N {
-						break
-					}
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*batch), "us/sample")
+			consume(b, r, batch)
 		})
 		b.Run(fmt.Sprintf("loop/%dKB", size>>10), func(b *testing.B) {
 			shuffled, err := order.Shuffle(data.Len(), 0, 0)
@@ -147,6 +136,12 @@ func BenchmarkNormalise(b *testing.B) {
 	defer r.Close()
 	b.SetBytes(batch * size * size * 3)
 	b.ReportAllocs()
+	consume(b, r, batch)
+}
+
+// consume takes so many batches of a reader as the benchmark asks for.
+func consume(b *testing.B, r *loader.Reader, batch int) {
+	b.Helper()
 	for done := 0; done < b.N; {
 		for got, err := range r.Batches(b.Context()) {
 			if err != nil {

@@ -57,3 +57,33 @@ func BenchmarkIdentify100kLines(b *testing.B) {
 	}
 	b.ReportMetric(float64(lines), "lines")
 }
+
+// BenchmarkIdentifyNext100kLines identifies other functions of a program of which one was
+// identified before: each reaches nearly all of it.
+func BenchmarkIdentifyNext100kLines(b *testing.B) {
+	registered, lines := large()
+	p, err := load(registered, thisBuild(), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	last := registered[len(registered)-1].path
+	next := 249
+	identify := func() {
+		c, err := p.identify(Function{Package: last, Symbol: fmt.Sprint("F", next)}, Declared{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(c.Parts) < 39*200 {
+			b.Fatalf("%d parts", len(c.Parts))
+		}
+		if next--; next < 220 {
+			next = 249
+		}
+	}
+	identify()
+	b.ReportAllocs()
+	for b.Loop() {
+		identify()
+	}
+	b.ReportMetric(float64(lines), "lines")
+}

@@ -1,21 +1,13 @@
 package loader_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
@@ -189,106 +181,6 @@ func TestReadsAreThoseOfTheBatches(t *testing.T) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
-// TestTheEndComesAgain: after the last epoch there is nothing but the end.
-func TestTheEndComesAgain(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for range 10 {
-		b, err := r.Next(t.Context())
-		switch {
-		case errors.Is(err, io.EOF):
-			got = append(got, "end")
-		case err != nil:
-			t.Fatal(err)
-		default:
-			got = append(got, fmt.Sprint(b.Epoch, ":", b.From))
-		}
-	}
-	if want := "0:0 0:2 0:4 end 1:0 1:2 1:4 end end end"; strings.Join(got, " ") != want {
-		t.Errorf("%v", got)
-	}
-	if s := r.State(); s.Epoch != 2 || s.Position != 0 {
-		t.Errorf("state %+v", s)
-	}
-	r.Close()
-	r.Close()
-}
-
-// TestCloseWhileSomebodyWaits: who waits for a batch is told, and nothing is left.
-func TestCloseWhileSomebodyWaits(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	begun := make(chan struct{})
-	var once sync.Once
-	data := dataset.Func(4, func(ctx context.Context, i int) (dataset.Sample, error) {
-		once.Do(func() { close(begun) })
-		<-ctx.Done()
-		return dataset.Sample{}, ctx.Err()
-	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := l.Read(t.Context(), loader.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := make(chan error)
-	go func() {
-		_, err := r.Next(t.Context())
-		told <- err
-	}()
-	<-begun
-	r.Close()
-	if err := <-told; !errors.Is(err, loader.ErrClosed) {
-		t.Error(err)
-	}
-}
-
-// TestTooManyRanks: where each round would be dropped, that is an error and no epoch
-// without batches for ever.
-func TestTooManyRanks(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}, Round: loader.DropRound}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := l.Read(t.Context(), loader.ReadOptions{Rank: 1, Ranks: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if _, err := r.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "3 batches for 4 ranks") {
-		t.Error(err)
-	}
-}
-
-func TestReadersThatCannotBeAreRefused(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []loader.ReadOptions{{Rank: 1}, {Rank: -1, Ranks: 2}, {Ranks: -1}, {Ahead: -1}, {AheadBytes: -1}, {Epochs: -1}} {
-		if _, err := l.Read(t.Context(), o); err == nil {
-			t.Errorf("%+v is not refused", o)
-		}
-	}
-	other := loader.State{Seed: 9}
-	_, err = l.Read(t.Context(), loader.ReadOptions{From: &other})
-	refused := (*loader.StateError)(nil)
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "here there are 5") || !strings.Contains(err.Error(), "its seed is 9 and not 0") {
-		t.Error(err)
-	}
-}
-
 // TestPieces: text comes apart again.
 func TestPieces(t *testing.T) {
 	b, err := batchOf(t, "txt", loader.FieldOptions{}, "jam", "", "rye")
@@ -310,89 +202,4 @@ func TestPieces(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || back[0].Form != loader.Text || back[0].Offsets.Offset != b.Fields[0].Offsets.Offset {
 		t.Errorf("%s: %+v %v", text, back, err)
 	}
-}
-
-// TestMemoryIsUsedAgain: batches that are released do not take new memory each.
-func TestMemoryIsUsedAgain(t *testing.T) {
-	var firsts sync.Map
-	var n atomic.Int32
-	l, err := loader.New(loader.Options{Data: []loader.Data{bytesOf(64, 1<<16)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 8}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 20, Ahead: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for range 20 {
-		for b, err := range r.Batches(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			n.Add(1)
-			firsts.Store(&b.Data[0], true)
-			b.Release()
-			b.Release() // once is enough
-		}
-	}
-	buffers := 0
-	firsts.Range(func(any, any) bool { buffers++; return true })
-	if int(n.Load()) != 160 || buffers > 80 {
-		t.Errorf("%d batches in %d buffers", n.Load(), buffers)
-	}
-}
-
-// TestLittleMemoryIsEnough: readers that share samples, and a pool of fewer bytes than
-// one of them takes, come to the end.
-func TestLittleMemoryIsEnough(t *testing.T) {
-	const n, size = 24, 100 << 10
-	dir := t.TempDir()
-	for i := range n {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".bin")), bytes.Repeat([]byte{byte(i)}, size), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
-		return dataset.NewSample(dataset.Field{Key: "x", Item: dataset.File(filepath.Join(dir, fmt.Sprint(i, ".bin")), nil)}), nil
-	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.NewBounded(2, size/2), Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: 4}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var readers sync.WaitGroup
-	for range 3 {
-		readers.Go(func() {
-			r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 2, AheadBytes: 1})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer r.Close()
-			for range 2 {
-				seen := 0
-				for b, err := range r.Batches(t.Context()) {
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					pieces, err := b.Pieces("x")
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					for k, s := range b.Samples {
-						if seen++; len(pieces[k]) != size || pieces[k][size-1] != byte(s.Index) {
-							t.Errorf("sample %d has %d bytes, the last one %d", s.Index, len(pieces[k]), pieces[k][size-1])
-						}
-					}
-					b.Release()
-				}
-				if seen != n {
-					t.Errorf("%d samples", seen)
-				}
-			}
-		})
-	}
-	readers.Wait()
 }
