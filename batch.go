@@ -82,6 +82,9 @@ type batch[T any] struct {
 	first   map[key.Key]int // the call of each key
 	same    []int           // calls whose key is another one's
 	outs    map[int]outcome // of those that were made and of which there are several
+
+	looked bool   // find went through a store that counts what becomes known there
+	before uint64 // what it had counted then
 }
 
 func (b *batch[T]) fail(i int, err error) {
@@ -169,7 +172,9 @@ func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 		}
 		keys, asked = append(keys, b.key(i)), append(asked, i)
 	}
+	before, tells := b.larder.changes(false)
 	records := b.larder.records(ctx, keys)
+	b.before, b.looked = before, tells && records != nil
 	for j, i := range asked {
 		r, ok := b.Calls[i].found(ctx, b.larder, keys[j], records, j, b.larder.reads.GetSeen)
 		if !ok {
@@ -193,6 +198,16 @@ func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 		return nil
 	}
 	return records
+}
+
+// changes counts what has become known in the store, if that tells: see
+// [store.Changing].
+func (l *Larder) changes(look bool) (n uint64, tells bool) {
+	s, tells := l.reads.(store.Changing)
+	if tells {
+		n = s.Changes(look)
+	}
+	return n, tells
 }
 
 // found returns the value of one of the records, if there is any.

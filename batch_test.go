@@ -21,6 +21,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/disk"
 	"github.com/larder-data/larder/store/memory"
 	"pgregory.net/rapid"
 )
@@ -570,6 +571,66 @@ func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 	if errs != nil || l.Metrics().Computed != 1 || results[1].From != larder.FromStore || results[2].From != larder.Computed {
 		t.Error(results, errs)
 	}
+}
+
+// telling is a store that counts passes and tells what it knows to be new.
+type telling struct {
+	passes
+	tells  store.Changing
+	before func()
+}
+
+func (s *telling) Changes(look bool) uint64 { return s.tells.Changes(look) }
+
+func (s *telling) TryLease(ctx context.Context, keys []key.Key) ([]bool, func(), error) {
+	s.before()
+	return s.Store.TryLease(ctx, keys)
+}
+
+// TestABatchLooksAgainOnlyIfThereIsNews: where nothing became known since it looked, a
+// batch goes through the store once. What another process put just before the leases
+// were had is found, be it the first that the folder has.
+func TestABatchLooksAgainOnlyIfThereIsNews(t *testing.T) {
+	dir := t.TempDir()
+	other := open(t, opened(t, dir))
+	on := opened(t, dir)
+	news := []int{}
+	s := &telling{passes: passes{Store: on}, tells: on, before: func() {
+		if _, errs := (larder.Batch[[]int]{Calls: squares(t, news...)}).Do(t.Context(), other); errs != nil {
+			t.Error(errs)
+		}
+	}}
+	l := open(t, s)
+	for i, c := range []struct {
+		news, all           []int
+		passes, made, found int64
+	}{
+		{[]int{1}, []int{1, 2}, 2, 1, 1},
+		{nil, []int{3, 4}, 1, 2, 0},
+		{[]int{7}, []int{5, 6}, 2, 2, 0},
+		{[]int{8, 9}, []int{8, 9, 10}, 2, 1, 2},
+		{nil, []int{7, 11}, 1, 1, 1},
+	} {
+		news = c.news
+		s.many.Store(0)
+		before := l.Metrics()
+		if _, errs := (larder.Batch[[]int]{Calls: squares(t, c.all...)}).Do(t.Context(), l); errs != nil {
+			t.Fatal(errs)
+		}
+		m := l.Metrics()
+		if passes, made, found := s.many.Load(), m.Computed-before.Computed, m.StoreHits-before.StoreHits; passes != c.passes || made != c.made || found != c.found {
+			t.Errorf("batch %d: %d passes, %d made and %d found, want %d, %d, %d", i, passes, made, found, c.passes, c.made, c.found)
+		}
+	}
+}
+
+func opened(t *testing.T, dir string) *disk.Store {
+	t.Helper()
+	s, err := disk.Open(disk.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestASmallResultOfABatchIsHeldOnceItIsAskedFor: what a pass makes once does not

@@ -154,6 +154,10 @@ func (b *batch[T]) makeResolved(ctx context.Context, claims []*claim[T]) {
 // makeLeased makes what no other process can be making.
 func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], release func()) {
 	defer release()
+	if b.nothingNew() {
+		b.compute(ctx, append(todo, leased...))
+		return
+	}
 	keys := make([]key.Key, len(leased))
 	for i, c := range leased {
 		keys[i] = c.key
@@ -167,6 +171,16 @@ func (b *batch[T]) makeLeased(ctx context.Context, todo, leased []*claim[T], rel
 		}
 	}
 	b.compute(ctx, todo)
+}
+
+// nothingNew reports whether the store has what it had when the batch looked for its
+// keys, as far as it can tell.
+func (b *batch[T]) nothingNew() bool {
+	if !b.looked {
+		return false
+	}
+	now, _ := b.larder.changes(true)
+	return now == b.before
 }
 
 // compute makes values and keeps them by one write. A small one is not remembered

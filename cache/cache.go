@@ -136,6 +136,13 @@ func (c *Cache[K, V]) Get(k K) (V, bool) {
 	return none, false
 }
 
+// Has reports whether there is a value under k. It is no read.
+func (c *Cache[K, V]) Has(k K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries.get(k) != nil
+}
+
 // read returns the entry of a key, which is read, or nil.
 func (c *Cache[K, V]) read(k K) *entry[K, V] {
 	if c.begin != nil {
@@ -253,6 +260,12 @@ func (c *Cache[K, V]) Load(ctx context.Context, k K, fn func(ctx context.Context
 	if v, ok := c.Get(k); ok {
 		return v, nil
 	}
+	return c.Fetch(ctx, k, fn)
+}
+
+// Fetch is [Cache.Load] for who has read k just before, and not found it: it counts as
+// no read of its own.
+func (c *Cache[K, V]) Fetch(ctx context.Context, k K, fn func(ctx context.Context) (v V, bytes int64, err error)) (V, error) {
 	v, _, err := c.loads.Do(ctx, k, "a load of the cache", func(ctx context.Context) (V, error) {
 		c.mu.Lock()
 		if e := c.entries.get(k); e != nil { // another load has ended since we looked

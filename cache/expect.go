@@ -3,10 +3,10 @@ package cache
 import "github.com/larder-data/larder/order"
 
 // Expect tells a cache of the elements of a source that the next reads come in
-// a known order: until it is told otherwise it evicts by Belady's rule with
-// bypass (see [NewOrdered]) and not by its own policy. Every Get is taken for
-// the next read. A nil order ends it. What is held stays.
-func Expect[V any](c *Cache[int, V], reads order.Order) {
+// a known order, from a position on; those before it have been begun already, and may
+// still come. Until it is told otherwise it evicts by Belady's rule with
+// bypass (see [NewOrdered]) and not by its own policy. A nil order ends it. What is held stays.
+func Expect[V any](c *Cache[int, V], reads order.Order, from int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.own == nil {
@@ -17,7 +17,7 @@ func Expect[V any](c *Cache[int, V], reads order.Order) {
 		c.own, c.ownBegin = nil, nil
 		return
 	}
-	p := ordered(c.options, reads, c.entries)
+	p := ordered(c.options, reads, from, c.entries)
 	var begin func(int)
 	if p, ok := p.(*belady[V]); ok {
 		begin = p.begin

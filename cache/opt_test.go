@@ -210,7 +210,7 @@ func TestHoldIsOptimal(t *testing.T) {
 			for _, k := range held {
 				c.Put(k, k, 1, 0)
 			}
-			Expect(c, o)
+			Expect(c, o, 0)
 			for pos := range o.Len() {
 				if _, ok := c.Get(o.At(pos)); ok {
 					n++
@@ -218,7 +218,7 @@ func TestHoldIsOptimal(t *testing.T) {
 					c.Put(o.At(pos), 0, 1, 0)
 				}
 			}
-			Expect(c, nil)
+			Expect(c, nil, 0)
 			return n
 		}
 		if got, want := count(o), count(disguised{o}); got != want {
@@ -296,7 +296,7 @@ func TestOptByCostPerByte(t *testing.T) {
 	for range traces {
 		costs, sizes, trace := make([]time.Duration, items), make([]int64, items), make([]int, reads)
 		for i := range items {
-			costs[i], sizes[i] = time.Duration(1)<<rng.IntN(8), 1+rng.Int64N(4)
+			costs[i], sizes[i] = cheap<<rng.IntN(8), 1+rng.Int64N(4)
 		}
 		for i := range trace {
 			trace[i] = rng.IntN(items)

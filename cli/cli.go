@@ -49,6 +49,7 @@ import (
 	_ "github.com/larder-data/larder/format/csv"
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
+	_ "github.com/larder-data/larder/format/numpy"
 	_ "github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/op"
 )
@@ -80,7 +81,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	dataset.TidyMemory.Store(true)
 	if err := native.Use(os.Getenv("LARDER_NATIVE")); err != nil {
-		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), withoutPackages(err.Error()))
+		fmt.Fprintf(stderr, "larder: LARDER_NATIVE is %q: %s\n", os.Getenv("LARDER_NATIVE"), called.WithoutPackages(err.Error()))
 		return exitRequest
 	}
 	root := a.command()
@@ -105,7 +106,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", oneVoice(withoutPackages(called.Error(err))))
+		fmt.Fprintln(stderr, "larder:", oneVoice(called.WithoutPackages(called.Error(err))))
 	}
 	return status(err)
 }
@@ -193,7 +194,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
-	root.AddCommand(a.drawCommand(), a.versionCommand(), a.manCommand(), a.reportCommand())
+	root.AddCommand(a.drawCommand(), a.serveCommand(), a.topCommand(), a.versionCommand(), a.manCommand(), a.reportCommand())
 	return root
 }
 
@@ -229,7 +230,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	}
 	switch {
 	case errors.Is(err, larder.ErrSetting):
-		return nil, usageError{errors.New(withoutPackages(err.Error()))}
+		return nil, usageError{errors.New(called.WithoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
 		return nil, usageError{&cacheError{a.shownFolder(), err}}
 	case err != nil:
@@ -245,7 +246,7 @@ type cacheError struct {
 }
 
 func (e *cacheError) Error() string {
-	text := withoutPackages(e.err.Error())
+	text := called.WithoutPackages(e.err.Error())
 	if e.dir == "" {
 		return text // which says that there is none
 	}
@@ -304,7 +305,12 @@ func (a *app) parse(file string, set variables) (*flow.Flow, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	set, err = set.of(file, content)
+	return a.parseText(file, content, set)
+}
+
+// parseText reads a flow, the content of a file.
+func (a *app) parseText(file string, content []byte, set variables) (*flow.Flow, error) {
+	set, err := set.of(file, content)
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -57,3 +57,21 @@ func restoreLimits() func() {
 		codec.MaxUnpacked.Store(unpacked)
 	}
 }
+
+// raise is apply for flows that are open side by side: what one of them may have they
+// all may.
+func (l *limits) raise(f flow.Limits) {
+	if f.Pixels <= cmp.Or(codec.MaxPixels.Load(), usualPixels) {
+		f.Pixels = 0
+	}
+	if f.Unpacked <= cmp.Or(codec.MaxUnpacked.Load(), usualUnpacked) {
+		f.Unpacked = 0
+	}
+	l.apply(f)
+}
+
+// The bounds where nobody says another.
+const (
+	usualPixels   = 1 << 28
+	usualUnpacked = 4 << 30
+)

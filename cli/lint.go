@@ -15,12 +15,13 @@ import (
 
 func (a *app) lintCommand() *cobra.Command {
 	var set variables
+	var from flowFile
 	c := &cobra.Command{
 		Use:   "lint FLOW",
-		Short: "Check a flow file without running it",
+		Short: "Check a flow file (- for standard input) without running it",
 		Args:  words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.parse(args[0], set)
+			f, err := from.parse(a, args[0], set)
 			if err != nil {
 				return err
 			}
@@ -34,6 +35,7 @@ func (a *app) lintCommand() *cobra.Command {
 		},
 	}
 	set.flags(c)
+	from.flags(c)
 	return c
 }
 

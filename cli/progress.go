@@ -26,11 +26,19 @@ type display interface {
 	close()
 }
 
+// terminalOf is what can be drawn on, if w is a terminal.
+func terminalOf(w io.Writer) (*os.File, bool) {
+	if c, ok := w.(*checked); ok {
+		w = c.Writer
+	}
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
 // newDisplay shows what t tracks. The display is closed at the latest when ctx
 // ends, if it has the whole terminal.
 func newDisplay(ctx context.Context, mode string, w io.Writer, t *tracker) (display, error) {
-	terminal, ok := w.(*os.File)
-	ok = ok && term.IsTerminal(int(terminal.Fd())) && os.Getenv("TERM") != "dumb"
+	terminal, ok := terminalOf(w)
 	switch {
 	case mode == "none":
 		return silent{w}, nil

@@ -20,6 +20,7 @@ import (
 // runFlags are the flags of larder run.
 type runFlags struct {
 	set      variables
+	from     flowFile
 	only     []string
 	workers  int
 	report   string
@@ -40,7 +41,7 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run FLOW",
-		Short: "Run the sinks and checkpoints of a flow, or the named nodes",
+		Short: "Run the sinks and checkpoints of a flow (- for standard input), or the named nodes",
 		Args:  words(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.watch {
@@ -50,6 +51,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	f.set.flags(c)
+	f.from.flags(c)
 	c.Flags().StringArrayVar(&f.only, "only", nil, "run this `node`, or NODE.OUTPUT for one output of several, and what it needs; may be repeated")
 	c.Flags().IntVar(&f.workers, "workers", 0, "samples at once (default: the number of processors)")
 	c.Flags().StringVar(&f.report, "report", "", "write the report as JSON to `file` (- for stdout)")
@@ -73,7 +75,7 @@ func (f *runFlags) onErrorFlags(c *cobra.Command) {
 }
 
 func (a *app) run(ctx context.Context, file string, f runFlags) error {
-	fl, err := a.parse(file, f.set)
+	fl, err := f.from.parse(a, file, f.set)
 	if err != nil {
 		return err
 	}

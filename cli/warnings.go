@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -40,7 +39,7 @@ func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 
 // Handle implements slog.Handler.
 func (w warnings) Handle(_ context.Context, r slog.Record) error {
-	said := saying{text: called.Printable(withoutPackages(r.Message))}
+	said := saying{text: called.Printable(called.WithoutPackages(r.Message))}
 	for _, a := range w.attrs {
 		said.add("", a)
 	}
@@ -60,13 +59,6 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(line))
 	return err
 }
-
-// withoutPackages is a message of packages of Larder without their names.
-func withoutPackages(message string) string {
-	return packages.ReplaceAllString(message, "$1")
-}
-
-var packages = regexp.MustCompile(`(^|: )(?:(?:larder|store|lazy|native): )+`)
 
 // saying is a warning: what it is about, the node, the reason and the rest.
 type saying struct {
@@ -93,7 +85,7 @@ func (s *saying) add(group string, a slog.Attr) {
 	case "node":
 		s.node = text
 	case "error", "err", "reason":
-		s.reason = withoutPackages(text)
+		s.reason = called.WithoutPackages(text)
 	default:
 		s.more = append(s.more, strings.TrimSpace(group+" "+a.Key+" "+text))
 	}

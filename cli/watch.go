@@ -15,6 +15,9 @@ import (
 // changed, until it is interrupted. Between two runs that is how it ends: the
 // status is then that of the last run.
 func (a *app) watch(ctx context.Context, file string, f runFlags) error {
+	if file == "-" {
+		return usageError{errors.New("--watch: a flow on standard input cannot be watched; name a file")}
+	}
 	if _, err := os.Stat(file); err != nil {
 		return usageError{err}
 	}

@@ -214,3 +214,34 @@ func encodeNPY(a array.Array) ([]byte, error) {
 	dst = append(dst, header+strings.Repeat(" ", pad)+"\n"...)
 	return append(dst, a.Data...), nil
 }
+
+// An NPYHead says where and how the elements lie in a file of NumPy's format.
+type NPYHead struct {
+	DType     array.DType
+	Shape     []int
+	Offset    int64 // of the first element in the file
+	BigEndian bool
+	Fortran   bool // the first index runs fastest
+}
+
+// NPYHeadBytes is how many bytes a head has at most.
+const NPYHeadBytes = 1 << 16
+
+// ReadNPYHead reads the head of a file from its first bytes: [NPYHeadBytes] of them, or
+// all that there are.
+func ReadNPYHead(first []byte) (h NPYHead, err error) {
+	text, _, err := splitNPY(first)
+	var head npyHeader
+	if err == nil {
+		head, err = parseNPYHeader(text)
+	}
+	if err == nil {
+		h.DType, h.BigEndian, err = npyType(head.descr)
+	}
+	if err != nil {
+		return h, fmt.Errorf("npy: %w", err)
+	}
+	h.Shape, h.Fortran = head.shape, head.fortran
+	h.Offset = int64(bytes.Index(first, text) + len(text))
+	return h, nil
+}

@@ -52,13 +52,25 @@ func (c *CachedDataset) Reads() int64 {
 
 // Held reports whether a sample is in memory.
 func (c *CachedDataset) Held(i int) bool {
-	_, ok := c.cache.Get(i)
-	return ok
+	return c.cache.Has(i)
 }
 
-// Expect says in which order the dataset will be read, so that it can keep what
+// Counts returns how many samples were asked for, and how many of them were there.
+func (c *CachedDataset) Counts() (reads, hits int64) {
+	s := c.cache.Stats()
+	return s.Hits + s.Misses, s.Hits
+}
+
+// Forecast returns how many of n reads will find their sample, if the dataset is now read
+// in an order, from a position on, and has been told so; ok is false if that is not
+// known yet.
+func (c *CachedDataset) Forecast(reads order.Order, from, n int) (hits int, ok bool) {
+	return cache.Forecast(c.cache, reads, from, n)
+}
+
+// Expect says in which order the dataset will be read, from a position on, so that it can keep what
 // is read again soonest; nil says that this is not known any more.
-func (c *CachedDataset) Expect(reads order.Order) { cache.Expect(c.cache, reads) }
+func (c *CachedDataset) Expect(reads order.Order, from int) { cache.Expect(c.cache, reads, from) }
 
 // At implements Dataset.
 func (c *CachedDataset) At(ctx context.Context, i int) (Sample, error) {
@@ -79,7 +91,7 @@ func (c *CachedDataset) Probe(ctx context.Context, i int) (Sample, error) {
 }
 
 func (c *CachedDataset) load(ctx context.Context, i int) (Sample, error) {
-	s, err := c.cache.Load(ctx, i, func(ctx context.Context) (cachedSample, int64, error) {
+	s, err := c.cache.Fetch(ctx, i, func(ctx context.Context) (cachedSample, int64, error) {
 		s, err := c.ds.At(ctx, i)
 		if err != nil {
 			return cachedSample{}, 0, err

@@ -20,6 +20,7 @@
 //     return err }", a body "{ ... }" for one that is left out. What else is
 //     missing is declared in a comment before the block, <!-- go: ... -->, or in
 //     the list declared.
+//   - python: for python/tests/test_docs.py.
 //   - text: neither.
 package docs_test
 
@@ -110,7 +111,7 @@ func (p *page) prose() string {
 }
 
 func TestBlocksAreOfAKnownKind(t *testing.T) {
-	known := []string{"", "console", "sh", "indented", "yaml", "go", "text"}
+	known := []string{"", "console", "sh", "indented", "yaml", "go", "python", "text"}
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
 			if !slices.Contains(known, b.lang) {

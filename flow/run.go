@@ -97,11 +97,27 @@ func (f *Flow) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // used, and bytes that are read of it are those of the pool if ctx says so
 // ([pool.Pool.Context]).
 func (f *Flow) Open(ctx context.Context, node string, o RunOptions) (component.Data, error) {
+	d, _, err := f.OpenCached(ctx, node, o)
+	return d, err
+}
+
+// OpenCached is [Flow.Open] for who knows in which order the samples will be read: it
+// returns also the caches on the way that make use of that.
+func (f *Flow) OpenCached(ctx context.Context, node string, o RunOptions) (d component.Data, caches []*dataset.CachedDataset, err error) {
 	o.Only = []string{node}
 	r, err := f.newRun(ctx, o)
 	if err != nil {
-		return component.Data{}, requestError{err}
+		return d, nil, requestError{err}
 	}
+	d, err = r.open(ctx, node)
+	for _, s := range r.states {
+		caches = append(caches, s.caches...)
+	}
+	return d, caches, err
+}
+
+// open returns what a node puts out.
+func (r *run) open(ctx context.Context, node string) (component.Data, error) {
 	s, err := r.target(node)
 	if err != nil {
 		return component.Data{}, err

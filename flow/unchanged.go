@@ -199,7 +199,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others on another day
 	for _, n := range w.nodes {
 		does, ok := r.does(ctx, n)
-		if !ok || r.skips(n).Skip { // what was skipped is tried again
+		if !ok || !r.keepsAll(n) || r.skips(n).Skip { // what was skipped is tried again
 			return nil
 		}
 		w.does = append(w.does, key.Param{Name: "node " + n.Name, Value: does})
@@ -245,14 +245,12 @@ func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
 }
 
 // does says what a node does with what it reads: all that its output depends on
-// beside that and the program. ok is false if that is not known, or if the node
-// computes what is not kept.
+// beside that and the program. ok is false if that is not known.
 func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	c := s.Component
 	if !c.IsRegistered() || (c.Kind == component.Source || c.Kind == component.Sink) && !c.IsListed(s.Params) {
 		return nil, false
 	}
-	kept := s.Options.Keep || s.Options.Checkpoint
 	env := r.env(s.Node, &dataset.Tally{})
 	env.Log = slog.New(slog.DiscardHandler) // it is made again where it is used
 	does = []any{string(c.Kind), c.Name, s.Params, env.Dir}
@@ -272,7 +270,6 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 			}
 			if maker != nil {
 				parts, ok = r.makes(ctx, s, maker)
-				ok = ok && kept
 				break
 			}
 			fallthrough
@@ -288,6 +285,23 @@ func (r *run) does(ctx context.Context, s *state) (does []any, ok bool) {
 	}
 	_, err := key.Of(does)
 	return does, err == nil
+}
+
+// keepsAll reports whether a node keeps all that it computes.
+func (r *run) keepsAll(s *state) bool {
+	if s.Options.Keep || s.Options.Checkpoint {
+		return true
+	}
+	keeps := true
+	env := r.env(s.Node, &dataset.Tally{})
+	env.Log = slog.New(slog.DiscardHandler)
+	component.Walk(s.Component, s.Params, func(c *component.Component, params any) {
+		if c.Kind == component.Map && keeps {
+			maker, ok := makerOf(c, env, params)
+			keeps = ok && maker == nil
+		}
+	})
+	return keeps
 }
 
 // makerOf returns the maker that a mapper is, or nil if it only moves items about. ok

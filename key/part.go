@@ -110,7 +110,7 @@ func inputPart(in Input) Part {
 	e := newEncoder(layerValue)
 	defer e.free()
 	e.input(in)
-	var room [2 * nameBytes]byte
+	var room [2*nameBytes + maxText]byte // that of most kinds, too
 	text := in.Ref.append(room[:0])
 	if in.Kind != "" {
 		text = append(append(text, " as "...), in.Kind...)

@@ -7,6 +7,7 @@ import (
 	"image"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
@@ -19,10 +20,11 @@ type cell struct {
 	natural Form // what it is by itself: Stack, Text, Bytes or JSON
 	dtype   array.DType
 	shape   []int
-	data    []byte      // elements, or what Text, Bytes and JSON have
-	text    string      // of Text, in place of data
-	img     image.Image // elements, in place of data
-	scalar  [8]byte     // data of a number
+	data    []byte              // elements, or what Text, Bytes and JSON have
+	text    string              // of Text, in place of data
+	img     image.Image         // elements, in place of data
+	scalar  [8]byte             // data of a number
+	unread  dataset.ArrayOrigin // of elements that are yet to be read, in place of data
 }
 
 // cellOf reads an item for a field.
@@ -31,6 +33,11 @@ func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err
 		c.natural = Bytes
 		c.data, err = it.Bytes(ctx)
 		return c, err
+	}
+	if o, ok := it.Unread(); ok && f.As != JSON {
+		c.natural, c.unread = Stack, o
+		c.dtype, c.shape = o.Array()
+		return c, nil
 	}
 	v, err := it.Value(ctx)
 	if err != nil {
@@ -74,6 +81,21 @@ func (c *cell) set(f *FieldOptions, v any) (err error) {
 	return err
 }
 
+// read reads elements that have not been read yet.
+func (c *cell) read() error {
+	if c.unread == nil {
+		return nil
+	}
+	n, err := array.Bytes(c.dtype, c.shape)
+	if err == nil {
+		data := make([]byte, n)
+		if err = c.unread.ReadArray(data); err == nil {
+			c.data, c.unread = data, nil
+		}
+	}
+	return err
+}
+
 // elements are the bytes of an array that is no image.
 func (c *cell) elements() []byte {
 	if c.data == nil && c.shape == nil {
@@ -85,11 +107,15 @@ func (c *cell) elements() []byte {
 // size is how many bytes Text, Bytes and JSON take.
 func (c *cell) size() int { return len(c.data) + len(c.text) }
 
-var jsonCodec, _ = codec.ByExtension("json")
+// jsonCodec is looked up when it is needed: programs may change the registry until then.
+var jsonCodec = sync.OnceValue(func() codec.Codec {
+	c, _ := codec.ByExtension("json") // which is always there
+	return c
+})
 
 func (c *cell) json(v any) (err error) {
 	c.natural = JSON
-	c.data, err = jsonCodec.Encode(v)
+	c.data, err = jsonCodec().Encode(v)
 	return err
 }
 
@@ -131,8 +157,11 @@ func number(v any) (array.DType, uint64, bool) {
 // numbers, float64 if some are not, bool. Lists of unequal lengths it leaves alone.
 func (c *cell) list(v []any) bool {
 	l := numbers{}
-	if !l.measure(v, 0) || l.dtype == 0 {
+	if !l.measure(v, 0) {
 		return false
+	}
+	if l.dtype == 0 {
+		l.dtype = array.Int64 // an empty list is one of whole numbers, which go with all others
 	}
 	l.data = make([]byte, 0, l.n*l.dtype.Size())
 	l.append(v)

@@ -75,6 +75,8 @@ func TestForms(t *testing.T) {
 		"int32":          {"json", field{DType: array.Int32}, []any{int64(-1), int64(2)}, "stack int32 [2] [-1 2]"},
 		"lists":          {"json", field{}, []any{[]any{int64(1), 2.5}, []any{int64(3), int64(4)}}, "stack float64 [2 2] [1 2.5 3 4]"},
 		"lists of lists": {"json", field{}, []any{[]any{[]any{int64(1)}, []any{int64(2)}}}, "stack int64 [1 2 1] [1 2]"},
+		"empty lists":    {"json", field{As: loader.Pad}, []any{[]any{}, []any{1.5}, []any{}}, "pad float64 [3 1] [0 1.5 0] lengths [0 1 0]"},
+		"only empty":     {"json", field{As: loader.List}, []any{[]any{}, []any{}}, "list int64 [0] [] offsets [0 0 0] shapes [0 0]"},
 		"documents":      {"json", field{}, []any{map[string]any{"a": int64(1)}, nil}, "json uint8 [11] {\"a\":1}null offsets [0 7 11]"},
 		"text":           {"txt", field{}, []any{"ab", "", "c"}, "text uint8 [3] abc offsets [0 2 2 3]"},
 		"bytes":          {"bin", field{}, []any{[]byte{1, 2}, []byte{3}}, "bytes uint8 [3] [1 2 3] offsets [0 2 3]"},

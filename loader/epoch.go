@@ -238,5 +238,14 @@ func (p *Plan) Reads(from State, epochs int) (order.Order, bool) {
 		}
 		parts, from.Position = append(parts, o), 0
 	}
+	if p.Order == Sequential || p.Order == Shuffled {
+		return passes{order.Concat(parts...)}, true
+	}
 	return order.Concat(parts...), true
 }
+
+// passes is an order that has each sample once an epoch.
+type passes struct{ order.Order }
+
+// OncePerPass implements [order.Passes].
+func (passes) OncePerPass() bool { return true }

@@ -23,6 +23,7 @@ import (
 	"fmt"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -65,7 +66,9 @@ type Loader struct {
 	pool    *pool.Pool
 	shelf   shelf
 	heap    heapRooms
-	batch   int // samples that are best made together
+
+	forecasts forecasts
+	batch     int // samples that are best made together
 }
 
 // New returns a loader, or what is wrong with the options. It reads nothing.
@@ -151,14 +154,53 @@ func (l *Loader) foretell(s State, e edition) {
 	if len(l.options.Caches) == 0 {
 		return
 	}
-	reads, ok := l.plan.Reads(s, 2)
+	reads, begun, ok := l.reads(s)
 	if !ok {
 		return
 	}
+	n := reads.Len() - begun
+	if next, ok := l.plan.Reads(l.plan.StartOf(s.Epoch+1), 1); ok {
+		n -= next.Len()
+	}
 	all := dataset.Reorder(dataset.Cat(e.data...), reads)
-	for _, c := range l.options.Caches {
+	known := map[int]order.Order{}
+	for k, c := range l.options.Caches {
 		if o, ok := dataset.ReadOrder(all, c); ok {
-			c.Expect(o)
+			known[k] = o
 		}
 	}
+	l.forecasts.begin(s.Epoch, known, begun, n, l.options.Caches)
+	for k, o := range known {
+		l.options.Caches[k].Expect(o, begun)
+	}
+}
+
+// mostBegun is how many reads may still be coming when an epoch begins.
+const mostBegun = 4096
+
+// reads is what is read from a state on, to the end of the epoch after it; the first of
+// it, so many, have been begun: those before the state, of which some are still coming.
+func (l *Loader) reads(s State) (o order.Order, begun int, ok bool) {
+	if o, ok = l.plan.Reads(s, 2); !ok {
+		return nil, 0, false
+	}
+	before := l.plan.StartOf(s.Epoch)
+	if s.Position == 0 && s.Epoch > 0 {
+		before = l.plan.StartOf(s.Epoch - 1)
+	}
+	past, ok := l.plan.Reads(before, 1)
+	if !ok {
+		return nil, 0, false
+	}
+	if s.Position > 0 {
+		rest, _ := l.plan.Reads(s, 1)
+		past = order.Then(order.Affine{Step: 1, N: past.Len() - rest.Len()}, past)
+	}
+	begun = min(mostBegun, past.Len())
+	past = order.Then(order.Affine{Start: past.Len() - begun, Step: 1, N: begun}, past)
+	both := order.Concat(past, o)
+	if order.OncePerPass(o) {
+		both = passes{both}
+	}
+	return both, begun, true
 }

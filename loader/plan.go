@@ -247,6 +247,9 @@ func (p *Plan) key(number int) Key {
 	return Key{k, number - p.starts[k]}
 }
 
+// Number is the number of a sample, counted over all parts.
+func (p *Plan) Number(k Key) int { return p.starts[k.Part] + k.Index }
+
 // Describe names a sample for an error message.
 func (p *Plan) describe(number int) string {
 	k := p.key(number)

@@ -47,6 +47,25 @@ func (t *turns) take() (turn Turn, ok bool) {
 	return turn, true
 }
 
+// share is the next batch of those that one of several readers of the rank has.
+func (t *turns) share(share, shares int) (turn Turn, ok bool) {
+	t.next += (share - t.next%shares + shares) % shares
+	return t.take()
+}
+
+// Batches is how many batches a rank has from a state on, to the end of its epoch.
+func (p *Plan) Batches(from State, rank, ranks int) (int, error) {
+	t, err := p.turns(from, rank, ranks)
+	if err != nil {
+		return 0, err
+	}
+	n, left := t.batches/ranks, t.batches%ranks
+	if left > 0 && (p.Round == PadRound || p.Round == UnevenRound && rank < left) {
+		n++
+	}
+	return n, nil
+}
+
 // after is the state at which so many batches have been had: the start of the next
 // epoch, if there is no round left.
 func (t *turns) after(batches int) State {

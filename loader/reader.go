@@ -15,6 +15,10 @@ import (
 type ReadOptions struct {
 	// Rank of Ranks: 0 of 1 where Ranks is 0.
 	Rank, Ranks int
+	// Share of Shares: where several readers share the batches of a rank, this one has
+	// every one of number Share + k*Shares of them, from where it begins. It then reads
+	// one epoch. Shares of 0 stands for 1.
+	Share, Shares int
 	// From is where to begin; nil is the start of the first epoch.
 	From *State
 	// Epochs is how many epochs to read, that of From one of them; 0 is one after another
@@ -75,6 +79,15 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 	}
 	if o.Ranks < 1 || o.Rank < 0 || o.Rank >= o.Ranks {
 		return nil, fmt.Errorf("loader: there is no rank %d of %d", o.Rank, o.Ranks)
+	}
+	if o.Shares == 0 {
+		o.Shares = 1
+	}
+	if o.Shares < 1 || o.Share < 0 || o.Share >= o.Shares {
+		return nil, fmt.Errorf("loader: there is no share %d of %d", o.Share, o.Shares)
+	}
+	if o.Shares > 1 && o.Epochs != 1 {
+		return nil, errors.New("loader: whoever shares the batches of a rank reads one epoch at a time")
 	}
 	if o.Ahead < 0 || o.AheadBytes < 0 || o.Epochs < 0 {
 		return nil, errors.New("loader: a number of epochs, or of batches or bytes ahead, is below 0")
@@ -163,7 +176,7 @@ func (r *Reader) begin() {
 			if r.ahead.begin(r.ctx) != nil {
 				return
 			}
-			turn, ok := turns.take()
+			turn, ok := turns.share(r.options.Share, r.options.Shares)
 			if !ok {
 				break
 			}

@@ -58,6 +58,9 @@ func (c *column) writeRow(r int, block []byte) error {
 	for _, p := range c.rows[r] {
 		in := &c.cells[p.Sample]
 		conv := c.conversions[in.dtype]
+		if err := in.read(); err != nil {
+			return fmt.Errorf("field %s: %s: %w", c.Name, c.of(p.Sample), err)
+		}
 		from := in.elements()
 		if in.shape[0] > 0 {
 			from = from[len(from)/in.shape[0]*p.From : len(from)/in.shape[0]*p.To]
@@ -85,6 +88,12 @@ func pad(to, with []byte) {
 // put writes a cell into a slot of the shape out.
 func (c *column) put(in *cell, slot []byte, out []int) error {
 	w := slotWriter{conv: c.conversions[in.dtype], planar: c.options.Planar, out: out}
+	if in.unread != nil && w.conv.same() && !w.planar && slices.Equal(in.shape, out) {
+		return in.unread.ReadArray(slot)
+	}
+	if err := in.read(); err != nil {
+		return err
+	}
 	if in.img == nil {
 		return w.write(slot, in.elements(), in.shape, 0)
 	}

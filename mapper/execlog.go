@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/umask"
 )
 
 // mostLogged bounds what is kept of what one command writes to stderr.
@@ -42,7 +43,7 @@ func logsOf(env *component.Env) (logFolder, error) {
 	if err != nil {
 		return logFolder{}, fmt.Errorf("logs: %w", err)
 	}
-	return logFolder{dir, 0o666 &^ output.Umask()}, nil
+	return logFolder{dir, 0o666 &^ umask.Mask()}, nil
 }
 
 // openLog makes the log of the samples that a command is run for, SAMPLE.log of each.

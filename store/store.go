@@ -178,6 +178,16 @@ type Evictor interface {
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 }
 
+// A Changing store can tell that nothing new has been put. A [Store] may have this
+// beside what it needs: who looks for many keys twice is spared the second time.
+type Changing interface {
+	// Changes returns a number that is another one once a record has become known
+	// to this user of the store, whoever put it. With look it first finds out what
+	// others have put, as Get does where it finds nothing: what a pass after one
+	// call missed is not there at another one that looks and returns the same.
+	Changes(look bool) uint64
+}
+
 // A Store keeps results: all that package larder needs.
 type Store interface {
 	Records

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/internal/entries"
 )
 
 // listing is the images in a folder, by name only. It takes 16 bytes a file and
@@ -69,7 +69,7 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool) error 
 	}
 	var files []name
 	var folders []string
-	err := output.EachEntry(dir, func(e fs.DirEntry) {
+	err := entries.Each(dir, func(e fs.DirEntry) {
 		within := path.Join(filepath.ToSlash(folder), e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."), l.excluded(within):

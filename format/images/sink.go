@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/filecopy"
+	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/expression"
@@ -116,7 +117,7 @@ func (s Sink) prepare(path string) (there bool, err error) {
 	case err != nil:
 		return false, err
 	case s.Overwrite != output.Replace:
-		return true, output.Exists("%s is already there; remove it, or say overwrite: replace", path)
+		return true, taken.Error("%s is already there; remove it, or say overwrite: replace", path)
 	}
 	return true, checkOurs(path, path)
 }
@@ -267,7 +268,7 @@ func (w *writer) put(ctx context.Context, name string, it *dataset.Item) error {
 	}
 	w.bytes.Add(n)
 	if errors.Is(err, fs.ErrExist) {
-		return output.Exists("%s is already there: this file system takes the names of two files for one", name)
+		return taken.Error("%s is already there: this file system takes the names of two files for one", name)
 	}
 	return err
 }

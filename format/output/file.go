@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/umask"
 )
 
 // Overwrite says what a sink does with a file or a folder that is there.
@@ -33,10 +35,16 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 	return writeFile(ctx, path, how, Stage, write)
 }
 
-// WriteTidied is WriteFile for a path for which [Tidy] was called: of many files in
-// one folder, so that each does not go through all others.
-func WriteTidied(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
-	return writeFile(ctx, path, how, stage, write)
+// Tidied removes what killed writers of some paths left, which lie in one folder, and
+// returns a [WriteFile] for these paths: of many files, so that each does not go through
+// all others.
+func Tidied(paths ...string) (write func(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error), err error) {
+	if err := tidy(paths...); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (int64, error) {
+		return writeFile(ctx, path, how, stage, write)
+	}, nil
 }
 
 func writeFile(ctx context.Context, path string, how Overwrite, stage func(path string) (*Staged, error), write func(io.Writer) error) (n int64, err error) {
@@ -80,7 +88,7 @@ type Staged struct {
 // Stage makes a file that is to have a path, in a folder that is there, and
 // removes what killed writers of that path left.
 func Stage(path string) (*Staged, error) {
-	if err := Tidy(path); err != nil {
+	if err := tidy(path); err != nil {
 		return nil, err
 	}
 	return stage(path)
@@ -96,19 +104,19 @@ func stage(path string) (*Staged, error) {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	s := &Staged{File: f, path: path, lock: lock, remain: remains.Add(func() error { return removed(os.Remove(f.Name())) })}
-	if err := f.Chmod(0o666 &^ Umask()); err != nil {
+	if err := f.Chmod(0o666 &^ umask.Mask()); err != nil {
 		s.Discard()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Publish closes the file and gives it its path: see [Publish].
+// Publish closes the file and gives it its path: see [publish].
 func (s *Staged) Publish(replace bool) error {
 	err := s.Close()
 	s.remain.Done()
 	if err == nil {
-		err = Publish(s.Name(), s.path, replace)
+		err = publish(s.Name(), s.path, replace)
 	}
 	s.Discard()
 	return err
@@ -132,7 +140,7 @@ func removed(err error) error {
 
 // already is the error of a path that is taken.
 func already(path string) error {
-	return Exists("%s is already there; remove it, or say overwrite: replace", path)
+	return taken.Error("%s is already there; remove it, or say overwrite: replace", path)
 }
 
 // same reports whether what is at a path has the content of a file, reading no
@@ -160,9 +168,9 @@ func same(ctx context.Context, f *os.File, path string) bool {
 	return true
 }
 
-// Publish gives a complete file its name, at once. Without replace, one that
+// publish gives a complete file its name, at once. Without replace, one that
 // has the name is an error that wraps [fs.ErrExist] and keeps it.
-func Publish(from, path string, replace bool) error {
+func publish(from, path string, replace bool) error {
 	if replace {
 		return os.Rename(from, path)
 	}

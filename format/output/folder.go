@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/umask"
 )
 
 // A Folder is one that is being written beside its place. Its methods may be called
@@ -23,7 +24,7 @@ type Folder struct {
 // StageFolder makes a folder that is to have a path, and removes what killed writers of
 // that path left.
 func StageFolder(path string) (*Folder, error) {
-	if err := Tidy(path); err != nil {
+	if err := tidy(path); err != nil {
 		return nil, err
 	}
 	f, err := stageFolder(path, nil)
@@ -56,7 +57,7 @@ func stageFolder(path string, left []stale) (*Folder, error) {
 		f.lock, err = takeLock(f.Dir)
 	}
 	if err == nil {
-		err = os.Chmod(f.Dir, 0o777&^Umask())
+		err = os.Chmod(f.Dir, 0o777&^umask.Mask())
 	}
 	if err != nil {
 		f.Leave()

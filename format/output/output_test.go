@@ -193,20 +193,21 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 		}
 		return all
 	}
-	if err := output.Tidy(in("x"), in("y")); err != nil {
+	writeTidied, err := output.Tidied(in("x"), in("y"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := names(), []string{".x.larder-5.larder-6", ".z.larder-4", "kept"}; !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
 	}
 	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
-	if _, err := output.WriteTidied(t.Context(), in("z"), output.Forbid, write); err != nil {
+	if _, err := writeTidied(t.Context(), in("z"), output.Forbid, write); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(names(), ".z.larder-4") {
 		t.Error("a file that is written after the others goes through the folder again")
 	}
-	if err := output.Tidy(filepath.Join(dir, "none", "x")); err != nil {
+	if _, err := output.Tidied(filepath.Join(dir, "none", "x")); err != nil {
 		t.Errorf("in no folder: %v", err)
 	}
 }

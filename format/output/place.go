@@ -38,15 +38,9 @@ func Place(ctx context.Context, env *component.Env, p component.Path) (string, e
 }
 
 // FilesPlace is [Place] for a path at which there may be a folder, of which only
-// files are written: each needs a [FilePlace].
+// files are written: each needs a look of its own at what the flow reads.
 func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
 	return place(ctx, env, guard.Output{Path: env.Path(p), Files: true})
-}
-
-// FilePlace is the place of a file in a folder that has a place. A link that has
-// its name is replaced, and leads nothing out of the folder.
-func FilePlace(ctx context.Context, env *component.Env, folder, name string) (string, error) {
-	return place(ctx, env, guard.Output{Path: filepath.Join(folder, name), Itself: true})
 }
 
 func place(ctx context.Context, env *component.Env, o guard.Output) (string, error) {

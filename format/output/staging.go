@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/larder-data/larder/format/internal/entries"
 )
 
 // A file or folder that is being written is hidden beside its place and called
@@ -31,7 +33,7 @@ func stagings(of ...string) (paths []string, err error) {
 	for _, path := range of {
 		patterns[stagingPattern(path)] = true
 	}
-	err = EachEntry(dir, func(e fs.DirEntry) {
+	err = entries.Each(dir, func(e fs.DirEntry) {
 		name := strings.TrimSuffix(e.Name(), asideMark)
 		mark := strings.LastIndex(name, stagingMark)
 		if mark < 0 {
@@ -76,9 +78,9 @@ func takeStale(of ...string) ([]stale, error) {
 // remove removes it.
 func (s stale) remove() error { return errors.Join(os.RemoveAll(s.path), s.lock.Close()) }
 
-// Tidy removes what killed writers of some paths left, which lie in one folder: for
-// who goes on to [WriteTidied]. Where there is no folder there is nothing.
-func Tidy(paths ...string) error {
+// tidy removes what killed writers of some paths left, which lie in one folder. Where
+// there is no folder there is nothing.
+func tidy(paths ...string) error {
 	stale, err := takeStale(paths...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -87,26 +89,4 @@ func Tidy(paths ...string) error {
 		err = errors.Join(err, s.remove())
 	}
 	return err
-}
-
-// EachEntry calls f for every entry of a folder, in the order in which the
-// system gives them, without holding them all.
-func EachEntry(dir string, f func(fs.DirEntry)) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	for {
-		entries, err := d.ReadDir(1024)
-		for _, e := range entries {
-			f(e)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

@@ -24,16 +24,6 @@ func takeLock(path string) (io.Closer, error) {
 	return f, nil
 }
 
-// Umask returns the process's mask of permissions.
-func Umask() os.FileMode { return os.FileMode(mask) }
-
-// mask is read once: reading it means setting it for a moment.
-var mask = func() int {
-	m := unix.Umask(0o077)
-	unix.Umask(m)
-	return m
-}()
-
 // exchange lets two folders change places. It is unsupported where the file
 // system cannot.
 func exchange(a, b string) error {

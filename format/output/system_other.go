@@ -13,9 +13,6 @@ const canLock = false
 // takeLock cannot tell whether another process uses a path.
 func takeLock(path string) (io.Closer, error) { return os.Open(path) }
 
-// Umask is the usual mask of permissions.
-func Umask() os.FileMode { return 0o022 }
-
 func exchange(_, _ string) error { return errors.ErrUnsupported }
 
 // moveInto is unsupported here.

@@ -26,7 +26,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/internal/entries"
 )
 
 // dataFolder holds the items of samples.
@@ -101,7 +101,7 @@ func (l *listing) note() error {
 
 func (l *listing) listRoot() error {
 	found := false
-	err := output.EachEntry(l.root, func(e fs.DirEntry) {
+	err := entries.Each(l.root, func(e fs.DirEntry) {
 		key, ext := splitName(e.Name())
 		switch {
 		case e.Name() == dataFolder:
@@ -138,7 +138,7 @@ func isFolder(path string) bool {
 
 func (l *listing) listData() error {
 	ids := map[string]uint32{}
-	return output.EachEntry(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
+	return entries.Each(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
 		if e.IsDir() {
 			return
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/format/internal/filecopy"
-	"github.com/larder-data/larder/format/output"
 )
 
 // markName is a hidden file, so that other readers pass over it.
@@ -52,7 +52,7 @@ func (m *mark) listFiles(dir string) error {
 
 func (m *mark) listItems(dir string) error {
 	ends := make(map[string]bool)
-	err := output.EachEntry(dir, func(e fs.DirEntry) {
+	err := entries.Each(dir, func(e fs.DirEntry) {
 		if _, end, ok := strings.Cut(e.Name(), "_"); ok && !isUnfinished(e.Name()) && len(ends) <= maxItems {
 			ends[end] = true
 		}

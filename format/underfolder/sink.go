@@ -14,7 +14,9 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/format/internal/filecopy"
+	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
 )
@@ -108,9 +110,9 @@ func (s Sink) prepare(path string) (*target, error) {
 	switch {
 	case !there:
 	case s.Overwrite == output.Forbid:
-		return nil, output.Exists("%s is already there; remove it, or say overwrite: replace", path)
+		return nil, taken.Error("%s is already there; remove it, or say overwrite: replace", path)
 	case s.Overwrite == output.IfEmpty && len(entries) > 0:
-		return nil, output.Exists("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
+		return nil, taken.Error("%s is not empty (it has %s); remove it, or say overwrite: replace", path, entries[0].Name())
 	case s.Overwrite == output.Replace:
 		if err := looksOurs(path, path); err != nil {
 			return nil, err
@@ -155,7 +157,7 @@ func looksOurs(path, shown string) error {
 // onlyItems refuses a folder that holds anything but items of samples, and what
 // a mark that knows them does not account for.
 func onlyItems(dir, shown string, m *mark) (err error) {
-	walkErr := output.EachEntry(dir, func(e os.DirEntry) {
+	walkErr := entries.Each(dir, func(e os.DirEntry) {
 		digits, rest, _ := strings.Cut(e.Name(), "_")
 		index, isIndex := parseIndex(digits)
 		key, ext := splitName(rest)

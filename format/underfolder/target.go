@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/format/internal/filecopy"
+	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -121,7 +122,7 @@ func (t *target) put(name string, create func(path string) error) error {
 		t.mu.Unlock()
 		err := create(dst)
 		if errors.Is(err, fs.ErrExist) {
-			return output.Exists("%s is already there: this file system takes the names of two items for one; rename an item", dst)
+			return taken.Error("%s is already there: this file system takes the names of two items for one; rename an item", dst)
 		}
 		return err
 	}
@@ -159,7 +160,7 @@ func (t *target) publish(from, name string) error {
 }
 
 func alreadyThere(file string) error {
-	return output.Exists("%s is already there; say overwrite: overwrite-files to replace files", file)
+	return taken.Error("%s is already there; say overwrite: overwrite-files to replace files", file)
 }
 
 // finish marks the folder as complete and puts it in its place. If what is

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/format/internal/filecopy"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
@@ -85,13 +86,13 @@ func (w *writer) lookThere() error {
 			return fmt.Errorf("refusing to write to %s: it is a link to %s, and nothing is written through a link in a dataset; remove it, or name the folder that it leads to", dir, to)
 		}
 	}
-	err := output.EachEntry(root, func(e fs.DirEntry) {
+	err := entries.Each(root, func(e fs.DirEntry) {
 		sweep(root, e)
 		stem, _, _ := strings.Cut(e.Name(), ".")
 		w.there[stem] = e.Name()
 	})
 	if err == nil {
-		err = output.EachEntry(data, func(e fs.DirEntry) {
+		err = entries.Each(data, func(e fs.DirEntry) {
 			sweep(data, e)
 			stem, _, _ := strings.Cut(e.Name(), ".")
 			digits, k, _ := strings.Cut(stem, "_")

@@ -179,7 +179,7 @@ var rightHits = law{
 		{"of the words of a command only whole ones are names", "mapper/execfiles.go", "range cuts {", "range cuts[:0] {", []string{"mapper.TestExecFilesInWords"}},
 		{"what a command that failed left of samples that it did not name counts", "mapper/execbatch.go", "		case ended != nil:\n", "		case ended != nil && i < 0:\n", []string{"mapper.TestExecBatchErrors"}},
 		{"an input that was changed just now is known by its times", "flow/unchanged.go", "if err == nil && read != found.Inputs {", "if err != nil && read != found.Inputs {", []string{"flow.TestInputsWrittenThroughMappingsAreSeen"}},
-		{"what is not kept is not computed in each run", "flow/unchanged.go", "kept := s.Options.Keep || s.Options.Checkpoint", "kept := s != nil || s.Options.Checkpoint", []string{"flow.TestTouchedSinksAreWritten", "flow.TestWhatIsNotToBeLeft"}},
+		{"what is not kept is not computed in each run", "flow/unchanged.go", "	if s.Options.Keep || s.Options.Checkpoint {\n", "	if s != nil || s.Options.Checkpoint {\n", []string{"flow.TestTouchedSinksAreWritten", "flow.TestWhatIsNotToBeLeft"}},
 		{"the parameters of nodes stand for no sink", "flow/unchanged.go", "does = []any{string(c.Kind), c.Name, s.Params, env.Dir}", "does = []any{string(c.Kind), c.Name, env.Dir}", []string{"flow.TestTouchedSinksAreWritten"}},
 		{"times of a change that cannot be set are no part of a stamp", "internal/stamp/stamp.go", "uint64(e.stat.Mtime), uint64(e.stat.Ctime)}", "uint64(e.stat.Mtime)}", []string{"internal/stamp.TestOf"}},
 		{"rows that were read ahead are handed out without a look at the file", "format/internal/rows/block.go", "	return text, done()\n", "	return text, nil\n", []string{"format/internal/rows.TestRowsReadAheadAreOfOneFile"}},

@@ -26,7 +26,7 @@ type wanted struct {
 	i    int // in the list of keys
 	fp   uint64
 	at   format.Place
-	pack *pack
+	pack *pack // nil: nowhere
 }
 
 // GetMany returns the records kept under keys: it looks once for what other
@@ -42,22 +42,36 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 	for i, k := range keys {
 		all[i] = wanted{i: i, fp: format.Fingerprint(k)}
 	}
+	before := s.Changes(false)
 	missing, err := s.pass(ctx, keys, records, all)
 	if err != nil || len(missing) == 0 {
 		return records, err
 	}
-	s.refresh()
-	missing, err = s.pass(ctx, keys, records, missing)
+	if s.Changes(true) != before {
+		missing, err = s.pass(ctx, keys, records, missing)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range missing { // damaged, or not there: that is told as by Get
+	for _, w := range missing { // where it is damaged that is told as by Get
+		if w.pack == nil {
+			continue
+		}
 		s.readFound(w.fp, func(p *pack, at format.Place) (err error) {
 			records[w.i], err = s.read(keys[w.i], p, at)
 			return err
 		}, true)
 	}
 	return records, nil
+}
+
+// Changes returns how often records became known to this process, after a look at
+// what others wrote if look says so.
+func (s *Store) Changes(look bool) uint64 {
+	if look {
+		s.refresh()
+	}
+	return s.index.news.Load()
 }
 
 // pass reads those of the wanted records that are there, and returns the others.

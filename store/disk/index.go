@@ -16,7 +16,8 @@ type index struct {
 	base   *base                   // nil for none
 	packs  []*pack                 // by number; nil once gone
 	latest atomic.Int64
-	group  format.Group // for supersedes
+	news   atomic.Uint64 // counts when records became known; changed under mu, after them
+	group  format.Group  // for supersedes
 
 	least int           // how many places are worth a merge
 	full  int           // this many are
@@ -93,6 +94,7 @@ func (x *index) insert(p *pack, entries []format.Entry) {
 		x.places = make(map[uint64]format.Place, len(entries))
 	}
 	defer x.group.Forget()
+	defer x.news.Add(1)
 	for i := range entries {
 		e := &entries[i]
 		e.Pack = p.number

@@ -137,6 +137,7 @@ func (x *index) cover(p *pack, size int64) int64 {
 		return 0
 	}
 	x.base.attach(i, p)
+	x.news.Add(1)
 	p.known, p.blobs = x.base.Packs[i].Covered, x.base.Packs[i].Blobs
 	return p.known
 }
@@ -148,6 +149,7 @@ func (x *index) install(m *base, rest map[uint64]format.Place) {
 	x.attach(m)
 	x.base, x.frozen = m, rest
 	x.saw(m.Latest)
+	x.news.Add(1)
 	x.mu.Unlock()
 	old.close()
 }

@@ -4,25 +4,28 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/store/disk/internal/format"
 	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
-// leases lends keys among goroutines by a table, and among processes by
-// locks on single bytes of a file that has none.
+// leases lends keys among goroutines by a table, and among processes by another one
+// that they share, or where that cannot be by locks on single bytes of a file.
 type leases struct {
 	local lease.Table
 
 	mu      sync.Mutex
 	file    *medium.File   // nil until the first lease
-	batches []*medium.File // open for those who take many leases at once, and end them by one call
+	other   *medium.File   // the same once more, if there is a table
+	table   *byTable       // nil: there is none
+	batches []*medium.File // open for those who take many leases at once without a table, and end them by one call
 	free    []*medium.File // those of them that nobody has
-	none    bool           // this file system has no such locks
+	none    bool           // keys cannot be lent to other processes
 }
 
 // Lease lends k to the caller, alone among all processes that use the
@@ -38,17 +41,14 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 	if err != nil {
 		return nil, err
 	}
-	file := s.leases.open(s)
-	if file == nil {
+	by := s.leases.open(s)
+	if by == nil {
 		return local, nil
 	}
-	at := leaseOffset(k)
-	err = medium.Retry(ctx, func() error { return file.LockByte(at) })
+	var shared func()
+	err = medium.Retry(ctx, func() (err error) { shared, err = by.one(k); return err })
 	if err == nil {
-		return sync.OnceFunc(func() {
-			_ = file.UnlockByte(at) // fails only once the store is closed
-			local()
-		}), nil
+		return sync.OnceFunc(func() { shared(); local() }), nil
 	}
 	if ctx.Err() != nil || s.closed.Load() {
 		local()
@@ -71,66 +71,88 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	if s.files.ReadOnly {
 		return lent, local, nil
 	}
-	file := s.leases.take(s)
-	if file == nil {
+	by := s.leases.open(s)
+	if by == nil {
 		return lent, local, nil
 	}
-	mine := slices.Clone(lent)
-	for i, k := range keys {
-		if !lent[i] {
-			continue
-		}
-		err := file.LockByte(leaseOffset(k))
-		switch {
-		case err == nil:
-			continue
-		case !errors.Is(err, medium.ErrLocked) && !s.closed.Load():
-			s.leases.giveUp(s, err) // from now on each process lends for itself
-			continue
-		}
-		mine[i] = false
+	mine, shared, err := by.many(keys, lent)
+	if err != nil && !s.closed.Load() {
+		s.leases.giveUp(s, err) // from now on each process lends for itself
 	}
-	return mine, sync.OnceFunc(func() {
-		_ = file.UnlockBytes() // fails only once the store is closed
-		s.leases.leave(file)
-		local()
-	}), nil
+	return mine, sync.OnceFunc(func() { shared(); local() }), nil
 }
 
-// leaseOffset spreads keys over 62 bits. Two keys at one offset would only
-// wait for each other.
-func leaseOffset(k key.Key) int64 {
-	return int64(format.Fingerprint(k) >> 2)
-}
-
-// open returns the file of locks, nil if there can be none.
-func (l *leases) open(s *Store) *medium.File {
+// open returns who lends among processes, nil if nobody can.
+func (l *leases) open(s *Store) lender {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file != nil || l.none {
-		return l.file
+	if l.file == nil && !l.none {
+		l.begin(s)
 	}
-	l.file = l.openFile(s)
-	return l.file
-}
-
-// take returns a file of locks for one caller alone, nil if there can be none.
-func (l *leases) take(s *Store) *medium.File {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.none {
+	switch {
+	case l.none || l.file == nil:
 		return nil
+	case l.table != nil:
+		return l.table
 	}
+	return byBytes{l, s, l.file}
+}
+
+// begin opens the file of leases, and finds out how all who use it lend. The lock is
+// held.
+func (l *leases) begin(s *Store) {
+	file, err := s.files.OpenLock(medium.LeasesFile)
+	if err != nil {
+		l.report(s, err)
+		return
+	}
+	l.file = file
+	if l.openTable(s) == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.life, agreePatience)
+	defer cancel()
+	err = medium.Retry(ctx, func() error { return agree(file, byBytesAt, byTableAt) })
+	if err != nil && s.life.Err() == nil {
+		l.none = true
+		l.report(s, fmt.Errorf("two may compute the same: %w", err))
+	}
+}
+
+// agreePatience is for how long those are waited for who are about to agree on bytes.
+const agreePatience = 50 * time.Millisecond
+
+// openTable has keys lent by the table, if it can be.
+func (l *leases) openTable(s *Store) error {
+	if err := s.files.Mark(); err != nil { // what the file holds belongs to a store
+		return err
+	}
+	other, err := s.files.OpenLock(medium.LeasesFile)
+	if err != nil {
+		return err
+	}
+	l.table, err = openTable(l.file, other)
+	if err != nil {
+		return errors.Join(err, other.Close())
+	}
+	l.other = other
+	return nil
+}
+
+// take returns a file of locks for one caller alone.
+func (l *leases) take(s *Store) (*medium.File, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if n := len(l.free); n > 0 {
 		file := l.free[n-1]
 		l.free = l.free[:n-1]
-		return file
+		return file, nil
 	}
-	file := l.openFile(s)
-	if file != nil {
+	file, err := s.files.OpenLock(medium.LeasesFile)
+	if err == nil {
 		l.batches = append(l.batches, file)
 	}
-	return file
+	return file, err
 }
 
 // leave takes back what take returned, without a lock.
@@ -140,14 +162,9 @@ func (l *leases) leave(file *medium.File) {
 	l.free = append(l.free, file)
 }
 
-// openFile opens the file of locks once more. The lock is held.
-func (l *leases) openFile(s *Store) *medium.File {
-	file, err := s.files.OpenLock(medium.LeasesFile)
-	if err != nil {
-		s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
-		return nil
-	}
-	return file
+// report says why keys are not lent.
+func (l *leases) report(s *Store, err error) {
+	s.files.Report(s.files.Path(medium.LeasesFile), "cannot lend keys to other processes", err)
 }
 
 func (l *leases) giveUp(s *Store, err error) {
@@ -161,19 +178,25 @@ func (l *leases) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
+	if l.table != nil {
+		errs = append(errs, l.table.close())
+	}
 	for _, f := range l.all() {
 		errs = append(errs, f.Close())
 	}
-	l.file, l.batches, l.free, l.none = nil, nil, nil, true
+	l.file, l.other, l.table, l.batches, l.free, l.none = nil, nil, nil, nil, nil, true
 	return errors.Join(errs...)
 }
 
 // all lists the open files. The lock is held.
 func (l *leases) all() []*medium.File {
-	if l.file == nil {
-		return l.batches
+	all := slices.Clone(l.batches)
+	for _, f := range []*medium.File{l.file, l.other} {
+		if f != nil {
+			all = append(all, f)
+		}
 	}
-	return append(slices.Clip(l.batches), l.file)
+	return all
 }
 
 // files is how many files are open.

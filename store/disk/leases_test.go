@@ -3,35 +3,43 @@
 package disk
 
 import (
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
 	"github.com/larder-data/larder/store/storetest"
 )
 
+func try(t *testing.T, s *Store, keys ...key.Key) (lent []bool, release func()) {
+	t.Helper()
+	lent, release, err := s.TryLease(t.Context(), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lent, release
+}
+
 // TestManyLeasesEndWithoutOthers: those that one caller took at once end together,
 // and those of others in the same process stay, as another process sees it.
-func TestManyLeasesEndWithoutOthers(t *testing.T) {
+func TestManyLeasesEndWithoutOthers(t *testing.T) { eachLender(t, testManyLeases) }
+
+func testManyLeases(t *testing.T, fail medium.Fail) {
 	dir := t.TempDir()
-	s, other := open(t, Options{Dir: dir}), open(t, Options{Dir: dir})
+	s, other := openBy(t, dir, fail), openBy(t, dir, fail)
 	keys := func(from, to int) (all []key.Key) {
 		for i := from; i < to; i++ {
 			all = append(all, storetest.Key(i))
 		}
 		return all
 	}
-	try := func(s *Store, keys []key.Key) (lent []bool, release func()) {
-		t.Helper()
-		lent, release, err := s.TryLease(t.Context(), keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return lent, release
-	}
 	free := func(want []bool) {
 		t.Helper()
-		lent, release := try(other, keys(0, 5))
+		lent, release := try(t, other, keys(0, 5)...)
 		defer release()
 		if !slices.Equal(lent, want) {
 			t.Errorf("another process is lent %v, want %v", lent, want)
@@ -41,19 +49,188 @@ func TestManyLeasesEndWithoutOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, first := try(s, keys(0, 2))
-	_, second := try(s, keys(2, 4))
+	_, first := try(t, s, keys(0, 2)...)
+	_, second := try(t, s, keys(2, 4)...)
 	free([]bool{false, false, false, false, false})
 	first()
 	free([]bool{true, true, false, false, false})
-	_, third := try(s, keys(0, 1))
+	_, third := try(t, s, keys(0, 1)...)
 	free([]bool{false, true, false, false, false})
 	second()
 	one()
 	free([]bool{false, true, true, true, true})
 	third()
 	free([]bool{true, true, true, true, true})
-	if n := s.leases.files(); n != 3 { // one for single keys, and one for each of two at a time
-		t.Errorf("%d files are open for leases, want 3", n)
+	want := 2 // whatever is taken
+	if s.leases.table == nil {
+		want = 3 // one for single keys, and one for each of two at a time
 	}
+	if n := s.leases.files(); n != want {
+		t.Errorf("%d files are open for leases, want %d", n, want)
+	}
+}
+
+// table returns the table of a store that has lent something.
+func table(t *testing.T, s *Store) *byTable {
+	t.Helper()
+	_, release := try(t, s, storetest.Key(0))
+	release()
+	if s.leases.table == nil {
+		t.Skip("this file system has no table of leases")
+	}
+	return s.leases.table
+}
+
+// TestKeysOfOneWord are lent each by itself, and leave the word as it was, whichever of
+// them ends first.
+func TestKeysOfOneWord(t *testing.T) {
+	dir := t.TempDir()
+	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
+	w := table(t, a).word(format.Fingerprint(ofOneWord()[0]))
+	k := ofOneWord()
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
+		var ends []func()
+		for i, s := range []*Store{a, b, a} {
+			lent, release := try(t, s, k[i])
+			if !lent[0] {
+				t.Fatalf("key %d is not lent", i)
+			}
+			ends = append(ends, release)
+		}
+		held := []bool{true, true, true, false, false, false}
+		for _, ended := range append(order, -1) {
+			for _, s := range []*Store{a, b} {
+				together, release := try(t, s, k...)
+				release()
+				for i := range k {
+					alone, release := try(t, s, k[i])
+					release()
+					if alone[0] == held[i] || together[i] == held[i] {
+						t.Errorf("order %v, before %d ends: key %d is lent %v alone, %v with others", order, ended, i, alone[0], together[i])
+					}
+				}
+			}
+			if ended >= 0 {
+				ends[ended]()
+				held[ended] = false
+			}
+		}
+		if v := w.Load(); v != 0 {
+			t.Errorf("order %v leaves %#x in the word", order, v)
+		}
+	}
+}
+
+// TestSlotsRunOut: who has no slot lends all the same.
+func TestSlotsRunOut(t *testing.T) {
+	dir := t.TempDir()
+	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
+	w := table(t, a).word(format.Fingerprint(ofOneWord()[0]))
+	table(t, b).slot = noSlot
+	k := ofOneWord()[:3]
+	_, first := try(t, a, k[0])
+	lent, second := try(t, b, k...)
+	if !slices.Equal(lent, []bool{false, true, true}) {
+		t.Errorf("beside key 0, %v are lent", lent)
+	}
+	first()
+	if lent, release := try(t, a, k...); !slices.Equal(lent, []bool{true, false, false}) {
+		t.Errorf("beside keys 1 and 2, %v are lent", lent)
+	} else {
+		release()
+	}
+	second()
+	if v := w.Load(); v != 0 {
+		t.Errorf("%#x is left in the word", v)
+	}
+}
+
+// TestDamagedTable: whatever the file holds, keys are lent, each to one.
+func TestDamagedTable(t *testing.T) {
+	dir := t.TempDir()
+	a, b := openBy(t, dir, nil), openBy(t, dir, nil)
+	words := table(t, a).words
+	table(t, b)
+	for i := range words {
+		fp := format.Fingerprint(storetest.Key(i))
+		words[fp>>tagBits].Store(uint64(i)<<tagBits | fp&tagMask) // most of slots that nobody has
+	}
+	var keys []key.Key
+	for i := range 1000 {
+		if uint64(i)<<tagBits&slotMask>>slotShift > 2 { // a and b live
+			keys = append(keys, storetest.Key(i))
+		}
+	}
+	for _, s := range []*Store{a, b} {
+		lent, release := try(t, s, keys...)
+		if slices.Contains(lent, false) {
+			t.Error("not all keys are lent")
+		}
+		for _, other := range []*Store{a, b} {
+			lent, none := try(t, other, keys...)
+			none()
+			if slices.Contains(lent, true) {
+				t.Error("a key is lent twice")
+			}
+		}
+		release()
+	}
+}
+
+// TestOneWayOfLending: who cannot have the table goes by bytes, and so does who comes
+// while he is there. Who comes while others have the table says that he lends nothing.
+func TestOneWayOfLending(t *testing.T) {
+	dir := t.TempDir()
+	k := storetest.Key(1)
+	bytes := openBy(t, dir, lendingBy["bytes"])
+	_, release := try(t, bytes, k)
+	second := openBy(t, dir, nil)
+	if lent, _ := try(t, second, k); lent[0] || second.leases.table != nil {
+		t.Errorf("who comes second is lent %v, with table %v", lent, second.leases.table != nil)
+	}
+	release()
+
+	dir = t.TempDir()
+	table(t, openBy(t, dir, nil))
+	var said strings.Builder
+	late, err := openOn(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))}, lendingBy["bytes"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, release = try(t, late, k)
+	release()
+	if !strings.Contains(said.String(), "cannot lend keys to other processes") {
+		t.Errorf("it says %q", &said)
+	}
+	if err := late.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLeasesEndWithTheStore: what was lent is free once its store is closed, and ending
+// it later ends nobody else's.
+func TestLeasesEndWithTheStore(t *testing.T) {
+	eachLender(t, func(t *testing.T, fail medium.Fail) {
+		dir, k := t.TempDir(), ofOneWord()
+		s, err := openOn(Options{Dir: dir}, fail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, release := try(t, s, k[0], k[1])
+		one, err := s.Lease(t.Context(), k[2])
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		next, other := openBy(t, dir, fail), openBy(t, dir, fail)
+		_, none := try(t, next, k[5]) // it now has the slot that s had
+		none()
+		if lent, _ := try(t, other, k[:3]...); slices.Contains(lent, false) {
+			t.Errorf("after Close %v are lent", lent)
+		}
+		release()
+		one()
+		if lent, _ := try(t, next, k[:3]...); slices.Contains(lent, true) {
+			t.Errorf("%v are lent twice", lent)
+		}
+	})
 }

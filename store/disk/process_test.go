@@ -39,6 +39,8 @@ var roles = map[string]func(s *Store, args []string) error{
 	"churn":     churn,
 	"fill":      fillToLimit,
 	"leaveTemp": leaveTemp,
+	"contend":   contend,
+	"hold":      hold,
 }
 
 // childRole returns what this process is to do as a child, nil if it is none.
@@ -52,7 +54,7 @@ func childRole() func() {
 		if words[0] == "churn" {
 			o.MaxBytes = churnLimit
 		}
-		s, err := Open(o)
+		s, err := openOn(o, lendingBy[os.Getenv(lendEnv)])
 		if err == nil {
 			err = errors.Join(roles[words[0]](s, words[2:]), s.Close())
 		}
@@ -384,7 +386,9 @@ func countUnderLease(s *Store, args []string) error {
 	return nil
 }
 
-func TestLeaseExcludesProcesses(t *testing.T) {
+func TestLeaseExcludesProcesses(t *testing.T) { eachLender(t, testLeaseExcludes) }
+
+func testLeaseExcludes(t *testing.T, _ medium.Fail) {
 	const processes, times = 4, 100
 	dir := t.TempDir()
 	counter := dir + "/counter"
@@ -406,13 +410,15 @@ func TestLeaseExcludesProcesses(t *testing.T) {
 	}
 }
 
-func TestLeaseIsTakenOverFromTheDead(t *testing.T) {
+func TestLeaseIsTakenOverFromTheDead(t *testing.T) { eachLender(t, testTakenOver) }
+
+func testTakenOver(t *testing.T, fail medium.Fail) {
 	dir := t.TempDir()
 	cmd, out := child(t, dir, "write", 0, 1) // holds the lease of key 0
 	if _, err := out.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, Options{Dir: dir})
+	s := openBy(t, dir, fail)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := s.Lease(ctx, storetest.Key(0)); !errors.Is(err, context.DeadlineExceeded) {

@@ -65,6 +65,7 @@ func Records(t *testing.T, open func(testing.TB) store.Records) {
 		{"SlicesStayTheCallers", testSlices},
 		{"Concurrent", testConcurrent},
 		{"Records", testRecords},
+		{"Changes", testChanges},
 	})
 }
 
@@ -215,6 +216,33 @@ func testDelete(t *testing.T, s store.Records) {
 	put(t, s, store.Record{Key: Key(0), Payload: []byte("again")})
 	if got := get(t, s, Key(0)); string(got.Payload) != "again" {
 		t.Errorf("after Delete and Put: %q", got.Payload)
+	}
+}
+
+// A record that became known is a change, and a look alone is none.
+func testChanges(t *testing.T, s store.Records) {
+	c, ok := s.(store.Changing)
+	if !ok {
+		t.Skipf("%T does not tell what is new", s)
+	}
+	seen := []uint64{c.Changes(true)}
+	for i, records := range [][]store.Record{
+		{{Key: Key(1), Payload: Payload(1, 10)}},
+		{{Key: Key(1), Payload: Payload(2, 10)}},
+		{{Key: Key(2), Link: Key(1)}, {Key: Key(3), Payload: Payload(3, 1<<20)}},
+	} {
+		if err := s.Put(t.Context(), records...); err != nil {
+			t.Fatal(err)
+		}
+		now := c.Changes(false)
+		if slices.Contains(seen, now) {
+			t.Errorf("Put %d: %d is the number of before: %d", i, now, seen)
+		}
+		wantMissing(t, s, Key(100))
+		if again := c.Changes(true); again != now {
+			t.Errorf("after Put %d nothing was put, and %d became %d", i, now, again)
+		}
+		seen = append(seen, now)
 	}
 }
 

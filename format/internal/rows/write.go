@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
 )
 
 // A Sink writes files of rows.
@@ -43,11 +45,12 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		return err
 	}
 	defer release()
-	if err := output.Tidy(files...); err != nil {
+	write, err := output.Tidied(files...)
+	if err != nil {
 		return err
 	}
 	for i, part := range in.Parts {
-		if err := s.file(ctx, env, files[i], part); err != nil {
+		if err := s.file(ctx, env, write, files[i], part); err != nil {
 			return err
 		}
 	}
@@ -66,15 +69,28 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
 		}
 		var err error
-		if files[i], err = output.FilePlace(ctx, env, path, name+"."+s.Ext+extensions[s.Compress]); err != nil {
+		if files[i], err = placeIn(ctx, env, path, name+"."+s.Ext+extensions[s.Compress]); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-// file writes one dataset.
-func (s Sink) file(ctx context.Context, env *component.Env, path string, ds component.Samples) error {
+// placeIn is where a file is written in a folder that has a place. A link that has its
+// name is replaced, and leads nothing out of the folder.
+func placeIn(ctx context.Context, env *component.Env, folder, name string) (string, error) {
+	o := guard.Output{Who: "node " + env.Node, Path: filepath.Join(folder, name), Itself: true}
+	if err := env.Inputs.Check(ctx, o); err != nil {
+		return "", err
+	}
+	return o.Place(), nil
+}
+
+// A writeFunc is [output.WriteFile].
+type writeFunc = func(ctx context.Context, path string, how output.Overwrite, write func(io.Writer) error) (int64, error)
+
+// file writes one dataset by write.
+func (s Sink) file(ctx context.Context, env *component.Env, write writeFunc, path string, ds component.Samples) error {
 	env.Tally.Total.Add(int64(ds.Len()))
 	p := env.Pieces
 	if p == nil {
@@ -84,7 +100,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, path string, ds comp
 	if err != nil {
 		return err
 	}
-	n, err := output.WriteTidied(ctx, path, s.Overwrite, func(to io.Writer) error {
+	n, err := write(ctx, path, s.Overwrite, func(to io.Writer) error {
 		w, done, err := pack(how, to)
 		if err != nil {
 			return err

@@ -44,6 +44,7 @@ const (
 	OpSync     Op = "sync"
 	OpChmod    Op = "chmod"
 	OpLock     Op = "lock"
+	OpMap      Op = "map"
 	OpStat     Op = "stat"
 	OpList     Op = "list"
 	OpMkdir    Op = "mkdir"

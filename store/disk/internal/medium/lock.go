@@ -21,15 +21,38 @@ func (f *File) TryLock() error {
 }
 
 // LockByte is TryLock of one byte. UnlockByte ends it.
-func (f *File) LockByte(at int64) error {
+func (f *File) LockByte(at int64) error { return f.LockBytes(at, 1) }
+
+// LockBytes is TryLock of n bytes. UnlockRange ends it.
+func (f *File) LockBytes(at, n int64) error {
 	if err := f.folder.fails(OpLock, f.Name()); err != nil {
 		return err
 	}
-	return lockByte(f.File, at)
+	return lockBytes(f.File, at, n)
+}
+
+// ShareByte locks one byte for this open file and others that share it.
+func (f *File) ShareByte(at int64) error {
+	if err := f.folder.fails(OpLock, f.Name()); err != nil {
+		return err
+	}
+	return shareByte(f.File, at)
+}
+
+// OthersHave reports whether another open file has a lock on a byte, or shares it.
+func (f *File) OthersHave(at int64) (bool, error) {
+	if err := f.folder.fails(OpLock, f.Name()); err != nil {
+		return false, err
+	}
+	return othersHave(f.File, at)
 }
 
 // UnlockByte ends LockByte. It fails only where the file was closed.
 func (f *File) UnlockByte(at int64) error { return unlockBytes(f.File, at, 1) }
+
+// UnlockRange ends what LockBytes or LockByte locked of n bytes. It fails only where
+// the file was closed.
+func (f *File) UnlockRange(at, n int64) error { return unlockBytes(f.File, at, n) }
 
 // UnlockBytes ends every LockByte. It fails only where the file was closed.
 func (f *File) UnlockBytes() error { return unlockBytes(f.File, 0, 0) }

@@ -8,30 +8,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockByte locks one byte of a file for this open file alone, or returns
+// lockBytes locks bytes of a file for this open file alone, or returns
 // ErrLocked. Open file description locks, unlike older ones, do not vanish
 // when any other descriptor of the file is closed; the kernel drops them when
 // the process dies.
-func lockByte(f *os.File, at int64) error { return setLock(f, at, 1, unix.F_WRLCK) }
+func lockBytes(f *os.File, at, n int64) error { return setLock(f, at, n, unix.F_WRLCK) }
+
+func shareByte(f *os.File, at int64) error { return setLock(f, at, 1, unix.F_RDLCK) }
 
 // unlockBytes unlocks so many bytes, 0 for all from there on.
 func unlockBytes(f *os.File, at, n int64) error { return setLock(f, at, n, unix.F_UNLCK) }
 
 func setLock(f *os.File, at, n int64, kind int16) error {
+	lock := unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: n}
+	err := fcntl(f, unix.F_OFD_SETLK, &lock)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return ErrLocked
+	}
+	return err
+}
+
+func othersHave(f *os.File, at int64) (bool, error) {
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
+	err := fcntl(f, unix.F_OFD_GETLK, &lock)
+	return err == nil && lock.Type != unix.F_UNLCK, err
+}
+
+func fcntl(f *os.File, command int, lock *unix.Flock_t) error {
 	conn, err := f.SyscallConn() // unlike Fd, safe beside Close
 	if err != nil {
 		return err
 	}
-	lock := unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: at, Len: n}
 	cerr := conn.Control(func(fd uintptr) {
 		for {
-			if err = unix.FcntlFlock(fd, unix.F_OFD_SETLK, &lock); !errors.Is(err, unix.EINTR) {
+			if err = unix.FcntlFlock(fd, command, lock); !errors.Is(err, unix.EINTR) {
 				return
 			}
 		}
 	})
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
-		return ErrLocked
-	}
 	return errors.Join(cerr, err)
 }

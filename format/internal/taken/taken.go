@@ -1,4 +1,5 @@
-package output
+// Package taken says that a place is taken.
+package taken
 
 import (
 	"fmt"
@@ -13,6 +14,6 @@ func (e existsError) Error() string { return string(e) }
 // Is reports that it is fs.ErrExist, of which the text says nothing more.
 func (existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Exists is the error of a place that is taken: an fs.ErrExist that says what is there and
+// Error is the error of a place that is taken: an fs.ErrExist that says what is there and
 // what to do, as fmt.Errorf puts it together.
-func Exists(format string, args ...any) error { return existsError(fmt.Sprintf(format, args...)) }
+func Error(format string, args ...any) error { return existsError(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/flow"
+)
+
+// flowFile is the flow that a command is about: a file, or standard input.
+type flowFile struct {
+	as string // what standard input is taken for
+}
+
+// flags adds the flag to a command.
+func (f *flowFile) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW, read standard input as if it were this `file`: paths start at its folder, and checkpoints are known by it")
+}
+
+// maxFlowBytes bounds a flow on standard input; what is larger is some other file.
+const maxFlowBytes = 16 << 20
+
+// parse reads the flow that an argument names.
+func (f *flowFile) parse(a *app, file string, set variables) (*flow.Flow, error) {
+	if file != "-" {
+		return a.parse(file, set)
+	}
+	if f.as == "" {
+		return nil, usageError{errors.New("--stdin-filename is empty: it says where relative paths start")}
+	}
+	content, err := io.ReadAll(io.LimitReader(os.Stdin, maxFlowBytes+1))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("standard input: %w", err)}
+	}
+	if len(content) > maxFlowBytes {
+		return nil, usageError{fmt.Errorf("standard input is larger than a flow can be, %d MiB", maxFlowBytes>>20)}
+	}
+	fl, err := a.parseText(filepath.Clean(f.as), content, set)
+	if err == nil {
+		fl.Files = fl.Files[1:] // the first is read nowhere
+	}
+	return fl, err
+}

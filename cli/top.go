@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/serve"
+)
+
+func (a *app) topCommand() *cobra.Command {
+	var every time.Duration
+	c := &cobra.Command{
+		Use:   "top",
+		Short: "Show what the servers of this user are doing",
+		Long: `Shows all servers of this user, who reads what of them, what that is bound by,
+and how often their caches hit, beside how often that was to be expected. On a
+terminal it goes on until interrupted; elsewhere it is printed once.`,
+		Args: words(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if every <= 0 {
+				return usageError{fmt.Errorf("--every %v: must be more than 0", every)}
+			}
+			return a.top(c.Context(), every)
+		},
+	}
+	c.Flags().DurationVar(&every, "every", time.Second, "time between two pictures")
+	return c
+}
+
+func (a *app) top(ctx context.Context, every time.Duration) error {
+	_, live := terminalOf(a.stdout)
+	for before := map[int]*serve.Status{}; ; {
+		var b strings.Builder
+		now, err := servers(ctx)
+		if err != nil {
+			return failure{err}
+		}
+		if len(now) == 0 {
+			fmt.Fprintln(&b, "no server")
+		}
+		seen := map[int]*serve.Status{}
+		for _, st := range now {
+			_ = writeServer(&b, st, before[st.PID]) // to memory
+			seen[st.PID] = st
+		}
+		before = seen
+		text := b.String()
+		if live {
+			text = "\x1b[H\x1b[2J" + text
+		}
+		if _, err := io.WriteString(a.stdout, text); err != nil || !live {
+			return written(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
+
+// servers asks all servers of the user.
+func servers(ctx context.Context) (all []*serve.Status, err error) {
+	sockets, err := filepath.Glob(filepath.Join(serve.Folder(), "*.sock"))
+	if err != nil {
+		return nil, err
+	}
+	for _, socket := range sockets {
+		st, err := serve.StatusOf(ctx, socket)
+		if errors.Is(err, serve.ErrNone) {
+			continue // it was killed
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	return all, nil
+}
+
+// writeServer writes for people what a server is doing: its rates since before, or since
+// each reader began if that is nil.
+func writeServer(w io.Writer, st, before *serve.Status) error {
+	fmt.Fprintf(w, "server %d of %s, for %s, %s of memory, %d connected\n", st.PID, called.Printable(st.Cache), seconds(st.Seconds), bytesOf(int64(st.MemoryBytes)), len(st.Connections))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for k, c := range st.Connections {
+		if k == 0 {
+			fmt.Fprintln(t, "  CLIENT\tREADS\tRANK\tEPOCH\tSAMPLES\tA SECOND\tOUT\tRING\tBOUND BY")
+		}
+		fmt.Fprintf(t, "  %s\t%s", called.Printable(fmt.Sprintf("%s (%d)", c.Client, c.PID)), called.Printable(c.Open))
+		if r := c.Reader; r != nil {
+			now := r.Since(before.ReaderOf(c.Number))
+			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.Ranks, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.Out, r.Window, bytesOf(r.RingBytes), now.BoundBy())
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, p := range st.Pipelines {
+		for _, h := range p.Caches {
+			if h.Reads == 0 {
+				continue
+			}
+			predicted := "not predicted"
+			if h.Predicted >= 0 {
+				predicted = fmt.Sprintf("%.1f %% predicted", 100*h.Predicted)
+			}
+			fmt.Fprintf(w, "  %s: cache %d, epoch %d: %.1f %% of %d reads hit, %s\n", called.Printable(p.Open), h.Cache, h.Epoch, 100*float64(h.Hits)/float64(h.Reads), h.Reads, predicted)
+		}
+	}
+	return nil
+}

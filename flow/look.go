@@ -1,0 +1,90 @@
+package flow
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/stamp"
+	"github.com/larder-data/larder/key"
+)
+
+// A Look is what was seen, at a moment, of the files that some nodes are made of, with
+// none of them read.
+type Look struct {
+	// Identity names the samples that the nodes put out by what tells datasets apart
+	// wherever they lie: the names and sizes of files, and the operators that choose and
+	// order samples.
+	Identity string
+
+	known bool // the nodes depend on nothing else than this
+	does  key.Key
+	files *stamp.Stamp
+	at    time.Time
+
+	// recent stands for the content of files that had changed shortly before at, as they
+	// may change again with no other time; summed with seed.
+	recent key.Digest
+	seed   uint64
+}
+
+// Look looks at what the nodes of o.Only are made of. It computes and reads nothing.
+func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
+	r, err := f.newRun(ctx, o)
+	if err != nil {
+		return nil, requestError{err}
+	}
+	l := &Look{known: true, at: time.Now(), seed: rand.Uint64()}
+	var roots []stamp.Root
+	var chosen []byte
+	does := []key.Param{{Name: "codecs", Value: dataset.Codecs()}}
+	for _, s := range r.states {
+		if s.Component.Kind == component.Op {
+			params, _ := key.Of(s.Params)
+			chosen = append(append(append(chosen, s.Component.Name...), 0), params[:]...)
+		}
+		parts, ok := r.does(ctx, s)
+		l.known = l.known && ok
+		does = append(does, key.Param{Name: "node " + s.Name, Value: parts})
+		for _, in := range s.Component.Inputs(r.bareEnv(s.Node), s.Params) {
+			of, err := rootsOf(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			roots = append(roots, of...)
+		}
+	}
+	if l.files, err = stamp.Of(ctx, roots); err != nil {
+		return nil, err
+	}
+	for name, stat := range l.files.Files() {
+		chosen = binary.AppendUvarint(append(append(chosen, name...), 0), uint64(stat.Size))
+	}
+	sum := key.DigestOf(chosen)
+	l.Identity = base64.RawURLEncoding.EncodeToString(sum[:16])
+	build, err := key.Build()
+	if l.known = l.known && err == nil; !l.known {
+		return l, nil
+	}
+	op, err := key.NewOp("look", build, does...)
+	if err == nil {
+		l.does = op.Key()
+		l.recent, err = l.files.Contents(ctx, l.at, l.seed)
+	}
+	l.known = err == nil
+	return l, nil
+}
+
+// Same reports whether what is seen now is what was seen before, so that whoever opened
+// the nodes then has what opening them would give now. False is always a safe answer.
+func (l *Look) Same(ctx context.Context, before *Look) bool {
+	if !l.known || !before.known || l.does != before.does || l.files.Sum != before.files.Sum {
+		return false
+	}
+	recent, err := l.files.Contents(ctx, before.at, before.seed)
+	return err == nil && recent == before.recent
+}

@@ -1,0 +1,31 @@
+// Package entries goes through folders that may have very many files.
+package entries
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Each calls f for every entry of a folder, in the order in which the
+// system gives them, without holding them all.
+func Each(dir string, f func(fs.DirEntry)) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(1024)
+		for _, e := range entries {
+			f(e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

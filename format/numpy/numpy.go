@@ -1,0 +1,242 @@
+// Package numpy reads arrays of NumPy's formats as datasets: each row of an array, along
+// its first dimension, is a sample. Rows of a file .npy are read where they lie, in any
+// order, however large the file is.
+package numpy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/key"
+)
+
+func init() {
+	component.RegisterSource("numpy", "Reads arrays of NumPy (.npy, .npz), each row of which is a sample: with an item for each array, called as its file or, in .npz, as it is called there.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path))
+		})
+}
+
+// Source names the arrays to read.
+type Source struct {
+	Path component.Path `param:"path,required" doc:"a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows"`
+}
+
+// Inputs says what is read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return []guard.Input{{Path: env.Path(s.Path), Flat: true}}
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Picks says which files of a folder are read.
+func (s Source) Picks(file string) bool {
+	return file == "" || !strings.Contains(file, "/") && isNPY(file)
+}
+
+func isNPY(name string) bool {
+	return strings.EqualFold(filepath.Ext(name), ".npy") && !strings.HasPrefix(name, ".")
+}
+
+// Open opens the arrays. Of files .npy the heads are read; a file .npz is unpacked into
+// memory, within the limits of package codec.
+func (s Source) Open(ctx context.Context, path string) (component.Samples, error) {
+	columns, err := columnsAt(path)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(columns, func(a, b *column) int { return strings.Compare(a.name, b.name) })
+	for k, c := range columns {
+		if len(c.shape) == 0 {
+			return nil, fmt.Errorf("%s: the array has one element and no rows", c.path)
+		}
+		size, err := array.Bytes(c.dtype, c.shape[1:])
+		c.size = int64(size)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", c.path, err)
+		case c.shape[0] != columns[0].shape[0]:
+			return nil, fmt.Errorf("%s has %d rows and %s has %d; all arrays need equally many", columns[0].path, columns[0].shape[0], c.path, c.shape[0])
+		case k > 0 && c.name == columns[k-1].name:
+			return nil, fmt.Errorf("%s and %s both make the item %s; give one of them another name", columns[k-1].path, c.path, c.name)
+		case c.size > mostUnpacked():
+			return nil, fmt.Errorf("%s: a row of %d bytes is larger than %d; raise the limit (--max-unpacked) if that is right", c.path, c.size, mostUnpacked())
+		}
+	}
+	return dataset.Func(columns[0].shape[0], func(_ context.Context, i int) (dataset.Sample, error) {
+		fields, rows := make([]dataset.Field, len(columns)), make([]row, len(columns))
+		for k, c := range columns {
+			rows[k] = row{c, i}
+			fields[k] = dataset.Field{Key: c.name, Item: dataset.ItemFrom(&rows[k])}
+		}
+		return dataset.NewSample(fields...), nil
+	}), nil
+}
+
+// mostUnpacked is how many bytes a row, or a file .npz, may have.
+func mostUnpacked() int64 {
+	if n := codec.MaxUnpacked.Load(); n > 0 {
+		return n
+	}
+	return 4 << 30
+}
+
+// columnsAt finds the arrays at a path.
+func columnsAt(path string) ([]*column, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file or folder %s", path)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return folder(path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case strings.EqualFold(filepath.Ext(path), ".npz"):
+		return archive(path, info.Size())
+	}
+	c, err := openColumn(path)
+	return []*column{c}, err
+}
+
+// folder opens the files .npy of a folder.
+func folder(path string) (columns []*column, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() && isNPY(e.Name()) {
+			c, err := openColumn(filepath.Join(path, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			columns = append(columns, c)
+		}
+	}
+	if columns == nil {
+		return nil, fmt.Errorf("%s has no file *.npy", path)
+	}
+	return columns, nil
+}
+
+// archive unpacks a file .npz.
+func archive(path string, size int64) (columns []*column, err error) {
+	if size > mostUnpacked() {
+		return nil, fmt.Errorf("%s has %d bytes, more than may be unpacked (%d, --max-unpacked); save its arrays as .npy", path, size, mostUnpacked())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, _ := codec.ByExtension("npz") // which is always there
+	v, err := c.Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for name, a := range v.(map[string]*array.Array) {
+		columns = append(columns, &column{path: path + ": " + name, name: name, dtype: a.DType, shape: a.Shape, data: a.Data})
+	}
+	if columns == nil {
+		return nil, fmt.Errorf("%s has no arrays", path)
+	}
+	return columns, nil
+}
+
+// A column is an array of which each row is an item.
+type column struct {
+	path, name string
+	dtype      array.DType
+	shape      []int
+	size       int64  // bytes of a row
+	data       []byte // of an array in memory
+
+	file    *os.File // of one that is not
+	stat    key.FileStat
+	checked atomic.Int64 // when it was last seen to be so, since the program began
+	offset  int64
+	swap    bool // big-endian
+}
+
+// openColumn opens a file .npy. It is closed when nobody has the column any more.
+func openColumn(path string) (*column, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path) // a pipe would be waited for
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readColumn(path, f)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	runtime.AddCleanup(c, func(f *os.File) { _ = f.Close() }, f)
+	return c, nil
+}
+
+func readColumn(path string, f *os.File) (*column, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	first := make([]byte, min(info.Size(), codec.NPYHeadBytes))
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(len(first))), first); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	h, err := codec.ReadNPYHead(first)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c := &column{path: path, name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), dtype: h.DType, shape: h.Shape, file: f, stat: key.StatOf(info), offset: h.Offset, swap: h.BigEndian}
+	bytes, err := array.Bytes(h.DType, h.Shape)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case h.Fortran && len(h.Shape) > 1:
+		return nil, fmt.Errorf("%s: its rows do not lie together (Fortran order); save it by numpy.ascontiguousarray", path)
+	case info.Size()-h.Offset != int64(bytes):
+		return nil, fmt.Errorf("%s: %v of shape %v takes %d bytes, and there are %d", path, h.DType, h.Shape, bytes, info.Size()-h.Offset)
+	}
+	return c, nil
+}
+
+// checkEvery is after how long it is looked whether a file is as it was.
+const checkEvery = 100 * time.Microsecond
+
+// check looks whether the file is as it was, unless that was done just before.
+func (c *column) check() error {
+	now := time.Since(began)
+	if last := c.checked.Load(); last != 0 && now-time.Duration(last) < checkEvery {
+		return nil
+	}
+	info, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	if key.StatOf(info) != c.stat {
+		return dataset.ErrChanged
+	}
+	c.checked.Store(int64(now))
+	return nil
+}
+
+var began = time.Now()

@@ -1,0 +1,71 @@
+package numpy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/key"
+)
+
+// A row is a row of a column. It implements [dataset.ArrayOrigin]: it is read when it is
+// wanted, into memory of whoever wants it.
+type row struct {
+	*column
+	number int
+}
+
+func (r *row) String() string { return fmt.Sprintf("%s, row %d", r.path, r.number) }
+
+// Ext implements dataset.Origin.
+func (r *row) Ext(context.Context) (string, error) { return "npy", nil }
+
+// Array implements dataset.ArrayOrigin.
+func (r *row) Array() (array.DType, []int) { return r.dtype, r.shape[1:] }
+
+// ReadArray implements dataset.ArrayOrigin.
+func (r *row) ReadArray(dst []byte) error {
+	at := int64(r.number) * r.size
+	if r.file == nil {
+		copy(dst, r.data[at:][:r.size])
+		return nil
+	}
+	_, err := r.file.ReadAt(dst, r.offset+at)
+	if changed := r.check(); changed != nil {
+		err = changed // also of what could not be read for that
+	}
+	if err != nil {
+		return fmt.Errorf("%v: %w", r, err)
+	}
+	if r.swap {
+		array.SwapBytes(dst, r.dtype.Word())
+	}
+	return nil
+}
+
+// Bytes implements dataset.Origin: the row as a file .npy.
+func (r *row) Bytes(context.Context) ([]byte, error) {
+	data := make([]byte, r.size)
+	if err := r.ReadArray(data); err != nil {
+		return nil, err
+	}
+	a, err := array.New(r.dtype, r.shape[1:], data)
+	if err != nil {
+		return nil, err
+	}
+	c, _ := codec.ByExtension("npy") // which is always there
+	return c.Encode(a)
+}
+
+// Digest implements dataset.Origin.
+func (r *row) Digest(ctx context.Context) (key.Digest, error) {
+	b, err := r.Bytes(ctx)
+	return key.DigestOf(b), err
+}
+
+// Ref implements dataset.Origin: a row is known by its content.
+func (r *row) Ref(ctx context.Context) (key.Ref, error) {
+	d, err := r.Digest(ctx)
+	return key.Content(d), err
+}

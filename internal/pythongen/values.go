@@ -1,0 +1,116 @@
+package pythongen
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/component"
+)
+
+const (
+	none     = "None"
+	anything = "object" // what a parameter of any type takes, None too
+)
+
+// typeOf writes the type of a parameter. A variable may stand for any value.
+func typeOf(p component.Param) string {
+	if p.Enum == nil {
+		return typeName(p.TypeName())
+	}
+	values := make([]string, len(p.Enum))
+	for i, v := range p.Enum {
+		values[i] = quote(v)
+	}
+	return "Literal[" + strings.Join(values, ", ") + "] | Var"
+}
+
+// typeName writes a type, given as users of flows know it.
+func typeName(name string) string {
+	if of, ok := strings.CutPrefix(name, "list of "); ok {
+		return "Sequence[" + typeName(of) + "] | Var"
+	}
+	if of, ok := strings.CutPrefix(name, "map of "); ok {
+		return "Mapping[str, " + typeName(of) + "] | Var"
+	}
+	switch name {
+	case "string":
+		return "str | Var"
+	case "path":
+		return "str | PathLike[str] | Var"
+	case "int", "bool":
+		return name + " | Var"
+	case "number":
+		return "float | Var"
+	case "mapper":
+		return "Step | Mapping[str, Any]"
+	case "any":
+		return anything
+	}
+	panic(fmt.Sprintf("pythongen: no type of Python stands for %q", name))
+}
+
+// defaultOf writes what a parameter is that is not given.
+func defaultOf(p component.Param) string {
+	if p.Default == "" {
+		if p.Type.Kind() == reflect.Bool {
+			return "False"
+		}
+		return none
+	}
+	var v any
+	if err := yaml.Unmarshal([]byte(p.Default), &v); err != nil {
+		panic(fmt.Sprintf("pythongen: default %q of %s: %v", p.Default, p.Name, err))
+	}
+	return literal(v)
+}
+
+// literal writes a value. Lists are tuples: nobody can change these.
+func literal(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return none
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case string:
+		return quote(v)
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0"
+		}
+		return text
+	case []any:
+		all := make([]string, len(v))
+		for i, e := range v {
+			all[i] = literal(e)
+		}
+		if len(all) == 1 {
+			return "(" + all[0] + ",)"
+		}
+		return "(" + strings.Join(all, ", ") + ")"
+	}
+	panic(fmt.Sprintf("pythongen: no literal of Python stands for %T", v))
+}
+
+// quote writes a text in double quotes. All that Go escapes, it escapes as Python
+// does.
+func quote(text string) string { return strconv.Quote(text) }
+
+// escape makes a text fit for a docstring.
+func escape(text string) string {
+	text = strings.ReplaceAll(text, `\`, `\\`)
+	text = strings.ReplaceAll(text, `"""`, `\"\"\"`)
+	if strings.HasSuffix(text, `"`) {
+		text = strings.TrimSuffix(text, `"`) + `\"`
+	}
+	return text
+}

@@ -1,0 +1,2 @@
+// Package umask says which permissions new files do not get.
+package umask

@@ -1,0 +1,44 @@
+package loader
+
+import (
+	"context"
+	"fmt"
+)
+
+// Gather makes a batch of samples by their numbers, counted over all parts, as an epoch
+// has them, whatever the plan says. rooms may be nil, as in [ReadOptions].
+func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, rooms Rooms) (*Batch, error) {
+	total := 0
+	for _, p := range l.plan.Parts {
+		total += p.Len
+	}
+	for _, n := range samples {
+		if n < 0 || n >= total {
+			return nil, fmt.Errorf("loader: there is no sample %d of %d", n, total)
+		}
+	}
+	e, err := l.edition(ctx, epoch)
+	if err != nil {
+		return nil, err
+	}
+	if rooms == nil {
+		rooms = &l.heap
+	}
+	ctx = l.pool.Context(ctx)
+	j := l.job(e, Content{Epoch: epoch, Samples: samples})
+	defer j.end()
+	if err := j.read(ctx); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	data, err := rooms.Take(ctx, j.bytes)
+	if err != nil {
+		return nil, err
+	}
+	b, err := j.write(ctx, data)
+	if err != nil {
+		rooms.Give(data)
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	b.rooms = rooms
+	return b, nil
+}

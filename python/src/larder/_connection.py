@@ -1,0 +1,217 @@
+"""A connection to the server: requests, replies, and the batches of one reader."""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+import socket
+import struct
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from . import _stream
+from ._layout import Layout, Tensors
+from ._ring import Ring
+from ._stream import Lost, Stream
+from .batch import Batch
+from .errors import Error, LarderWarning, ProtocolError, SkipWarning, error_of
+
+_PROTOCOL = 1
+_BATCH = struct.Struct("<IIQQQQQQQQII")
+_EPOCH = struct.Struct("<QQQ")
+_NAMES = {value: name.lower() for name, value in vars(_stream).items() if name.isupper() and isinstance(value, int)}
+_log = logging.getLogger("larder")
+
+DEFAULT_WINDOW = 16
+DEFAULT_RING = 256 << 20
+
+
+class Connection:
+    """One connection. One thread at a time uses it; what it handed out may go anywhere."""
+
+    def __init__(self, connected: socket.socket, tensors: Tensors, pin: bool, copy: bool, copy_bytes: bool) -> None:
+        self.stream = Stream(connected)
+        self.prefix = ""
+        self.ring: Ring | None = None
+        self.batches = 0
+        """How many batches the reader will have of the epoch at which it began."""
+        self.ended = (0, 0, 0)
+        """Of the last epoch that ended: its number, and the state after it."""
+        self._tensors = tensors
+        self._pin = pin
+        self._copy = copy
+        self._copy_bytes = copy_bytes
+        self._layouts: dict[int, Layout] = {}
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open, and nothing was taken from it and not handed out."""
+        return not self.stream.closed and self.stream.whole
+
+    def close(self) -> None:
+        """End it. What was handed out stays."""
+        self.stream.close()
+
+    def hello(self) -> dict[str, Any]:
+        """Agree on the version of the protocol."""
+        client = f"larder for Python {platform.python_version()}"
+        said = self._ask(_stream.HELLO, {"protocol": [_PROTOCOL], "client": client}, _stream.WELCOME)
+        if said.get("protocol") != _PROTOCOL:
+            raise ProtocolError(f"the server speaks version {said.get('protocol')} of the protocol, not {_PROTOCOL}")
+        return said
+
+    def open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Open what is to be read."""
+        return self._ask(_stream.OPEN, request, _stream.OPENED)
+
+    def start(self, request: dict[str, Any]) -> None:
+        """Start a reader with a ring of its own."""
+        self.stream.expect_descriptors()
+        try:
+            said = self._ask(_stream.START, request, _stream.STARTED)
+        except BaseException:
+            self.stream.drop_descriptors()
+            raise
+        fd = self.stream.take_descriptor()
+        self._layouts.clear()
+        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+        window = request.get("window") or DEFAULT_WINDOW
+        most = request.get("ring") or DEFAULT_RING
+        self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+
+    def stop(self) -> None:
+        """End the reader, whether it has ended by itself or not. What was on its way is given back.
+
+        Each reader ends with one frame, `stopped` or an error.
+        """
+        self.stream.request(_stream.STOP)
+        while True:
+            kind, at, size = self.stream.receive()
+            if kind == _stream.BATCH:
+                self.stream.release(_BATCH.unpack_from(self.stream.buffer, at)[1])
+            elif kind in (_stream.STOPPED, _stream.ERROR):
+                break
+            elif kind not in (_stream.LAYOUT, _stream.EPOCH):
+                self._other(kind, at, size)
+        self.stream.whole = True
+
+    def get(self, samples: list[int]) -> Iterator[Batch]:
+        """Yield each of these samples as a batch of its own."""
+        self.stream.request(_stream.GET, _json({"samples": samples}))
+        for _ in samples:
+            batch = self.take()
+            if batch is None:
+                raise ProtocolError("the server ended an epoch where samples were asked for")
+            yield batch
+        self._reply(_stream.GOT)
+
+    def take(self) -> Batch | None:
+        """Return the next batch, or None at the end of an epoch.
+
+        An error of the server is raised; the reader has ended then.
+        """
+        stream = self.stream
+        if self.ring is not None:
+            stream.whole = False
+            self.ring.collect()
+        while True:
+            kind, at, size = stream.receive()
+            if kind == _stream.BATCH:
+                return self._batch(at, size)
+            if kind == _stream.LAYOUT:
+                self._layout(at, size)
+            elif kind == _stream.EPOCH:
+                self.ended = self._epoch(at, size)
+                return None
+            else:
+                self._other(kind, at, size)
+
+    def _batch(self, at: int, size: int) -> Batch:
+        buffer = self.stream.buffer
+        try:
+            number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
+            layout = self._layouts[number]
+        except (struct.error, KeyError) as error:
+            raise ProtocolError(f"the server sent a batch that is not understood: {error!r}") from error
+        if size != 80 + 8 * n or layout.bytes > taken or self.ring is None:
+            raise ProtocolError("the server sent a batch that is not as its layout says")
+        memory = self.ring.look(slot, begin, taken, total)
+        batch = Batch()
+        make = layout.make
+        for name, dtype, shape, offset in layout.arrays:
+            batch[name] = make(memory, dtype, shape, offset)
+        for name, read in layout.others:
+            batch[name] = read(memory)
+        batch.epoch = epoch
+        batch.padding = padding
+        batch._prefix = self.prefix
+        batch._after = (after, position)
+        batch._numbers = bytes(buffer[at + 80 : at + size])
+        return batch
+
+    def _layout(self, at: int, size: int) -> None:
+        said = self._object(at, size)
+        number = said.get("layout")
+        if not isinstance(number, int) or not 0 <= number < 256:
+            raise ProtocolError(f"the server sent a layout numbered {number!r}")
+        self._layouts[number] = Layout(said.get("fields", []), self._tensors, self._copy_bytes)
+
+    def _epoch(self, at: int, size: int) -> tuple[int, int, int]:
+        if size != _EPOCH.size:
+            raise ProtocolError(f"the server sent the end of an epoch of {size} bytes")
+        epoch, after, position = _EPOCH.unpack_from(self.stream.buffer, at)
+        return epoch, after, position
+
+    def _ask(self, kind: int, request: dict[str, Any], reply: int) -> dict[str, Any]:
+        self.stream.request(kind, _json(request))
+        return self._reply(reply)
+
+    def _reply(self, wanted: int) -> dict[str, Any]:
+        while True:
+            kind, at, size = self.stream.receive()
+            if kind == wanted:
+                said = self._object(at, size)
+                self.stream.whole = True
+                return said
+            self._other(kind, at, size)
+
+    def _other(self, kind: int, at: int, size: int) -> None:
+        """Handle what may come at any time; all else is an error."""
+        if kind == _stream.ERROR:
+            raise self._error(self._object(at, size))
+        if kind != _stream.NOTE:
+            raise ProtocolError(f"the server sent {_NAMES.get(kind, kind)!s} where it may not")
+        note = self._object(at, size)
+        text = str(note.get("text", ""))
+        self.stream.whole = True  # where a warning is an error, nothing is lost
+        match note.get("level"):
+            case "warning":
+                warnings.warn(text, LarderWarning, stacklevel=4)
+            case "skip":
+                warnings.warn(text, SkipWarning, stacklevel=4)
+            case _:
+                _log.info("%s", text)
+
+    def _error(self, said: dict[str, Any]) -> Exception:
+        code, text = said.get("code"), said.get("text", "")
+        if code == "ending":
+            return Lost(str(text))
+        error: Error = error_of(code, text)
+        if code != "protocol":
+            self.stream.whole = True
+        return error
+
+    def _object(self, at: int, size: int) -> dict[str, Any]:
+        try:
+            said = json.loads(bytes(self.stream.buffer[at : at + size]))
+        except ValueError as error:
+            raise ProtocolError(f"the server sent what is no JSON: {error}") from error
+        if not isinstance(said, dict):
+            raise ProtocolError("the server sent JSON that is no object")
+        return said
+
+
+def _json(request: dict[str, Any]) -> bytes:
+    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

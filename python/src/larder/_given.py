@@ -1,0 +1,96 @@
+"""What a call gives a node: parameters and options, held to what the component has."""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, TypedDict
+
+from ._components import PARAMETERS
+from ._values import Value, Var, plain
+
+
+class Options(TypedDict, total=False):
+    """What any node can be given besides its parameters, as nodes of flow files have it."""
+
+    name: str | None
+    """What the node is called; otherwise it is called after its component."""
+    keep: bool | None
+    """Keep each computed sample across runs, as samples are asked for."""
+    checkpoint: bool | Literal["auto"] | None
+    """Compute all samples, keep and pin them before anything reads the node."""
+    cache: str | Mapping[str, Any] | Literal[False] | None
+    """Keep samples decoded in memory: a policy, or {"policy": ..., "size": ..., "bytes": ...}."""
+    workers: int | Var | None
+    """How many samples are computed at once at this node."""
+    on_error: Literal["fail", "skip"] | Mapping[str, Any] | None
+    """What becomes of samples that cannot be made: "skip", or {"skip": N or "P%"} at most."""
+
+
+OPTIONS = tuple(Options.__annotations__)
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+
+
+def python_name(name: str) -> str:
+    """Return what a parameter is called in Python."""
+    name = name.replace("-", "_")
+    return name + "_" if name in OPTIONS or keyword.iskeyword(name) else name
+
+
+def split(given: Mapping[str, object], kind: str, component: str) -> tuple[dict[str, object], Options]:
+    """Part what is given by keyword into parameters, by their names in flows, and options."""
+    known = {python_name(p): p for p in PARAMETERS.get(kind, {}).get(component, {})}
+    params: dict[str, object] = {}
+    options: dict[str, object] = {}
+    for name, value in given.items():
+        if name in OPTIONS:
+            options[name] = value
+        else:
+            params[known.get(name, name)] = value
+    return params, options  # type: ignore[return-value]  # which options check
+
+
+def parameters(kind: str, component: str, given: Mapping[str, object], call: str) -> dict[str, Value]:
+    """Return the parameters of a node, those that have their default left out.
+
+    Of a component that does not come with Larder nothing is known, and nothing refused.
+    """
+    known = PARAMETERS.get(kind, {}).get(component)
+    if known is None:
+        return {name: plain(value, f"{call}: {name}") for name, value in given.items()}
+    for name in given:
+        if name not in known:
+            raise _unexpected(call, name, [*map(python_name, known), *OPTIONS])
+    missing = [python_name(name) for name, default in known.items() if default is ... and name not in given]
+    if missing:
+        raise TypeError(f"{call} needs {' and '.join(map(repr, missing))}")
+    values = {name: plain(value, f"{call}: {python_name(name)}") for name, value in given.items()}
+    return {name: value for name, value in values.items() if not _is_default(value, known[name])}
+
+
+def _is_default(value: Value, default: object) -> bool:
+    return type(value) is type(default) and value == default
+
+
+def _unexpected(call: str, name: str, valid: Collection[str]) -> TypeError:
+    near = difflib.get_close_matches(name, valid, 1)
+    hint = f"did you mean {near[0]!r}?" if near else "valid: " + ", ".join(valid)
+    return TypeError(f"{call} got an unexpected keyword argument {name!r}; {hint}")
+
+
+def options(given: Mapping[str, object], component: tuple[str, str], call: str) -> tuple[str | None, dict[str, Value]]:
+    """Return the name that a node is given, and its options by their names in flows."""
+    known = PARAMETERS.get(component[0], {}).get(component[1], {})
+    for option in given:
+        if option not in OPTIONS:
+            raise _unexpected(call, option, [*map(python_name, known), *OPTIONS])
+    all_ = {option: plain(value, f"{call}: {option}") for option, value in given.items() if value is not None}
+    name = all_.pop("name", None)
+    if name is not None and not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ValueError(f"{call}: {name!r} cannot name a node: letters, digits, _ and - only")
+    if isinstance(all_.get("cache"), str):
+        all_["cache"] = {"policy": all_["cache"]}
+    return name, {option.replace("_", "-"): value for option, value in all_.items()}

@@ -1,0 +1,163 @@
+"""The options of a loader, as the server is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from . import _yaml, field
+from .errors import RequestError
+
+
+@runtime_checkable
+class Flow(Protocol):
+    """A flow that is not in a file."""
+
+    def to_yaml(self) -> str:
+        """Return the flow as the text of a flow file."""
+        ...
+
+
+FlowArgument = str | os.PathLike[str] | Flow
+Subset = range | Sequence[int]
+NodesArgument = Mapping[str, float] | Sequence[str]
+
+
+def flow_request(flow: FlowArgument, variables: Mapping[str, Any] | None, profile: str | None) -> dict[str, Any]:
+    """Return the members that say which flow it is, with absolute paths."""
+    said: dict[str, Any]
+    if isinstance(flow, (str, os.PathLike)):
+        said = {"flow": {"file": os.path.abspath(os.fspath(flow))}}
+    elif isinstance(flow, Flow):
+        said = {"flow": {"text": flow.to_yaml(), "dir": os.getcwd()}}
+    else:
+        raise TypeError(f"flow is the path of a flow file or has a method to_yaml, not {type(flow).__name__}")
+    if variables:
+        said["set"] = {name: _variable(value) for name, value in variables.items()}
+    if profile is not None:
+        said["profile"] = profile
+    return said
+
+
+def _variable(value: Any) -> str:
+    """Return the value of a variable as YAML: what is given as a text stays one."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    return _yaml.scalar(value)
+
+
+def node_of(flow: FlowArgument, node: str | None, nodes: NodesArgument | None) -> NodesArgument:
+    """Return the nodes that are read; an object that is one node of a flow names itself."""
+    if nodes is not None:
+        if node is not None:
+            raise TypeError("give node or nodes, not both")
+        if isinstance(nodes, str) or not nodes:
+            raise TypeError("nodes is a list of names, or a dict from names to weights")
+        return nodes if isinstance(nodes, Mapping) else list(nodes)
+    if node is None:
+        node = _only_node(flow)
+    return [node]
+
+
+def _only_node(flow: FlowArgument) -> str:
+    """Return the node that a flow built in Python is of: its own, or its only end."""
+    ends = getattr(flow, "ends", None)
+    named = getattr(flow, "name", None) if ends is None else ends[0] if len(ends) == 1 else None
+    if isinstance(flow, (str, os.PathLike)) or not isinstance(named, str):
+        raise TypeError("say which node of the flow is read: node=NAME")
+    return named
+
+
+def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | None) -> list[dict[str, Any]]:
+    """Return the parts that samples are drawn of."""
+    parts: list[dict[str, Any]] = [{"node": name} for name in nodes]
+    if isinstance(nodes, Mapping):
+        for part in parts:
+            part["weight"] = float(nodes[part["node"]])
+    if subset is None:
+        return parts
+    if not isinstance(subset, Mapping):
+        if len(parts) != 1:
+            raise TypeError("there are several nodes; say of which the subset is: subset={node: ...}")
+        subset = {parts[0]["node"]: subset}
+    for part in parts:
+        if part["node"] in subset:
+            part["only"] = _only(subset[part["node"]])
+    unknown = set(subset) - {part["node"] for part in parts}
+    if unknown:
+        raise TypeError(f"subset names {sorted(unknown)}, which are not among the nodes")
+    return parts
+
+
+def _only(samples: Subset) -> Any:
+    if isinstance(samples, range) and samples.step > 0 and samples.start >= 0:
+        return {"from": samples.start, "to": samples.stop, "step": samples.step}
+    return [int(n) for n in samples]
+
+
+def order_request(
+    *,
+    mixed: bool,
+    shuffle: bool,
+    replace: bool,
+    draws: int | None,
+    stop: str | None,
+) -> dict[str, Any]:
+    """Return how an epoch draws its samples."""
+    if replace:
+        order = "replaced"
+    elif mixed:
+        order = "mixed"
+    else:
+        order = "shuffled" if shuffle else "sequential"
+    said: dict[str, Any] = {"order": order}
+    if draws is not None:
+        said["draws"] = int(draws)
+    if order == "mixed" and stop is None and draws is None:
+        stop = "first"
+    if stop is not None:
+        said["stop"] = stop
+    return said
+
+
+def batch_request(
+    *,
+    batch_size: int | None,
+    rest: str | None,
+    drop_last: bool,
+    tokens: int | None,
+    count_padding: bool,
+    buckets: Iterable[int] | None,
+    pack: int | None,
+    pack_window: int | None,
+    split: bool,
+) -> dict[str, Any]:
+    """Return how samples are put into batches."""
+    if drop_last and rest not in (None, "drop"):
+        raise RequestError(f"drop_last drops the rest, and rest={rest!r} does not; leave out one of them")
+    if batch_size is None and tokens is None:
+        batch_size = 32
+    said = {
+        "size": batch_size,
+        "tokens": tokens,
+        "count_padding": count_padding or None,
+        "buckets": None if buckets is None else [int(n) for n in buckets],
+        "row": pack,
+        "window": pack_window,
+        "split": split or None,
+        "rest": "drop" if drop_last else rest,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def length_request(length: str | Mapping[str, str] | None) -> dict[str, str] | None:
+    """Return what the length of a sample is: an expression, or {"item": NAME}."""
+    if length is None:
+        return None
+    return {"expression": length} if isinstance(length, str) else dict(length)
+
+
+def fields_request(fields: field.FieldsArgument | None) -> list[dict[str, Any]] | None:
+    """Return the fields of a batch."""
+    return field.requests_of(fields)

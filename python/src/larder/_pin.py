@@ -1,0 +1,80 @@
+"""Memory that a GPU copies from by itself."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+import warnings
+from collections import deque
+from typing import Any
+
+from .errors import LarderWarning
+
+
+def available() -> bool:
+    """Report whether there is a GPU that torch can use."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available())
+
+
+class Mapping(mmap.mmap):
+    """A mapping that is unregistered, if it was registered, when nobody looks at it."""
+
+    _registered: tuple[Any, int] | None = None
+
+    def __del__(self) -> None:
+        if self._registered is not None and not sys.is_finalizing():
+            runtime, start = self._registered
+            runtime.cudaHostUnregister(start)
+
+
+class Pins:
+    """Registers mappings with CUDA, and knows when copies from slots have ended.
+
+    A copy from pinned memory with non_blocking=True goes on when the tensor that it
+    reads is gone already. So a slot is given back after an event that is recorded, on
+    the stream in use, when the next batch is asked for.
+    """
+
+    def __init__(self) -> None:
+        import torch
+
+        self._cuda: Any = torch.cuda
+        self._waiting: deque[tuple[Any, list[int]]] = deque()
+
+    def pin(self, mapping: Mapping) -> None:
+        """Register a mapping; where that fails, it stays usable and a warning says why."""
+        start = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
+        runtime = self._cuda.cudart()
+        status = int(runtime.cudaHostRegister(start, len(mapping), 0))
+        if status == 0:
+            mapping._registered = (runtime, start)
+            return
+        warnings.warn(
+            f"the memory of batches could not be pinned (CUDA error {status}); it is used as it is",
+            LarderWarning,
+            stacklevel=2,
+        )
+
+    def over(self, slots: list[int]) -> list[int]:
+        """Take slots that nobody looks at, but copies that were begun; return those of which all have ended."""
+        if slots:
+            event = self._cuda.Event()
+            event.record()
+            self._waiting.append((event, slots))
+        done: list[int] = []
+        while self._waiting and self._waiting[0][0].query():
+            done += self._waiting.popleft()[1]
+        return done
+
+    def wait(self) -> list[int]:
+        """Wait for the copies that were begun first, if there are any, and return their slots."""
+        if not self._waiting:
+            return []
+        event, slots = self._waiting.popleft()
+        event.synchronize()
+        return slots

@@ -1,0 +1,45 @@
+"""Which part of the batches this process has."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def here(rank: int | None, ranks: int | None) -> tuple[int, int]:
+    """Return the rank, and how many there are.
+
+    They are what was given, else what torch.distributed says where it is initialised,
+    else RANK and WORLD_SIZE of the environment, else 0 of 1.
+    """
+    if (rank is None) != (ranks is None):
+        raise TypeError("rank and ranks go together: give both or none")
+    if rank is not None and ranks is not None:
+        return int(rank), int(ranks)
+    found = _of_torch()
+    if found is not None:
+        return found
+    in_environment = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
+    if in_environment[0] is not None and in_environment[1] is not None:
+        return int(in_environment[0]), int(in_environment[1])
+    return 0, 1
+
+
+def _of_torch() -> tuple[int, int] | None:
+    if "torch" not in sys.modules:
+        return None
+    import torch.distributed
+
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+        return None
+    return int(torch.distributed.get_rank()), int(torch.distributed.get_world_size())
+
+
+def worker() -> tuple[int, int] | None:
+    """Return which worker of a DataLoader this process is, of how many; None if it is none."""
+    if "torch" not in sys.modules:
+        return None
+    import torch.utils.data
+
+    info = torch.utils.data.get_worker_info()
+    return None if info is None else (int(info.id), int(info.num_workers))

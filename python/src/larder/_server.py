@@ -1,0 +1,151 @@
+"""Where the server is, and how it is started."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import _program
+from .errors import ServerError
+
+PATIENCE = 60.0
+"""How many seconds a server may take until it listens."""
+
+_started: list[_Detached] = []
+
+
+class _Detached(subprocess.Popen[bytes]):
+    """A process that outlives who started it, which is no leak to be warned of."""
+
+    def __del__(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Address:
+    """The program, its cache folder, and the socket of the server that the two share."""
+
+    program: str
+    cache: str
+    socket: str
+
+    @property
+    def log(self) -> str:
+        """The file that the server writes its messages to."""
+        return self.socket.removesuffix(".sock") + ".log"
+
+    def last_words(self) -> str:
+        """Return the end of the log, as a part of an error's text."""
+        try:
+            with open(self.log, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - 2000))
+                lines = file.read().decode("utf-8", "replace").splitlines()[-10:]
+        except OSError:
+            lines = []
+        if not lines:
+            return f"its log {self.log} is empty"
+        return "\n  ".join([f"the end of its log {self.log}:", *lines])
+
+
+def address(cache: str | os.PathLike[str] | None) -> Address:
+    """Return where the server of a cache folder is; None is the usual folder."""
+    program = os.path.realpath(_program.find())
+    folder = os.path.realpath(os.fspath(cache) if cache is not None else _program.default_cache())
+    return Address(program, folder, os.path.join(_runtime_folder(), _name(program, folder) + ".sock"))
+
+
+def _name(program: str, cache: str) -> str:
+    seen = os.stat(program)
+    lines = ["larder 1", cache, program, f"{seen.st_size} {seen.st_mtime_ns}"]
+    text = "".join(line + "\n" for line in lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _runtime_folder() -> str:
+    """Return the user's own folder for sockets, made if it is missing."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    folder = os.path.join(base, "larder") if base else ""
+    if not folder:
+        folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"larder-{os.getuid()}")
+    folder = os.path.abspath(folder)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        seen = os.lstat(folder)
+    except OSError as error:
+        raise ServerError(f"the folder for the server's socket: {error}; set XDG_RUNTIME_DIR") from error
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
+        raise ServerError(f"{folder} is not a folder of yours; set XDG_RUNTIME_DIR to one that is")
+    return folder
+
+
+def connect(at: Address) -> socket.socket:
+    """Return a connection to the server, which is started if nobody listens."""
+    found = _try(at)
+    if found is not None:
+        return found
+    process, started = _start(at), time.monotonic()
+    for _ in _pauses(PATIENCE):
+        found = _try(at)
+        if found is not None:
+            return found
+        status = process.poll()
+        if status == 0 and time.monotonic() - started > 0.5:  # another was the server, and has ended
+            process, started = _start(at), time.monotonic()
+        elif status:
+            raise ServerError(f"larder serve ended with status {status}; {at.last_words()}")
+    raise ServerError(f"larder serve did not listen at {at.socket} in {PATIENCE:.0f} s; {at.last_words()}")
+
+
+def _pauses(seconds: float) -> Iterator[None]:
+    """Yield until time is over, after pauses that become longer."""
+    deadline, pause = time.monotonic() + seconds, 0.002
+    while time.monotonic() < deadline:
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.1)
+        yield
+
+
+def _try(at: Address) -> socket.socket | None:
+    """Connect, or return None where nobody listens."""
+    if len(os.fsencode(at.socket)) > 103:
+        raise ServerError(f"{at.socket} is too long for a socket; set XDG_RUNTIME_DIR to a shorter folder")
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(at.socket)
+    except (FileNotFoundError, ConnectionRefusedError, ConnectionResetError, BlockingIOError):
+        connection.close()
+        return None
+    except OSError as error:
+        connection.close()
+        raise ServerError(f"the server at {at.socket}: {error}") from error
+    return connection
+
+
+def _start(at: Address) -> _Detached:
+    """Start a server with a session of its own, so that no Ctrl-C of this terminal ends it."""
+    _started[:] = [process for process in _started if process.poll() is None]
+    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket]
+    try:
+        with open(at.log, "ab", opener=_private) as log:
+            process = _Detached(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+                cwd="/",
+            )
+    except OSError as error:
+        raise ServerError(f"larder serve could not be started: {error}") from error
+    _started.append(process)
+    return process
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,116 @@
+"""What is open at the server, over connections that come and go."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Any
+
+from . import _pin, _ranks, _server
+from ._connection import Connection
+from ._layout import Tensors
+from ._stream import Lost
+from .errors import Error, ServerError
+
+TRIES = 3
+"""How often in a row a connection may be lost before that is an error."""
+
+
+def tensors_of(given: str | None, pin: bool) -> str | None:
+    """Return what kind of arrays is made."""
+    if given == "auto":
+        if pin:
+            return "torch"
+        return "numpy" if importlib.util.find_spec("numpy") else None
+    if given not in ("numpy", "torch", None):
+        raise TypeError(f'tensors is "numpy", "torch", "auto" or None, not {given!r}')
+    if pin and given != "torch":
+        raise TypeError('only tensors of torch are pinned; leave out pin_memory, or take tensors="torch"')
+    return given
+
+
+class Session:
+    """One thing that is open. It opens a connection when it needs one.
+
+    It is pickled without its connection.
+    """
+
+    def __init__(
+        self,
+        cache: str | os.PathLike[str] | None,
+        request: dict[str, Any],
+        tensors: str | None,
+        pin: bool = False,
+        copy: bool = False,
+    ) -> None:
+        self.cache = None if cache is None else os.path.abspath(os.fspath(cache))
+        self.request = request
+        self.opened: dict[str, Any] = {}
+        """What the server said of it, as soon as it was open once."""
+        self.connection: Connection | None = None
+        self._tensors = tensors
+        self._pin = pin
+        self._copy = copy
+        self._losses = 0
+        self._address: _server.Address | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"connection": None, "_address": None, "_losses": 0}
+
+    def connected(self) -> Connection:
+        """Return a connection on which it is open."""
+        while True:
+            connection = self.connection
+            if connection is not None and connection.usable:
+                return connection
+            self.close()
+            try:
+                return self._open()
+            except Lost as error:
+                self.lost(error)
+            except BaseException:
+                self.close()
+                raise
+
+    def _open(self) -> Connection:
+        self._address = _server.address(self.cache)
+        in_worker = _ranks.worker() is not None
+        pin = self._pin and not in_worker and _pin.available()
+        connected = _server.connect(self._address)
+        # What workers make is pickled, which views of memory cannot be.
+        self.connection = Connection(connected, Tensors(self._tensors), pin, self._copy, in_worker or self._copy)
+        self.connection.hello()
+        self.opened = self.connection.open(self.request)
+        return self.connection
+
+    def lost(self, error: Lost) -> None:
+        """Forget a connection that was lost; raise if that happens again and again."""
+        ours = self.connection is not None and self.connection.stream.closed  # left at a fork
+        self.close()
+        if ours:
+            return
+        self._losses += 1
+        if self._losses > TRIES:
+            losses, self._losses = self._losses, 0
+            words = self._address.last_words() if self._address else ""
+            raise ServerError(f"the server was lost {losses} times in a row ({error}); {words}") from error
+
+    def found(self) -> None:
+        """Note that the connection serves its purpose."""
+        self._losses = 0
+
+    def failed(self, error: BaseException) -> bool:
+        """Close the connection where it is not known what comes next; report whether it is closed."""
+        connection = self.connection
+        if connection is None:
+            return True
+        if connection.usable and isinstance(error, (Error, Warning, KeyboardInterrupt)):
+            return False
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """End the connection. What was handed out stays."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()

@@ -1,0 +1,163 @@
+"""Values of parameters: made plain, so that nobody changes them, and checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+# What a parameter is kept as: lists are tuples, and mappings are never handed out.
+Value: TypeAlias = "bool | int | float | str | Var | tuple[Value, ...] | dict[str, Value] | None"
+
+_DEEPEST = 100
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Var:
+    """A variable of a flow in the place of a value, or a text with variables in it.
+
+    Made by `var` and `sweep`. `"out/" + size` is a text that ends with the
+    variable `size`.
+    """
+
+    text: str
+    values: dict[str, Value]
+    sweeps: frozenset[str] = frozenset()
+
+    def __add__(self, other: str | Var) -> Var:
+        """Return the text of both."""
+        return _joined(self, other) if isinstance(other, (str, Var)) else NotImplemented
+
+    def __radd__(self, other: str) -> Var:
+        """Return the text of both."""
+        return _joined(other, self) if isinstance(other, str) else NotImplemented
+
+    def __format__(self, spec: str) -> str:
+        """Refuse: a text that was formatted knows of no variable."""
+        raise TypeError(f'{self.text} has no value yet: write "..." + variable in place of a formatted text')
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def var(name: str, default: object) -> Var:
+    """Return a variable of a flow, which `set` of a run or a loader gives another value.
+
+    `default` is its value otherwise, and may be made of other variables.
+    """
+    value = plain(default, f"variable {name}")
+    own = variables(value)
+    return Var(
+        "${" + _checked(name) + "}",
+        merged(own.values, f"variable {name}", Var("", {name: value})),
+        own.sweeps,
+    )
+
+
+def sweep(name: str, values: Sequence[object]) -> Var:
+    """Return a variable that takes several values.
+
+    What uses it, and what reads that, becomes a node for each of them.
+    """
+    all_ = plain(values, f"sweep {name}")
+    if not isinstance(all_, tuple) or not all_:
+        raise ValueError(f"sweep {name}: there must be a list of values")
+    return Var("${" + _checked(name) + "}", {name: all_}, frozenset({name}))
+
+
+def _checked(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a variable: letters, digits, _ and - only")
+    return name
+
+
+def _joined(left: str | Var, right: str | Var) -> Var:
+    parts = [part if isinstance(part, Var) else Var(part.replace("${", "$${"), {}) for part in (left, right)]
+    values = merged(parts[0].values, "a text", parts[1])
+    return Var(parts[0].text + parts[1].text, values, parts[0].sweeps | parts[1].sweeps)
+
+
+def variables(value: Value) -> Var:
+    """Return what variables there are in a value, as those of an empty text."""
+    if isinstance(value, Var):
+        return value
+    inner: Sequence[Value] = ()
+    if isinstance(value, dict):
+        inner = tuple(value.values())
+    elif isinstance(value, tuple):
+        inner = value
+    found = Var("", {})
+    for v in inner:
+        more = variables(v)
+        found = Var("", merged(found.values, "a value", more), found.sweeps | more.sweeps)
+    return found
+
+
+def merged(values: Mapping[str, Value], who: str, more: Var) -> dict[str, Value]:
+    """Return the values of variables together, which must not be at odds."""
+    together = dict(values)
+    for name, value in more.values.items():
+        if name in together and repr(together[name]) != repr(value):
+            raise ValueError(
+                f"{who}: variable {name} has two values, {together[name]!r} and {value!r}; name one otherwise"
+            )
+        together[name] = value
+    return together
+
+
+def plain(value: object, who: str, depth: int = 0) -> Value:
+    """Return a value as flows have it.
+
+    who is what it is called in errors: ValueError for what no flow can have, and
+    TypeError for what is of no type that there is.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"{who} is nested too deeply, or has itself in it")
+    if value is None or isinstance(value, (bool, Var)):
+        return value
+    if isinstance(value, str):
+        return _text(str.__str__(value), who)
+    if isinstance(value, numbers.Real):
+        return _number(value, who)
+    if isinstance(value, os.PathLike):
+        return plain(os.fspath(value), who, depth + 1)
+    if isinstance(value, Mapping):
+        return {_key(k, who): plain(v, f"{who}.{k}", depth + 1) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        return tuple(plain(v, f"{who}[{i}]", depth + 1) for i, v in enumerate(value))
+    raise TypeError(
+        f"{who} is of the type {type(value).__name__}, which no flow has: "
+        "give None, a truth value, a number, a text, a path, a list or a mapping"
+    )
+
+
+def _text(value: str, who: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{who}: {value!r} has half of a character, and so is no text") from None
+    return value
+
+
+def _number(value: numbers.Real, who: str) -> int | float:
+    if isinstance(value, numbers.Integral):
+        whole = int(value)
+        if not -(1 << 63) <= whole < 1 << 63:
+            raise ValueError(f"{who} is {whole}, which has more than 64 bits")
+        return whole
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{who} is {number}, which is no number that a flow can have")
+    return number
+
+
+def _key(key: object, who: str) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"{who} has the key {key!r}: keys of mappings must be texts")
+    return _text(str.__str__(key), who)

@@ -1,0 +1,65 @@
+"""Text of flow files: values as YAML, of which JSON is the greater part."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from ._values import Value, Var
+
+# What YAML takes for a text without quotes, wherever it stands.
+_PLAIN = re.compile(r"(?:[A-Za-z_/]|\.\.?/)[A-Za-z0-9_./-]*")
+
+# What YAML, of any version, takes for something else than a text.
+_WORDS = frozenset(["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"])
+
+_WIDTH = 100
+
+
+def text(value: str) -> str:
+    """Return a text, quoted where it needs to be."""
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    quoted = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else _escaped(c) for c in quoted)
+
+
+def _escaped(c: str) -> str:
+    code = ord(c)
+    return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
+def scalar(value: bool | int | float | str | None) -> str:
+    """Return a value as it is given for a variable from outside: as it stands."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value)
+
+
+def inline(value: Value) -> str:
+    """Return a value of a node on one line: a `${` in it stays one."""
+    if isinstance(value, Var):
+        return text(value.text)
+    if isinstance(value, str):
+        return text(value.replace("${", "$${"))
+    if isinstance(value, tuple):
+        return "[" + ", ".join(inline(v) for v in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_entry(k, v) for k, v in value.items()) + "}"
+    return scalar(value)
+
+
+def _entry(key: str, value: Value) -> str:
+    return f"{inline(key)}: {inline(value)}"
+
+
+def field(indent: int, key: str, value: Value) -> list[str]:
+    """Return the lines of an entry of a mapping, short ones on one line."""
+    pad = " " * indent
+    line = f"{pad}{_entry(key, value)}"
+    if len(line) <= _WIDTH or not isinstance(value, dict):
+        return [line]
+    return [f"{pad}{inline(key)}:", *(f"{pad}  {_entry(k, v)}" for k, v in value.items())]

@@ -1,0 +1,160 @@
+"""Samples by number."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast, overload
+
+from . import _options, _session
+from ._connection import Connection
+from ._options import FlowArgument
+from ._session import Session
+from ._stream import Lost
+from .batch import Batch
+from .errors import Error
+from .field import FieldsArgument
+
+_AT_ONCE = 64  # samples that are asked for together where all are gone through
+
+
+class Dataset:
+    """The samples of one node of a flow, by number.
+
+    `dataset[i]` is a dict from items to values: arrays, text, bytes, values of JSON.
+    Values are copies and belong to the caller. Any thread may use it; what a process
+    gets by pickling or fork has a connection of its own.
+
+    Args:
+        flow: the path of a flow file, or an object with a method `to_yaml`.
+        node: the node that is read.
+        fields: what is in a sample, as of `Loader`; all items without it.
+        tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy where
+            it is installed.
+        set: values of the flow's variables.
+        profile: the flow's profile.
+        cache: the cache folder; LARDER_CACHE or the user's usual one without it.
+    """
+
+    def __init__(
+        self,
+        flow: FlowArgument,
+        node: str | None = None,
+        *,
+        fields: FieldsArgument | None = None,
+        tensors: Literal["numpy", "torch", "auto"] | None = "auto",
+        set: Mapping[str, Any] | None = None,
+        profile: str | None = None,
+        cache: str | os.PathLike[str] | None = None,
+    ) -> None:
+        request: dict[str, Any] = {
+            **_options.flow_request(flow, set, profile),
+            "parts": _options.parts_request(_options.node_of(flow, node, None), None),
+            "batch": {"size": 1},
+        }
+        said = _options.fields_request(fields)
+        if said is not None:
+            request["fields"] = said
+        self._session = Session(cache, request, _session.tensors_of(tensors, False), copy=True)
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        if not self._session.opened:
+            with self._locked():
+                self._session.connected()
+        return int(self._session.opened["parts"][0]["samples"])
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return a sample, counted from the end if below 0; of a slice a list."""
+        if isinstance(index, slice):
+            return self.__getitems__(list(range(*index.indices(len(self)))))
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
+        """Return several samples, asked for together."""
+        n = len(self)
+        numbers = [_number(i, n) for i in indices]
+        if not numbers:
+            return []
+        with self._locked():
+            while True:
+                try:
+                    return self._get(numbers)
+                except Lost as error:
+                    self._session.lost(error)
+                except Error as error:
+                    self._session.failed(error)
+                    raise
+                except BaseException:
+                    self._session.close()  # some of what was asked for is still to come
+                    raise
+
+    def _get(self, numbers: list[int]) -> list[dict[str, Any]]:
+        connection = self._with_ring()
+        samples = [_sample(batch) for batch in connection.get(numbers)]
+        self._session.found()
+        return samples
+
+    def _with_ring(self) -> Connection:
+        connection = self._session.connected()
+        if connection.ring is None:
+            connection.start({"window": 0})
+        return connection
+
+    def _locked(self) -> threading.Lock:
+        """Return the lock; in a forked child a new one, as somebody may hold the parent's."""
+        if self._pid != os.getpid():
+            self._lock, self._pid = threading.Lock(), os.getpid()
+        return self._lock
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Go through all samples."""
+        n = len(self)
+        for begin in range(0, n, _AT_ONCE):
+            yield from self.__getitems__(range(begin, min(begin + _AT_ONCE, n)))
+
+    def close(self) -> None:
+        """End the connection; the next use opens another one."""
+        with self._locked():
+            self._session.close()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_session": self._session}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._session = object.__new__(Session)
+        self._session.__dict__.update(state["_session"].__getstate__())
+        self._lock, self._pid = threading.Lock(), os.getpid()
+
+
+def _number(index: int, n: int) -> int:
+    number = int(index)
+    if not -n <= number < n:
+        raise IndexError(f"there is no sample {number} of {n}")
+    return number % n
+
+
+def _sample(batch: Batch) -> dict[str, Any]:
+    """Return the only sample of a batch."""
+    return {name: _first(value) for name, value in batch.items()}
+
+
+def _first(value: Any) -> Any:
+    if isinstance(value, memoryview) and value.ndim > 1:
+        return value.cast("B").cast(cast(Any, value.format), value.shape[1:] if value.shape else ())
+    return value[0]

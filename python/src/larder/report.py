@@ -1,0 +1,113 @@
+"""What a run of a flow did: its report, as `larder run --report` writes it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheReport:
+    """How the samples that a node kept in memory were chosen."""
+
+    policy: str
+    known_orders: int
+    """Passes whose order was known beforehand, so that what is read again soonest was kept."""
+    unknown_orders: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A sample that could not be made and was left out."""
+
+    node: str
+    sample: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """What happened at one node."""
+
+    name: str
+    kind: Literal["source", "map", "op", "sink"]
+    component: str
+    samples: int
+    """How many the node puts out; for a sink, takes in."""
+    computed: int
+    """Executions of the node's own function."""
+    from_memory: int
+    """Samples that were handed out of memory, each once; `memory_reads` counts them each time."""
+    from_store: int
+    """The same of the store."""
+    memory_reads: int
+    store_reads: int
+    failed: int
+    seconds: float
+    """Spent in the node's own function, over all workers."""
+    seconds_saved: float
+    """That hits did not spend."""
+    bytes_read: int
+    bytes_written: int
+    skipped: int = 0
+    """Samples that the node does not put out, as they could not be made."""
+    unchanged: bool = False
+    """A sink was left as it is, with no sample looked at."""
+    standing: int = 0
+    """Samples of a sink that were not looked at, as what was written of them stands."""
+    cache: CacheReport | None = None
+    decision: str = ""
+    """What was decided where a checkpoint or a cache is `auto`, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did. `report["NODE"]` is what happened at a node."""
+
+    version: int
+    flow: str
+    status: Literal["ok", "failed", "interrupted"]
+    error: str
+    seconds: float
+    cache: str
+    """The cache folder."""
+    nodes: tuple[NodeReport, ...]
+    skips: tuple[Skip, ...] = ()
+
+    def __getitem__(self, node: str) -> NodeReport:
+        """Return what happened at a node."""
+        for one in self.nodes:
+            if one.name == node:
+                return one
+        raise KeyError(f"there was no node {node!r}; there were {', '.join(n.name for n in self.nodes)}")
+
+    def __str__(self) -> str:
+        """Return the report as a table."""
+        counts = ("samples", "computed", "from_memory", "from_store", "skipped")
+        rows = [("node", *(c.replace("_", " ") for c in counts))]
+        rows += [(n.name, *(str(getattr(n, c) or ".") for c in counts)) for n in self.nodes]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+        end = f": {self.error}" if self.error else ""
+        return "\n".join([*lines, f"{self.flow}: {self.status} in {self.seconds:.3g}s{end}"])
+
+
+def report_of(document: Mapping[str, Any]) -> Report:
+    """Return the report in a document of JSON. What this version does not know is left out."""
+    nodes = tuple(_node(n) for n in document.get("nodes") or ())
+    skips = tuple(_known(Skip, s) for s in document.get("skips") or ())
+    return _known(Report, {**document, "nodes": nodes, "skips": skips})
+
+
+def _node(document: Mapping[str, Any]) -> NodeReport:
+    cache = document.get("cache")
+    return _known(NodeReport, {**document, "cache": cache and _known(CacheReport, cache)})
+
+
+def _known(cls: type[_T], document: Mapping[str, Any]) -> _T:
+    names = {f.name for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    return cls(**{name: value for name, value in document.items() if name in names})

@@ -1,0 +1,79 @@
+"""What tests share: places of their own, servers in Python, and the real one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fake import Script, Server
+
+from larder import _server
+
+Serve = Callable[[Script], Server]
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for sockets of its own, a program that is none, and nobody's ranks."""
+    folder = Path(tempfile.mkdtemp(prefix="lp-"))  # paths of sockets are short
+    program = folder / "program"
+    program.write_text("#!/bin/sh\necho 'no server here' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    monkeypatch.setenv("LARDER_PROGRAM", str(program))
+    monkeypatch.setenv("LARDER_CACHE", str(folder / "cache"))
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def serve(runtime: Path) -> Iterator[Serve]:
+    """Starts servers as a script says, where a loader looks for one."""
+    servers: list[Server] = []
+
+    def start(script: Script) -> Server:
+        path = _server.address(None).socket
+        if os.path.exists(path):
+            os.remove(path)
+        server = Server(path, script)
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def program() -> Iterator[str]:
+    """The program, built once, or the one that LARDER_TEST_PROGRAM names."""
+    named = os.environ.get("LARDER_TEST_PROGRAM")
+    if named:
+        yield named
+        return
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed, and LARDER_TEST_PROGRAM names no program")
+    folder = tempfile.mkdtemp(prefix="lp-")
+    clone = Path(__file__).parents[2]
+    subprocess.run(
+        [go, "build", "-buildvcs=false", "-o", os.path.join(folder, "program"), "./cmd/larder"], cwd=clone, check=True
+    )
+    yield os.path.join(folder, "program")
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def real(program: str, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which the real server is started by who needs it."""
+    monkeypatch.setenv("LARDER_PROGRAM", program)
+    yield runtime
+    stop = [program, "serve", "--cache", str(runtime / "cache"), "--socket", _server.address(None).socket, "--stop"]
+    subprocess.run(stop, check=True, capture_output=True)

@@ -1,0 +1,305 @@
+"""Flows are run by the real program."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flow_program import LETTERS, ROOT, built, larder
+
+from larder._run import RunError, run
+from larder.errors import FlowError, LarderWarning
+from larder.flow import Flow, Node, jsonl, source, underfolder, var
+from larder.report import report_of
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "data").symlink_to(LETTERS)
+    return tmp_path
+
+
+@pytest.fixture
+def letters() -> Node:
+    """Return what can be written as JSON."""
+    return underfolder(path="data").keep_keys(keys=["metadata"], name="letters")
+
+
+@pytest.fixture
+def pictures() -> Node:
+    return underfolder(path="data")
+
+
+def test_a_flow_has_the_keys_of_the_file_that_one_would_write(pictures: Node, folder: Path) -> None:
+    node = pictures.image_resize(width=8, keep=True).image_stats(keep=True).keep_keys(keys=["stats"])
+    report = run(node.to_jsonl(path="made.jsonl"))
+    assert [(n.name, n.computed) for n in report.nodes] == [
+        ("underfolder", 0),
+        ("image-resize", 26),
+        ("image-stats", 26),
+        ("keep-keys", 0),
+        ("jsonl", 26),
+    ]
+    (folder / "by hand.yaml").write_text("""version: 1
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  small: {map: image-resize, from: letters, with: {width: 8}, keep: true}
+  stats: {map: image-stats, from: small, with: {item: image, into: stats}, keep: true}
+  only: {map: keep-keys, from: stats, with: {keys: [stats]}}
+  out: {sink: jsonl, from: only, with: {path: written.jsonl}}
+""")
+    again = run(folder / "by hand.yaml")
+    assert [(n.computed, n.from_store) for n in again.nodes][1:3] == [
+        (0, 0),
+        (0, 26),
+    ]  # what is below is not even looked at
+    assert (folder / "made.jsonl").read_bytes() == (folder / "written.jsonl").read_bytes()
+
+
+def test_the_report_is_that_of_the_program(pictures: Node, folder: Path) -> None:
+    flow = Flow(pictures.image_stats().keep_keys(keys=["stats"]).to_jsonl(path="a.jsonl"), name="measured")
+    report = run(flow)
+    assert (report.flow, report.status, report.error, report["jsonl"].samples) == ("measured", "ok", "", 26)
+    assert report.cache == str(folder / "cache")
+    with pytest.raises(KeyError, match="there was no node 'x'; there were underfolder, image-stats, keep-keys, jsonl"):
+        report["x"]
+    assert str(report).splitlines()[4].split() == ["jsonl", "26", "26", ".", ".", "."]
+    done = larder(
+        "run",
+        "-",
+        "--report",
+        "-",
+        text=str(pictures.image_stats().keep_keys(keys=["stats"]).to_jsonl(path="b.jsonl")),
+    )
+    document = json.loads(done.stdout)
+    assert set(document["nodes"][0]) <= set(type(report.nodes[0]).__dataclass_fields__)
+    assert report_of({**document, "new": 1}).nodes[1].computed == 26
+
+
+def test_a_node_is_run_without_a_sink(pictures: Node) -> None:
+    train, test = pictures.image_resize(width=8).split(sizes={"train": 20, "test": None})
+    assert run(train)["image-resize"].computed == 20
+    report = run(Flow(train.image_stats(), test.to_images(path="a")))
+    assert report["image-stats"].computed == 20
+    assert report["images"].samples == 6
+
+
+def test_only_what_is_asked_for_is_run(letters: Node, folder: Path) -> None:
+    one, other = letters.to_jsonl(path="one.jsonl"), letters.to_csv(path="other.csv", columns=["metadata"])
+    flow = one + other
+    run(flow, only=["jsonl"])
+    assert (folder / "one.jsonl").exists()
+    assert not (folder / "other.csv").exists()
+    assert run(flow, only=[letters]).nodes[-1].name == "letters"
+    for wrong in ("jsonl", letters):
+        with pytest.raises(TypeError, match="only is a list of nodes"):
+            run(flow, only=wrong)  # type: ignore[arg-type]
+    with pytest.raises(FlowError, match='there is no node "jsnl"; did you mean "jsonl"'):
+        run(flow, only=["jsnl"])
+    with pytest.raises(KeyError, match="is not in this flow"):
+        run(flow, only=[letters.clone()])
+
+
+def test_values_of_variables(letters: Node) -> None:
+    node = letters.repeat(times=var("times", 1)).set_value(key="a", value=var("text", "x"))
+    flow = node.to_jsonl(path="a.jsonl", overwrite="replace")
+    assert run(flow)["jsonl"].samples == 26
+    assert run(flow, set={"times": 2, "text": "007"})["jsonl"].samples == 52
+    assert json.loads(Path("a.jsonl").read_text().splitlines()[0])["a"] == "007"
+    with pytest.raises(TypeError, match="variable times takes a text, a number or a truth value, not list"):
+        run(flow, set={"times": [2]})  # type: ignore[dict-item]
+    with pytest.raises(FlowError, match='the flow has no variable "time" to set; did you mean "times"'):
+        run(flow, set={"time": 2})
+
+
+def test_profiles_of_a_flow_file(folder: Path) -> None:
+    (folder / "f.yaml").write_text("""version: 1
+vars: {times: 1}
+profiles: {twice: {times: 2}}
+nodes:
+  letters: {source: underfolder, with: {path: data}}
+  many: {op: repeat, from: letters, with: {times: "${times}"}}
+""")
+    assert run("f.yaml", profile="twice", only=["many"])["many"].samples == 52
+
+
+def test_what_is_wrong_is_said_with_the_node(pictures: Node) -> None:
+    for node, says in [
+        (
+            pictures.map("image-resise", width=8),
+            r"node image-resise: there is no map \"image-resise\"; did you mean",
+        ),
+        (pictures.image_resize(width=-3, name="small"), r"^[\w.-]+\.yaml:\d+:5: node small: width is -3"),
+        (pictures.compute(set={"x": "1 +"}, name="sum"), "node sum: set x: expression"),
+        (pictures.map("image-resize", width="8"), r"node image-resize: width must be a whole number"),
+        (pictures.clone(workers=0), "node clone: workers must be a whole number from 1"),
+    ]:
+        with pytest.raises(FlowError, match=says):
+            run(node)
+
+
+def test_a_run_that_fails_says_how_far_it_got(pictures: Node) -> None:
+    with pytest.raises(RunError, match="node image-stats: sample 0: item metadata is a mapping, not an image") as e:
+        run(pictures.image_stats(item="metadata").to_underfolder(path="a"), workers=1)
+    assert isinstance(e.value, FlowError)
+    assert e.value.report is not None
+    assert e.value.report.status == "failed"
+    assert not Path("a").exists()
+
+
+def test_a_sink_does_not_write_over_what_is_there(letters: Node) -> None:
+    flow = letters.to_jsonl(path="a.jsonl")
+    run(flow)
+    with pytest.raises(FlowError, match=r"a\.jsonl"):
+        run(flow)
+
+
+def test_samples_that_are_skipped_are_in_the_report() -> None:
+    Path("rows.jsonl").write_text('{"a": 1}\n{"a": "x"}\n{"a": 3}\n')
+    flow = jsonl(path="rows.jsonl").compute(set={"b": "a * 2"}, name="double").to_jsonl(path="out.jsonl")
+    report = run(flow, on_error=1)
+    assert [(s.node, s.sample) for s in report.skips] == [("double", 1)]
+    assert report["double"].skipped == 1
+    assert "x" in report.skips[0].error or "text" in report.skips[0].error
+    with pytest.raises(RunError):
+        run(jsonl(path="rows.jsonl").compute(set={"c": "a * 2"}).to_jsonl(path="none.jsonl"), on_error="fail")
+
+
+def test_warnings_of_the_run_are_warnings(monkeypatch: pytest.MonkeyPatch, folder: Path, pictures: Node) -> None:
+    # Nothing can be kept where the cache folder cannot be made: the run says so and goes on.
+    (folder / "file").write_text("")
+    monkeypatch.delenv("LARDER_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
+    with pytest.warns(LarderWarning, match="there is no cache folder, so nothing is kept beyond this run"):
+        report = run(pictures.image_stats())
+    assert report["image-stats"].computed == 26
+
+
+def test_relative_paths_start_at_the_current_folder(monkeypatch: pytest.MonkeyPatch, letters: Node) -> None:
+    Path("below").mkdir()
+    (Path("below") / "data").symlink_to(LETTERS)
+    monkeypatch.chdir("below")
+    run(letters.to_jsonl(path="out.jsonl"))
+    assert Path("out.jsonl").exists()
+    assert not Path("../out.jsonl").exists()
+
+
+class Turns:
+    """A command that asks for its turn on each picture and waits for it, unless turns are over."""
+
+    def __init__(self, folder: Path) -> None:
+        self._asked, self._given, self._over = (folder / name for name in ("asked", "given", "over"))
+        os.mkfifo(self._asked)
+        os.mkfifo(self._given)
+        script = folder / "wait.sh"
+        script.write_text(
+            f'[ -e "{self._over}" ] || {{ echo > "{self._asked}"; read _ < "{self._given}"; }}\n'
+            'cp "$LARDER_IN"/image.* "$LARDER_OUT/"\n'
+        )
+        self.params: dict[str, Any] = {"command": ["sh", str(script)], "items": ["image"], "into": ["image"]}
+
+    def give(self, times: int, then: Callable[[], None]) -> threading.Thread:
+        """Give so many turns, and do something when the next one is asked for."""
+
+        def turns() -> None:
+            for _ in range(times):
+                self._asked.read_text()
+                self._given.write_text("\n")
+            self._asked.read_text()
+            then()
+
+        thread = threading.Thread(target=turns, daemon=True)
+        thread.start()
+        return thread
+
+    def end(self) -> None:
+        """Have nobody wait from now on, and who waits go on."""
+        self._over.touch()
+
+    def end_and_give(self) -> None:
+        self.end()
+        self._given.write_text("\n")
+
+
+def test_progress_is_drawn_on_one_line_and_cleared(
+    pictures: Node, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    class Screen(io.StringIO):
+        def write(self, text: str) -> int:
+            if "waiting: 1 of 26" in text:
+                seen.set()
+            return super().write(text)
+
+    seen, out = threading.Event(), Screen()
+    monkeypatch.setattr("sys.stderr", out)
+    turns = Turns(folder)
+
+    def when_seen() -> None:
+        seen.wait(60)
+        turns.end_and_give()
+
+    giver = turns.give(1, then=when_seen)
+    run(pictures.exec(**turns.params, name="waiting", checkpoint=True), workers=1, progress=True)
+    giver.join(60)
+    assert seen.is_set()
+    assert not out.getvalue().split("\r")[-1].strip()
+    assert "\n" not in out.getvalue()
+
+
+def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
+    pictures: Node, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            started.append(self)
+            super().__init__(*args, **options)
+
+    started: list[Noted] = []
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    turns = Turns(folder)
+    giver = turns.give(3, then=lambda: os.kill(os.getpid(), signal.SIGINT))
+    node = pictures.exec(**turns.params, keep=True, name="waiting")
+    with pytest.raises(KeyboardInterrupt):
+        run(node, workers=1)
+    giver.join(60)
+    assert started[0].returncode == 130  # it ended by itself
+    turns.end()
+    report = run(node, workers=1)
+    assert report["waiting"].from_store >= 3
+    assert report["waiting"].computed + report["waiting"].from_store == 26
+
+
+def test_components_of_ones_own_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LARDER_PROGRAM", built("./examples/extension"))
+    july = source("station", path=str(ROOT / "examples" / "extension" / "july.txt"))
+    report = run(july.map("fahrenheit", digits=1).keep_keys(keys=["fahrenheit"]).to_jsonl(path="july.jsonl"))
+    assert report["fahrenheit"].component == "fahrenheit"
+    assert "fahrenheit" in json.loads(Path("july.jsonl").read_text().splitlines()[0])
+
+
+def test_a_program_that_cannot_be_run_is_said(letters: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path("silent")
+    script.write_text("#!/bin/sh\ncat >/dev/null\nexit 3\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("LARDER_PROGRAM", str(script.resolve()))
+    with pytest.raises(RunError, match="larder ended with status 3"):
+        run(letters)
+
+
+def test_options_are_checked(letters: Node) -> None:
+    wrong: Any = run
+    with pytest.raises(TypeError):
+        wrong(letters, worker=1)
+    with pytest.raises(FlowError, match="--on-error"):
+        run(letters, on_error="sometimes")

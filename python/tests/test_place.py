@@ -1,0 +1,93 @@
+"""Where the program, its cache and its server are."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import larder
+from larder import _program, _server
+
+
+def test_the_address_is_that_of_the_protocol(runtime: Path) -> None:
+    at = _server.address(runtime / "a" / ".." / "cache")
+    seen = os.stat(at.program)
+    text = f"larder 1\n{os.path.realpath(runtime)}/cache\n{at.program}\n{seen.st_size} {seen.st_mtime_ns}\n"
+    assert at.socket == str(runtime / "larder" / (hashlib.sha256(text.encode()).hexdigest()[:32] + ".sock"))
+    assert (runtime / "larder").stat().st_mode & 0o777 == 0o700
+
+
+def test_links_are_resolved(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = _server.address(runtime / "cache")
+    (runtime / "link").symlink_to(runtime / "program")
+    (runtime / "here").symlink_to(runtime)
+    monkeypatch.setenv("LARDER_PROGRAM", str(runtime / "link"))
+    assert _server.address(runtime / "here" / "cache") == at
+
+
+def test_the_program_agrees(real: Path) -> None:
+    at = _server.address(None)
+    command = [at.program, "serve", "--cache", at.cache, "--status"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert at.socket in done.stderr  # nobody listens there
+
+
+def test_without_a_runtime_folder(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setenv("TMPDIR", str(runtime))
+    assert os.path.dirname(_server.address(None).socket) == str(runtime / f"larder-{os.getuid()}")
+
+
+def test_a_folder_of_somebody_else_is_refused(runtime: Path) -> None:
+    (runtime / "larder").symlink_to(runtime)
+    with pytest.raises(larder.ServerError, match="not a folder of yours"):
+        _server.address(None)
+
+
+def test_paths_that_are_too_long_for_a_socket(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = runtime / ("x" * 80)
+    long.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(long))
+    with pytest.raises(larder.ServerError, match="shorter folder"):
+        _server.connect(_server.address(None))
+
+
+def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LARDER_PROGRAM", str(runtime / "nothing"))
+    with pytest.raises(larder.ServerError, match="LARDER_PROGRAM names"):
+        _program.find()
+    monkeypatch.delenv("LARDER_PROGRAM")
+    monkeypatch.setenv("PATH", str(runtime))
+    monkeypatch.setattr(_program, "_installed", lambda: None)
+    with pytest.raises(larder.ServerError, match="pip install"):
+        _program.find()
+
+
+def test_the_usual_cache(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LARDER_CACHE")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    usual = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    assert _program.default_cache() == f"/home/somebody/{usual}/larder"
+    if sys.platform != "darwin":
+        monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+        assert _program.default_cache() == "/cache/larder"
+    monkeypatch.setenv("LARDER_CACHE", "here")
+    assert _program.default_cache() == "here"
+
+
+def test_what_cannot_be_built_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1])
+    import hatch_build
+
+    with pytest.raises(SystemExit, match="clone"):
+        hatch_build._compile(tmp_path, str(tmp_path / "larder"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"Install Go 1\.26"):
+        hatch_build._compile(Path(__file__).parents[2], str(tmp_path / "larder"))

@@ -1,0 +1,320 @@
+"""The package against the real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import larder
+from larder import _server
+
+np = pytest.importorskip("numpy", reason="NumPy is not installed")
+
+N = 50
+
+
+@pytest.fixture
+def flow(real: Path) -> Path:
+    """A flow of rows: numbers, lists of some length, text and documents."""
+    with open(real / "rows.jsonl", "w") as file:
+        for i in range(N):
+            row = {"x": [i, 2 * i], "n": i, "seq": list(range(1 + i % 7)), "text": f"é{i}", "doc": {"i": [i, None]}}
+            file.write(json.dumps(row) + "\n")
+    path = real / "flow.yaml"
+    path.write_text("version: 1\nnodes:\n  rows:\n    source: jsonl\n    with: {path: rows.jsonl}\n")
+    return path
+
+
+def test_forms(flow: Path) -> None:
+    fields: dict[str, Any] = {
+        "x": larder.Field(item="x", dtype=np.float32, scale=0.5),
+        "n": None,
+        "seq": "pad",
+        "text": "text",
+        "doc": "json",
+    }
+    with larder.Loader(flow, "rows", batch_size=8, fields=fields) as loader:
+        for k, batch in enumerate(loader):
+            i = np.arange(k * 8, min(k * 8 + 8, N))
+            assert batch["x"].dtype == np.float32
+            assert np.array_equal(batch["x"], np.stack([i / 2, i], 1))
+            assert np.array_equal(batch["n"], i)
+            assert batch["seq_lengths"].tolist() == [1 + n % 7 for n in i]
+            assert batch["seq"].tolist() == [
+                [*range(1 + n % 7), *([0] * (batch["seq"].shape[1] - 1 - n % 7))] for n in i
+            ]
+            assert batch["text"] == [f"é{n}" for n in i]
+            assert batch["doc"] == [{"i": [n, None]} for n in i]
+            assert batch.samples == i.tolist()
+
+
+@pytest.mark.parametrize("tensors", ["numpy", None])
+def test_lists_and_bytes(flow: Path, tensors: Any) -> None:
+    fields = {"seq": "list", "text": "bytes", "n": None}
+    with larder.Loader(flow, "rows", batch_size=8, fields=fields, tensors=tensors) as loader:
+        batch = next(iter(loader))
+    assert [part.tolist() for part in batch["seq"]] == [list(range(1 + n % 7)) for n in range(8)]
+    assert [json.loads(bytes(part)) for part in batch["text"]] == [f"é{n}" for n in range(8)]
+    assert all(isinstance(part, memoryview) for part in batch["text"])
+    assert batch["n"].tolist() == list(range(8))
+
+
+def test_rows_of_tokens(flow: Path) -> None:
+    options: dict[str, Any] = {"pack": 16, "batch_size": 2, "length": "len(seq)", "fields": {"seq": "packed"}}
+    with larder.Loader(flow, "rows", **options) as loader:
+        lengths: list[int] = []
+        for batch in loader:
+            assert batch["seq"].shape[1] == 16
+            flat = batch["seq"].reshape(-1)
+            for offset, length in zip(batch["seq_offsets"], batch["seq_lengths"], strict=True):
+                assert flat[offset : offset + length].tolist() == list(range(length))
+                lengths.append(int(length))
+    assert sorted(lengths) == sorted(1 + n % 7 for n in range(N))
+
+
+def test_orders(flow: Path) -> None:
+    with larder.Loader(flow, "rows", shuffle=True, seed=3, fields=["n"]) as loader:
+        epochs = [[int(n) for b in loader for n in b["n"]] for _ in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(N))
+    assert epochs[0] != epochs[1]
+    with larder.Loader(flow, "rows", replace=True, draws=70, fields=["n"]) as loader:
+        assert sum(len(b["n"]) for b in loader) == 70
+    with larder.Loader(flow, "rows", subset=range(3, 30, 9), fields=["n"]) as loader:
+        assert [b["n"].tolist() for b in loader] == [[3, 12, 21]]
+    with larder.Loader(flow, "rows", subset=[5, 2], fields=["n"]) as loader:
+        assert [b["n"].tolist() for b in loader] == [[5, 2]]
+    with larder.Loader(flow, nodes={"rows": 1}, draws=20, fields=["n"]) as loader:
+        assert sum(len(b["n"]) for b in loader) == 20
+
+
+def test_states_go_on_with_any_number_of_ranks(flow: Path) -> None:
+    chance = random.Random(int(os.environ.get("LARDER_SEED", "1")))
+    options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 3, "fields": ["n"], "round": "uneven"}
+    with larder.Loader(flow, "rows", **options) as loader:
+        whole = [b.samples for _ in range(3) for b in loader]
+    seen: list[list[int]] = []
+    state: dict[str, Any] | None = None
+    while len(seen) < len(whole):
+        ranks, rounds = chance.randint(1, 3), chance.randint(1, 4)
+        loaders = [larder.Loader(flow, "rows", rank=r, ranks=ranks, **options) for r in range(ranks)]
+        for one in loaders:
+            if state is not None:
+                one.load_state_dict(state)
+        iterations = [iter(one) for one in loaders]
+        for _ in range(rounds):
+            got = [next(iteration, None) for iteration in iterations]
+            seen += [b.samples for b in got if b is not None]
+            if got[0] is None:
+                break
+        state = loaders[0].state_dict()
+        assert len(state["state"]) <= 64
+        for one in loaders:
+            one.close()
+    assert seen == whole[: len(seen)]
+
+
+def test_a_state_of_something_else_is_refused(flow: Path) -> None:
+    with larder.Loader(flow, "rows", seed=1, shuffle=True) as loader:
+        state = loader.state_dict()
+    with larder.Loader(flow, "rows", seed=2, shuffle=True) as other:
+        other.load_state_dict(state)
+        with pytest.raises(larder.StateError, match="seed"):
+            next(iter(other))
+
+
+def test_a_killed_server_is_started_again_and_nothing_is_lost(flow: Path) -> None:
+    with larder.Loader(flow, "rows", batch_size=1, window=4, fields=["n"]) as loader:
+        seen = []
+        for batch in loader:
+            seen.append(int(batch["n"][0]))
+            if len(seen) in (10, 30):
+                os.kill(_pid(), signal.SIGKILL)
+    assert seen == list(range(N))
+
+
+def _pid() -> int:
+    """Return the process of the server."""
+    at = _server.address(None)
+    command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--status", "--json"]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return int(said["pid"])
+
+
+def test_errors(flow: Path) -> None:
+    with pytest.raises(larder.RequestError, match="nobody"):
+        len(larder.Loader(flow, "nobody"))
+    with pytest.raises(larder.RequestError, match="batch"):
+        len(larder.Loader(flow, "rows", batch_size=-1))
+    wrong = flow.with_name("wrong.yaml")
+    wrong.write_text("version: 1\nnodes:\n  rows:\n    source: nothing-such\n")
+    with pytest.raises(larder.FlowError, match=r"wrong\.yaml:4"):
+        len(larder.Loader(wrong, "rows"))
+    with pytest.raises(larder.DataError, match="seq"):
+        next(iter(larder.Loader(flow, "rows", fields={"seq": "stack"})))
+
+
+class Text:
+    """A flow that is not in a file."""
+
+    name = "rows"
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def to_yaml(self) -> str:
+        return self.text
+
+
+def test_flows_that_are_no_files(flow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(flow.parent)
+    text = flow.read_text().replace("rows.jsonl", '"${name}"') + "vars: {name: none}\n"
+    with larder.Loader(Text(text), set={"name": "rows.jsonl"}, fields=["n"]) as loader:
+        assert len(loader) == 2
+
+
+def test_samples_by_number(flow: Path) -> None:
+    with larder.Dataset(flow, "rows", fields=["x", "n", "text", "doc"]) as dataset:
+        assert len(dataset) == N
+        sample = dataset[7]
+        assert (sample["x"].tolist(), int(sample["n"])) == ([7, 14], 7)
+        assert (sample["text"], sample["doc"]) == ("é7", {"i": [7, None]})
+        assert dataset[-1]["n"] == N - 1
+        assert [int(s["n"]) for s in dataset[10:4:-2]] == [10, 8, 6]
+        assert [int(s["n"]) for s in dataset.__getitems__([3, 3, -2])] == [3, 3, N - 2]
+        kept = list(dataset)
+        assert [int(s["n"]) for s in kept] == list(range(N))
+        for wrong in (N, -N - 1):
+            with pytest.raises(IndexError, match="there is no sample"):
+                dataset[wrong]
+
+
+def test_samples_by_threads(flow: Path) -> None:
+    seen: dict[int, list[int]] = {}
+    with larder.Dataset(flow, "rows", fields=["n"]) as dataset:
+
+        def read(k: int) -> None:
+            seen[k] = [int(dataset[i]["n"]) for i in range(k, N, 4)]
+
+        threads = [threading.Thread(target=read, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert seen == {k: list(range(k, N, 4)) for k in range(4)}
+
+
+def test_plain_memory(flow: Path) -> None:
+    with larder.Loader(flow, "rows", batch_size=4, fields=["x"], tensors=None) as loader:
+        batch = next(iter(loader))
+    assert batch["x"].tolist() == [[n, 2 * n] for n in range(4)]
+    with larder.Dataset(flow, "rows", fields=["x"], tensors=None) as dataset:
+        assert dataset[3]["x"].tolist() == [3, 6]
+
+
+def test_many_start_one_server(flow: Path) -> None:
+    code = "import larder, sys; print(len(larder.Loader(sys.argv[1], 'rows')))"
+    source = str(Path(larder.__file__).parents[1])
+    environment = dict(os.environ, PYTHONPATH=source)
+    command = [sys.executable, "-W", "error", "-c", code, str(flow)]
+    processes = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)
+    ]
+    said = [process.communicate(timeout=60) for process in processes]
+    assert said == [(b"2\n", b"")] * 6
+
+
+def test_nothing_is_said_at_exit_while_batches_are_looked_at(flow: Path) -> None:
+    code = """
+import larder, sys
+loader = larder.Loader(sys.argv[1], "rows", batch_size=4, fields=["x"])
+kept = [batch for batch, _ in zip(loader, range(3))]
+view = kept[0]["x"][1:]
+"""
+    environment = dict(os.environ, PYTHONPATH=str(Path(larder.__file__).parents[1]))
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", code, str(flow)]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def run(code: str, *words: object) -> subprocess.Popen[bytes]:
+    """Start a Python with the package."""
+    environment = dict(os.environ, PYTHONPATH=str(Path(larder.__file__).parents[1]))
+    command = [sys.executable, "-c", code, *map(str, words)]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def communicated(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Wait for a process, and end it if that takes too long."""
+    try:
+        return process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(process.communicate()) from None
+
+
+def test_an_interrupt_of_the_terminal_does_not_reach_the_server(flow: Path) -> None:
+    code = """
+import larder, sys
+loader = larder.Loader(sys.argv[1], "rows", batch_size=1)
+try:
+    while True:
+        for _ in loader:
+            if loader.epoch == 2:
+                print("reading", flush=True)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    process = run(code, flow)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"reading\n"
+    before = _pid()
+    os.killpg(process.pid, signal.SIGINT)
+    out, _ = communicated(process)
+    assert out.endswith(b"interrupted\n")
+    assert _pid() == before
+
+
+def test_interrupts_at_any_moment_lose_and_repeat_nothing(flow: Path) -> None:
+    code = """
+import larder, numpy, random, signal, sys
+chance = random.Random(int(sys.argv[2]))
+def interrupt(*_):
+    raise KeyboardInterrupt
+def arm():
+    signal.setitimer(signal.ITIMER_REAL, chance.random() * 0.02)
+def disarm():
+    signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, interrupt)
+loader = larder.Loader(sys.argv[1], "rows", batch_size=1, window=4, fields=["n"])
+seen, times, epochs = [], 0, int(sys.argv[3])
+batches, batch = iter(loader), None
+while loader.epoch < epochs:
+    try:
+        arm()
+        for batch in batches:
+            seen.append((batch.epoch, batch.samples[0]))
+        disarm()
+        batches = iter(loader)
+    except KeyboardInterrupt:
+        times += 1
+        if batch is not None and seen[-1:] != [(batch.epoch, batch.samples[0])]:
+            seen.append((batch.epoch, batch.samples[0]))
+disarm()
+print(times, seen == [(e, n) for e in range(epochs) for n in range(50)])
+"""
+    process = run(code, flow, os.environ.get("LARDER_SEED", "1"), 400)
+    out, errors = communicated(process)
+    assert out.endswith(b" True\n"), (out, errors)
+    times, _ = out.split()
+    assert int(times) > 20

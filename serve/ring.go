@@ -1,0 +1,140 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+)
+
+// pageBytes is what the parts of a ring are multiples of.
+const pageBytes = 4096
+
+// A ring is the memory that the batches of one reader are written into, shared with its
+// client. It implements [loader.Rooms]: what was taken is nobody else's until it is
+// given back. It grows as far as is needed, and no further than its bound: most bytes,
+// or four times the largest batch.
+type ring struct {
+	memory *sharedMemory
+
+	mu     sync.Mutex
+	most   int64
+	size   int64  // of the file by now
+	free   []span // by place; no two touch
+	given  chan struct{}
+	closed bool
+}
+
+// A span is a part of a ring.
+type span struct{ from, to int64 }
+
+func newRing(most int64) (*ring, error) {
+	m, err := newMemory()
+	if err != nil {
+		return nil, err
+	}
+	return &ring{memory: m, most: max(most, pageBytes), given: make(chan struct{})}, nil
+}
+
+// A memoryError says that a ring cannot be as large as it is needed.
+type memoryError struct{ err error }
+
+func (e *memoryError) Error() string { return e.err.Error() }
+func (e *memoryError) Unwrap() error { return e.err }
+
+// Take implements loader.Rooms.
+func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
+	need := (max(bytes, 1) + pageBytes - 1) / pageBytes * pageBytes
+	if need > r.memory.most() {
+		return nil, &memoryError{fmt.Errorf("a batch of %d bytes is larger than the %d that a ring can have; take smaller batches", bytes, r.memory.most())}
+	}
+	for {
+		at, wait, err := r.try(need)
+		if err != nil {
+			return nil, err
+		}
+		if wait == nil {
+			return r.memory.bytes[at : at+bytes : at+need], nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// try takes the first part that is large enough, at the end of the ring if there is no
+// other. While there is none it returns what is closed when something is given back.
+func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, s := range r.free {
+		if s.to-s.from >= need {
+			if r.free[i].from += need; r.free[i].from == s.to {
+				r.free = slices.Delete(r.free, i, i+1)
+			}
+			return s.from, nil, nil
+		}
+	}
+	at = r.size
+	if n := len(r.free); n > 0 && r.free[n-1].to == r.size {
+		at = r.free[n-1].from
+	}
+	bound := min(max(r.most, 4*need), r.memory.most())
+	if at+need > bound {
+		return 0, r.given, nil
+	}
+	if err := r.memory.grow(r.size, at+need); err != nil {
+		return 0, nil, &memoryError{fmt.Errorf("the memory for batches cannot be %d bytes large: %w; take smaller batches or fewer at once (window)", at+need, err)}
+	}
+	if at < r.size {
+		r.free = r.free[:len(r.free)-1]
+	}
+	r.size = at + need
+	return at, nil, nil
+}
+
+// Give implements loader.Rooms.
+func (r *ring) Give(b []byte) {
+	at := r.at(b)
+	s := span{at, at + int64(cap(b))}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(r.free, s.from, func(f span, at int64) int { return int(f.from - at) })
+	if i < len(r.free) && r.free[i].from == s.to {
+		s.to = r.free[i].to
+		r.free = slices.Delete(r.free, i, i+1)
+	}
+	if i > 0 && r.free[i-1].to == s.from {
+		s.from = r.free[i-1].from
+		i--
+		r.free = slices.Delete(r.free, i, i+1)
+	}
+	r.free = slices.Insert(r.free, i, s)
+	close(r.given)
+	r.given = make(chan struct{})
+}
+
+// at is where in the ring something lies that was taken of it.
+func (r *ring) at(b []byte) int64 {
+	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.memory.bytes))))
+}
+
+func (r *ring) bytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size
+}
+
+// close lets go of the memory, which nobody may write into any more. What clients have
+// mapped of it stays theirs.
+func (r *ring) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.closed = true
+		r.memory.close()
+	}
+}

@@ -1,0 +1,164 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/larder-data/larder/loader"
+)
+
+// A Status says what a server is doing.
+type Status struct {
+	Version     string             `json:"version"`
+	PID         int                `json:"pid"`
+	Cache       string             `json:"cache"`
+	Seconds     float64            `json:"seconds"`      // since it began
+	MemoryBytes uint64             `json:"memory_bytes"` // of Go, beside the rings
+	Connections []ConnectionStatus `json:"connections"`
+	Pipelines   []PipelineStatus   `json:"pipelines"`
+}
+
+// A PipelineStatus says what is open, and how its caches fare.
+type PipelineStatus struct {
+	Open   string        `json:"open"`
+	Users  int           `json:"users"`  // who have it open
+	Caches []loader.Hits `json:"caches"` // in this epoch and the one before
+}
+
+// A ConnectionStatus says what a client does.
+type ConnectionStatus struct {
+	Number  int           `json:"number"`
+	PID     int           `json:"pid"` // of the client; 0 where the system does not say
+	Client  string        `json:"client"`
+	Seconds float64       `json:"seconds"` // since it came
+	Open    string        `json:"open,omitempty"`
+	Reader  *ReaderStatus `json:"reader,omitempty"`
+}
+
+// A ReaderStatus says how a reader gets on.
+type ReaderStatus struct {
+	Seconds   float64 `json:"seconds"` // since it began
+	Rank      int     `json:"rank"`
+	Ranks     int     `json:"ranks"`
+	Epoch     uint64  `json:"epoch"`
+	Batches   int64   `json:"batches"`
+	Samples   int64   `json:"samples"`
+	Skipped   int64   `json:"skipped"`
+	Bytes     int64   `json:"bytes"`
+	RingBytes int64   `json:"ring_bytes"`
+	Out       int     `json:"out"` // batches that are handed out and not given back
+	Window    int     `json:"window"`
+	// SecondsMaking is how long the next batch was waited for, SecondsFull how long the
+	// client had as many batches as it may have.
+	SecondsMaking float64 `json:"seconds_making"`
+	SecondsFull   float64 `json:"seconds_full"`
+}
+
+// ReaderOf returns the reader of a connection, or nil. Nobody has none.
+func (s *Status) ReaderOf(number int) *ReaderStatus {
+	if s == nil {
+		return nil
+	}
+	for _, c := range s.Connections {
+		if c.Number == number {
+			return c.Reader
+		}
+	}
+	return nil
+}
+
+// Since is what a reader has done since it was seen before, which may be nil.
+func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
+	now := *r
+	if before == nil || before.Seconds >= r.Seconds || before.Batches > r.Batches {
+		return now
+	}
+	now.Seconds -= before.Seconds
+	now.Batches -= before.Batches
+	now.Samples -= before.Samples
+	now.Bytes -= before.Bytes
+	now.SecondsMaking -= before.SecondsMaking
+	now.SecondsFull -= before.SecondsFull
+	return now
+}
+
+// BoundBy says for people what the reader has waited for, if it has waited for most of
+// its time.
+func (r *ReaderStatus) BoundBy() string {
+	share := func(s float64) int { return int(100 * s / max(r.Seconds, 1e-9)) }
+	switch {
+	case 2*r.SecondsMaking > r.Seconds:
+		return fmt.Sprintf("making batches (%d %% of the time)", share(r.SecondsMaking))
+	case 2*r.SecondsFull > r.Seconds:
+		return fmt.Sprintf("its client (%d %% of the time)", share(r.SecondsFull))
+	}
+	return "neither side"
+}
+
+// Status says what the server is doing.
+func (s *Server) Status() Status { return s.status(nil) }
+
+// status is that but for who asks.
+func (s *Server) status(asks *conn) Status {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	o := &s.options
+	st := Status{Version: o.Version, PID: os.Getpid(), Cache: o.Cache, Seconds: time.Since(s.began).Seconds(), MemoryBytes: m.HeapInuse + m.StackInuse, Connections: []ConnectionStatus{}}
+	s.mu.Lock()
+	conns := make([]*conn, 0, len(s.conns))
+	for c := range s.conns {
+		if c != asks {
+			conns = append(conns, c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range conns {
+		st.Connections = append(st.Connections, c.status())
+	}
+	slices.SortFunc(st.Connections, func(a, b ConnectionStatus) int { return cmp.Compare(a.Number, b.Number) })
+	st.Pipelines = s.pipelines.status()
+	return st
+}
+
+func (ps *pipelines) status() []PipelineStatus {
+	ps.mu.Lock()
+	open := slices.Clone(ps.open)
+	all := make([]PipelineStatus, 0, len(open))
+	for _, p := range open {
+		all = append(all, PipelineStatus{Open: p.name, Users: p.users, Caches: []loader.Hits{}})
+	}
+	ps.mu.Unlock()
+	for k, p := range open {
+		select {
+		case <-p.ready:
+			if p.err == nil {
+				all[k].Caches = append(all[k].Caches, p.loader.Hits()...)
+			}
+		default: // it is being opened
+		}
+	}
+	return all
+}
+
+func (c *conn) status() ConnectionStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st := ConnectionStatus{Number: c.number, PID: c.pid, Client: c.client, Seconds: time.Since(c.began).Seconds()}
+	if c.pipeline != nil {
+		st.Open = c.pipeline.name
+	}
+	if r := c.reading; r != nil {
+		m := &r.meter
+		st.Reader = &ReaderStatus{
+			Seconds: time.Since(r.began).Seconds(),
+			Rank:    r.request.Rank, Ranks: r.request.Ranks, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
+			RingBytes: r.ring.bytes(), Out: len(r.room), Window: r.window,
+			SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
+		}
+	}
+	return st
+}

@@ -1,0 +1,261 @@
+package disk
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+)
+
+// A word of the table of leases says who has which of the keys that belong to it: those
+// whose fingerprints begin with its position. One of them goes by the word alone. As
+// soon as somebody wants another one meanwhile, the word is marked as crowded, and
+// while it is, who wants one of its keys locks the byte of that.
+const (
+	wordBits  = 15 // of a fingerprint: the position
+	tagBits   = 64 - wordBits
+	slotBits  = 12
+	tagMask   = 1<<tagBits - 1
+	crowded   = 1 << 63
+	slotShift = tagBits
+	slotMask  = (1<<slotBits - 1) << slotShift
+	// bytesOfWord is how many offsets keys of one word have.
+	bytesOfWord = 1 << (leaseBits - wordBits)
+)
+
+// byTable lends keys by a table in memory that all processes share. Who is in it has a
+// slot, which is a byte that he has locked as long as he lives. Nobody waits in here
+// for another process, which may have been stopped.
+type byTable struct {
+	file *medium.File // has the locks on the slot and on bytes of keys
+	slot uint64       // noSlot: all were taken, and keys go by bytes
+
+	alone sync.Mutex
+	other *medium.File // has the locks that are asked for and given back at once, under alone
+
+	use    sync.RWMutex // held to be written by close
+	words  []atomic.Uint64
+	unmap  func() error
+	closed bool
+}
+
+// openTable begins to lend by the table. It does not where others lend by bytes alone.
+func openTable(file, other *medium.File) (*byTable, error) {
+	words, unmap, err := file.MapWords(1 << wordBits)
+	if err != nil {
+		return nil, err
+	}
+	t := &byTable{file: file, other: other, words: words, unmap: unmap}
+	if err := t.begin(); err != nil {
+		return nil, errors.Join(err, unmap())
+	}
+	return t, nil
+}
+
+func (t *byTable) begin() error {
+	if err := agree(t.file, byTableAt, byBytesAt); err != nil {
+		return err
+	}
+	err := t.takeSlot()
+	if err != nil {
+		_ = t.file.UnlockByte(byTableAt)
+	}
+	return err
+}
+
+// agree says by a shared lock on mine how this process lends, unless others have one
+// on theirs: then it returns medium.ErrLocked.
+func agree(file *medium.File, mine, theirs int64) error {
+	err := file.ShareByte(mine)
+	if err != nil {
+		return err
+	}
+	others, err := file.OthersHave(theirs)
+	if err == nil && others {
+		err = medium.ErrLocked
+	}
+	if err != nil {
+		_ = file.UnlockByte(mine)
+	}
+	return err
+}
+
+// takeSlot takes the first slot that nobody has, so that what the dead left goes soon:
+// what the last owner of the slot did is cleared.
+func (t *byTable) takeSlot() error {
+	for slot := uint64(noSlot + 1); slot < leaseSlots; slot++ {
+		switch err := t.file.LockByte(slotsAt + int64(slot)); {
+		case err == nil:
+			t.slot = slot
+			t.sweep(slot)
+			return nil
+		case !errors.Is(err, medium.ErrLocked):
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep clears what the owner of a slot left. Who calls it has locked the slot.
+func (t *byTable) sweep(slot uint64) {
+	for i := range t.words {
+		w := &t.words[i]
+		for v := w.Load(); slotOf(v) == slot && !w.CompareAndSwap(v, v&crowded); v = w.Load() {
+		}
+	}
+}
+
+func slotOf(v uint64) uint64 { return v & slotMask >> slotShift }
+
+func (t *byTable) word(fp uint64) *atomic.Uint64 { return &t.words[fp>>tagBits] }
+
+// mine is what the word of a key holds where this process has it.
+func (t *byTable) mine(fp uint64) uint64 { return t.slot<<slotShift | fp&tagMask }
+
+// take lends the key of a fingerprint, or returns medium.ErrLocked. byByte says that it
+// goes by its byte.
+func (t *byTable) take(fp uint64) (byByte bool, err error) {
+	w, mine := t.word(fp), t.mine(fp)
+	for {
+		v := w.Load()
+		switch slot := slotOf(v); {
+		case slot == noSlot && v&crowded == 0 && t.slot != noSlot:
+			if w.CompareAndSwap(v, mine) {
+				return false, nil
+			}
+		case slot != noSlot && v&tagMask == fp&tagMask:
+			if slot == t.slot { // nobody in this process has it: the table was damaged
+				return false, nil
+			}
+			if err := t.bury(slot); err != nil {
+				return false, err
+			}
+		case v&crowded == 0:
+			w.CompareAndSwap(v, v|crowded)
+		default:
+			if err := t.file.LockByte(leaseOffset(fp)); err != nil {
+				return false, err
+			}
+			// No word stops being crowded while a byte of it is locked, and none
+			// that is crowded is taken.
+			if v = w.Load(); v&crowded != 0 && (slotOf(v) == noSlot || v&tagMask != fp&tagMask) {
+				return true, nil
+			}
+			t.leaveByte(fp)
+		}
+	}
+}
+
+// bury clears what the owner of a slot left if he died, or returns medium.ErrLocked.
+func (t *byTable) bury(slot uint64) error {
+	t.alone.Lock()
+	defer t.alone.Unlock()
+	at := slotsAt + int64(slot)
+	if err := t.other.LockByte(at); err != nil { // by a file of its own: this process may be the owner
+		return err
+	}
+	t.sweep(slot)
+	return t.other.UnlockByte(at)
+}
+
+// leave ends what take lent.
+func (t *byTable) leave(fp uint64, byByte bool) {
+	if byByte {
+		t.leaveByte(fp)
+	} else {
+		w, mine := t.word(fp), t.mine(fp)
+		for v := w.Load(); v&^crowded == mine && !w.CompareAndSwap(v, v&crowded); v = w.Load() {
+		}
+	}
+}
+
+// leaveByte unlocks the byte of a key, and if that was the last of its word, that is
+// crowded no more.
+func (t *byTable) leaveByte(fp uint64) {
+	_ = t.file.UnlockByte(leaseOffset(fp)) // fails only once the store is closed
+	t.alone.Lock()
+	defer t.alone.Unlock()
+	from := leaseOffset(fp) &^ (bytesOfWord - 1)
+	if t.other.LockBytes(from, bytesOfWord) != nil {
+		return // whoever else has one of them sees to it
+	}
+	w := t.word(fp)
+	for v := w.Load(); !w.CompareAndSwap(v, v&^crowded); v = w.Load() {
+	}
+	_ = t.other.UnlockRange(from, bytesOfWord) // as above
+}
+
+func (t *byTable) one(k key.Key) (release func(), err error) {
+	t.use.RLock()
+	defer t.use.RUnlock()
+	if t.closed {
+		return nil, errClosed
+	}
+	fp := format.Fingerprint(k)
+	byByte, err := t.take(fp)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		t.use.RLock()
+		defer t.use.RUnlock()
+		if !t.closed {
+			t.leave(fp, byByte)
+		}
+	}, nil
+}
+
+func (t *byTable) many(keys []key.Key, want []bool) (lent []bool, release func(), err error) {
+	t.use.RLock()
+	defer t.use.RUnlock()
+	if t.closed {
+		return want, func() {}, errClosed
+	}
+	lent = slices.Clone(want)
+	held := make([]uint64, 0, len(keys)) // fingerprints
+	var bytes []uint64                   // of those that go by bytes
+	for i, k := range keys {
+		if !lent[i] {
+			continue
+		}
+		fp := format.Fingerprint(k)
+		byByte, terr := t.take(fp)
+		switch {
+		case errors.Is(terr, medium.ErrLocked):
+			lent[i] = false
+		case terr != nil:
+			err = terr
+		case byByte:
+			bytes = append(bytes, fp)
+		default:
+			held = append(held, fp)
+		}
+	}
+	return lent, func() { t.leaveAll(held, bytes) }, err
+}
+
+func (t *byTable) leaveAll(held, bytes []uint64) {
+	t.use.RLock()
+	defer t.use.RUnlock()
+	if t.closed {
+		return
+	}
+	for _, fp := range held {
+		t.leave(fp, false)
+	}
+	for _, fp := range bytes {
+		t.leave(fp, true)
+	}
+}
+
+// close ends the use of the table. What is lent goes with the lock on the slot.
+func (t *byTable) close() error {
+	t.use.Lock()
+	defer t.use.Unlock()
+	t.closed, t.words = true, nil
+	return t.unmap()
+}

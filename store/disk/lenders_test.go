@@ -1,0 +1,228 @@
+//go:build unix
+
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store/disk/internal/format"
+	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// lendEnv tells a child by what it lends keys.
+const lendEnv = "LARDER_DISK_TEST_LEND"
+
+// lendingBy are the media on which keys are lent in each way: by the table, as far as
+// the file system can have one, and by bytes.
+var lendingBy = map[string]medium.Fail{
+	"the table": nil,
+	"bytes": func(op medium.Op, _ string) error {
+		if op == medium.OpMap {
+			return errors.ErrUnsupported
+		}
+		return nil
+	},
+}
+
+func eachLender(t *testing.T, test func(t *testing.T, fail medium.Fail)) {
+	for by, fail := range lendingBy {
+		t.Run(by, func(t *testing.T) {
+			t.Setenv(lendEnv, by)
+			test(t, fail)
+		})
+	}
+}
+
+// openBy opens a store that is closed with the test.
+func openBy(t *testing.T, dir string, fail medium.Fail) *Store {
+	t.Helper()
+	s, err := openOn(Options{Dir: dir, Logger: quiet}, fail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// ofOneWord returns n keys that belong to one word of the table.
+var ofOneWord = sync.OnceValue(func() (keys []key.Key) {
+	const word = 7
+	for i := 0; len(keys) < 6; i++ {
+		if k := storetest.Key(i); format.Fingerprint(k)>>tagBits == word {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+})
+
+// contended are keys for which processes contend: some are of one word.
+func contended() []key.Key { return append(ofOneWord(), storetest.Key(1), storetest.Key(2)) }
+
+// contend leases keys at random, one or many at a time, and writes under each lease who
+// has it: if another process does so meanwhile, both had it.
+func contend(s *Store, args []string) error {
+	rounds, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+	keys := contended()
+	for range rounds {
+		from := random.IntN(len(keys))
+		mine := keys[from : from+1+random.IntN(len(keys)-from)]
+		lent, release, err := leaseSome(s, mine, random.IntN(2) == 0)
+		if err != nil {
+			return err
+		}
+		for i, k := range mine {
+			if err == nil && lent[i] {
+				err = alone(filepath.Join(args[0], k.String()))
+			}
+		}
+		release()
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(os.Stdout, "round"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaseSome leases those of the keys that it can, or waits for the first.
+func leaseSome(s *Store, keys []key.Key, many bool) (lent []bool, release func(), err error) {
+	if many {
+		return s.TryLease(context.Background(), keys)
+	}
+	lent = make([]bool, len(keys))
+	lent[0] = true
+	release, err = s.Lease(context.Background(), keys[0])
+	return lent, release, err
+}
+
+// alone writes who has a lease, and looks whether that stays so for a while.
+func alone(path string) error {
+	me := strconv.Itoa(os.Getpid())
+	if err := os.WriteFile(path, []byte(me), 0o666); err != nil {
+		return err
+	}
+	for range 20 {
+		runtime.Gosched()
+		if now, err := os.ReadFile(path); err != nil || len(now) > 0 && string(now) != me {
+			return fmt.Errorf("%s has the lease as well, %w", now, err)
+		}
+	}
+	return nil
+}
+
+// hold takes the lease of a key, says so and keeps it.
+func hold(s *Store, args []string) error {
+	i, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	if _, err := s.Lease(context.Background(), contended()[i]); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(os.Stdout, "held"); err != nil {
+		return err
+	}
+	_, err = os.Stdin.Read(make([]byte, 1))
+	return err
+}
+
+// TestLeasesAmongTheKilled: processes that contend for few keys never have one at the
+// same time, while others of them are killed at any moment, and end.
+func TestLeasesAmongTheKilled(t *testing.T) { eachLender(t, testAmongTheKilled) }
+
+func testAmongTheKilled(t *testing.T, fail medium.Fail) {
+	dir, notes := t.TempDir(), t.TempDir()
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			cmd, out := child(t, dir, "contend", notes, trial.Rounds(150, 2000))
+			if _, err := io.Copy(io.Discard, out); err != nil {
+				t.Error(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("child: %v", err)
+			}
+		})
+	}
+	random := trial.Chance(t)
+	for range trial.Rounds(5, 40) {
+		cmd, out := child(t, dir, "contend", notes, 1<<30)
+		for range 1 + random.IntN(40) {
+			if _, err := out.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed
+	}
+	wait.Wait()
+	s := openBy(t, dir, fail)
+	lent, release, err := s.TryLease(t.Context(), contended())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ok := range lent {
+		if !ok {
+			t.Errorf("key %d is not free", i)
+		}
+	}
+	release()
+}
+
+// TestStoppedProcessHasWhatItHas: a process that was stopped keeps its keys, and nobody
+// waits for others.
+func TestStoppedProcessHasWhatItHas(t *testing.T) {
+	eachLender(t, func(t *testing.T, fail medium.Fail) {
+		dir := t.TempDir()
+		cmd, out := child(t, dir, "hold", 0)
+		if _, err := out.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		s := openBy(t, dir, fail)
+		for range 2 {
+			lent, release, err := s.TryLease(t.Context(), contended())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, ok := range lent {
+				if ok != (i > 0) {
+					t.Errorf("key %d is lent: %v, and only key 0 is held", i, ok)
+				}
+			}
+			release()
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed
+	})
+}
