@@ -26,6 +26,8 @@ type timeitFlags struct {
 	set     variables
 	runs    int
 	samples int
+	loader  bool
+	batch   int
 	json    bool
 }
 
@@ -42,7 +44,11 @@ checkpoints on the way.
 The first pass is cold: it starts with an empty cache, which is removed in the
 end. Those after it are warm: what the node keeps, on disk or in memory, is
 there. With --cache DIR that cache is used as it is, and may make the first pass
-warm, too. Of the files themselves the system may hold copies in memory.`,
+warm, too. Of the files themselves the system may hold copies in memory.
+
+With --loader batches are made, as for a training job: first by one worker, which
+says what each stage takes by itself (finding samples, reading files, decoding,
+each mapper, looking results up, collating), then by all of them.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 && f.in == "" || len(args) > 0 && f.in != "" {
 				return errors.New("give a flow file and a node, or -i with a dataset")
@@ -50,8 +56,8 @@ warm, too. Of the files themselves the system may hold copies in memory.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.runs < 1 || f.samples < 1 {
-				return usageError{errors.New("--runs and --samples must be at least 1")}
+			if f.runs < 1 || f.samples < 1 || f.batch < 1 {
+				return usageError{errors.New("--runs, --samples and --batch-size must be at least 1")}
 			}
 			if f.in != "" {
 				args = []string{f.in}
@@ -67,6 +73,8 @@ warm, too. Of the files themselves the system may hold copies in memory.`,
 	f.set.flags(c)
 	c.Flags().IntVar(&f.runs, "runs", 3, "passes over the samples; the first is cold")
 	c.Flags().IntVar(&f.samples, "samples", 1000, "samples in a pass, from the first on")
+	c.Flags().BoolVar(&f.loader, "loader", false, "measure the stages of making batches")
+	c.Flags().IntVar(&f.batch, "batch-size", 32, "samples of a batch, with --loader")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -88,17 +96,27 @@ func (a *app) timeit(ctx context.Context, fl *flow.Flow, node string, f timeitFl
 		return err
 	}
 	var timings []*timing
+	var stages *loaderTimes
 	err := a.withLarder(larder.Options{}, func(l *larder.Larder) (err error) {
-		timings, err = f.measure(ctx, fl, node, flow.RunOptions{Larder: l, Log: a.logger()})
+		o := flow.RunOptions{Larder: l, Log: a.logger()}
+		if f.loader {
+			stages, err = f.measureLoader(ctx, fl, node, o)
+		} else {
+			timings, err = f.measure(ctx, fl, node, o)
+		}
 		return flowError(err)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f.loader && f.json:
+		return writeJSON(a.stdout, stages)
+	case f.loader:
+		return stages.write(a.stdout)
+	case f.json:
+		return writeJSON(a.stdout, timings)
 	}
-	if !f.json {
-		return writeTimings(a.stdout, timings)
-	}
-	return writeJSON(a.stdout, timings)
+	return writeTimings(a.stdout, timings)
 }
 
 // measure opens the node and goes through its samples.

@@ -64,7 +64,28 @@ nodes:
 		t.Error("the user's cache was touched")
 	}
 	mustContain(t, "the table", b.must("timeit -i images:data/data").stdout, "what  pass", "item image  warm")
-	for _, line := range []string{"", "flow.yaml", "flow.yaml parts -i data", "-i data --runs 0", "-i data --samples 0", "flow.yaml nothing", "-i undefolder:data"} {
+	mustContain(t, "the table of stages", b.must("timeit --loader --batch-size 4 -i images:data/data").stdout, "a sample", "decode jpeg  cold", "warm, 1 worker: ", " samples a second")
+	var of struct {
+		Stages []struct{ Stage, Pass string }
+		Passes []struct{ Workers, Samples int }
+	}
+	if err := json.Unmarshal([]byte(b.must("timeit --loader --json --runs 3 --samples 10 flow.yaml up").stdout), &of); err != nil {
+		t.Fatal(err)
+	}
+	ran := map[string]bool{}
+	for _, s := range of.Stages {
+		ran[s.Stage+", "+s.Pass] = true
+	}
+	if !ran["map up, cold"] || !ran["look up up, warm"] || ran["map up, warm"] || !ran["collate, warm"] {
+		t.Errorf("stages %v: a kept result is made in the cold pass, and looked up after it", ran)
+	}
+	if n := b.executions(); n != 26+10 {
+		t.Errorf("computed %d samples, want 26 of parts and 10 of up, each once", n)
+	}
+	if len(of.Passes) != 3 || of.Passes[0].Samples != 10 || of.Passes[2].Samples != 20 {
+		t.Errorf("passes %+v", of.Passes)
+	}
+	for _, line := range []string{"", "flow.yaml", "flow.yaml parts -i data", "-i data --runs 0", "-i data --loader --batch-size 0", "-i data --samples 0", "flow.yaml nothing", "-i undefolder:data"} {
 		if r := b.larder(words("timeit " + line)...); r.status != 2 {
 			t.Errorf("larder timeit %s: status %d, want 2: %s", line, r.status, r.stderr)
 		}

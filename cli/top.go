@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/loader"
 	"github.com/larder-data/larder/serve"
 )
 
@@ -99,7 +100,11 @@ func writeServer(w io.Writer, st, before *serve.Status) error {
 		fmt.Fprintf(t, "  %s\t%s", called.Printable(fmt.Sprintf("%s (%d)", c.Client, c.PID)), called.Printable(c.Open))
 		if r := c.Reader; r != nil {
 			now := r.Since(before.ReaderOf(c.Number))
-			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.Ranks, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.Out, r.Window, bytesOf(r.RingBytes), now.BoundBy())
+			var stages []loader.Stage
+			if p := st.PipelineOf(c.Open); p != nil {
+				stages = p.Since(before.PipelineOf(c.Open))
+			}
+			fmt.Fprintf(t, "\t%d of %d\t%d\t%d\t%.0f\t%d of %d\t%s\t%s", r.Rank, r.Ranks, r.Epoch, r.Samples, float64(now.Samples)/max(now.Seconds, 1e-9), r.Out, r.Window, bytesOf(r.RingBytes), now.BoundBy(stages))
 		}
 		fmt.Fprintln(t)
 	}
@@ -107,6 +112,7 @@ func writeServer(w io.Writer, st, before *serve.Status) error {
 		return err
 	}
 	for _, p := range st.Pipelines {
+		writeStages(w, p.Open, p.Since(before.PipelineOf(p.Open)))
 		for _, h := range p.Caches {
 			if h.Reads == 0 {
 				continue
@@ -119,4 +125,20 @@ func writeServer(w io.Writer, st, before *serve.Status) error {
 		}
 	}
 	return nil
+}
+
+// mostStages is how many stages are shown.
+const mostStages = 5
+
+// writeStages writes what making batches consists of.
+func writeStages(w io.Writer, open string, stages []loader.Stage) {
+	var shown []string
+	for _, s := range stages[:min(len(stages), mostStages)] {
+		if s.Share >= 0.005 {
+			shown = append(shown, fmt.Sprintf("%s %.0f %%", called.Printable(s.Name), 100*s.Share))
+		}
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(w, "  %s: making is %s\n", called.Printable(open), strings.Join(shown, ", "))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/key"
 )
 
@@ -84,6 +85,8 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 // Bytes reads the file. It hands out the bytes that the digest names, whichever
 // is asked for first, or the error is ErrChanged.
 func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
+	ctx, leave := stage.Enter(ctx, stage.Read, filepath.Ext(f.path))
+	defer leave()
 	b, stat, err := readFile(ctx, f.path)
 	if err != nil {
 		return nil, err

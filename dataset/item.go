@@ -13,6 +13,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -239,7 +240,7 @@ func read(ctx context.Context, o Origin) (any, error) {
 		return nil, err
 	}
 	defer done()
-	v, err := noting(ctx, c, b, o)
+	v, err := decode(ctx, c, b, o)
 	if errors.Is(err, codec.ErrSetting) {
 		larder.Unkeep(ctx, err) // no key covers what is made without the value
 	}
@@ -247,6 +248,12 @@ func read(ctx context.Context, o Origin) (any, error) {
 		return nil, fmt.Errorf("%s: %w", Describe(o), err)
 	}
 	return v, nil
+}
+
+func decode(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
+	ctx, leave := stage.Enter(ctx, stage.Decode, c.Name)
+	defer leave()
+	return noting(ctx, c, b, o)
 }
 
 // watch has w told how many bytes the remembered value holds, now or when it is

@@ -7,6 +7,7 @@ import (
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -161,6 +162,8 @@ func mapTogether(ctx context.Context, makings []*Making) ([]Sample, error) {
 	for i, m := range makings {
 		ins[i], places[i] = m.in, m.place()
 	}
+	ctx, leave := stage.Enter(ctx, stage.Map, makings[0].node.Node)
+	defer leave()
 	ctx, done := using(withPlaces(ctx, places...), ins...)
 	defer done()
 	return makings[0].node.maker.(*maker).mapTogether(withRand(ctx, nil), ins)

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -88,6 +89,8 @@ func (m *Making) describe(ctx context.Context) (*key.Action, error) {
 	if m.action != nil {
 		return m.action, nil
 	}
+	ctx, leave := stage.Enter(ctx, stage.Key, m.node.Node)
+	defer leave()
 	inputs, err := inputsOf(ctx, m.node.Larder, m.in, false)
 	if err != nil {
 		return nil, m.fail(err)
@@ -190,6 +193,8 @@ func (m *Making) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, leave := stage.Enter(ctx, stage.Keep, m.node.Node)
+	defer leave()
 	r, err := m.call(a).Do(ctx, m.node.Larder)
 	if err != nil {
 		return err
@@ -289,6 +294,8 @@ func (m *Making) execute(ctx context.Context) (Sample, error) {
 			return Sample{}, err
 		}
 	}
+	ctx, leave := stage.Enter(ctx, stage.Map, m.node.Node)
+	defer leave()
 	ctx, done := using(withPlaces(ctx, m.place()), m.in)
 	defer done()
 	return m.maker.Map(withRand(ctx, source), m.in)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -210,7 +211,10 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 	if batchOf(g.makings[0].node.maker) > 1 {
 		b.Compute = func(ctx context.Context, missing []int) ([]*made, error) { return g.compute(ctx, at, missing) }
 	}
-	results, errs := b.Do(ctx, g.makings[at[0]].node.Larder)
+	node := g.makings[at[0]].node
+	ctx, leave := stage.Enter(ctx, stage.Keep, node.Node)
+	defer leave()
+	results, errs := b.Do(ctx, node.Larder)
 	for j, i := range at {
 		m, merr := g.makings[i], error(nil)
 		if errs != nil {

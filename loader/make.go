@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/stage"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -96,12 +97,16 @@ func (j *job) declare(ctx context.Context) error {
 func (j *job) find(ctx context.Context, i int) {
 	if !j.taken[i] {
 		j.taken[i] = true
+		ctx, leave := stage.Enter(ctx, stage.Find, "")
+		defer leave()
 		j.samples[i], j.errs[i] = j.loader.sample(ctx, j.edition, j.numbers[i])
 	}
 }
 
 // load reads samples, as many as it comes to within some milliseconds.
 func (j *job) load(ctx context.Context, from, to int) (int, error) {
+	ctx, leave := stage.Enter(ctx, stage.Collate, "")
+	defer leave()
 	start, end := time.Now(), from
 	for least := from + max(1, j.loader.batch); end < to && (end < least || time.Since(start) < pool.Patience); end++ {
 		j.find(ctx, end)
@@ -287,7 +292,9 @@ func (j *job) write(ctx context.Context, data []byte) (*Batch, error) {
 	for f := range j.columns {
 		parts = max(parts, j.columns[f].parts())
 	}
-	write := func(part int) error {
+	write := func(ctx context.Context, part int) error {
+		_, leave := stage.Enter(ctx, stage.Collate, "")
+		defer leave()
 		for f := range j.columns {
 			if c := &j.columns[f]; part < c.parts() {
 				if err := c.write(part, data); err != nil {
@@ -299,11 +306,11 @@ func (j *job) write(ctx context.Context, data []byte) (*Batch, error) {
 	}
 	if len(data) <= smallBatch {
 		for part := range parts {
-			if err := write(part); err != nil {
+			if err := write(ctx, part); err != nil {
 				return nil, err
 			}
 		}
-	} else if err := j.loader.pool.Each(ctx, parts, func(_ context.Context, part int) error { return write(part) }); err != nil {
+	} else if err := j.loader.pool.Each(ctx, parts, write); err != nil {
 		return nil, err
 	}
 	return j.batch(data), nil

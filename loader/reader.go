@@ -216,6 +216,7 @@ func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err er
 	defer end()
 	j := r.loader.job(e, content)
 	defer j.end()
+	ctx = r.loader.stages.measure(ctx, len(content.Samples))
 	if err := j.read(ctx); err != nil {
 		return nil, r.failed(content, err)
 	}

@@ -42,6 +42,11 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 			}
 		}
 	}
+	for _, p := range s.Pipelines {
+		for _, g := range p.Stages {
+			m.of("larder_stage_seconds", "counter", "what a stage of making batches took in those that were measured", fmt.Sprintf("open=%s,stage=%s", label(p.Open), label(g.Name)), g.Seconds)
+		}
+	}
 	_, err := io.WriteString(w, m.text.String())
 	return err
 }

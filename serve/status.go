@@ -27,6 +27,8 @@ type PipelineStatus struct {
 	Open   string        `json:"open"`
 	Users  int           `json:"users"`  // who have it open
 	Caches []loader.Hits `json:"caches"` // in this epoch and the one before
+	// Stages are what making batches consists of, the longest first.
+	Stages []loader.Stage `json:"stages"`
 }
 
 // A ConnectionStatus says what a client does.
@@ -71,6 +73,41 @@ func (s *Status) ReaderOf(number int) *ReaderStatus {
 	return nil
 }
 
+// PipelineOf returns the pipeline that a connection has open, or nil. Nobody has none.
+func (s *Status) PipelineOf(open string) *PipelineStatus {
+	if s != nil {
+		for i := range s.Pipelines {
+			if s.Pipelines[i].Open == open {
+				return &s.Pipelines[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Since is what a pipeline's stages took since it was seen before, which may be nil.
+func (p *PipelineStatus) Since(before *PipelineStatus) []loader.Stage {
+	was := map[string]float64{}
+	if before != nil {
+		for _, s := range before.Stages {
+			was[s.Name] = s.Seconds
+		}
+	}
+	now, total := slices.Clone(p.Stages), 0.0
+	for i := range now {
+		now[i].Seconds = max(0, now[i].Seconds-was[now[i].Name])
+		total += now[i].Seconds
+	}
+	if total == 0 {
+		return slices.Clone(p.Stages) // none was measured meanwhile
+	}
+	for i := range now {
+		now[i].Share = now[i].Seconds / total
+	}
+	slices.SortStableFunc(now, func(a, b loader.Stage) int { return cmp.Compare(b.Share, a.Share) })
+	return now
+}
+
 // Since is what a reader has done since it was seen before, which may be nil.
 func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 	now := *r
@@ -87,10 +124,12 @@ func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 }
 
 // BoundBy says for people what the reader has waited for, if it has waited for most of
-// its time.
-func (r *ReaderStatus) BoundBy() string {
+// its time. Stages are those of what it reads.
+func (r *ReaderStatus) BoundBy(stages []loader.Stage) string {
 	share := func(s float64) int { return int(100 * s / max(r.Seconds, 1e-9)) }
 	switch {
+	case 2*r.SecondsMaking > r.Seconds && len(stages) > 0:
+		return fmt.Sprintf("%s: %.0f %% of making batches (%d %% of the time)", stages[0].Name, 100*stages[0].Share, share(r.SecondsMaking))
 	case 2*r.SecondsMaking > r.Seconds:
 		return fmt.Sprintf("making batches (%d %% of the time)", share(r.SecondsMaking))
 	case 2*r.SecondsFull > r.Seconds:
@@ -129,7 +168,7 @@ func (ps *pipelines) status() []PipelineStatus {
 	open := slices.Clone(ps.open)
 	all := make([]PipelineStatus, 0, len(open))
 	for _, p := range open {
-		all = append(all, PipelineStatus{Open: p.name, Users: p.users, Caches: []loader.Hits{}})
+		all = append(all, PipelineStatus{Open: p.name, Users: p.users, Caches: []loader.Hits{}, Stages: []loader.Stage{}})
 	}
 	ps.mu.Unlock()
 	for k, p := range open {
@@ -137,6 +176,7 @@ func (ps *pipelines) status() []PipelineStatus {
 		case <-p.ready:
 			if p.err == nil {
 				all[k].Caches = append(all[k].Caches, p.loader.Hits()...)
+				all[k].Stages = append(all[k].Stages, p.loader.Stages()...)
 			}
 		default: // it is being opened
 		}

@@ -1,0 +1,61 @@
+package stage_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/larder-data/larder/internal/stage"
+)
+
+// work is a stage that takes a time of its own, and what is in it.
+func work(ctx context.Context, kind string, own time.Duration, in ...func(context.Context)) {
+	ctx, leave := stage.Enter(ctx, kind, "x")
+	defer leave()
+	select {
+	case <-time.After(own):
+	case <-ctx.Done():
+	}
+	for _, f := range in {
+		f(ctx)
+	}
+}
+
+// TestStagesHaveTheirOwnTime: what is done in a stage is taken off it, however deep.
+func TestStagesHaveTheirOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m stage.Meter
+		inner := func(ctx context.Context) { work(ctx, "inner", 5*time.Second) }
+		middle := func(ctx context.Context) { work(ctx, "middle", 2*time.Second, inner, inner) }
+		work(stage.With(t.Context(), &m), "outer", time.Second, middle, inner)
+		want := []stage.Time{
+			{Stage: stage.Stage{Kind: "inner", Of: "x"}, Spent: 15 * time.Second, Count: 3},
+			{Stage: stage.Stage{Kind: "middle", Of: "x"}, Spent: 2 * time.Second, Count: 1},
+			{Stage: stage.Stage{Kind: "outer", Of: "x"}, Spent: time.Second, Count: 1},
+		}
+		got := m.Times()
+		if len(got) != len(want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%v, want %v", got[i], want[i])
+			}
+		}
+	})
+}
+
+// TestWhatNobodyMeasuresCostsNothing: there is no other context, and nothing to end.
+func TestWhatNobodyMeasuresCostsNothing(t *testing.T) {
+	ctx := t.Context()
+	if n := testing.AllocsPerRun(100, func() {
+		in, leave := stage.Enter(ctx, "decode", "jpeg")
+		if in != ctx {
+			t.Error("another context")
+		}
+		leave()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
