@@ -260,6 +260,26 @@ def test_states_of_workers_go_on_exactly(flow: Path, taken: int) -> None:
     assert following != whole
 
 
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_the_stateful_dataloader_of_torchdata_goes_on_exactly(flow: Path, workers: int) -> None:
+    stateful = pytest.importorskip("torchdata.stateful_dataloader", reason="torchdata is not installed")
+
+    def batches() -> Any:
+        return stateful.StatefulDataLoader(rows(flow), batch_size=None, num_workers=workers)
+
+    with rows(flow) as alone:
+        whole = numbers(alone)
+    for taken in (0, 1, len(whole) // 2, len(whole) - 1):
+        first = batches()
+        iteration = iter(first)
+        seen = [next(iteration)["n"].tolist() for _ in range(taken)]
+        state = first.state_dict()
+        del iteration
+        second = batches()
+        second.load_state_dict(state)
+        assert seen + [batch["n"].tolist() for batch in second] == whole, (workers, taken)
+
+
 def test_a_state_of_other_workers_is_refused(flow: Path) -> None:
     _, _, state = next(iter(dataloader(Stateful(rows(flow)), 2)))
     with pytest.raises(larder.StateError, match="one of 2 workers"):
