@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import platform
 import socket
 import struct
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -56,7 +56,7 @@ class Connection:
 
     def hello(self) -> dict[str, Any]:
         """Agree on the version of the protocol."""
-        client = f"larder for Python {platform.python_version()}"
+        client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
         said = self._ask(_stream.HELLO, {"protocol": [_PROTOCOL], "client": client}, _stream.WELCOME)
         if said.get("protocol") != _PROTOCOL:
             raise ProtocolError(f"the server speaks version {said.get('protocol')} of the protocol, not {_PROTOCOL}")
@@ -80,6 +80,7 @@ class Connection:
         window = request.get("window") or DEFAULT_WINDOW
         most = request.get("ring") or DEFAULT_RING
         self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+        self._tensors.load()  # while the first batch is made
 
     def stop(self) -> None:
         """End the reader, whether it has ended by itself or not. What was on its way is given back.
