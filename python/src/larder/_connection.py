@@ -67,19 +67,25 @@ class Connection:
         return self._ask(_stream.OPEN, request, _stream.OPENED)
 
     def start(self, request: dict[str, Any]) -> None:
-        """Start a reader with a ring of its own."""
+        """Start a reader, with the ring of the one before if there was one."""
+        again = self.ring is not None
+        if again:
+            request = request | {"again": True}
         self.stream.expect_descriptors()
         try:
             said = self._ask(_stream.START, request, _stream.STARTED)
         except BaseException:
             self.stream.drop_descriptors()
             raise
-        fd = self.stream.take_descriptor()
         self._layouts.clear()
         self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
-        window = request.get("window") or DEFAULT_WINDOW
-        most = request.get("ring") or DEFAULT_RING
-        self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+        if again and said.get("again"):
+            self.stream.drop_descriptors()
+        else:
+            window = request.get("window") or DEFAULT_WINDOW
+            most = request.get("ring") or DEFAULT_RING
+            fd = self.stream.take_descriptor()
+            self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
         self._tensors.load()  # while the first batch is made
 
     def stop(self) -> None:
