@@ -187,6 +187,9 @@ func (r *Reader) begin() {
 			if !send(c) {
 				return
 			}
+			if number == 0 && len(turn.Samples) >= r.loader.pool.Workers() {
+				r.first(c)
+			}
 		}
 		state = r.loader.plan.StartOf(state.Epoch + 1)
 		r.ahead.passed(r.ctx, k) // the end takes the place of a batch
@@ -194,6 +197,15 @@ func (r *Reader) begin() {
 		if !send(&coming{ends: true, after: state, made: closed}) {
 			return
 		}
+	}
+}
+
+// first waits for the first batch, which has samples for all workers: what was begun
+// beside it would take their time, and whoever reads waits for this one.
+func (r *Reader) first(c *coming) {
+	select {
+	case <-c.made:
+	case <-r.ctx.Done():
 	}
 }
 

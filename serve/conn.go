@@ -41,6 +41,7 @@ type conn struct {
 	reading  *reading
 	slots    map[uint32]slot
 	nextSlot uint32
+	ring     *ring // of the reader, or of the last one
 
 	hello bool // of the goroutine that carries requests out
 }
@@ -74,7 +75,6 @@ func (c *conn) serve() {
 	}
 	c.end()
 	work.Wait()
-	c.stop()
 	c.leave()
 	_ = c.file.Close()
 }
@@ -192,7 +192,6 @@ func (c *conn) open(body []byte) error {
 	if err := decode(body, &o); err != nil {
 		return requestError{fmt.Errorf("open: %w", err)}
 	}
-	c.stop()
 	c.leave()
 	p, err := c.server.pipelines.get(c.ctx, &o, c.note)
 	if err != nil {
@@ -210,6 +209,8 @@ func (c *conn) open(body []byte) error {
 
 // leave gives back what is open.
 func (c *conn) leave() {
+	c.stop()
+	c.drop()
 	c.mu.Lock()
 	p := c.pipeline
 	c.pipeline = nil
@@ -228,6 +229,10 @@ func (c *conn) start(body []byte) error {
 	if c.pipeline == nil {
 		return requestError{errors.New("start: nothing is open")}
 	}
+	if !o.Again {
+		c.drop()
+	}
+	again := c.ring != nil
 	r, err := c.newReading(&o)
 	if err != nil {
 		return err
@@ -235,9 +240,12 @@ func (c *conn) start(body []byte) error {
 	c.mu.Lock()
 	c.reading = r
 	c.mu.Unlock()
-	reply := map[string]any{"prefix": prefixOf(r.from), "batches": r.batches, "ring": r.ring.bytes()}
-	b, err := appendJSON(nil, kindStarted, reply)
-	if err == nil {
+	reply := map[string]any{"prefix": prefixOf(r.from), "batches": r.batches, "ring": r.ring.bytes(), "again": again}
+	if again {
+		err = c.reply(kindStarted, reply)
+	} else if b, e := appendJSON(nil, kindStarted, reply); e != nil {
+		err = e
+	} else {
 		err = c.sendFile(b, r.ring.memory.file)
 	}
 	if err == nil && r.window > 0 {
@@ -254,13 +262,18 @@ func (c *conn) stop() {
 	c.mu.Unlock()
 	if r != nil {
 		r.stop()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for n, s := range c.slots { // nothing is written into their ring any more
-			if s.reading == r {
-				delete(c.slots, n)
-			}
-		}
+	}
+}
+
+// drop lets go of the ring that was read into: nothing is written into it any more.
+func (c *conn) drop() {
+	c.mu.Lock()
+	r := c.ring
+	c.ring = nil
+	clear(c.slots)
+	c.mu.Unlock()
+	if r != nil {
+		r.close()
 	}
 }
 

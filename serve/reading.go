@@ -20,7 +20,7 @@ const (
 	defaultRing   = 256 << 20
 )
 
-// A reading is what a client reads: the batches of a rank, in a ring of its own.
+// A reading is what a client reads: the batches of a rank, in a ring.
 type reading struct {
 	conn     *conn
 	pipeline *pipeline
@@ -68,27 +68,39 @@ func (c *conn) newReading(o *startRequest) (*reading, error) {
 	case o.Ring < 0:
 		return nil, requestError{errors.New("start: the ring has less than 0 bytes")}
 	}
-	ring := o.Ring
-	if ring == 0 {
-		ring = defaultRing
+	most := o.Ring
+	if most == 0 {
+		most = defaultRing
 	}
 	var err error
 	if r.from, err = o.from(p.loader.Plan()); err != nil {
 		return nil, err
 	}
-	if r.ring, err = newRing(ring); err != nil {
+	if r.ring, err = c.ringOf(most); err != nil {
 		return nil, err
 	}
 	r.ctx, r.cancel = context.WithCancelCause(c.ctx)
 	if r.window > 0 {
-		err = r.begin(ring)
+		err = r.begin(most)
 	}
 	if err != nil {
 		r.cancel(err)
-		r.ring.close()
 		return nil, err
 	}
 	return r, nil
+}
+
+// ringOf returns the ring of the last reader, if it is still there, or another one.
+func (c *conn) ringOf(most int64) (r *ring, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ring == nil {
+		if c.ring, err = newRing(); err != nil {
+			return nil, err
+		}
+	}
+	c.ring.bound(most)
+	return c.ring, nil
 }
 
 // from is the state at which a reader begins.
@@ -104,13 +116,13 @@ func (o *startRequest) from(plan *loader.Plan) (loader.State, error) {
 	return plan.Start(), nil
 }
 
-func (r *reading) begin(ring int64) (err error) {
+func (r *reading) begin(most int64) (err error) {
 	o := r.request
 	r.room = make(chan struct{}, r.window)
 	ahead := max(2, min(r.window, 8))
 	r.reader, err = r.pipeline.loader.Read(r.ctx, loader.ReadOptions{
 		Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
-		Ahead: ahead, AheadBytes: ring, Rooms: r.ring,
+		Ahead: ahead, AheadBytes: most, Rooms: r.ring,
 	})
 	if err != nil {
 		return requestError{err}
@@ -213,7 +225,7 @@ func (r *reading) returned() {
 	}
 }
 
-// stop ends the reader, if it has not ended by itself, and lets go of its ring.
+// stop ends the reader, if it has not ended by itself.
 func (r *reading) stop() {
 	r.cancel(errStopped)
 	r.work.Wait()
@@ -221,7 +233,6 @@ func (r *reading) stop() {
 		r.reader.Close()
 		r.tell(nil)
 	}
-	r.ring.close()
 }
 
 // appendBatch appends the frame of a batch that lies at a place of a ring of so many bytes.

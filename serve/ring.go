@@ -11,8 +11,8 @@ import (
 // pageBytes is what the parts of a ring are multiples of.
 const pageBytes = 4096
 
-// A ring is the memory that the batches of one reader are written into, shared with its
-// client. It implements [loader.Rooms]: what was taken is nobody else's until it is
+// A ring is the memory that the batches of a connection's readers are written into,
+// shared with its client. It implements [loader.Rooms]: what was taken is nobody else's until it is
 // given back. It grows as far as is needed, and no further than its bound: most bytes,
 // or four times the largest batch.
 type ring struct {
@@ -29,12 +29,19 @@ type ring struct {
 // A span is a part of a ring.
 type span struct{ from, to int64 }
 
-func newRing(most int64) (*ring, error) {
+func newRing() (*ring, error) {
 	m, err := newMemory()
 	if err != nil {
 		return nil, err
 	}
-	return &ring{memory: m, most: max(most, pageBytes), given: make(chan struct{})}, nil
+	return &ring{memory: m, most: pageBytes, given: make(chan struct{})}, nil
+}
+
+// bound says how many bytes it has where no batch is large.
+func (r *ring) bound(most int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.most = max(most, pageBytes)
 }
 
 // A memoryError says that a ring cannot be as large as it is needed.

@@ -113,6 +113,7 @@ type startRequest struct {
 	Epochs int           `json:"epochs"`
 	Window *int          `json:"window"`
 	Ring   int64         `json:"ring"`
+	Again  bool          `json:"again"` // the ring of the last reader
 }
 
 // decode reads one JSON object, with no member that is not known.

@@ -54,7 +54,7 @@ def test_paths_that_are_too_long_for_a_socket(runtime: Path, monkeypatch: pytest
     long.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(long))
     with pytest.raises(larder.ServerError, match="shorter folder"):
-        _server.connect(_server.address(None))
+        _server.connect(_server.address(None), lambda: None)
 
 
 def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:

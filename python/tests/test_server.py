@@ -318,3 +318,19 @@ print(times, seen == [(e, n) for e in range(epochs) for n in range(50)])
     assert out.endswith(b" True\n"), (out, errors)
     times, _ = out.split()
     assert int(times) > 20
+
+
+def test_a_resumed_reader_has_the_memory_of_the_one_before(flow: Path) -> None:
+    with larder.Loader(flow, "rows", batch_size=4, fields=["n"]) as loader:
+        held = next(iter(loader))
+        state = loader.state_dict()
+        connection = loader._session.connection
+        assert connection is not None
+        ring = connection.ring
+        for _ in range(40):
+            loader.load_state_dict(state)
+            batch = next(iter(loader))
+            assert batch["n"].tolist() == [4, 5, 6, 7]
+        assert connection is loader._session.connection
+        assert connection.ring is ring
+        assert held["n"].tolist() == [0, 1, 2, 3]

@@ -4,10 +4,8 @@
 by sources such as `underfolder` and the methods of `Node`, and run by `run`.
 """
 
-from importlib.metadata import PackageNotFoundError as _Missing
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
 
-from ._run import RunError, run
 from .batch import Batch
 from .dataset import Dataset
 from .errors import (
@@ -23,30 +21,30 @@ from .errors import (
     StateError,
 )
 from .field import Field
-from .flow import (
-    Flow,
-    Node,
-    Options,
-    Order,
-    Step,
-    Var,
-    csv,
-    images,
-    jsonl,
-    numpy,
-    source,
-    step,
-    sweep,
-    underfolder,
-    var,
-)
 from .loader import Loader
-from .report import CacheReport, NodeReport, Report, Skip
 
-try:
-    __version__ = _version("larder")
-except _Missing:  # used from its folder
-    __version__ = "0.0.0.dev0"
+if TYPE_CHECKING:
+    from ._run import RunError, run
+    from .flow import (
+        Flow,
+        Node,
+        Options,
+        Order,
+        Step,
+        Var,
+        csv,
+        images,
+        jsonl,
+        numpy,
+        source,
+        step,
+        sweep,
+        underfolder,
+        var,
+    )
+    from .report import CacheReport, NodeReport, Report, Skip
+
+    __version__: str
 
 __all__ = [
     "Batch",
@@ -86,3 +84,41 @@ __all__ = [
     "underfolder",
     "var",
 ]
+
+# What makes and runs flows is imported when it is asked for, as batches do without it
+# and each process that trains imports this.
+_FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep underfolder var"
+_LATER = dict.fromkeys(_FLOW.split(), "flow")
+_LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
+_LATER |= dict.fromkeys(["RunError", "run"], "_run")
+
+
+def _later(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "__version__":
+        return _installed_version()
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    if name in _LATER.values():
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("larder")
+    except PackageNotFoundError:  # used from its folder
+        return "0.0.0.dev0"
+
+
+if not TYPE_CHECKING:  # or any name would do
+
+    def __getattr__(name: str) -> Any:
+        value = globals()[name] = _later(name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted(set(globals()) | set(__all__))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import platform
 import socket
 import struct
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -56,7 +56,7 @@ class Connection:
 
     def hello(self) -> dict[str, Any]:
         """Agree on the version of the protocol."""
-        client = f"larder for Python {platform.python_version()}"
+        client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
         said = self._ask(_stream.HELLO, {"protocol": [_PROTOCOL], "client": client}, _stream.WELCOME)
         if said.get("protocol") != _PROTOCOL:
             raise ProtocolError(f"the server speaks version {said.get('protocol')} of the protocol, not {_PROTOCOL}")
@@ -67,19 +67,26 @@ class Connection:
         return self._ask(_stream.OPEN, request, _stream.OPENED)
 
     def start(self, request: dict[str, Any]) -> None:
-        """Start a reader with a ring of its own."""
+        """Start a reader, with the ring of the one before if there was one."""
+        again = self.ring is not None
+        if again:
+            request = request | {"again": True}
         self.stream.expect_descriptors()
         try:
             said = self._ask(_stream.START, request, _stream.STARTED)
         except BaseException:
             self.stream.drop_descriptors()
             raise
-        fd = self.stream.take_descriptor()
         self._layouts.clear()
         self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
-        window = request.get("window") or DEFAULT_WINDOW
-        most = request.get("ring") or DEFAULT_RING
-        self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+        if again and said.get("again"):
+            self.stream.drop_descriptors()
+        else:
+            window = request.get("window") or DEFAULT_WINDOW
+            most = request.get("ring") or DEFAULT_RING
+            fd = self.stream.take_descriptor()
+            self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+        self._tensors.load()  # while the first batch is made
 
     def stop(self) -> None:
         """End the reader, whether it has ended by itself or not. What was on its way is given back.

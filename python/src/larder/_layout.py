@@ -27,9 +27,18 @@ Make = Callable[[Any, str, tuple[int, ...], int], Any]
 class Tensors:
     """Arrays of one kind over memory of a batch: NumPy's, torch's, or memoryviews."""
 
+    dtype: Callable[[str], Any]
+    array: Make
+
     def __init__(self, kind: str | None) -> None:
         self.kind = kind
-        self.dtype, self.array = _MAKERS[kind]()
+        self._loaded = False
+
+    def load(self) -> None:
+        """Import what makes them: called where the server has something to do meanwhile."""
+        if not self._loaded:
+            self.dtype, self.array = _MAKERS[self.kind]()
+            self._loaded = True
 
 
 def _numpy() -> tuple[Callable[[str], Any], Make]:

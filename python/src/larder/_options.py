@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from . import _yaml, field
+from . import field
 from .errors import RequestError
 
 
@@ -42,6 +42,8 @@ def flow_request(flow: FlowArgument, variables: Mapping[str, Any] | None, profil
 
 def _variable(value: Any) -> str:
     """Return the value of a variable as YAML: what is given as a text stays one."""
+    from . import _yaml  # which few need
+
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     return _yaml.scalar(value)

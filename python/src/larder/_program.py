@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import shutil
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 
 from .errors import ServerError
 
@@ -39,17 +38,34 @@ def _executable(path: str, who: str) -> str:
 
 
 def _installed() -> str | None:
-    """Return the program among the files that this package was installed with."""
-    try:
-        files = importlib.metadata.files("larder") or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in files:
-        if file.name == _NAME and "larder" not in file.parts[:-1]:
-            path = Path(str(file.locate()))
-            if os.access(path, os.X_OK) and path.is_file():
-                return str(path)
+    """Return the program among the files that this package was installed with.
+
+    The list of these is read here, as importlib.metadata takes longer to import than a
+    server to start.
+    """
+    for folder in [os.path.dirname(os.path.dirname(__file__)), *sys.path]:
+        for record in _records(folder):
+            with open(record, encoding="utf-8") as lines:
+                names = [line.rsplit(",", 2)[0].strip('"') for line in lines]
+            for name in names:
+                if f"/{name}".endswith(("/bin/" + _NAME, "/Scripts/" + _NAME)):
+                    path = os.path.normpath(os.path.join(folder, name))
+                    if os.access(path, os.X_OK) and os.path.isfile(path):
+                        return path
     return None
+
+
+def _records(folder: str) -> Iterator[str]:
+    """Yield the lists of files that were installed with this package into a folder."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        if name.startswith("larder-") and name.endswith(".dist-info"):
+            path = os.path.join(folder, name, "RECORD")
+            if os.path.isfile(path):
+                yield path
 
 
 def default_cache() -> str:

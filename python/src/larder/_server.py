@@ -8,7 +8,7 @@ import socket
 import stat
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from . import _program
@@ -84,12 +84,16 @@ def _runtime_folder() -> str:
     return folder
 
 
-def connect(at: Address) -> socket.socket:
-    """Return a connection to the server, which is started if nobody listens."""
+def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
+    """Return a connection to the server, which is started if nobody listens.
+
+    What takes a while, and is needed in any case, is done as it starts.
+    """
     found = _try(at)
     if found is not None:
         return found
     process, started = _start(at), time.monotonic()
+    meanwhile()
     for _ in _pauses(PATIENCE):
         found = _try(at)
         if found is not None:

@@ -76,9 +76,10 @@ class Session:
         self._address = _server.address(self.cache)
         in_worker = _ranks.worker() is not None
         pin = self._pin and not in_worker and _pin.available()
-        connected = _server.connect(self._address)
+        tensors = Tensors(self._tensors)
+        connected = _server.connect(self._address, meanwhile=tensors.load)
         # What workers make is pickled, which views of memory cannot be.
-        self.connection = Connection(connected, Tensors(self._tensors), pin, self._copy, in_worker or self._copy)
+        self.connection = Connection(connected, tensors, pin, self._copy, in_worker or self._copy)
         self.connection.hello()
         self.opened = self.connection.open(self.request)
         return self.connection
