@@ -50,6 +50,7 @@ type conn struct {
 type slot struct {
 	batch   *loader.Batch
 	reading *reading
+	kept    bool // the client has said that it keeps it
 }
 
 func newConn(s *Server, number int, file *os.File, pid int) *conn {
@@ -90,8 +91,8 @@ func (c *conn) receive() error {
 		if err != nil {
 			return err
 		}
-		if f.kind == kindRelease {
-			if err := c.release(f.body); err != nil {
+		if f.kind == kindRelease || f.kind == kindKeep {
+			if err := c.looked(f); err != nil {
 				return err
 			}
 			continue
@@ -104,27 +105,49 @@ func (c *conn) receive() error {
 	}
 }
 
-// release takes back slots that the client is done with.
-func (c *conn) release(body []byte) error {
-	if len(body)%4 != 0 {
-		return fmt.Errorf("%w: a release of %d bytes", errProtocol, len(body))
+// looked takes back slots that the client is done with, or notes those that it keeps.
+func (c *conn) looked(f frame) error {
+	if len(f.body)%4 != 0 {
+		return fmt.Errorf("%w: slots of %d bytes", errProtocol, len(f.body))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for chunk := range slices.Chunk(body, 4) {
+	for chunk := range slices.Chunk(f.body, 4) {
 		n := binary.LittleEndian.Uint32(chunk)
 		s, ok := c.slots[n]
-		if !ok {
-			if n >= c.nextSlot {
-				return fmt.Errorf("%w: there is no slot %d to release", errProtocol, n)
-			}
-			continue // of a reader that has ended
+		switch {
+		case !ok && n >= c.nextSlot:
+			return fmt.Errorf("%w: there is no slot %d to release or to keep", errProtocol, n)
+		case !ok: // of a reader that has ended
+		case f.kind == kindKeep:
+			c.slots[n] = s.keep()
+		default:
+			delete(c.slots, n)
+			s.release()
 		}
-		delete(c.slots, n)
-		s.batch.Release()
-		s.reading.returned()
 	}
 	return nil
+}
+
+// keep has the slot count for nothing any more: its reader may go on as if it had been
+// released, but not in its memory.
+func (s slot) keep() slot {
+	if !s.kept {
+		s.kept = true
+		s.reading.ring.keep(int64(cap(s.batch.Data)))
+		s.reading.returned()
+	}
+	return s
+}
+
+func (s slot) release() {
+	size := int64(cap(s.batch.Data))
+	s.batch.Release()
+	if s.kept {
+		s.reading.ring.keep(-size)
+	} else {
+		s.reading.returned()
+	}
 }
 
 // carryOut carries out one request after another.
@@ -306,7 +329,7 @@ func (c *conn) hand(r *reading, b *loader.Batch, after loader.State) error {
 	c.mu.Lock()
 	n := c.nextSlot
 	c.nextSlot++
-	c.slots[n] = slot{b, r}
+	c.slots[n] = slot{batch: b, reading: r}
 	c.mu.Unlock()
 	c.write.Lock()
 	defer c.write.Unlock()

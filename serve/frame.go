@@ -32,6 +32,7 @@ const (
 	kindStatuses
 	kindEnd
 	kindData
+	kindKeep
 )
 
 const (

@@ -14,12 +14,13 @@ const pageBytes = 4096
 // A ring is the memory that the batches of a connection's readers are written into,
 // shared with its client. It implements [loader.Rooms]: what was taken is nobody else's until it is
 // given back. It grows as far as is needed, and no further than its bound: most bytes,
-// or four times the largest batch.
+// or four times the largest batch, beside what its client keeps.
 type ring struct {
 	memory *sharedMemory
 
 	mu     sync.Mutex
 	most   int64
+	kept   int64  // bytes that the client keeps, and that do not count
 	size   int64  // of the file by now
 	free   []span // by place; no two touch
 	given  chan struct{}
@@ -89,7 +90,7 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	if n := len(r.free); n > 0 && r.free[n-1].to == r.size {
 		at = r.free[n-1].from
 	}
-	bound := min(max(r.most, 4*need), r.memory.most())
+	bound := min(max(r.most, 4*need)+r.kept, r.memory.most())
 	if at+need > bound {
 		return 0, r.given, nil
 	}
@@ -120,8 +121,21 @@ func (r *ring) Give(b []byte) {
 		r.free = slices.Delete(r.free, i, i+1)
 	}
 	r.free = slices.Insert(r.free, i, s)
+	r.wake()
+}
+
+// wake has those look again who wait for room. The lock is held.
+func (r *ring) wake() {
 	close(r.given)
 	r.given = make(chan struct{})
+}
+
+// keep notes that the client keeps so many bytes more.
+func (r *ring) keep(bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept += bytes
+	r.wake()
 }
 
 // at is where in the ring something lies that was taken of it.

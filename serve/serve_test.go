@@ -215,7 +215,13 @@ func (c *client) read() frame {
 
 func (c *client) release(slots ...uint32) {
 	c.t.Helper()
-	b := appendFrame(nil, kindRelease, func(b []byte) []byte {
+	c.looked(kindRelease, slots...)
+}
+
+// looked says that slots are released, or kept.
+func (c *client) looked(k kind, slots ...uint32) {
+	c.t.Helper()
+	b := appendFrame(nil, k, func(b []byte) []byte {
 		for _, s := range slots {
 			b = binary.LittleEndian.AppendUint32(b, s)
 		}
@@ -661,5 +667,46 @@ func TestPipelinesAreShared(t *testing.T) {
 	c.want(kindStarted)
 	if got := values(c.epoch()); !slices.Equal(got, []int64{1}) {
 		t.Errorf("the changed file has %v", got)
+	}
+}
+
+// What a client says that it keeps holds nobody up, and nobody writes there before it is
+// released.
+func TestKeep(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		window, ring int64
+	}{{"a whole window", 2, 0}, {"a whole ring", 64, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			socket, s, _ := serverFor(t, Options{})
+			client := connect(t, socket)
+			client.send(kindOpen, rows(t, 4000))
+			client.want(kindOpened)
+			client.send(kindStart, map[string]any{"window": c.window, "ring": c.ring, "epochs": 1})
+			client.want(kindStarted)
+			var held []received
+			for range 40 {
+				b := client.batch(client.read())
+				held = append(held, b)
+				client.looked(kindKeep, b.slot)
+				client.looked(kindKeep, b.slot) // once more says nothing more
+			}
+			for i, b := range held {
+				if got := int64(binary.LittleEndian.Uint64(client.ring[b.offset:])); got != b.values[0] {
+					t.Errorf("batch %d, which is kept, had %d, and has %d", i, b.values[0], got)
+				}
+			}
+			grown := s.Status().Connections[0].Reader.RingBytes
+			for _, b := range held {
+				client.release(b.slot)
+			}
+			for range 60 {
+				b := client.batch(client.read())
+				client.release(b.slot)
+			}
+			if now := s.Status().Connections[0].Reader.RingBytes; now != grown {
+				t.Errorf("the ring had %d bytes, and %d once what was kept was released", grown, now)
+			}
+		})
 	}
 }

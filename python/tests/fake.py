@@ -38,6 +38,7 @@ class Script:
     grow_at: int = -1  # the batch from which on slots lie at the end of a larger ring
     batch_size: int = 4
     seen: list[tuple[str, Any]] = field(default_factory=list)  # requests, of all connections
+    kept: list[int] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     handed: list[int] = field(default_factory=list)  # slots
     most_out: int = 0
@@ -163,6 +164,11 @@ class Peer:
     def _request(self, kind: int, body: bytes) -> None:
         if kind == 11:
             self._released(struct.unpack(f"<{len(body) // 4}I", body))
+            return
+        if kind == 21:
+            with self.script.changed:
+                self.script.kept.extend(struct.unpack(f"<{len(body) // 4}I", body))
+                self.script.changed.notify_all()
             return
         said = json.loads(body) if body else {}
         names = {1: "hello", 3: "open", 5: "start", 7: "stop", 15: "get"}

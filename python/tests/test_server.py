@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -137,11 +138,49 @@ def test_a_killed_server_is_started_again_and_nothing_is_lost(flow: Path) -> Non
         for batch in loader:
             seen.append(int(batch["n"][0]))
             if len(seen) in (10, 30):
-                os.kill(_pid(), signal.SIGKILL)
+                os.kill(loader_server(), signal.SIGKILL)
     assert seen == list(range(N))
 
 
-def _pid() -> int:
+@pytest.mark.parametrize("options", [{"window": 1}, {"window": 2}, {"window": 3}, {"ring": 1}, {"ring": 1 << 16}, {}])
+def test_who_keeps_all_batches_gets_all(flow: Path, options: dict[str, Any]) -> None:
+    with larder.Loader(flow, "rows", batch_size=1, fields=["x", "n"], **options) as loader:
+        with pytest.warns(larder.LarderWarning, match="are kept"):
+            kept = list(loader)
+        assert [batch["n"].tolist() for batch in kept] == [[n] for n in range(N)]
+        following = list(loader)  # while all of those are kept
+        assert [batch["x"].tolist() for batch in kept] == [[[n, 2 * n]] for n in range(N)]
+        assert [batch["n"].tolist() for batch in following] == [[n] for n in range(N)]
+
+
+@pytest.mark.parametrize("window", [1, 2, 3])
+def test_a_plain_loop_copies_nothing_whatever_the_window(flow: Path, window: int) -> None:
+    with larder.Loader(flow, "rows", batch_size=1, fields=["n"], window=window) as loader, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [n for batch in loader for n in batch["n"].tolist()] == list(range(N))
+    with pytest.raises(larder.RequestError, match="window of 0"):
+        larder.Loader(flow, "rows", window=0)
+
+
+def test_a_server_that_is_killed_before_it_listens_is_started_again(
+    flow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = os.environ["LARDER_PROGRAM"]
+    times = flow.with_name("times")
+    wrapper = flow.with_name("wrapper")
+    wrapper.write_text(
+        f'#!/bin/sh\n[ "$1" = serve ] || exec {program} "$@"\necho >> {times}\n'
+        f'[ $(wc -l < {times}) -ge 3 ] || kill -9 $$\nexec {program} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("LARDER_PROGRAM", str(wrapper))
+    with larder.Loader(flow, "rows") as loader:
+        assert len(loader) == 2
+        assert len(times.read_text().splitlines()) == 3
+        os.kill(loader_server(), signal.SIGTERM)
+
+
+def loader_server() -> int:
     """Return the process of the server."""
     at = _server.address(None)
     command = [at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--status", "--json"]
@@ -278,11 +317,11 @@ except KeyboardInterrupt:
     process = run(code, flow)
     assert process.stdout is not None
     assert process.stdout.readline() == b"reading\n"
-    before = _pid()
+    before = loader_server()
     os.killpg(process.pid, signal.SIGINT)
     out, _ = communicated(process)
     assert out.endswith(b"interrupted\n")
-    assert _pid() == before
+    assert loader_server() == before
 
 
 def test_interrupts_at_any_moment_lose_and_repeat_nothing(flow: Path) -> None:

@@ -29,9 +29,10 @@ class _Look(weakref.ref[_Slot]):
     moment, and swallow a Ctrl-C that comes while it does.
     """
 
-    __slots__ = ("bytes", "slot")
+    __slots__ = ("bytes", "kept", "slot")
 
     slot: int
+    kept: bool
     bytes: int
 
 
@@ -111,7 +112,7 @@ class Ring:
             length = self.size - begin
         held = _slot_type(length).from_buffer(self._mapping, begin)
         look = _Look(held, self._gone.append)
-        look.slot, look.bytes = slot, size
+        look.slot, look.bytes, look.kept = slot, size, False
         self._out[slot] = look
         return held
 
@@ -152,11 +153,23 @@ class Ring:
         for slot in slots:
             self._stream.release(slot, self._others if size < self._small else 0)
 
-    def _before_waiting(self) -> None:
+    def _before_waiting(self, waited: bool) -> None:
         self.collect()
         if self._pins is not None:
             for slot in self._pins.wait():
                 self._stream.release(slot)
+        if waited:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Tell the server, which may wait for it, that what is looked at stays so for now.
+
+        Its memory then comes to that of the ring, and the server goes on.
+        """
+        looks = [look for look in self._out.values() if not look.kept]
+        if looks and self._stream.keep([look.slot for look in looks]):
+            for look in looks:
+                look.kept = True
 
     def forget(self) -> None:
         """Never give back what is looked at now: a child looks at it, too."""

@@ -17,6 +17,9 @@ from .errors import ServerError
 PATIENCE = 60.0
 """How many seconds a server may take until it listens."""
 
+KILLS = 3
+"""How many servers in a row may be killed before they listen."""
+
 _started: list[_Detached] = []
 
 
@@ -92,7 +95,7 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
     found = _try(at)
     if found is not None:
         return found
-    process, started = _start(at), time.monotonic()
+    process, started, killed = _start(at), time.monotonic(), 0
     meanwhile()
     for _ in _pauses(PATIENCE):
         found = _try(at)
@@ -101,6 +104,8 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
         status = process.poll()
         if status == 0 and time.monotonic() - started > 0.5:  # another was the server, and has ended
             process, started = _start(at), time.monotonic()
+        elif status is not None and status < 0 and killed < KILLS:
+            process, started, killed = _start(at), time.monotonic(), killed + 1
         elif status:
             raise ServerError(f"larder serve ended with status {status}; {at.last_words()}")
     raise ServerError(f"larder serve did not listen at {at.socket} in {PATIENCE:.0f} s; {at.last_words()}")

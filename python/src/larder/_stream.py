@@ -13,21 +13,25 @@ from .errors import ProtocolError
 
 HELLO, WELCOME, OPEN, OPENED, START, STARTED, STOP, STOPPED = range(1, 9)
 LAYOUT, BATCH, RELEASE, EPOCH, ERROR, NOTE, GET, GOT, STATUS, STATUSES, END = range(9, 20)
+KEEP = 21
 
 MOST_REQUEST = 16 << 20
 MOST_REPLY = 64 << 20
 
 _HEADER = struct.Struct("<IHH")
 _FIRST_BUFFER = 1 << 16
-_WAKE = 1000  # milliseconds after which a wait looks for slots that could not be given back
+_SOON = 10  # milliseconds after which a wait is a long one
+_WAKE = 1000  # and after which it looks again for slots that could not be given back
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _CLOSED_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
+Settle = Callable[[bool], None]
+
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
-def _nothing() -> None:
+def _nothing() -> Settle | None:
     return None
 
 
@@ -54,8 +58,9 @@ class Stream:
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
         self._fds: list[int] | None = None
-        self.before_waiting: Callable[[], Callable[[], None] | None] = _nothing
-        """Returns what is to be done before it waits, if anything: a weak reference."""
+        self.before_waiting: Callable[[], Settle | None] = _nothing
+        """Returns what is to be done before it waits, if anything, by whether it has waited long:
+        a weak reference."""
         _streams.add(self)
 
     def __del__(self) -> None:
@@ -92,11 +97,16 @@ class Stream:
 
     def flush(self) -> None:
         """Give back what was kept back, unless it cannot be sent at once."""
-        slots = self._unsent
-        if slots and not self.closed:
-            frame = _HEADER.pack(4 * len(slots), RELEASE, 0) + struct.pack(f"<{len(slots)}I", *slots)
-            if self._send_at_once(frame):
-                slots.clear()
+        if self._unsent and not self.closed and self._tell(RELEASE, self._unsent):
+            self._unsent.clear()
+
+    def keep(self, slots: list[int]) -> bool:
+        """Say that slots are kept, unless that had to wait; report whether it was said."""
+        return not self.closed and self._tell(KEEP, slots)
+
+    def _tell(self, kind: int, slots: list[int]) -> bool:
+        frame = _HEADER.pack(4 * len(slots), kind, 0) + struct.pack(f"<{len(slots)}I", *slots)
+        return self._send_at_once(frame)
 
     def _send_at_once(self, frame: bytes) -> bool:
         """Send a frame; return False if that had to wait."""
@@ -149,14 +159,16 @@ class Stream:
     def _fill(self) -> None:
         """Receive at least one byte."""
         self.flush()
+        waited = 0
         while not self._receive_some():
             settle = self.before_waiting()
             if settle is not None:
-                settle()
+                settle(waited > 0)
             self.flush()
             self.whole = True  # an interrupt while waiting takes nothing
-            self._poll.poll(_WAKE)
+            self._poll.poll(_WAKE if waited else _SOON)
             self.whole = False
+            waited += 1
 
     def _receive_some(self) -> bool:
         if self.closed:

@@ -14,7 +14,7 @@ from ._options import FlowArgument, NodesArgument, Subset
 from ._session import Session
 from ._stream import Lost
 from .batch import Batch, state_text
-from .errors import Error, ProtocolError, StateError
+from .errors import Error, ProtocolError, RequestError, StateError
 from .field import FieldsArgument
 
 Place = tuple[int, int]
@@ -82,7 +82,7 @@ class Loader:
             torch.distributed says, or RANK and WORLD_SIZE, or 0 of 1.
         round: what the last round of an epoch is where it has fewer batches than there
             are ranks: "pad", "drop" or "uneven".
-        window: how many batches are on their way or in use at most; 16.
+        window: how many batches are on their way or in use at most, 2 at least; 16.
         ring: how many bytes these take at most; 256 MiB.
     """
 
@@ -160,6 +160,10 @@ class Loader:
         self._round = round
         self._given = rank, ranks
         _ranks.here(rank, ranks)  # half an answer is refused here
+        if window is not None:
+            if window < 1:
+                raise RequestError(f"a window of {window} batches; it has one or more")
+            window = max(2, window)  # a loop looks at one batch while it asks for the next
         self._memory = {name: value for name, value in {"window": window, "ring": ring}.items() if value is not None}
         self._prefix = ""  # of states; "" until a reader was started
         self._at: Place = (0, 0)
