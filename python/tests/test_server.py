@@ -251,6 +251,30 @@ def test_samples_by_threads(flow: Path) -> None:
     assert seen == {k: list(range(k, N, 4)) for k in range(4)}
 
 
+def test_a_second_thread_is_refused_and_takes_nothing(flow: Path) -> None:
+    refused: set[str] = set()
+    seen: list[int] = []
+    with larder.Loader(flow, "rows", batch_size=1, fields=["n"]) as loader:
+        batches = iter(loader)
+
+        def read() -> None:
+            while len(seen) < N:
+                try:
+                    seen.extend(next(batches)["n"].tolist())
+                except StopIteration:
+                    return
+                except RuntimeError as error:
+                    refused.add(str(error))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(seen) == list(range(N))
+    assert all("another thread" in text for text in refused)
+
+
 def test_plain_memory(flow: Path) -> None:
     with larder.Loader(flow, "rows", batch_size=4, fields=["x"], tensors=None) as loader:
         batch = next(iter(loader))

@@ -175,6 +175,7 @@ class Loader:
         self._reading = False  # what the connection brings next is the batch at _at
         self._running = False  # the connection has a reader that has not ended
         self._iteration = 0
+        self._busy = 0  # the process in which a thread is reading
 
     # Which batch comes next
 
@@ -372,6 +373,7 @@ class Loader:
             "_given": _ranks.here(*self._given),
             "_reading": False,
             "_running": False,
+            "_busy": 0,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -412,4 +414,11 @@ class _Iteration:
         loader = self._loader
         if loader._iteration != self._number:
             raise RuntimeError("another iteration of this loader has begun, which ended this one")
-        return loader._next()
+        process = os.getpid()
+        if loader._busy == process:
+            raise RuntimeError("another thread is at a batch of this loader, which one at a time may read")
+        loader._busy = process  # no lock: nothing may interrupt between the batch and the caller
+        try:
+            return loader._next()
+        finally:
+            loader._busy = 0
