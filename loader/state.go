@@ -2,6 +2,7 @@ package loader
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -38,10 +39,13 @@ func (s State) String() string {
 	}, ".")
 }
 
+// ErrState is the error of a text that is not the state of a loader.
+var ErrState = errors.New("is not the state of a loader")
+
 // ParseState reads what [State.String] wrote, and nothing else.
 func ParseState(text string) (s State, err error) {
 	wrong := func(what string) (State, error) {
-		return State{}, fmt.Errorf("%.80q is not the state of a loader: %s", text, what)
+		return State{}, fmt.Errorf("%.80q %w: %s", text, ErrState, what)
 	}
 	parts := strings.Split(text, ".")
 	if len(parts) != 5 {

@@ -227,7 +227,7 @@ func (c *conn) open(body []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(kindOpened, map[string]any{"parts": p.parts, "batches": e.Batches(0)})
+	return c.reply(kindOpened, map[string]any{"parts": p.parts, "batches": e.Batches(0), "stamp": p.look.Stamp()})
 }
 
 // leave gives back what is open.
@@ -388,7 +388,7 @@ func codeOf(err error) string {
 	switch {
 	case errors.Is(err, errProtocol):
 		return "protocol"
-	case is[*loader.StateError](err):
+	case is[*loader.StateError](err), errors.Is(err, loader.ErrState):
 		return "state"
 	case is[*memoryError](err):
 		return "memory"

@@ -142,6 +142,34 @@ def test_a_killed_server_is_started_again_and_nothing_is_lost(flow: Path) -> Non
     assert seen == list(range(N))
 
 
+def test_files_that_change_while_a_server_is_killed_are_no_part_of_the_same_epoch(flow: Path) -> None:
+    rows = flow.with_name("rows.jsonl")
+
+    def edit() -> None:
+        os.kill(loader_server(), signal.SIGKILL)
+        text = rows.read_text().replace('"n": 49', '"n": 94')
+        rows.write_text(text)
+        os.utime(rows, (1, 1))
+
+    with larder.Loader(flow, "rows", batch_size=5, fields=["n"], window=2) as loader:
+        batches = iter(loader)
+        seen = [n for _ in range(4) for n in next(batches)["n"].tolist()]
+        edit()
+
+        def read() -> None:
+            for batch in batches:
+                seen.extend(batch["n"].tolist())
+
+        with pytest.raises(larder.DataError, match="have changed"):
+            read()
+        assert seen == list(range(len(seen)))
+        assert len(seen) < N
+        read()
+        assert seen == [*range(N - 1), 94]
+        edit()
+        assert [n for batch in loader for n in batch["n"].tolist()] == seen  # another epoch may have others
+
+
 @pytest.mark.parametrize("options", [{"window": 1}, {"window": 2}, {"window": 3}, {"ring": 1}, {"ring": 1 << 16}, {}])
 def test_who_keeps_all_batches_gets_all(flow: Path, options: dict[str, Any]) -> None:
     with larder.Loader(flow, "rows", batch_size=1, fields=["x", "n"], **options) as loader:

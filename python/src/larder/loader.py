@@ -13,8 +13,8 @@ from ._connection import Connection
 from ._options import FlowArgument, NodesArgument, Subset
 from ._session import Session
 from ._stream import Lost
-from .batch import Batch, state_text
-from .errors import Error, ProtocolError, RequestError, StateError
+from .batch import Batch, base36, state_text
+from .errors import DataError, Error, ProtocolError, RequestError, StateError
 from .field import FieldsArgument
 
 Place = tuple[int, int]
@@ -175,6 +175,7 @@ class Loader:
         self._reading = False  # what the connection brings next is the batch at _at
         self._running = False  # the connection has a reader that has not ended
         self._iteration = 0
+        self._stamp: str | None = None  # of the files that the batches of this epoch are from
         self._busy = 0  # the process in which a thread is reading
 
     # Which batch comes next
@@ -226,13 +227,15 @@ class Loader:
             text = state["state"]
             prefix, epoch, position = text.rsplit(".", 2)
             place = int(epoch, 36), int(position, 36)
+            if (epoch, position) != (base36(place[0]), base36(place[1])):
+                raise ValueError("numbers have one form")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise StateError(f"{state!r:.200} is not the state of a loader") from error
         if "turns" in state:
             self._check_worker(state)
         self._prefix, self._at, self._turns = prefix, place, state.get("turns")
         self._over = state.get("epoch", place[0]) != place[0]
-        self._reading, self._chosen = False, True
+        self._reading, self._chosen, self._stamp = False, True, None
 
     def _check_worker(self, state: Mapping[str, Any]) -> None:
         worker = _ranks.worker()
@@ -330,7 +333,17 @@ class Loader:
                 raise
             self._reading = self._running = True
             self._prefix = connection.prefix
+            self._check_files()
             return connection
+
+    def _check_files(self) -> None:
+        """Refuse to go on within an epoch with other files than those of its first batches."""
+        before, self._stamp = self._stamp, str(self._session.opened.get("stamp"))
+        if before not in (None, self._stamp) and self._at[1] != 0:
+            raise DataError(
+                "files of the flow have changed since this loader opened them, and the server that went on with "
+                "what they were has ended; the next batch is of what they are now, or begin an epoch anew by set_epoch"
+            )
 
     def _ready(self) -> Connection:
         """Return a connection without a reader."""
