@@ -23,6 +23,7 @@ func FuzzProtocol(f *testing.F) {
 	f.Add(append(json(kindStatus, ""), json(kindEnd+7, "")...))
 	f.Add(json(kindGet, `{"samples":[1,2,3]}`))
 	f.Add(json(kindRelease, "\x00\x00\x00\x00"))
+	f.Add(json(kindKeep, "\x00\x00\x00\x00"))
 	f.Add(json(kindStop, ""))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if bytes.Contains(sent, []byte{byte(kindEnd), 0, 0, 0}) {
