@@ -194,7 +194,7 @@ func (c *conn) open(body []byte) error {
 	}
 	c.stop()
 	c.leave()
-	p, err := c.server.pipelines.get(c.ctx, &o, c.note)
+	p, err := c.server.pipelines.get(c.ctx, &o, "", c.note)
 	if err != nil {
 		return err
 	}
