@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -130,7 +129,7 @@ func (a *app) serveRemote(ctx context.Context, s *serve.Server, l *net.UnixListe
 		fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, the token and all data can be read by whoever sees the network")
 	}
 	fmt.Fprintf(a.stderr, "larder: batches for other machines at %s://%s\n", scheme, tcp.Addr())
-	h := &http.Server{Handler: remote, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, ErrorLog: nil}
+	h := remote.HTTP()
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(tcp) }()
 	err = s.Serve(ctx, l)

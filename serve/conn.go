@@ -216,7 +216,7 @@ func (c *conn) open(body []byte) error {
 		return requestError{fmt.Errorf("open: %w", err)}
 	}
 	c.leave()
-	p, err := c.server.pipelines.get(c.ctx, &o, c.note)
+	p, err := c.server.pipelines.get(c.ctx, &o, "", c.note)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 // and what several are at is decoded once.
 type pipeline struct {
 	spec   string // the request, as JSON
+	id     string // no other has had it
 	name   string // for people
 	look   *flow.Look
 	loader *loader.Loader
@@ -43,6 +44,7 @@ type pipelines struct {
 	server *Server
 	mu     sync.Mutex
 	open   []*pipeline
+	made   int // how many there were
 }
 
 // requestError is a request that makes no sense, flowError a flow that is wrong.
@@ -55,14 +57,18 @@ func (e requestError) Unwrap() error { return e.error }
 func (e flowError) Unwrap() error    { return e.error }
 
 // get returns what a request opens: what others have open, if it is made of the same
-// files as they are now. It is given back by leave. note is told how it gets on.
-func (ps *pipelines) get(ctx context.Context, o *openRequest, note func(level, text string)) (*pipeline, error) {
+// files as they are now, or if it has the id, which the client was told when it opened the
+// same before. It is given back by leave. note is told how it gets on, also later.
+func (ps *pipelines) get(ctx context.Context, o *openRequest, id string, note func(level, text string)) (*pipeline, error) {
 	if err := o.check(); err != nil {
 		return nil, requestError{err}
 	}
 	spec, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
+	}
+	if p := ps.again(string(spec), id); p != nil {
+		return ps.await(ctx, p)
 	}
 	b := &opening{server: ps.server, request: o, note: note}
 	look, err := b.look(ctx)
@@ -79,6 +85,11 @@ func (ps *pipelines) get(ctx context.Context, o *openRequest, note func(level, t
 			close(p.ready)
 		}()
 	}
+	return ps.await(ctx, p)
+}
+
+// await waits until a pipeline is open.
+func (ps *pipelines) await(ctx context.Context, p *pipeline) (_ *pipeline, err error) {
 	select {
 	case <-p.ready:
 		err = p.err
@@ -92,6 +103,19 @@ func (ps *pipelines) get(ctx context.Context, o *openRequest, note func(level, t
 	return p, nil
 }
 
+// again returns the pipeline of an id, if it is still there and is that of the request.
+func (ps *pipelines) again(spec, id string) *pipeline {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for _, p := range ps.open {
+		if id != "" && p.id == id && p.spec == spec {
+			p.users++
+			return p
+		}
+	}
+	return nil
+}
+
 // join returns the pipeline of a request, and whether it is to be opened.
 func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p *pipeline, mine bool) {
 	ps.mu.Lock()
@@ -102,7 +126,9 @@ func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p 
 			return p, false
 		}
 	}
-	p = &pipeline{spec: spec, look: look, ready: make(chan struct{}), users: 1}
+	ps.made++
+	id := fmt.Sprintf("%x.%x", ps.server.began.UnixNano(), ps.made)
+	p = &pipeline{spec: spec, id: id, look: look, ready: make(chan struct{}), users: 1}
 	ps.open = append(ps.open, p)
 	return p, true
 }

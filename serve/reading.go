@@ -49,18 +49,21 @@ type meter struct {
 	epoch                            atomic.Uint64
 }
 
+// count notes a batch.
+func (m *meter) count(b *loader.Batch) {
+	m.batches.Add(1)
+	m.samples.Add(int64(len(b.Samples) - b.Padding))
+	m.bytes.Add(int64(len(b.Data)))
+	m.skipped.Add(int64(len(b.Skipped)))
+}
+
 // newReading begins to read.
 func (c *conn) newReading(o *startRequest) (*reading, error) {
 	p := c.pipeline
 	r := &reading{conn: c, pipeline: p, request: *o, window: defaultWindow, began: time.Now()}
+	r.request.fill()
 	if o.Window != nil {
 		r.window = *o.Window
-	}
-	if o.Ranks == 0 {
-		r.request.Ranks = 1
-	}
-	if o.Shares == 0 {
-		r.request.Shares = 1
 	}
 	switch {
 	case r.window < 0 || r.window > mostWindow:
@@ -101,6 +104,16 @@ func (c *conn) ringOf(most int64) (r *ring, err error) {
 	}
 	c.ring.bound(most)
 	return c.ring, nil
+}
+
+// fill puts in what was left out: one rank, and one share of its batches.
+func (o *startRequest) fill() {
+	if o.Ranks == 0 {
+		o.Ranks = 1
+	}
+	if o.Shares == 0 {
+		o.Shares = 1
+	}
 }
 
 // from is the state at which a reader begins.
@@ -204,10 +217,7 @@ func (r *reading) handOut() error {
 
 // count notes a batch, and tells the client what it lacks.
 func (r *reading) count(b *loader.Batch) {
-	r.meter.batches.Add(1)
-	r.meter.samples.Add(int64(len(b.Samples) - b.Padding))
-	r.meter.bytes.Add(int64(len(b.Data)))
-	r.meter.skipped.Add(int64(len(b.Skipped)))
+	r.meter.count(b)
 	for _, s := range b.Skipped {
 		_ = r.conn.reply(kindNote, skipNote(s))
 	}

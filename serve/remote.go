@@ -4,10 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,7 +25,11 @@ type Remote struct {
 	flows  string
 	token  string
 	root   *os.Root
+	alive  time.Duration // after which a client is told that the server lives
 }
+
+// aliveEvery is how often a client hears that the server lives.
+const aliveEvery = 15 * time.Second
 
 // RemoteOptions say who is let in, and to what.
 type RemoteOptions struct {
@@ -45,7 +50,12 @@ func (s *Server) Remote(o RemoteOptions) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder of flows: %w", err)
 	}
-	return &Remote{server: s, flows: flows, token: o.Token, root: root}, nil
+	return &Remote{server: s, flows: flows, token: o.Token, root: root, alive: aliveEvery}, nil
+}
+
+// HTTP returns a server for it, to which connections are to be handed.
+func (r *Remote) HTTP() *http.Server {
+	return &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, ErrorLog: slog.NewLogLogger(r.server.log.Handler(), slog.LevelDebug)}
 }
 
 // Close lets go of the folder of flows.
@@ -86,17 +96,29 @@ type remoteRequest struct {
 	Open    openRequest  `json:"open"`
 	Start   startRequest `json:"start"`
 	Samples []int        `json:"samples"`
+	ID      string       `json:"id"` // of what was opened before
 }
 
-// answer answers with frames.
+// answer answers with frames, or with a stream of Arrow where that is asked for.
 func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
-	out := &remoteWriter{to: w, flush: http.NewResponseController(w)}
-	w.Header().Set("Content-Type", "application/vnd.larder.frames")
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostRequest))
 	if err != nil {
 		http.Error(w, "the request is too large, or was cut off", http.StatusBadRequest)
 		return
 	}
+	reader := &remoteReader{client: clientOf(req), began: time.Now()}
+	if !r.server.enter(reader) {
+		http.Error(w, "too many read at once", http.StatusServiceUnavailable)
+		return
+	}
+	defer r.server.exit(reader)
+	var out reply
+	if accepts(req, arrowType) {
+		out = newArrowReply(w)
+	} else {
+		out = newFrameReply(w, r.alive)
+	}
+	defer out.close()
 	var q remoteRequest
 	if err = decode(body, &q); err != nil {
 		err = requestError{err}
@@ -105,35 +127,48 @@ func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
 	defer cancel(errGone)
 	defer context.AfterFunc(r.server.ctx, func() { cancel(errEnding) })()
 	if err == nil {
-		err = r.read(ctx, &q, req.URL.Path == "/v1/samples", out)
+		err = r.read(ctx, &q, req.URL.Path == "/v1/samples", reader, out)
 	}
 	if err != nil {
-		_ = out.json(kindError, map[string]string{"code": codeOf(err), "text": message(err)}) // else the client has gone
+		r.server.log.Debug("a reply to another machine ended", "client", reader.client, "error", err)
+		out.fail(err)
 	}
-	_ = out.flush.Flush()
+}
+
+// accepts reports whether a client asks for a type.
+func accepts(req *http.Request, name string) bool {
+	for _, line := range req.Header.Values("Accept") {
+		for one := range strings.SplitSeq(line, ",") {
+			if t, _, err := mime.ParseMediaType(one); err == nil && t == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // read reads what was asked for.
-func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, out *remoteWriter) error {
+func (r *Remote) read(ctx context.Context, q *remoteRequest, samples bool, reader *remoteReader, out reply) error {
 	if err := r.locate(&q.Open); err != nil {
 		return err
 	}
-	p, err := r.server.pipelines.get(ctx, &q.Open, out.note)
+	p, err := r.server.pipelines.get(ctx, &q.Open, q.ID, out.note)
 	if err != nil {
 		return err
 	}
 	defer r.server.pipelines.leave(p)
 	e, err := p.loader.Plan().Epoch(0)
-	if err == nil {
-		err = out.json(kindOpened, map[string]any{"parts": p.parts, "batches": e.Batches(0)})
-	}
 	if err != nil {
 		return err
 	}
+	if err := out.opened(p, e.Batches(0)); err != nil {
+		return err
+	}
+	reader.opened(p, &q.Start)
 	if samples {
 		return r.gather(ctx, p, q.Samples, out)
 	}
-	return r.stream(ctx, p, &q.Start, out)
+	return r.stream(ctx, reader, out)
 }
 
 // locate finds the flow of a request, which is to be in the folder of flows: whoever may
@@ -153,125 +188,63 @@ func (r *Remote) locate(o *openRequest) error {
 	return nil
 }
 
-func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out *remoteWriter) error {
+func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out reply) error {
 	for _, n := range samples {
 		b, err := p.loader.Gather(ctx, 0, []int{n}, nil)
 		if err != nil {
 			return err
 		}
-		if err := out.batch(p, b, loader.State{}); err != nil {
-			return err
-		}
-	}
-	return out.json(kindGot, map[string]any{"samples": len(samples)})
-}
-
-// stream hands out the batches of a reader.
-func (r *Remote) stream(ctx context.Context, p *pipeline, o *startRequest, out *remoteWriter) error {
-	from, err := o.from(p.loader.Plan())
-	if err != nil {
-		return err
-	}
-	ranks := max(o.Ranks, 1)
-	reader, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing})
-	if err != nil {
-		return requestError{err}
-	}
-	defer reader.Close()
-	n, err := p.loader.Plan().Batches(from, o.Rank, ranks)
-	if err != nil {
-		return err
-	}
-	shares := max(o.Shares, 1)
-	if err := out.json(kindStarted, map[string]any{"prefix": prefixOf(from), "batches": (n - o.Share + shares - 1) / shares, "ring": 0}); err != nil {
-		return err
-	}
-	epoch := from.Epoch
-	for ended := 0; o.Epochs == 0 || ended < o.Epochs; {
-		b, err := reader.Next(ctx)
-		switch {
-		case errors.Is(err, io.EOF) && b == nil:
-			ended++
-			after := reader.State()
-			out.buffer = appendFrame(out.buffer, kindEpoch, func(b []byte) []byte {
-				return appendNumbers(b, int64(epoch), int64(after.Epoch), int64(after.Position))
-			})
-			epoch, err = after.Epoch, out.send()
-		case err == nil:
-			out.skips(b)
-			err = out.batch(p, b, reader.State())
-		}
+		err = out.batch(p, b, loader.State{})
+		b.Release()
 		if err != nil {
 			return err
 		}
 	}
-	out.buffer = appendFrame(out.buffer, kindStopped, func(b []byte) []byte { return b })
-	return out.send()
-}
-
-// A remoteWriter writes frames into a reply.
-type remoteWriter struct {
-	to      io.Writer
-	flush   *http.ResponseController
-	buffer  []byte
-	layouts layouts
-	slot    uint32
+	return out.got(len(samples))
 }
 
 // remoteAhead is how many batches are made ahead of a client on another machine.
 const remoteAhead = 16
 
-// patience is how long a client may take no byte.
-const patience = 10 * time.Minute
-
-// send sends what is in the buffer.
-func (w *remoteWriter) send() error {
-	_ = w.flush.SetWriteDeadline(time.Now().Add(patience)) // a reply that cannot have one has none
-	_, err := w.to.Write(w.buffer)
-	w.buffer = w.buffer[:0]
-	if err == nil {
-		err = w.flush.Flush()
-	}
-	return err
-}
-
-func (w *remoteWriter) json(k kind, v any) (err error) {
-	if w.buffer, err = appendJSON(w.buffer, k, v); err != nil {
+// stream hands out the batches of a reader.
+func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) error {
+	o, p := &reader.request, reader.pipeline
+	from, err := o.from(p.loader.Plan())
+	if err != nil {
 		return err
 	}
-	return w.send()
-}
-
-func (w *remoteWriter) note(level, text string) {
-	_ = w.json(kindNote, map[string]string{"level": level, "text": text}) // else the client has gone
-}
-
-func (w *remoteWriter) skips(b *loader.Batch) {
-	for _, s := range b.Skipped {
-		_ = w.json(kindNote, skipNote(s)) // else the client has gone
+	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing})
+	if err != nil {
+		return requestError{err}
 	}
-}
-
-// batch sends a batch, and gives it back.
-func (w *remoteWriter) batch(p *pipeline, b *loader.Batch, after loader.State) (err error) {
-	defer b.Release()
-	if uint64(len(b.Data)) > 1<<32-1 {
-		return &memoryError{fmt.Errorf("a batch of %d bytes is too large for another machine; take smaller batches", len(b.Data))}
-	}
-	var layout int
-	if w.buffer, layout, err = w.layouts.append(w.buffer, b.Fields); err != nil {
+	defer batches.Close()
+	n, err := p.loader.Plan().Batches(from, o.Rank, o.Ranks)
+	if err != nil {
 		return err
 	}
-	w.buffer = appendBatch(w.buffer, p, layout, w.slot, 0, 0, b, after)
-	w.slot++
-	w.buffer = binary.LittleEndian.AppendUint32(w.buffer, uint32(len(b.Data)))
-	w.buffer = binary.LittleEndian.AppendUint16(w.buffer, uint16(kindData))
-	w.buffer = append(w.buffer, 0, 0)
-	if err := w.send(); err != nil {
+	if err := out.started(prefixOf(from), (n-o.Share+o.Shares-1)/o.Shares); err != nil {
 		return err
 	}
-	if _, err = w.to.Write(b.Data); err == nil {
-		err = w.flush.Flush()
+	reader.meter.epoch.Store(from.Epoch)
+	for ended := 0; o.Epochs == 0 || ended < o.Epochs; {
+		asked := time.Now()
+		b, err := batches.Next(ctx)
+		made := time.Now()
+		reader.meter.made.Add(int64(made.Sub(asked)))
+		after := batches.State()
+		switch {
+		case errors.Is(err, io.EOF) && b == nil:
+			ended++
+			err = out.epoch(reader.meter.epoch.Swap(after.Epoch), after)
+		case err == nil:
+			reader.meter.count(b)
+			err = out.batch(p, b, after)
+			b.Release()
+		}
+		if err != nil {
+			return err
+		}
+		reader.meter.taken.Add(int64(time.Since(made)))
 	}
-	return err
+	return out.stopped()
 }

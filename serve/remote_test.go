@@ -140,3 +140,48 @@ func TestRemoteIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func opened(t *testing.T, body io.Reader) (id string, samples int) {
+	t.Helper()
+	f, err := readFrame(body, mostReply)
+	var o struct {
+		ID    string
+		Parts []openedPart
+	}
+	if err == nil {
+		err = json.Unmarshal(f.body, &o)
+	}
+	if err != nil || f.kind != kindOpened || o.ID == "" {
+		t.Fatalf("%v %s: %v", f.kind, f.body, err)
+	}
+	return o.ID, o.Parts[0].Samples
+}
+
+// A client that says what it had open has that, and who opens it anew what there is now.
+func TestRemoteOpensTheSameAgain(t *testing.T) {
+	h := remoteFor(t, 10, testToken)
+	ask := func(file, id string) (string, int) {
+		_, reply := post(t, h, "/v1/samples", testToken, map[string]any{"open": remoteOpen(file), "id": id})
+		return opened(t, reply)
+	}
+	first, n := ask("flow.yaml", "")
+	if n != 10 {
+		t.Fatalf("%d samples", n)
+	}
+	flows := h.Config.Handler.(*Remote).flows
+	if err := os.WriteFile(filepath.Join(flows, "rows.jsonl"), []byte("{\"n\": 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if id, n := ask("flow.yaml", first); id != first || n != 10 {
+		t.Errorf("%s has %d samples, and what was open was %s with 10", id, n, first)
+	}
+	if id, n := ask("flow.yaml", ""); id == first || n != 1 {
+		t.Errorf("%s, of %s, has %d samples of 1", id, first, n)
+	}
+	if err := os.WriteFile(filepath.Join(flows, "other.yaml"), []byte("version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if id, n := ask("other.yaml", first); id == first || n != 1 {
+		t.Errorf("an id of something else led to it: %s, %d samples", id, n)
+	}
+}

@@ -53,6 +53,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	conns   map[*conn]bool
+	remote  map[*remoteReader]bool
 	next    int           // number of the next connection
 	changed chan struct{} // closed when a connection came or went
 	ended   chan struct{} // closed when no more are to come
@@ -61,7 +62,7 @@ type Server struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{options: o, pool: o.Pool, log: o.Log, began: time.Now(), conns: map[*conn]bool{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	s := &Server{options: o, pool: o.Pool, log: o.Log, began: time.Now(), conns: map[*conn]bool{}, remote: map[*remoteReader]bool{}, changed: make(chan struct{}), ended: make(chan struct{})}
 	if s.pool == nil {
 		s.pool = pool.New(0)
 	}

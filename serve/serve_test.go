@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -290,7 +291,7 @@ func TestEpochs(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := connect(t, socket)
 	c.send(kindOpen, with(rows(t, 10), map[string]any{"order": "shuffled", "seed": 7}))
-	if got := string(c.want(kindOpened).body); got != `{"batches":3,"parts":[{"name":"rows","samples":10}]}` {
+	if got := string(c.want(kindOpened).body); !strings.HasPrefix(got, `{"batches":3,"parts":[{"name":"rows","samples":10}],"stamp":"`) {
 		t.Error(got)
 	}
 	c.send(kindStart, map[string]any{"epochs": 2})

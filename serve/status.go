@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -154,9 +155,13 @@ func (s *Server) status(asks *conn) Status {
 			conns = append(conns, c)
 		}
 	}
+	remote := slices.Collect(maps.Keys(s.remote))
 	s.mu.Unlock()
 	for _, c := range conns {
 		st.Connections = append(st.Connections, c.status())
+	}
+	for _, r := range remote {
+		st.Connections = append(st.Connections, r.status())
 	}
 	slices.SortFunc(st.Connections, func(a, b ConnectionStatus) int { return cmp.Compare(a.Number, b.Number) })
 	st.Pipelines = s.pipelines.status()
@@ -192,13 +197,17 @@ func (c *conn) status() ConnectionStatus {
 		st.Open = c.pipeline.name
 	}
 	if r := c.reading; r != nil {
-		m := &r.meter
-		st.Reader = &ReaderStatus{
-			Seconds: time.Since(r.began).Seconds(),
-			Rank:    r.request.Rank, Ranks: r.request.Ranks, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
-			RingBytes: r.ring.bytes(), Out: len(r.room), Window: r.window,
-			SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
-		}
+		st.Reader = r.meter.status(&r.request, r.began)
+		st.Reader.RingBytes, st.Reader.Out, st.Reader.Window = r.ring.bytes(), len(r.room), r.window
 	}
 	return st
+}
+
+// status is what the meter of a reader says.
+func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
+	return &ReaderStatus{
+		Seconds: time.Since(began).Seconds(),
+		Rank:    o.Rank, Ranks: o.Ranks, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
+		SecondsMaking: time.Duration(m.made.Load()).Seconds(), SecondsFull: time.Duration(m.taken.Load()).Seconds(),
+	}
 }

@@ -1,0 +1,172 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+)
+
+// arrowRows are rows with one item of each kind.
+func arrowRows(t *testing.T, h *httptest.Server, n int) {
+	t.Helper()
+	var b bytes.Buffer
+	for k := range n {
+		seq := make([]int, 1+k%3)
+		for i := range seq {
+			seq[i] = 10*k + i
+		}
+		row, err := json.Marshal(map[string]any{"n": k, "x": []int{k, 2 * k}, "seq": seq, "text": fmt.Sprintf("é%d", k), "doc": map[string]any{"k": k}, "even": k%2 == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(row, '\n'))
+	}
+	if err := os.WriteFile(filepath.Join(h.Config.Handler.(*Remote).flows, "rows.jsonl"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func postArrow(t *testing.T, h *httptest.Server, path string, body any) *http.Response {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL+path, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+testToken)
+	req.Header.Set("Accept", "text/html, "+arrowType+";q=0.9")
+	res, err := h.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return res
+}
+
+// columnsOf returns the columns of record batches, each as JSON, and their metadata.
+func columnsOf(t *testing.T, body io.Reader) (types map[string]string, columns map[string][]string, metadata []map[string]string) {
+	t.Helper()
+	r, err := ipc.NewReader(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	types, columns = map[string]string{}, map[string][]string{}
+	for _, f := range r.Schema().Fields() {
+		types[f.Name] = f.Type.String()
+	}
+	for r.Next() {
+		b := r.RecordBatch()
+		for i, c := range b.Columns() {
+			text, err := c.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns[b.ColumnName(i)] = append(columns[b.ColumnName(i)], strings.ReplaceAll(string(text), "\n", ""))
+		}
+		if m, ok := b.(arrow.RecordBatchWithMetadata); ok {
+			said := m.Metadata()
+			metadata = append(metadata, said.ToMap())
+		}
+	}
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+	return types, columns, metadata
+}
+
+func TestArrowHasWhatBatchesHave(t *testing.T) {
+	h := remoteFor(t, 0, testToken)
+	arrowRows(t, h, 3)
+	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2}, "fields": []any{
+		map[string]any{"item": "n", "dtype": "int64"}, map[string]any{"item": "n", "name": "small", "dtype": "uint8"},
+		map[string]any{"item": "x", "dtype": "float32", "scale": 0.5},
+		map[string]any{"item": "seq", "name": "padded", "as": "pad", "dtype": "int32"}, map[string]any{"item": "seq", "name": "list", "as": "list"},
+		map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
+	}})
+	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != arrowType {
+		t.Fatal(res.Status, res.Header)
+	}
+	types, columns, metadata := columnsOf(t, res.Body)
+	for name, want := range map[string][]string{
+		"n": {"int64", "[0,1]", "[2]"}, "small": {"uint8", "[0,1]", "[2]"},
+		"x":      {"fixed_size_list<item: float32>[2]", "[[0,0],[0.5,1]]", "[[1,2]]"},
+		"padded": {"list<item: int32>", "[[0,0],[10,11]]", "[[20,21,22]]"}, "padded_lengths": {"int64", "[1,2]", "[3]"},
+		"list": {"list<item: int64>", "[[0],[10,11]]", "[[20,21,22]]"},
+		"even": {"bool", "[true,false]", "[true]"},
+		"text": {"utf8", `["é0","é1"]`, `["é2"]`}, "bytes": {"binary", `["IsOpMCI=","IsOpMSI="]`, `["IsOpMiI="]`},
+		"doc": {"utf8", `["{\"k\":0}","{\"k\":1}"]`, `["{\"k\":2}"]`},
+	} {
+		got := append([]string{types[name]}, columns[name]...)
+		if !strings.Contains(got[0], want[0]) || strings.Join(got[1:], " ") != strings.Join(want[1:], " ") {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if len(metadata) != 2 || metadata[0]["larder.samples"] != "[0,1]" || metadata[1]["larder.epoch"] != "0" || metadata[1]["larder.padding"] != "0" {
+		t.Fatalf("metadata %v", metadata)
+	}
+	// It goes on from the state after the first batch.
+	res = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1, "from": metadata[0]["larder.state"]}})
+	if _, columns, _ := columnsOf(t, res.Body); strings.Join(columns["n"], " ") != "[2]" {
+		t.Errorf("after the first batch: %v", columns["n"])
+	}
+	res = postArrow(t, h, "/v1/samples", map[string]any{"open": open, "samples": []int{2, 0}})
+	if _, columns, _ := columnsOf(t, res.Body); strings.Join(columns["n"], " ") != "[2] [0]" {
+		t.Errorf("samples: %v", columns["n"])
+	}
+}
+
+func TestArrowOfPackedRows(t *testing.T) {
+	h := remoteFor(t, 0, testToken)
+	arrowRows(t, h, 4)
+	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "as": "packed"}}})
+	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	_, columns, _ := columnsOf(t, res.Body)
+	want := "map[seq:[[[0,10,11,30],[20,21,22,0]]] seq_lengths:[[[1,2,1],[3]]] seq_offsets:[[[0,1,3],[0]]]]"
+	if got := fmt.Sprint(columns); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// What goes wrong before the first batch has a status and words; what does later breaks
+// the stream off.
+func TestArrowFails(t *testing.T) {
+	h := remoteFor(t, 0, testToken)
+	arrowRows(t, h, 3)
+	for _, c := range []struct {
+		open   map[string]any
+		start  map[string]any
+		status int
+		text   string
+	}{
+		{remoteOpen("no.yaml"), nil, http.StatusBadRequest, `"request"`},
+		{with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "as": "stack"}}}), nil, http.StatusInternalServerError, `"data"`},
+		{remoteOpen("flow.yaml"), map[string]any{"from": "1.AAAAAAAAAAAAAAAAAAAA.0.0.0"}, http.StatusConflict, `"state"`},
+	} {
+		res := postArrow(t, h, "/v1/batches", map[string]any{"open": c.open, "start": c.start})
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != c.status || !strings.Contains(string(text), c.text) {
+			t.Errorf("%s: %s: %v", res.Status, text, err)
+		}
+	}
+	// The first batch has lists of one length, the second ones of another.
+	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1}, "fields": []any{map[string]any{"item": "seq"}}})
+	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	if text, err := io.ReadAll(res.Body); err == nil || res.StatusCode != http.StatusOK || len(text) == 0 {
+		t.Errorf("%s: %q: %v", res.Status, text, err)
+	}
+}
