@@ -13,7 +13,8 @@ import (
 	"github.com/larder-data/larder/order"
 )
 
-// openRequest says what is to be read, as in docs/protocol.md.
+// openRequest says what is to be read, as in docs/protocol.md. As JSON it stands for all
+// that it says: those who send the same read together.
 type openRequest struct {
 	Flow    flowSpec          `json:"flow"`
 	Set     map[string]string `json:"set,omitempty"`
@@ -49,15 +50,25 @@ type onlySpec struct {
 	From, To, Step *int
 }
 
+// onlyRange is a range as JSON.
+type onlyRange struct {
+	From *int `json:"from"`
+	To   *int `json:"to"`
+	Step *int `json:"step"`
+}
+
+func (o *onlySpec) MarshalJSON() ([]byte, error) {
+	if o.list != nil {
+		return json.Marshal(o.list)
+	}
+	return json.Marshal(onlyRange{o.From, o.To, o.Step})
+}
+
 func (o *onlySpec) UnmarshalJSON(text []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return json.Unmarshal(text, &o.list)
 	}
-	var r struct {
-		From *int `json:"from"`
-		To   *int `json:"to"`
-		Step *int `json:"step"`
-	}
+	var r onlyRange
 	err := decode(text, &r)
 	o.From, o.To, o.Step = r.From, r.To, r.Step
 	return err

@@ -93,6 +93,8 @@ def test_orders(flow: Path) -> None:
         assert [b["n"].tolist() for b in loader] == [[3, 12, 21]]
     with larder.Loader(flow, "rows", subset=[5, 2], fields=["n"]) as loader:
         assert [b["n"].tolist() for b in loader] == [[5, 2]]
+    with larder.Loader(flow, "rows", subset=[9, 1, 4], fields=["n"]) as loader:
+        assert [b["n"].tolist() for b in loader] == [[9, 1, 4]]
     with larder.Loader(flow, nodes={"rows": 1}, draws=20, fields=["n"]) as loader:
         assert sum(len(b["n"]) for b in loader) == 20
 
