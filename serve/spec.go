@@ -132,6 +132,9 @@ func decode(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+		}
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {

@@ -188,7 +188,7 @@ def test_a_plain_loop_copies_nothing_whatever_the_window(flow: Path, window: int
     with larder.Loader(flow, "rows", batch_size=1, fields=["n"], window=window) as loader, warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [n for batch in loader for n in batch["n"].tolist()] == list(range(N))
-    with pytest.raises(larder.RequestError, match="window of 0"):
+    with pytest.raises(larder.RequestError, match="window=0"):
         larder.Loader(flow, "rows", window=0)
 
 

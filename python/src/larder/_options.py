@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from . import field
+from . import _numbers, field
 from .errors import RequestError
 
 
@@ -76,7 +76,7 @@ def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | 
     parts: list[dict[str, Any]] = [{"node": name} for name in nodes]
     if isinstance(nodes, Mapping):
         for part in parts:
-            part["weight"] = float(nodes[part["node"]])
+            part["weight"] = _numbers.finite(f"the weight of {part['node']}", nodes[part["node"]])
     if subset is None:
         return parts
     if not isinstance(subset, Mapping):
@@ -95,7 +95,7 @@ def parts_request(nodes: NodesArgument, subset: Subset | Mapping[str, Subset] | 
 def _only(samples: Subset) -> Any:
     if isinstance(samples, range) and samples.step > 0 and samples.start >= 0:
         return {"from": samples.start, "to": samples.stop, "step": samples.step}
-    return [int(n) for n in samples]
+    return [_numbers.whole("a number of subset", n, -(2**63)) for n in samples]
 
 
 def order_request(
@@ -115,7 +115,7 @@ def order_request(
         order = "shuffled" if shuffle else "sequential"
     said: dict[str, Any] = {"order": order}
     if draws is not None:
-        said["draws"] = int(draws)
+        said["draws"] = _numbers.whole("draws", draws, 1)
     if order == "mixed" and stop is None and draws is None:
         stop = "first"
     if stop is not None:
@@ -141,12 +141,12 @@ def batch_request(
     if batch_size is None and tokens is None:
         batch_size = 32
     said = {
-        "size": batch_size,
-        "tokens": tokens,
+        "size": _numbers.whole("batch_size", batch_size, 1),
+        "tokens": _numbers.whole("tokens", tokens, 1),
         "count_padding": count_padding or None,
-        "buckets": None if buckets is None else [int(n) for n in buckets],
-        "row": pack,
-        "window": pack_window,
+        "buckets": None if buckets is None else [_numbers.whole("a bound of buckets", n, 1) for n in buckets],
+        "row": _numbers.whole("pack", pack, 1),
+        "window": _numbers.whole("pack_window", pack_window, 1),
         "split": split or None,
         "rest": "drop" if drop_last else rest,
     }

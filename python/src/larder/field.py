@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
+
+from . import _numbers
 
 Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed"]
 
@@ -48,19 +50,22 @@ class Field:
             value = getattr(self, field.name)
             if value is None or value is False or value == "auto":
                 continue
-            said[_SAID.get(field.name, field.name)] = _TURNED.get(field.name, _same)(value)
+            said[_SAID.get(field.name, field.name)] = _TURNED.get(field.name, _same)(
+                f"{field.name} of {self.item}", value
+            )
         return said
 
 
 _SAID = {"form": "as", "fill": "with"}
 
 
-def _same(value: Any) -> Any:
+def _same(name: str, value: Any) -> Any:
     return value
 
 
-def _numbers(value: float | Sequence[float]) -> list[float]:
-    return [float(value)] if isinstance(value, (int, float)) else [float(v) for v in value]
+def _several(name: str, value: float | Sequence[float]) -> list[float]:
+    values = value if isinstance(value, Iterable) else [value]
+    return [_numbers.finite(name, v) for v in values]
 
 
 def dtype_name(dtype: Any) -> str:
@@ -71,12 +76,15 @@ def dtype_name(dtype: Any) -> str:
     return str(name).removeprefix("torch.")
 
 
-_TURNED: dict[str, Callable[[Any], Any]] = {
-    "mean": _numbers,
-    "deviation": _numbers,
-    "dtype": dtype_name,
-    "scale": float,
-    "fill": float,
+_TURNED: dict[str, Callable[[str, Any], Any]] = {
+    "mean": _several,
+    "deviation": _several,
+    "dtype": lambda _, dtype: dtype_name(dtype),
+    "scale": _numbers.finite,
+    "fill": _numbers.finite,
+    "channels": lambda name, n: _numbers.whole(name, n, 1, 4),
+    "dims": lambda name, n: _numbers.whole(name, n, 1),
+    "multiple": lambda name, n: _numbers.whole(name, n, 1),
 }
 
 FieldsArgument = Mapping[str, "Field | Mapping[str, Any] | str | None"] | Sequence["Field | str"]

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, Self, cast
 
-from . import _options, _ranks, _session
+from . import _numbers, _options, _ranks, _session
 from ._connection import Connection
 from ._options import FlowArgument, NodesArgument, Subset
 from ._session import Session
 from ._stream import Lost
 from .batch import Batch, base36, state_text
-from .errors import DataError, Error, ProtocolError, RequestError, StateError
+from .errors import DataError, Error, ProtocolError, StateError
 from .field import FieldsArgument
 
 Place = tuple[int, int]
@@ -133,7 +133,7 @@ class Loader:
         request: dict[str, Any] = {
             **_options.flow_request(flow, set, profile),
             "parts": _options.parts_request(named, subset),
-            "seed": int(seed),
+            "seed": _numbers.whole("seed", seed, 0, 2**64 - 1),
             "round": round,
             "batch": _options.batch_request(
                 batch_size=batch_size,
@@ -153,16 +153,15 @@ class Loader:
         said = {
             "length": _options.length_request(length),
             "fields": _options.fields_request(fields),
-            "skip": skip or None,
+            "skip": _numbers.whole("skip", skip) or None,
         }
         request |= {name: value for name, value in said.items() if value is not None}
         self._session = Session(cache, request, _session.tensors_of(tensors, pin_memory), pin_memory)
         self._round = round
         self._given = rank, ranks
         _ranks.here(rank, ranks)  # half an answer is refused here
+        window, ring = _numbers.whole("window", window, 1), _numbers.whole("ring", ring, 1)
         if window is not None:
-            if window < 1:
-                raise RequestError(f"a window of {window} batches; it has one or more")
             window = max(2, window)  # a loop looks at one batch while it asks for the next
         self._memory = {name: value for name, value in {"window": window, "ring": ring}.items() if value is not None}
         self._prefix = ""  # of states; "" until a reader was started
@@ -190,8 +189,7 @@ class Loader:
 
         A state that was loaded just before, and is within that epoch, is kept.
         """
-        if epoch < 0:
-            raise ValueError(f"there is no epoch {epoch}")
+        epoch = _numbers.whole("epoch", epoch)
         if not (self._chosen and self._at[0] == epoch):
             self._go((epoch, 0))
         self._chosen = True

@@ -1,0 +1,41 @@
+"""Numbers that are given as options."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, overload
+
+from .errors import RequestError
+
+_MOST = 2**63 - 1
+
+
+@overload
+def whole(name: str, value: None, least: int = 0, most: int = _MOST) -> None: ...
+@overload
+def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int: ...
+def whole(name: str, value: Any, least: int = 0, most: int = _MOST) -> int | None:
+    """Return a whole number, of whatever type, as one of Python; None stays None."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number, not {value!r:.80}") from None
+    if not least <= number <= most:
+        raise RequestError(f"{name}={number}: it is {least} to {most}")
+    return number
+
+
+def finite(name: str, value: Any) -> float:
+    """Return a number that is neither infinite nor NaN."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is a number, not {value!r:.80}") from None
+    if not math.isfinite(number):
+        raise RequestError(f"{name}={number}: it must be finite")
+    return number
