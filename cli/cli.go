@@ -301,7 +301,12 @@ func (a *app) logger() *slog.Logger {
 
 // parse reads a flow file with its variables set.
 func (a *app) parse(file string, set variables) (*flow.Flow, error) {
-	content, err := os.ReadFile(filepath.Clean(file)) // which is how its own paths start
+	f, err := os.Open(filepath.Clean(file)) // which is how its own paths start
+	if err != nil {
+		return nil, usageError{err}
+	}
+	defer f.Close()
+	content, err := flow.ReadFrom(f, file) // it may be a pipe
 	if err != nil {
 		return nil, usageError{err}
 	}

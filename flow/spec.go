@@ -94,7 +94,7 @@ var (
 // is a YAML scalar. Whatever is wrong comes back as Errors, and nothing has
 // been read or run but the file itself and those that it includes.
 func Parse(file string, content []byte, vars map[string]string) (*Flow, error) {
-	return parse(file, content, vars, readFlow)
+	return parse(file, content, vars, ReadFile)
 }
 
 // newParser makes the parser of a file.

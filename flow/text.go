@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,18 +53,30 @@ func (t *texts) add(file string, content []byte) {
 	t.content[file] = string(content)
 }
 
-// readFlow reads a file that is to be included.
-func readFlow(file string) ([]byte, error) {
+// ReadFile reads a flow file, of 16 MiB at most. A pipe or a device is an error.
+func ReadFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", file)
-	case info.Size() > maxFileSize:
-		return nil, fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
 	}
-	return os.ReadFile(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadFrom(f, file)
+}
+
+// ReadFrom is [ReadFile] of what has been opened, whatever it is; file is its name.
+func ReadFrom(r io.Reader, file string) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxFileSize+1))
+	if err == nil && len(content) > maxFileSize {
+		err = fmt.Errorf("%s is larger than a flow file can be, %d MiB", file, maxFileSize>>20)
+	}
+	return content, err
 }
 
 // parse reads a flow and what it includes.

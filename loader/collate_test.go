@@ -246,6 +246,8 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 		{"sample 1: the number 300 does not fit uint8", "json", field{DType: array.Uint8}, []any{int64(1), int64(300)}},
 		{"the number -1 does not fit uint64", "json", field{DType: array.Uint64}, []any{int64(-1)}},
 		{"the number 2.5 does not fit int8", "json", field{DType: array.Int8}, []any{2.5}},
+		{"the number 4e+38 does not fit float32", "json", field{DType: array.Float32}, []any{3e38, 4e38}},
+		{"the number 4e+38 does not fit float32", "npy", field{Scale: 1e38}, []any{of(nil, uint8(3)), of(nil, uint8(4))}},
 		{"cannot be converted", "npy", field{DType: array.Float32}, []any{of(nil, complex64(1))}},
 		{"2 numbers, and there are 3 channels", "npy", field{Mean: []float64{1, 2}}, []any{of([]int{1, 1, 3}, uint8(1), 2, 3)}},
 		{"could be planar", "npy", field{Planar: true}, []any{of(nil, uint8(1))}},

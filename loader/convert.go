@@ -53,12 +53,17 @@ func conversionOf(f *FieldOptions, from array.DType, channels int) (*conversion,
 	return c, nil
 }
 
-// tabulate notes what each byte becomes.
+// tabulate notes what each byte becomes, unless that does not fit for some of them, which
+// may not come.
 func (c *conversion) tabulate() {
 	c.table = make([][256]float32, c.channels)
 	for k := range c.table {
 		for x := range 256 {
 			c.table[k][x] = float32(c.compute(float64(x), k))
+			if math.IsInf(float64(c.table[k][x]), 0) {
+				c.table = nil
+				return
+			}
 		}
 	}
 }
@@ -221,8 +226,9 @@ func load(b []byte, d array.DType) float64 {
 func store(b []byte, d array.DType, v float64) bool {
 	switch d {
 	case array.Float32:
-		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
-		return true
+		narrow := float32(v)
+		binary.LittleEndian.PutUint32(b, math.Float32bits(narrow))
+		return !math.IsInf(float64(narrow), 0) || math.IsInf(v, 0)
 	case array.Float64:
 		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
 		return true

@@ -253,11 +253,27 @@ func (j *job) layOut() error {
 		if err != nil {
 			return err
 		}
+		if form == Packed {
+			if err := j.lengths(c); err != nil {
+				return err
+			}
+		}
 		if err := c.layOut(&l, form); err != nil {
 			return err
 		}
 	}
 	j.bytes = l.bytes
+	return nil
+}
+
+// lengths refuses samples that are to be packed and are not as long as the plan was told.
+func (j *job) lengths(c *column) error {
+	for i := range c.cells {
+		shape, said := c.cells[i].shape, j.loader.plan.lengths
+		if n := j.content.Samples[i]; len(shape) > 0 && len(said) > n && shape[0] != said[n] {
+			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], said[n])
+		}
+	}
 	return nil
 }
 

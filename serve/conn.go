@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -384,7 +383,6 @@ func (c *conn) fail(err error) {
 
 // codeOf is the code of an error in the protocol.
 func codeOf(err error) string {
-	var unmarshal *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, errProtocol):
 		return "protocol"
@@ -394,7 +392,7 @@ func codeOf(err error) string {
 		return "memory"
 	case is[flowError](err):
 		return "flow"
-	case is[requestError](err), errors.As(err, &unmarshal):
+	case is[requestError](err):
 		return "request"
 	case errors.Is(err, errEnding):
 		return "ending"

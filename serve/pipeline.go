@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -222,7 +221,7 @@ func (b *opening) read() (err error) {
 	b.file, b.content = filepath.Join(spec.Dir, "flow.yaml"), []byte(spec.Text)
 	if spec.File != "" {
 		b.file = filepath.Clean(spec.File)
-		if b.content, err = os.ReadFile(b.file); err != nil {
+		if b.content, err = flow.ReadFile(b.file); err != nil {
 			return requestError{fmt.Errorf("the flow cannot be read: %w", err)}
 		}
 	}

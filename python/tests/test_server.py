@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -303,6 +304,31 @@ def test_a_second_thread_is_refused_and_takes_nothing(flow: Path) -> None:
             thread.join()
     assert sorted(seen) == list(range(N))
     assert all("another thread" in text for text in refused)
+
+
+def test_copies_go_on_where_the_loader_was(flow: Path) -> None:
+    with larder.Loader(flow, "rows", batch_size=20, fields=["n"]) as loader:
+        next(iter(loader))
+        with pickle.loads(pickle.dumps(loader)) as copy:
+            assert [b["n"][0] for b in copy] == [20, 40]
+            assert [b["n"][0] for b in copy] == [0, 20, 40]
+
+
+def test_an_epoch_of_which_nothing_came_is_begun_again(flow: Path) -> None:
+    with larder.Loader(flow, "rows", batch_size=20, fields=["n"]) as loader:
+        iter(loader)
+        assert [b.epoch for b in loader] == [0, 0, 0]
+        iter(loader)
+        assert [b.epoch for b in loader] == [1, 1, 1]
+
+
+def test_names_of_fields(flow: Path) -> None:
+    with larder.Loader(flow, "rows", fields={"number": larder.Field(item="n"), "seq": "pad"}) as loader:
+        assert set(next(iter(loader))) == {"number", "seq", "seq_lengths"}
+    with pytest.raises(larder.RequestError, match="called seq_lengths"):
+        next(iter(larder.Loader(flow, "rows", fields={"seq_lengths": larder.Field(item="n"), "seq": "pad"})))
+    with pytest.raises(larder.RequestError, match="scale of n=0"):
+        larder.Loader(flow, "rows", fields={"n": {"scale": 0}})
 
 
 def test_plain_memory(flow: Path) -> None:

@@ -116,6 +116,12 @@ class Layout:
                 self._add(field)
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(f"the server described a batch in a way that is not understood: {error!r}") from error
+        names = [name for name, *_ in (*self.arrays, *self.others)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise RequestError(
+                f"a field and what lies beside another one are both called {twice}; name the field otherwise"
+            )
 
     def _add(self, field: dict[str, Any]) -> None:
         name, form, data = str(field["name"]), field["form"], self._block(field)

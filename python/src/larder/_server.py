@@ -95,7 +95,7 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
     found = _try(at)
     if found is not None:
         return found
-    process, started, killed = _start(at), time.monotonic(), 0
+    process, started, killed, ended = _start(at), time.monotonic(), 0, 0
     meanwhile()
     for _ in _pauses(PATIENCE):
         found = _try(at)
@@ -103,6 +103,8 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
             return found
         status = process.poll()
         if status == 0 and time.monotonic() - started > 0.5:  # another was the server, and has ended
+            if (ended := ended + 1) > KILLS:
+                raise ServerError(f"{at.program} serve ends without having listened; {at.last_words()}")
             process, started = _start(at), time.monotonic()
         elif status is not None and status < 0 and killed < KILLS:
             process, started, killed = _start(at), time.monotonic(), killed + 1

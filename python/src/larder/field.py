@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from . import _numbers
+from .errors import RequestError
 
 Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed"]
 
@@ -68,6 +69,13 @@ def _several(name: str, value: float | Sequence[float]) -> list[float]:
     return [_numbers.finite(name, v) for v in values]
 
 
+def _scale(name: str, value: Any) -> float:
+    scale = _numbers.finite(name, value)
+    if scale == 0:
+        raise RequestError(f"{name}=0: all elements would be the same")
+    return scale
+
+
 def dtype_name(dtype: Any) -> str:
     """Return what a type of elements is called, whosever it is."""
     if isinstance(dtype, str):
@@ -80,7 +88,7 @@ _TURNED: dict[str, Callable[[str, Any], Any]] = {
     "mean": _several,
     "deviation": _several,
     "dtype": lambda _, dtype: dtype_name(dtype),
-    "scale": _numbers.finite,
+    "scale": _scale,
     "fill": _numbers.finite,
     "channels": lambda name, n: _numbers.whole(name, n, 1, 4),
     "dims": lambda name, n: _numbers.whole(name, n, 1),
@@ -107,7 +115,8 @@ def requests_of(given: FieldsArgument | None) -> list[dict[str, Any]] | None:
 
 def _of_item(item: str, options: Field | Mapping[str, Any] | str | None) -> Field:
     if isinstance(options, Field):
-        return options
+        named = options.name or (item if item != options.item else None)
+        return replace(options, name=named)
     if options is None:
         return Field(item=item)
     if isinstance(options, str):

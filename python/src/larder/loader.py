@@ -263,7 +263,7 @@ class Loader:
     def __iter__(self) -> Iterator[Batch]:
         """Begin an iteration; the one before ends."""
         self._iteration += 1
-        if not self._chosen and self._begun is not None:
+        if not self._chosen and self._begun is not None and self._at != (self._begun, 0):
             self._go((self._begun + 1, 0))
         self._begun = self._at[0] - 1 if self._over else self._at[0]
         self._chosen = self._over = False
@@ -385,6 +385,7 @@ class Loader:
             "_reading": False,
             "_running": False,
             "_busy": 0,
+            "_chosen": True,  # it goes on from its place
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
