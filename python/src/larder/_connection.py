@@ -1,4 +1,4 @@
-"""A connection to the server: requests, replies, and the batches of one reader."""
+"""Connections to servers: requests, replies, and the batches of one reader."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import socket
 import struct
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
-from . import _stream
+from . import _pin, _stream
 from ._layout import Layout, Tensors
+from ._remote import Remote
+from ._reply import RemoteStream
 from ._ring import Ring
 from ._stream import Lost, Stream
 from .batch import Batch
@@ -28,20 +30,34 @@ DEFAULT_WINDOW = 16
 DEFAULT_RING = 256 << 20
 
 
+class Source(Protocol):
+    """Where frames come from."""
+
+    buffer: bytearray
+    whole: bool
+    """Whether nothing was taken that is not handled: True while waiting for a frame."""
+    closed: bool
+
+    def receive(self) -> tuple[int, int, int]:
+        """Return the next frame: its kind, where in `buffer` its body begins, and its size."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
 class Connection:
     """One connection. One thread at a time uses it; what it handed out may go anywhere."""
 
-    def __init__(self, connected: socket.socket, tensors: Tensors, pin: bool, copy: bool, copy_bytes: bool) -> None:
-        self.stream = Stream(connected)
+    def __init__(self, stream: Source, tensors: Tensors, copy_bytes: bool) -> None:
+        self.stream = stream
         self.prefix = ""
-        self.ring: Ring | None = None
         self.batches = 0
         """How many batches the reader will have of the epoch at which it began."""
         self.ended = (0, 0, 0)
         """Of the last epoch that ended: its number, and the state after it."""
         self._tensors = tensors
-        self._pin = pin
-        self._copy = copy
         self._copy_bytes = copy_bytes
         self._layouts: dict[int, Layout] = {}
 
@@ -54,52 +70,21 @@ class Connection:
         """End it. What was handed out stays."""
         self.stream.close()
 
-    def hello(self) -> dict[str, Any]:
-        """Agree on the version of the protocol."""
-        client = f"larder for Python {platform.python_version()}"
-        said = self._ask(_stream.HELLO, {"protocol": [_PROTOCOL], "client": client}, _stream.WELCOME)
-        if said.get("protocol") != _PROTOCOL:
-            raise ProtocolError(f"the server speaks version {said.get('protocol')} of the protocol, not {_PROTOCOL}")
-        return said
-
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Open what is to be read."""
-        return self._ask(_stream.OPEN, request, _stream.OPENED)
+        raise NotImplementedError
 
     def start(self, request: dict[str, Any]) -> None:
-        """Start a reader with a ring of its own."""
-        self.stream.expect_descriptors()
-        try:
-            said = self._ask(_stream.START, request, _stream.STARTED)
-        except BaseException:
-            self.stream.drop_descriptors()
-            raise
-        fd = self.stream.take_descriptor()
-        self._layouts.clear()
-        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
-        window = request.get("window") or DEFAULT_WINDOW
-        most = request.get("ring") or DEFAULT_RING
-        self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+        """Start a reader."""
+        raise NotImplementedError
 
     def stop(self) -> None:
-        """End the reader, whether it has ended by itself or not. What was on its way is given back.
-
-        Each reader ends with one frame, `stopped` or an error.
-        """
-        self.stream.request(_stream.STOP)
-        while True:
-            kind, at, size = self.stream.receive()
-            if kind == _stream.BATCH:
-                self.stream.release(_BATCH.unpack_from(self.stream.buffer, at)[1])
-            elif kind in (_stream.STOPPED, _stream.ERROR):
-                break
-            elif kind not in (_stream.LAYOUT, _stream.EPOCH):
-                self._other(kind, at, size)
-        self.stream.whole = True
+        """End the reader, whether it has ended by itself or not."""
+        raise NotImplementedError
 
     def get(self, samples: list[int]) -> Iterator[Batch]:
         """Yield each of these samples as a batch of its own."""
-        self.stream.request(_stream.GET, _json({"samples": samples}))
+        self._ask_for(samples)
         for _ in samples:
             batch = self.take()
             if batch is None:
@@ -107,17 +92,24 @@ class Connection:
             yield batch
         self._reply(_stream.GOT)
 
+    def _ask_for(self, samples: list[int]) -> None:
+        raise NotImplementedError
+
+    def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
+        """Return the memory of the batch that came last."""
+        raise NotImplementedError
+
+    def _started(self, said: dict[str, Any]) -> None:
+        self._layouts.clear()
+        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+
     def take(self) -> Batch | None:
         """Return the next batch, or None at the end of an epoch.
 
         An error of the server is raised; the reader has ended then.
         """
-        stream = self.stream
-        if self.ring is not None:
-            stream.whole = False
-            self.ring.collect()
         while True:
-            kind, at, size = stream.receive()
+            kind, at, size = self.stream.receive()
             if kind == _stream.BATCH:
                 return self._batch(at, size)
             if kind == _stream.LAYOUT:
@@ -135,9 +127,9 @@ class Connection:
             layout = self._layouts[number]
         except (struct.error, KeyError) as error:
             raise ProtocolError(f"the server sent a batch that is not understood: {error!r}") from error
-        if size != 80 + 8 * n or layout.bytes > taken or self.ring is None:
+        if size != 80 + 8 * n or layout.bytes > taken:
             raise ProtocolError("the server sent a batch that is not as its layout says")
-        memory = self.ring.look(slot, begin, taken, total)
+        memory = self._memory(slot, begin, taken, total)
         batch = Batch()
         make = layout.make
         for name, dtype, shape, offset in layout.arrays:
@@ -164,10 +156,6 @@ class Connection:
         epoch, after, position = _EPOCH.unpack_from(self.stream.buffer, at)
         return epoch, after, position
 
-    def _ask(self, kind: int, request: dict[str, Any], reply: int) -> dict[str, Any]:
-        self.stream.request(kind, _json(request))
-        return self._reply(reply)
-
     def _reply(self, wanted: int) -> dict[str, Any]:
         while True:
             kind, at, size = self.stream.receive()
@@ -191,6 +179,8 @@ class Connection:
                 warnings.warn(text, LarderWarning, stacklevel=4)
             case "skip":
                 warnings.warn(text, SkipWarning, stacklevel=4)
+            case "alive":
+                pass
             case _:
                 _log.info("%s", text)
 
@@ -211,6 +201,144 @@ class Connection:
         if not isinstance(said, dict):
             raise ProtocolError("the server sent JSON that is no object")
         return said
+
+
+class LocalConnection(Connection):
+    """A connection to the server of this machine, with a ring for each reader."""
+
+    stream: Stream
+
+    def __init__(self, connected: socket.socket, tensors: Tensors, pin: bool, copy: bool, copy_bytes: bool) -> None:
+        super().__init__(Stream(connected), tensors, copy_bytes)
+        self.ring: Ring | None = None
+        self._pin = pin
+        self._copy = copy
+
+    def hello(self) -> dict[str, Any]:
+        """Agree on the version of the protocol."""
+        client = f"larder for Python {platform.python_version()}"
+        said = self._ask(_stream.HELLO, {"protocol": [_PROTOCOL], "client": client}, _stream.WELCOME)
+        if said.get("protocol") != _PROTOCOL:
+            raise ProtocolError(f"the server speaks version {said.get('protocol')} of the protocol, not {_PROTOCOL}")
+        return said
+
+    def open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Open what is to be read."""
+        self.hello()
+        return self._ask(_stream.OPEN, request, _stream.OPENED)
+
+    def start(self, request: dict[str, Any]) -> None:
+        """Start a reader with a ring of its own."""
+        self.stream.expect_descriptors()
+        try:
+            said = self._ask(_stream.START, request, _stream.STARTED)
+        except BaseException:
+            self.stream.drop_descriptors()
+            raise
+        fd = self.stream.take_descriptor()
+        self._started(said)
+        window = request.get("window") or DEFAULT_WINDOW
+        most = request.get("ring") or DEFAULT_RING
+        self.ring = Ring(self.stream, fd, int(said.get("ring", 0)), window, most, self._pin, self._copy)
+
+    def stop(self) -> None:
+        """End the reader, whether it has ended by itself or not. What was on its way is given back.
+
+        Each reader ends with one frame, `stopped` or an error.
+        """
+        self.stream.request(_stream.STOP)
+        while True:
+            kind, at, size = self.stream.receive()
+            if kind == _stream.BATCH:
+                self.stream.release(_BATCH.unpack_from(self.stream.buffer, at)[1])
+            elif kind in (_stream.STOPPED, _stream.ERROR):
+                break
+            elif kind not in (_stream.LAYOUT, _stream.EPOCH):
+                self._other(kind, at, size)
+        self.stream.whole = True
+
+    def take(self) -> Batch | None:
+        """Return the next batch, or None at the end of an epoch; give back what nobody looks at."""
+        if self.ring is not None:
+            self.stream.whole = False
+            self.ring.collect()
+        return super().take()
+
+    def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
+        if self.ring is None:
+            raise ProtocolError("the server sent a batch where there is no ring")
+        return self.ring.look(slot, begin, taken, total)
+
+    def _ask_for(self, samples: list[int]) -> None:
+        if self.ring is None:
+            self.start({"window": 0})
+        self.stream.request(_stream.GET, _json({"samples": samples}))
+
+    def _ask(self, kind: int, request: dict[str, Any], reply: int) -> dict[str, Any]:
+        self.stream.request(kind, _json(request))
+        return self._reply(reply)
+
+
+class RemoteConnection(Connection):
+    """A connection to a server on another machine: a request for each reader.
+
+    A thread reads the batches of a reader ahead, into memory of their own.
+    """
+
+    stream: RemoteStream
+
+    def __init__(self, remote: Remote, id: str, tensors: Tensors, pin: bool, copy_bytes: bool) -> None:
+        super().__init__(RemoteStream(remote, _pin.room if pin else bytearray), tensors, copy_bytes)
+        self._open: dict[str, Any] = {}
+        self._id = id  # of what was open before
+
+    def open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Open what is to be read."""
+        self._open = request
+        self._post("/v1/samples", {"samples": []})
+        said = self._opened()
+        self._reply(_stream.GOT)
+        return said
+
+    def start(self, request: dict[str, Any]) -> None:
+        """Start a reader, whose batches a thread reads."""
+        window = request.get("window") or DEFAULT_WINDOW
+        most = request.get("ring") or DEFAULT_RING
+        start = {name: value for name, value in request.items() if name not in ("window", "ring")}
+        self._post("/v1/batches", {"start": start})
+        self._opened()
+        self._started(self._reply(_stream.STARTED))
+        self.stream.read_ahead(window, most)
+
+    def stop(self) -> None:
+        """End the reader."""
+        self.stream.hang_up()
+        self.stream.whole = True
+
+    def take(self) -> Batch | None:
+        """Return the next batch, or None at the end of an epoch."""
+        batch = super().take()
+        self.stream.memory = None
+        return batch
+
+    def _ask_for(self, samples: list[int]) -> None:
+        self._post("/v1/samples", {"samples": samples})
+        self._opened()
+
+    def _post(self, path: str, request: dict[str, Any]) -> None:
+        self.stream.request(path, _json({"open": self._open, "id": self._id, **request}))
+
+    def _opened(self) -> dict[str, Any]:
+        self._layouts.clear()  # each reply has its own
+        said = self._reply(_stream.OPENED)
+        self._id = str(said.get("id", ""))
+        return said
+
+    def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
+        memory = self.stream.memory
+        if begin != 0 or memory is None or memoryview(memory).nbytes != taken:
+            raise ProtocolError("the server sent a batch of other bytes than it said")
+        return memory
 
 
 def _json(request: dict[str, Any]) -> bytes:

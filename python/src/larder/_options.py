@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from . import _yaml, field
+from ._remote import Remote
 from .errors import RequestError
 
 
@@ -24,10 +25,14 @@ Subset = range | Sequence[int]
 NodesArgument = Mapping[str, float] | Sequence[str]
 
 
-def flow_request(flow: FlowArgument, variables: Mapping[str, Any] | None, profile: str | None) -> dict[str, Any]:
-    """Return the members that say which flow it is, with absolute paths."""
+def flow_request(
+    flow: FlowArgument | Remote, variables: Mapping[str, Any] | None, profile: str | None
+) -> dict[str, Any]:
+    """Return the members that say which flow it is, with absolute paths, or the path that a server knows it by."""
     said: dict[str, Any]
-    if isinstance(flow, (str, os.PathLike)):
+    if isinstance(flow, Remote):
+        said = {"flow": {"file": flow.flow}}
+    elif isinstance(flow, (str, os.PathLike)):
         said = {"flow": {"file": os.path.abspath(os.fspath(flow))}}
     elif isinstance(flow, Flow):
         said = {"flow": {"text": flow.to_yaml(), "dir": os.getcwd()}}
