@@ -386,10 +386,11 @@ def test_an_interrupt_while_waiting_keeps_the_connection(serve: Serve) -> None:
                 raise KeyboardInterrupt
 
         held.append(next(iteration))
-        poll, connection.stream._poll = connection.stream._poll, Poll()  # type: ignore[assignment]
+        stream: Any = connection.stream
+        poll, stream._poll = stream._poll, Poll()
         with pytest.raises(KeyboardInterrupt):
             next(iteration)  # the window is empty, and it waits
-        connection.stream._poll = poll
+        stream._poll = poll
         seen = [b.samples[0] for b in held]
         held.clear()
         assert seen + [b.samples[0] for b in iteration] == list(range(0, 40, 4))

@@ -18,6 +18,7 @@ import pytest
 
 import larder
 from larder import _server
+from larder._connection import LocalConnection
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
@@ -444,7 +445,7 @@ def test_a_resumed_reader_has_the_memory_of_the_one_before(flow: Path) -> None:
         held = next(iter(loader))
         state = loader.state_dict()
         connection = loader._session.connection
-        assert connection is not None
+        assert isinstance(connection, LocalConnection)
         ring = connection.ring
         for _ in range(40):
             loader.load_state_dict(state)

@@ -1,4 +1,4 @@
-"""A connection to the server: requests, replies, and the batches of one reader."""
+"""Connections to servers: requests, replies, and the batches of one reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from . import _stream
 from ._layout import Layout, Tensors
@@ -28,20 +28,34 @@ DEFAULT_WINDOW = 16
 DEFAULT_RING = 256 << 20
 
 
+class Source(Protocol):
+    """Where frames come from."""
+
+    buffer: bytearray
+    whole: bool
+    """Whether nothing was taken that is not handled: True while waiting for a frame."""
+    closed: bool
+
+    def receive(self) -> tuple[int, int, int]:
+        """Return the next frame: its kind, where in `buffer` its body begins, and its size."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
 class Connection:
     """One connection. One thread at a time uses it; what it handed out may go anywhere."""
 
-    def __init__(self, connected: socket.socket, tensors: Tensors, pin: bool, copy: bool, copy_bytes: bool) -> None:
-        self.stream = Stream(connected)
+    def __init__(self, stream: Source, tensors: Tensors, copy_bytes: bool) -> None:
+        self.stream = stream
         self.prefix = ""
-        self.ring: Ring | None = None
         self.batches = 0
         """How many batches the reader will have of the epoch at which it began."""
         self.ended = (0, 0, 0)
         """Of the last epoch that ended: its number, and the state after it."""
         self._tensors = tensors
-        self._pin = pin
-        self._copy = copy
         self._copy_bytes = copy_bytes
         self._layouts: dict[int, Layout] = {}
 
@@ -54,6 +68,151 @@ class Connection:
         """End it. What was handed out stays."""
         self.stream.close()
 
+    def open(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Open what is to be read."""
+        raise NotImplementedError
+
+    def start(self, request: dict[str, Any]) -> None:
+        """Start a reader."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """End the reader, whether it has ended by itself or not."""
+        raise NotImplementedError
+
+    def get(self, samples: list[int]) -> Iterator[Batch]:
+        """Yield each of these samples as a batch of its own."""
+        self._ask_for(samples)
+        for _ in samples:
+            batch = self.take()
+            if batch is None:
+                raise ProtocolError("the server ended an epoch where samples were asked for")
+            yield batch
+        self._reply(_stream.GOT)
+
+    def _ask_for(self, samples: list[int]) -> None:
+        raise NotImplementedError
+
+    def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
+        """Return the memory of the batch that came last."""
+        raise NotImplementedError
+
+    def _started(self, said: dict[str, Any]) -> None:
+        self._layouts.clear()
+        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+
+    def take(self) -> Batch | None:
+        """Return the next batch, or None at the end of an epoch.
+
+        An error of the server is raised; the reader has ended then.
+        """
+        while True:
+            kind, at, size = self.stream.receive()
+            if kind == _stream.BATCH:
+                return self._batch(at, size)
+            if kind == _stream.LAYOUT:
+                self._layout(at, size)
+            elif kind == _stream.EPOCH:
+                self.ended = self._epoch(at, size)
+                return None
+            else:
+                self._other(kind, at, size)
+
+    def _batch(self, at: int, size: int) -> Batch:
+        buffer = self.stream.buffer
+        try:
+            number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
+            layout = self._layouts[number]
+        except (struct.error, KeyError) as error:
+            raise ProtocolError(f"the server sent a batch that is not understood: {error!r}") from error
+        if size != 80 + 8 * n or layout.bytes > taken:
+            raise ProtocolError("the server sent a batch that is not as its layout says")
+        memory = self._memory(slot, begin, taken, total)
+        batch = Batch()
+        make = layout.make
+        for name, dtype, shape, offset in layout.arrays:
+            batch[name] = make(memory, dtype, shape, offset)
+        for name, read in layout.others:
+            batch[name] = read(memory)
+        batch.epoch = epoch
+        batch.padding = padding
+        batch._prefix = self.prefix
+        batch._after = (after, position)
+        batch._numbers = bytes(buffer[at + 80 : at + size])
+        return batch
+
+    def _layout(self, at: int, size: int) -> None:
+        said = self._object(at, size)
+        number = said.get("layout")
+        if not isinstance(number, int) or not 0 <= number < 256:
+            raise ProtocolError(f"the server sent a layout numbered {number!r}")
+        self._tensors.load()
+        self._layouts[number] = Layout(said.get("fields", []), self._tensors, self._copy_bytes)
+
+    def _epoch(self, at: int, size: int) -> tuple[int, int, int]:
+        if size != _EPOCH.size:
+            raise ProtocolError(f"the server sent the end of an epoch of {size} bytes")
+        epoch, after, position = _EPOCH.unpack_from(self.stream.buffer, at)
+        return epoch, after, position
+
+    def _reply(self, wanted: int) -> dict[str, Any]:
+        while True:
+            kind, at, size = self.stream.receive()
+            if kind == wanted:
+                said = self._object(at, size)
+                self.stream.whole = True
+                return said
+            self._other(kind, at, size)
+
+    def _other(self, kind: int, at: int, size: int) -> None:
+        """Handle what may come at any time; all else is an error."""
+        if kind == _stream.ERROR:
+            raise self._error(self._object(at, size))
+        if kind != _stream.NOTE:
+            raise ProtocolError(f"the server sent {_NAMES.get(kind, kind)!s} where it may not")
+        note = self._object(at, size)
+        text = str(note.get("text", ""))
+        self.stream.whole = True  # where a warning is an error, nothing is lost
+        match note.get("level"):
+            case "warning":
+                warnings.warn(text, LarderWarning, stacklevel=4)
+            case "skip":
+                warnings.warn(text, SkipWarning, stacklevel=4)
+            case "alive":
+                pass
+            case _:
+                _log.info("%s", text)
+
+    def _error(self, said: dict[str, Any]) -> Exception:
+        code, text = said.get("code"), said.get("text", "")
+        if code == "ending":
+            return Lost(str(text))
+        error: Error = error_of(code, text)
+        if code != "protocol":
+            self.stream.whole = True
+        return error
+
+    def _object(self, at: int, size: int) -> dict[str, Any]:
+        try:
+            said = json.loads(bytes(self.stream.buffer[at : at + size]))
+        except ValueError as error:
+            raise ProtocolError(f"the server sent what is no JSON: {error}") from error
+        if not isinstance(said, dict):
+            raise ProtocolError("the server sent JSON that is no object")
+        return said
+
+
+class LocalConnection(Connection):
+    """A connection to the server of this machine, with a ring for each reader."""
+
+    stream: Stream
+
+    def __init__(self, connected: socket.socket, tensors: Tensors, pin: bool, copy: bool, copy_bytes: bool) -> None:
+        super().__init__(Stream(connected), tensors, copy_bytes)
+        self.ring: Ring | None = None
+        self._pin = pin
+        self._copy = copy
+
     def hello(self) -> dict[str, Any]:
         """Agree on the version of the protocol."""
         client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
@@ -64,6 +223,7 @@ class Connection:
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Open what is to be read."""
+        self.hello()
         return self._ask(_stream.OPEN, request, _stream.OPENED)
 
     def start(self, request: dict[str, Any]) -> None:
@@ -77,8 +237,7 @@ class Connection:
         except BaseException:
             self.stream.drop_descriptors()
             raise
-        self._layouts.clear()
-        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+        self._started(said)
         if again and said.get("again"):
             self.stream.drop_descriptors()
         else:
@@ -104,121 +263,27 @@ class Connection:
                 self._other(kind, at, size)
         self.stream.whole = True
 
-    def get(self, samples: list[int]) -> Iterator[Batch]:
-        """Yield each of these samples as a batch of its own."""
-        self.stream.request(_stream.GET, _json({"samples": samples}))
-        for _ in samples:
-            batch = self.take()
-            if batch is None:
-                raise ProtocolError("the server ended an epoch where samples were asked for")
-            yield batch
-        self._reply(_stream.GOT)
-
     def take(self) -> Batch | None:
-        """Return the next batch, or None at the end of an epoch.
-
-        An error of the server is raised; the reader has ended then.
-        """
-        stream = self.stream
+        """Return the next batch, or None at the end of an epoch; give back what nobody looks at."""
         if self.ring is not None:
-            stream.whole = False
+            self.stream.whole = False
             self.ring.collect()
-        while True:
-            kind, at, size = stream.receive()
-            if kind == _stream.BATCH:
-                return self._batch(at, size)
-            if kind == _stream.LAYOUT:
-                self._layout(at, size)
-            elif kind == _stream.EPOCH:
-                self.ended = self._epoch(at, size)
-                return None
-            else:
-                self._other(kind, at, size)
+        return super().take()
 
-    def _batch(self, at: int, size: int) -> Batch:
-        buffer = self.stream.buffer
-        try:
-            number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
-            layout = self._layouts[number]
-        except (struct.error, KeyError) as error:
-            raise ProtocolError(f"the server sent a batch that is not understood: {error!r}") from error
-        if size != 80 + 8 * n or layout.bytes > taken or self.ring is None:
-            raise ProtocolError("the server sent a batch that is not as its layout says")
-        memory = self.ring.look(slot, begin, taken, total)
-        batch = Batch()
-        make = layout.make
-        for name, dtype, shape, offset in layout.arrays:
-            batch[name] = make(memory, dtype, shape, offset)
-        for name, read in layout.others:
-            batch[name] = read(memory)
-        batch.epoch = epoch
-        batch.padding = padding
-        batch._prefix = self.prefix
-        batch._after = (after, position)
-        batch._numbers = bytes(buffer[at + 80 : at + size])
-        return batch
+    def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
+        if self.ring is None:
+            raise ProtocolError("the server sent a batch where there is no ring")
+        return self.ring.look(slot, begin, taken, total)
 
-    def _layout(self, at: int, size: int) -> None:
-        said = self._object(at, size)
-        number = said.get("layout")
-        if not isinstance(number, int) or not 0 <= number < 256:
-            raise ProtocolError(f"the server sent a layout numbered {number!r}")
-        self._layouts[number] = Layout(said.get("fields", []), self._tensors, self._copy_bytes)
-
-    def _epoch(self, at: int, size: int) -> tuple[int, int, int]:
-        if size != _EPOCH.size:
-            raise ProtocolError(f"the server sent the end of an epoch of {size} bytes")
-        epoch, after, position = _EPOCH.unpack_from(self.stream.buffer, at)
-        return epoch, after, position
+    def _ask_for(self, samples: list[int]) -> None:
+        if self.ring is None:
+            self.start({"window": 0})
+        self.stream.request(_stream.GET, as_json({"samples": samples}))
 
     def _ask(self, kind: int, request: dict[str, Any], reply: int) -> dict[str, Any]:
-        self.stream.request(kind, _json(request))
+        self.stream.request(kind, as_json(request))
         return self._reply(reply)
 
-    def _reply(self, wanted: int) -> dict[str, Any]:
-        while True:
-            kind, at, size = self.stream.receive()
-            if kind == wanted:
-                said = self._object(at, size)
-                self.stream.whole = True
-                return said
-            self._other(kind, at, size)
 
-    def _other(self, kind: int, at: int, size: int) -> None:
-        """Handle what may come at any time; all else is an error."""
-        if kind == _stream.ERROR:
-            raise self._error(self._object(at, size))
-        if kind != _stream.NOTE:
-            raise ProtocolError(f"the server sent {_NAMES.get(kind, kind)!s} where it may not")
-        note = self._object(at, size)
-        text = str(note.get("text", ""))
-        self.stream.whole = True  # where a warning is an error, nothing is lost
-        match note.get("level"):
-            case "warning":
-                warnings.warn(text, LarderWarning, stacklevel=4)
-            case "skip":
-                warnings.warn(text, SkipWarning, stacklevel=4)
-            case _:
-                _log.info("%s", text)
-
-    def _error(self, said: dict[str, Any]) -> Exception:
-        code, text = said.get("code"), said.get("text", "")
-        if code == "ending":
-            return Lost(str(text))
-        error: Error = error_of(code, text)
-        if code != "protocol":
-            self.stream.whole = True
-        return error
-
-    def _object(self, at: int, size: int) -> dict[str, Any]:
-        try:
-            said = json.loads(bytes(self.stream.buffer[at : at + size]))
-        except ValueError as error:
-            raise ProtocolError(f"the server sent what is no JSON: {error}") from error
-        if not isinstance(said, dict):
-            raise ProtocolError("the server sent JSON that is no object")
-        return said
-
-
-def _json(request: dict[str, Any]) -> bytes:
+def as_json(request: dict[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

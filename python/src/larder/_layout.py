@@ -68,6 +68,9 @@ def _torch() -> tuple[Callable[[str], Any], Make]:
         count = math.prod(shape)
         if count == 0:
             return torch.empty(shape, dtype=dtype)
+        owner = getattr(memory, "tensor", None)
+        if owner is not None:  # of which torch then knows who copies
+            return owner[offset : offset + count * dtype.itemsize].view(dtype).view(shape)
         return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
 
     return dtype, array

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from . import _numbers, field
 from .errors import RequestError
+
+if TYPE_CHECKING:
+    from ._remote import Remote
 
 
 @runtime_checkable
@@ -24,10 +27,17 @@ Subset = range | Sequence[int]
 NodesArgument = Mapping[str, float] | Sequence[str]
 
 
-def flow_request(flow: FlowArgument, variables: Mapping[str, Any] | None, profile: str | None) -> dict[str, Any]:
-    """Return the members that say which flow it is, with absolute paths."""
+def flow_request(
+    flow: FlowArgument,
+    variables: Mapping[str, Any] | None,
+    profile: str | None,
+    remote: Remote | None = None,
+) -> dict[str, Any]:
+    """Return the members that say which flow it is, with absolute paths, or the path that a server knows it by."""
     said: dict[str, Any]
-    if isinstance(flow, (str, os.PathLike)):
+    if remote is not None:
+        said = {"flow": {"file": remote.flow}}
+    elif isinstance(flow, (str, os.PathLike)):
         said = {"flow": {"file": os.path.abspath(os.fspath(flow))}}
     elif isinstance(flow, Flow):
         said = {"flow": {"text": flow.to_yaml(), "dir": os.getcwd()}}

@@ -21,6 +21,22 @@ def available() -> bool:
     return bool(torch.cuda.is_available())
 
 
+def room(size: int) -> Any:
+    """Return memory of so many bytes that a GPU copies from by itself.
+
+    It is torch's, which knows when copies from it have ended.
+    """
+    import torch
+
+    if size == 0:
+        return bytearray()
+    tensor = torch.empty(size, dtype=torch.uint8, pin_memory=True)
+    kind: Any = type("Room", (ctypes.Array,), {"_type_": ctypes.c_char, "_length_": size})
+    made = kind.from_address(tensor.data_ptr())
+    made.tensor = tensor  # which lives as long as somebody looks at either
+    return made
+
+
 class Mapping(mmap.mmap):
     """A mapping that is unregistered, if it was registered, when nobody looks at it."""
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 from . import _pin, _ranks, _server
-from ._connection import Connection
+from ._connection import Connection, LocalConnection
 from ._layout import Tensors
 from ._stream import Lost
 from .errors import Error, ServerError
+
+if TYPE_CHECKING:
+    from ._remote import Remote
 
 TRIES = 3
 """How often in a row a connection may be lost before that is an error."""
@@ -42,6 +46,7 @@ class Session:
         tensors: str | None,
         pin: bool = False,
         copy: bool = False,
+        remote: Remote | None = None,
     ) -> None:
         self.cache = None if cache is None else os.path.abspath(os.fspath(cache))
         self.request = request
@@ -53,6 +58,7 @@ class Session:
         self._copy = copy
         self._losses = 0
         self._address: _server.Address | None = None
+        self._remote = remote
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"connection": None, "_address": None, "_losses": 0}
@@ -73,16 +79,23 @@ class Session:
                 raise
 
     def _open(self) -> Connection:
-        self._address = _server.address(self.cache)
         in_worker = _ranks.worker() is not None
         pin = self._pin and not in_worker and _pin.available()
         tensors = Tensors(self._tensors)
-        connected = _server.connect(self._address, meanwhile=tensors.load)
-        # What workers make is pickled, which views of memory cannot be.
-        self.connection = Connection(connected, tensors, pin, self._copy, in_worker or self._copy)
-        self.connection.hello()
-        self.opened = self.connection.open(self.request)
-        return self.connection
+        copy = in_worker or self._copy  # what workers make is pickled, which views of memory cannot be
+        connection: Connection
+        if self._remote is not None:
+            from ._remoteconnection import RemoteConnection
+
+            connection = RemoteConnection(self._remote, str(self.opened.get("id", "")), tensors, pin, copy)
+        else:
+            self._address = _server.address(self.cache)
+            connection = LocalConnection(
+                _server.connect(self._address, meanwhile=tensors.load), tensors, pin, self._copy, copy
+            )
+        self.connection = connection
+        self.opened = connection.open(self.request)
+        return connection
 
     def lost(self, error: Lost) -> None:
         """Forget a connection that was lost; raise if that happens again and again."""
@@ -91,10 +104,22 @@ class Session:
         if ours:
             return
         self._losses += 1
-        if self._losses > TRIES:
-            losses, self._losses = self._losses, 0
-            words = self._address.last_words() if self._address else ""
-            raise ServerError(f"the server was lost {losses} times in a row ({error}); {words}") from error
+        losses = self._losses
+        if losses > self._tries():
+            self._losses = 0
+            raise ServerError(f"the server was lost {losses} times in a row ({error}); {self._words()}") from error
+        if self._remote is not None:
+            time.sleep(self._remote.pause(losses))
+
+    def _tries(self) -> int:
+        if self._remote is None:
+            return TRIES
+        return self._remote.tries(known=bool(self.opened))
+
+    def _words(self) -> str:
+        if self._remote is not None:
+            return f"does larder serve --listen run at {self._remote.name}?"
+        return self._address.last_words() if self._address else ""
 
     def found(self) -> None:
         """Note that the connection serves its purpose."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, overload
 
 from . import _options, _session
-from ._connection import Connection
 from ._options import FlowArgument
 from ._session import Session
 from ._stream import Lost
+from ._url import CertificateArgument, TokenArgument, remote_of
 from .batch import Batch
 from .errors import Error
 from .field import FieldsArgument
@@ -27,7 +27,8 @@ class Dataset:
     gets by pickling or fork has a connection of its own.
 
     Args:
-        flow: the path of a flow file, or an object with a method `to_yaml`.
+        flow: the path of a flow file, an object with a method `to_yaml`, or the URL of a
+            flow of another machine: "https://HOST:PORT/FLOW.yaml".
         node: the node that is read.
         fields: what is in a sample, as of `Loader`; all items without it.
         tensors: "numpy", "torch", or None for plain memoryviews; "auto" is NumPy where
@@ -35,6 +36,7 @@ class Dataset:
         set: values of the flow's variables.
         profile: the flow's profile.
         cache: the cache folder; LARDER_CACHE or the user's usual one without it.
+        token, ca, certificate, cleartext: as of `Loader`, with a URL.
     """
 
     def __init__(
@@ -47,16 +49,22 @@ class Dataset:
         set: Mapping[str, Any] | None = None,
         profile: str | None = None,
         cache: str | os.PathLike[str] | None = None,
+        token: TokenArgument | None = None,
+        ca: str | os.PathLike[str] | None = None,
+        certificate: CertificateArgument | None = None,
+        cleartext: bool = False,
     ) -> None:
+        here = {"set": set, "profile": profile, "cache": cache}
+        remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         request: dict[str, Any] = {
-            **_options.flow_request(flow, set, profile),
+            **_options.flow_request(flow, set, profile, remote),
             "parts": _options.parts_request(_options.node_of(flow, node, None), None),
             "batch": {"size": 1},
         }
         said = _options.fields_request(fields)
         if said is not None:
             request["fields"] = said
-        self._session = Session(cache, request, _session.tensors_of(tensors, False), copy=True)
+        self._session = Session(cache, request, _session.tensors_of(tensors, False), copy=True, remote=remote)
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -99,16 +107,9 @@ class Dataset:
                     raise
 
     def _get(self, numbers: list[int]) -> list[dict[str, Any]]:
-        connection = self._with_ring()
-        samples = [_sample(batch) for batch in connection.get(numbers)]
+        samples = [_sample(batch) for batch in self._session.connected().get(numbers)]
         self._session.found()
         return samples
-
-    def _with_ring(self) -> Connection:
-        connection = self._session.connected()
-        if connection.ring is None:
-            connection.start({"window": 0})
-        return connection
 
     def _locked(self) -> threading.Lock:
         """Return the lock; in a forked child a new one, as somebody may hold the parent's."""

@@ -13,6 +13,7 @@ from ._connection import Connection
 from ._options import FlowArgument, NodesArgument, Subset
 from ._session import Session
 from ._stream import Lost
+from ._url import CertificateArgument, TokenArgument, remote_of
 from .batch import Batch, base36, state_text
 from .errors import DataError, Error, ProtocolError, StateError
 from .field import FieldsArgument
@@ -45,7 +46,9 @@ class Loader:
     fork, goes on by itself, from the same place.
 
     Args:
-        flow: the path of a flow file, or an object with a method `to_yaml`.
+        flow: the path of a flow file, an object with a method `to_yaml`, or the URL of a
+            flow of another machine: "https://HOST:PORT/FLOW.yaml", FLOW.yaml being one in
+            the folder of flows of its server.
         node: the node that is read.
         nodes: several, as a list, one after another, or with weights, as a dict: a mixture.
         batch_size: how many samples a batch has at most, or how many rows with `pack`;
@@ -83,7 +86,16 @@ class Loader:
         round: what the last round of an epoch is where it has fewer batches than there
             are ranks: "pad", "drop" or "uneven".
         window: how many batches are on their way or in use at most, 2 at least; 16.
-        ring: how many bytes these take at most; 256 MiB.
+        ring: how many bytes these take at most; 256 MiB. Of another machine the two
+            bound what was received and not handed out yet.
+        token: with a URL, what the server wants to be shown: a text, or the path (a
+            `pathlib.Path`) of a file with it; LARDER_TOKEN without it. A text stays in
+            this process: what is pickled has it not.
+        ca: with a URL, the file of the authority that signed the server's certificate, or
+            a folder of such; those of the system without it.
+        certificate: with a URL, the client's own certificate with its key, a file, or the
+            two in two files.
+        cleartext: let a URL be http:// and name another machine than this one.
     """
 
     _own: type[Loader]
@@ -128,10 +140,16 @@ class Loader:
         round: Literal["pad", "drop", "uneven"] = "pad",
         window: int | None = None,
         ring: int | None = None,
+        token: TokenArgument | None = None,
+        ca: str | os.PathLike[str] | None = None,
+        certificate: CertificateArgument | None = None,
+        cleartext: bool = False,
     ) -> None:
+        here = {"set": set, "profile": profile, "cache": cache}
+        remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         named = _options.node_of(flow, node, nodes)
         request: dict[str, Any] = {
-            **_options.flow_request(flow, set, profile),
+            **_options.flow_request(flow, set, profile, remote),
             "parts": _options.parts_request(named, subset),
             "seed": _numbers.whole("seed", seed, 0, 2**64 - 1),
             "round": round,
@@ -156,7 +174,7 @@ class Loader:
             "skip": _numbers.whole("skip", skip) or None,
         }
         request |= {name: value for name, value in said.items() if value is not None}
-        self._session = Session(cache, request, _session.tensors_of(tensors, pin_memory), pin_memory)
+        self._session = Session(cache, request, _session.tensors_of(tensors, pin_memory), pin_memory, remote=remote)
         self._round = round
         self._given = rank, ranks
         _ranks.here(rank, ranks)  # half an answer is refused here
