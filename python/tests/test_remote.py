@@ -469,13 +469,13 @@ def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupt)
 def arm():
-    signal.setitimer(signal.ITIMER_REAL, 0.005 + chance.random() * 0.05)
+    signal.setitimer(signal.ITIMER_REAL, 0.001 + chance.random() * 0.03)
 def disarm():
     signal.setitimer(signal.ITIMER_REAL, 0)
 loader = larder.Loader(sys.argv[1], "rows", ca=sys.argv[2], batch_size=1, window=4, fields=["n"])
-seen, times, epochs = [], 0, 200
+seen, times = [], 0
 batches, batch = iter(loader), None
-while loader.epoch < epochs:
+while times < 30:
     try:
         arm()
         for batch in batches:
@@ -487,12 +487,11 @@ while loader.epoch < epochs:
         if batch is not None and seen[-1:] != [(batch.epoch, batch.samples[0])]:
             seen.append((batch.epoch, batch.samples[0]))
 disarm()
-print(times, seen == [(e, n) for e in range(epochs) for n in range(50)])
+print(len(seen), seen == [(k // 50, k % 50) for k in range(len(seen))])
 """
     status, out, errors = run(code, f"https://127.0.0.1:{server.port}/flow.yaml", server.folder / "ca.pem")
     assert status == 0, errors
     assert out.endswith(b" True\n"), (out, errors)
-    assert int(out.split()[0]) > 0
 
 
 # Arrow
@@ -546,3 +545,41 @@ def test_arrow(server: far.Server) -> None:
         arrow(server, token="another token, of some length")
     with refused.value:
         assert refused.value.code == 401
+
+
+# Torch
+
+
+def test_memory_for_gpus_is_that_of_torch(loader: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    empty = torch.empty
+    asked: list[Any] = []
+
+    def unpinned(*args: Any, pin_memory: bool = False, **options: Any) -> Any:  # there may be no GPU
+        asked.append((args, pin_memory))
+        return empty(*args, **options)
+
+    monkeypatch.setattr(torch, "empty", unpinned)
+    monkeypatch.setattr("larder._pin.available", lambda: True)
+    with loader(fields={"x": None, "n": None, "text": None, "seq": "list"}, pin_memory=True) as batches:
+        kept = list(batches)
+    assert all(pinned for _, pinned in asked)
+    for k, batch in enumerate(kept):
+        i = list(range(4 * k, min(4 * k + 4, N)))
+        assert (batch["n"].tolist(), batch["x"][:, 1].tolist()) == (i, [2 * n for n in i])
+        assert [part.tolist() for part in batch["seq"]] == [list(range(1 + n % 7)) for n in i]
+        assert batch["text"] == [f"é{n}" for n in i]
+        assert batch["n"].untyped_storage().data_ptr() == batch["x"].untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_share_the_batches(loader: Make, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setenv("LARDER_TOKEN", far.TOKEN)
+    batches = loader(fields=["n"], tensors="torch", token=None)
+    workers = torch.utils.data.DataLoader(
+        batches, batch_size=None, num_workers=2, persistent_workers=True, multiprocessing_context=method
+    )
+    for _ in range(2):
+        assert [int(n) for batch in workers for n in batch["n"]] == list(range(N))
+    del workers
