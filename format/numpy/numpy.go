@@ -169,6 +169,7 @@ type column struct {
 	data       []byte // of an array in memory
 
 	file    *os.File // of one that is not
+	view    *view    // of the file, or nil
 	stat    key.FileStat
 	checked atomic.Int64 // when it was last seen to be so, since the program began
 	offset  int64
@@ -188,6 +189,9 @@ func openColumn(path string) (*column, error) {
 	if err != nil {
 		_ = f.Close()
 		return nil, err
+	}
+	if c.view = viewOf(f, c.stat.Size); c.view != nil {
+		runtime.AddCleanup(c, (*view).close, c.view)
 	}
 	runtime.AddCleanup(c, func(f *os.File) { _ = f.Close() }, f)
 	return c, nil
@@ -219,12 +223,24 @@ func readColumn(path string, f *os.File) (*column, error) {
 	return c, nil
 }
 
+// read reads what lies at a place of the file.
+func (c *column) read(dst []byte, at int64, now time.Duration) error {
+	if c.view != nil {
+		done, err := c.view.read(dst, at, now)
+		runtime.KeepAlive(c) // or its view would be closed meanwhile
+		if done {
+			return err
+		}
+	}
+	_, err := c.file.ReadAt(dst, at)
+	return err
+}
+
 // checkEvery is after how long it is looked whether a file is as it was.
 const checkEvery = 100 * time.Microsecond
 
 // check looks whether the file is as it was, unless that was done just before.
-func (c *column) check() error {
-	now := time.Since(began)
+func (c *column) check(now time.Duration) error {
 	if last := c.checked.Load(); last != 0 && now-time.Duration(last) < checkEvery {
 		return nil
 	}

@@ -3,6 +3,7 @@ package numpy
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
@@ -31,8 +32,12 @@ func (r *row) ReadArray(dst []byte) error {
 		copy(dst, r.data[at:][:r.size])
 		return nil
 	}
-	_, err := r.file.ReadAt(dst, r.offset+at)
-	if changed := r.check(); changed != nil {
+	now := time.Since(began)
+	err := r.read(dst, r.offset+at, now)
+	if err != nil {
+		r.checked.Store(0) // it may be for a change just now
+	}
+	if changed := r.check(now); changed != nil {
 		err = changed // also of what could not be read for that
 	}
 	if err != nil {

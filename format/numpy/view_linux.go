@@ -1,0 +1,57 @@
+package numpy
+
+import (
+	"math"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// viewOf maps a file of so many bytes, if there is room for that and the system says
+// what it has in memory of it: of files that others own and only they may write it does
+// not.
+func viewOf(f *os.File, bytes int64) *view {
+	if bytes == 0 || bytes > min(mostMapped, math.MaxInt/8) || !tells(f) {
+		return nil
+	}
+	if mapped.Add(bytes) <= mostMapped {
+		if data, err := unix.Mmap(int(f.Fd()), 0, int(bytes), unix.PROT_READ, unix.MAP_SHARED); err == nil {
+			return newView(data)
+		}
+	}
+	mapped.Add(-bytes)
+	return nil
+}
+
+// tells reports whether the system says what it has in memory of a file.
+func tells(f *os.File) bool {
+	var s unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &s) != nil {
+		return false
+	}
+	return int(s.Uid) == os.Geteuid() || unix.Access(f.Name(), unix.W_OK) == nil
+}
+
+// close ends the mapping. Nobody may read of it any more.
+func (v *view) close() {
+	mapped.Add(-int64(len(v.data)))
+	_ = unix.Munmap(v.data)
+}
+
+// inMemory reports whether all pages of a chunk are in memory, and enters them into the
+// tables of this program if they are, which takes less than a fault for each.
+func inMemory(chunk []byte) bool {
+	pages := make([]byte, (len(chunk)+os.Getpagesize()-1)/os.Getpagesize())
+	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(chunk))), uintptr(len(chunk)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
+	if errno != 0 {
+		return false
+	}
+	for _, p := range pages {
+		if p&1 == 0 {
+			return false
+		}
+	}
+	_ = unix.Madvise(chunk, unix.MADV_POPULATE_READ) // older systems do not know it
+	return true
+}
