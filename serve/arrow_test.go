@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func arrowRows(t *testing.T, h *httptest.Server, n int) {
 		for i := range seq {
 			seq[i] = 10*k + i
 		}
-		row, err := json.Marshal(map[string]any{"n": k, "x": []int{k, 2 * k}, "seq": seq, "text": fmt.Sprintf("é%d", k), "doc": map[string]any{"k": k}, "even": k%2 == 0})
+		row, err := json.Marshal(map[string]any{"n": k, "x": []int{k, 2 * k}, "seq": seq, "text": fmt.Sprintf("é%d", k), "doc": map[string]any{"k": k}, "even": k%2 == 0, "grid": slices.Repeat([][]int{{k, -k}}, 1+k%2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,8 @@ func columnsOf(t *testing.T, body io.Reader) (types map[string]string, columns m
 	defer r.Release()
 	types, columns = map[string]string{}, map[string][]string{}
 	for _, f := range r.Schema().Fields() {
-		types[f.Name] = f.Type.String()
+		extension, _ := f.Metadata.GetValue("ARROW:extension:name")
+		types[f.Name] = f.Type.String() + extension
 	}
 	for r.Next() {
 		b := r.RecordBatch()
@@ -95,7 +97,7 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 		map[string]any{"item": "n", "dtype": "int64"}, map[string]any{"item": "n", "name": "small", "dtype": "uint8"},
 		map[string]any{"item": "x", "dtype": "float32", "scale": 0.5},
 		map[string]any{"item": "seq", "name": "padded", "as": "pad", "dtype": "int32"}, map[string]any{"item": "seq", "name": "list", "as": "list"},
-		map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
+		map[string]any{"item": "grid", "as": "list"}, map[string]any{"item": "grid", "name": "grids", "as": "pad", "dims": 2}, map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
 	}})
 	status, kind, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
 	if status != http.StatusOK || kind != arrowType {
@@ -104,12 +106,14 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 	types, columns, metadata := columnsOf(t, reply)
 	for name, want := range map[string][]string{
 		"n": {"int64", "[0,1]", "[2]"}, "small": {"uint8", "[0,1]", "[2]"},
-		"x":      {"fixed_size_list<item: float32>[2]", "[[0,0],[0.5,1]]", "[[1,2]]"},
+		"x":      {"fixed_size_list<item: float32>[2]arrow.fixed_shape_tensor", "[[0,0],[0.5,1]]", "[[1,2]]"},
 		"padded": {"list<item: int32>", "[[0,0],[10,11]]", "[[20,21,22]]"}, "padded_lengths": {"int64", "[1,2]", "[3]"},
-		"list": {"list<item: int64>", "[[0],[10,11]]", "[[20,21,22]]"},
+		"list":  {"list<item: int64>", "[[0],[10,11]]", "[[20,21,22]]"},
+		"grid":  {"arrow.variable_shape_tensor", `[{"data":[0,0],"shape":[1,2]},{"data":[1,-1,1,-1],"shape":[2,2]}]`, `[{"data":[2,-2],"shape":[1,2]}]`},
+		"grids": {"arrow.variable_shape_tensor", `[{"data":[0,0,0,0],"shape":[2,2]},{"data":[1,-1,1,-1],"shape":[2,2]}]`, `[{"data":[2,-2],"shape":[1,2]}]`}, "grids_lengths": {"fixed_size_list<item: int64>[2]", "[[1,2],[2,2]]", "[[1,2]]"},
 		"even": {"bool", "[true,false]", "[true]"},
 		"text": {"utf8", `["é0","é1"]`, `["é2"]`}, "bytes": {"binary", `["IsOpMCI=","IsOpMSI="]`, `["IsOpMiI="]`},
-		"doc": {"utf8", `["{\"k\":0}","{\"k\":1}"]`, `["{\"k\":2}"]`},
+		"doc": {"utf8arrow.json", `["{\"k\":0}","{\"k\":1}"]`, `["{\"k\":2}"]`},
 	} {
 		got := append([]string{types[name]}, columns[name]...)
 		if !strings.Contains(got[0], want[0]) || strings.Join(got[1:], " ") != strings.Join(want[1:], " ") {
