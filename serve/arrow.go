@@ -167,7 +167,7 @@ func (c *columns) elements(b *loader.Block) (*arrowipc.Column, error) {
 	case array.Float16, array.Float32, array.Float64:
 		to.Kind = arrowipc.Float
 	default:
-		return nil, fmt.Errorf("Arrow has no %v; give it another dtype", b.DType)
+		return nil, fmt.Errorf("there is no %v in Arrow; give it another dtype", b.DType)
 	}
 	return to, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func arrowRows(t *testing.T, h *httptest.Server, n int) {
 		for i := range seq {
 			seq[i] = 10*k + i
 		}
-		row, err := json.Marshal(map[string]any{"n": k, "x": []int{k, 2 * k}, "seq": seq, "text": fmt.Sprintf("é%d", k), "doc": map[string]any{"k": k}, "even": k%2 == 0})
+		row, err := json.Marshal(map[string]any{"n": k, "x": []int{k, 2 * k}, "seq": seq, "text": fmt.Sprintf("é%d", k), "doc": map[string]any{"k": k}, "even": k%2 == 0, "grid": slices.Repeat([][]int{{k, -k}}, 1+k%2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func arrowRows(t *testing.T, h *httptest.Server, n int) {
 	}
 }
 
-func postArrow(t *testing.T, h *httptest.Server, path string, body any) *http.Response {
+func postArrow(t *testing.T, h *httptest.Server, path string, body any) (status int, kind string, reply io.Reader) {
 	t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -53,7 +54,7 @@ func postArrow(t *testing.T, h *httptest.Server, path string, body any) *http.Re
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return res.StatusCode, res.Header.Get("Content-Type"), res.Body
 }
 
 // columnsOf returns the columns of record batches, each as JSON, and their metadata.
@@ -66,7 +67,8 @@ func columnsOf(t *testing.T, body io.Reader) (types map[string]string, columns m
 	defer r.Release()
 	types, columns = map[string]string{}, map[string][]string{}
 	for _, f := range r.Schema().Fields() {
-		types[f.Name] = f.Type.String()
+		extension, _ := f.Metadata.GetValue("ARROW:extension:name")
+		types[f.Name] = f.Type.String() + extension
 	}
 	for r.Next() {
 		b := r.RecordBatch()
@@ -95,21 +97,23 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 		map[string]any{"item": "n", "dtype": "int64"}, map[string]any{"item": "n", "name": "small", "dtype": "uint8"},
 		map[string]any{"item": "x", "dtype": "float32", "scale": 0.5},
 		map[string]any{"item": "seq", "name": "padded", "as": "pad", "dtype": "int32"}, map[string]any{"item": "seq", "name": "list", "as": "list"},
-		map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
+		map[string]any{"item": "grid", "as": "list"}, map[string]any{"item": "grid", "name": "grids", "as": "pad", "dims": 2}, map[string]any{"item": "even"}, map[string]any{"item": "text"}, map[string]any{"item": "text", "name": "bytes", "as": "bytes"}, map[string]any{"item": "doc", "as": "json"},
 	}})
-	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
-	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != arrowType {
-		t.Fatal(res.Status, res.Header)
+	status, kind, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	if status != http.StatusOK || kind != arrowType {
+		t.Fatal(status, kind)
 	}
-	types, columns, metadata := columnsOf(t, res.Body)
+	types, columns, metadata := columnsOf(t, reply)
 	for name, want := range map[string][]string{
 		"n": {"int64", "[0,1]", "[2]"}, "small": {"uint8", "[0,1]", "[2]"},
-		"x":      {"fixed_size_list<item: float32>[2]", "[[0,0],[0.5,1]]", "[[1,2]]"},
+		"x":      {"fixed_size_list<item: float32>[2]arrow.fixed_shape_tensor", "[[0,0],[0.5,1]]", "[[1,2]]"},
 		"padded": {"list<item: int32>", "[[0,0],[10,11]]", "[[20,21,22]]"}, "padded_lengths": {"int64", "[1,2]", "[3]"},
-		"list": {"list<item: int64>", "[[0],[10,11]]", "[[20,21,22]]"},
+		"list":  {"list<item: int64>", "[[0],[10,11]]", "[[20,21,22]]"},
+		"grid":  {"arrow.variable_shape_tensor", `[{"data":[0,0],"shape":[1,2]},{"data":[1,-1,1,-1],"shape":[2,2]}]`, `[{"data":[2,-2],"shape":[1,2]}]`},
+		"grids": {"arrow.variable_shape_tensor", `[{"data":[0,0,0,0],"shape":[2,2]},{"data":[1,-1,1,-1],"shape":[2,2]}]`, `[{"data":[2,-2],"shape":[1,2]}]`}, "grids_lengths": {"fixed_size_list<item: int64>[2]", "[[1,2],[2,2]]", "[[1,2]]"},
 		"even": {"bool", "[true,false]", "[true]"},
 		"text": {"utf8", `["é0","é1"]`, `["é2"]`}, "bytes": {"binary", `["IsOpMCI=","IsOpMSI="]`, `["IsOpMiI="]`},
-		"doc": {"utf8", `["{\"k\":0}","{\"k\":1}"]`, `["{\"k\":2}"]`},
+		"doc": {"utf8arrow.json", `["{\"k\":0}","{\"k\":1}"]`, `["{\"k\":2}"]`},
 	} {
 		got := append([]string{types[name]}, columns[name]...)
 		if !strings.Contains(got[0], want[0]) || strings.Join(got[1:], " ") != strings.Join(want[1:], " ") {
@@ -120,12 +124,12 @@ func TestArrowHasWhatBatchesHave(t *testing.T) {
 		t.Fatalf("metadata %v", metadata)
 	}
 	// It goes on from the state after the first batch.
-	res = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1, "from": metadata[0]["larder.state"]}})
-	if _, columns, _ := columnsOf(t, res.Body); strings.Join(columns["n"], " ") != "[2]" {
+	_, _, reply = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1, "from": metadata[0]["larder.state"]}})
+	if _, columns, _ := columnsOf(t, reply); strings.Join(columns["n"], " ") != "[2]" {
 		t.Errorf("after the first batch: %v", columns["n"])
 	}
-	res = postArrow(t, h, "/v1/samples", map[string]any{"open": open, "samples": []int{2, 0}})
-	if _, columns, _ := columnsOf(t, res.Body); strings.Join(columns["n"], " ") != "[2] [0]" {
+	_, _, reply = postArrow(t, h, "/v1/samples", map[string]any{"open": open, "samples": []int{2, 0}})
+	if _, columns, _ := columnsOf(t, reply); strings.Join(columns["n"], " ") != "[2] [0]" {
 		t.Errorf("samples: %v", columns["n"])
 	}
 }
@@ -134,8 +138,8 @@ func TestArrowOfPackedRows(t *testing.T) {
 	h := remoteFor(t, 0, testToken)
 	arrowRows(t, h, 4)
 	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 2, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "as": "packed"}}})
-	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
-	_, columns, _ := columnsOf(t, res.Body)
+	_, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	_, columns, _ := columnsOf(t, reply)
 	want := "map[seq:[[[0,10,11,30],[20,21,22,0]]] seq_lengths:[[[1,2,1],[3]]] seq_offsets:[[[0,1,3],[0]]]]"
 	if got := fmt.Sprint(columns); got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -157,16 +161,16 @@ func TestArrowFails(t *testing.T) {
 		{with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "as": "stack"}}}), nil, http.StatusInternalServerError, `"data"`},
 		{remoteOpen("flow.yaml"), map[string]any{"from": "1.AAAAAAAAAAAAAAAAAAAA.0.0.0"}, http.StatusConflict, `"state"`},
 	} {
-		res := postArrow(t, h, "/v1/batches", map[string]any{"open": c.open, "start": c.start})
-		text, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != c.status || !strings.Contains(string(text), c.text) {
-			t.Errorf("%s: %s: %v", res.Status, text, err)
+		status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": c.open, "start": c.start})
+		text, err := io.ReadAll(reply)
+		if err != nil || status != c.status || !strings.Contains(string(text), c.text) {
+			t.Errorf("%d: %s: %v", status, text, err)
 		}
 	}
 	// The first batch has lists of one length, the second ones of another.
 	open := with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1}, "fields": []any{map[string]any{"item": "seq"}}})
-	res := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
-	if text, err := io.ReadAll(res.Body); err == nil || res.StatusCode != http.StatusOK || len(text) == 0 {
-		t.Errorf("%s: %q: %v", res.Status, text, err)
+	status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	if text, err := io.ReadAll(reply); err == nil || status != http.StatusOK || len(text) == 0 {
+		t.Errorf("%d: %q: %v", status, text, err)
 	}
 }

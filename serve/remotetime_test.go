@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -36,7 +37,7 @@ func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
 // slowly starts to read, without end, over a connection that has no room.
-func slowly(t *testing.T) (s *Server, body io.Reader, end func()) {
+func slowly(t *testing.T) (s *Server, body io.Reader) {
 	t.Helper()
 	ld, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
@@ -58,15 +59,15 @@ func slowly(t *testing.T) (s *Server, body io.Reader, end func()) {
 	ours, theirs := net.Pipe()
 	listener <- theirs
 	text, _ := json.Marshal(map[string]any{"open": remoteOpen("flow.yaml"), "start": map[string]any{}})
-	req := httptest.NewRequest(http.MethodPost, "/v1/batches", bytes.NewReader(text))
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/batches", bytes.NewReader(text))
 	req.Header.Set("Authorization", "Bearer "+testToken)
-	transport := &http.Transport{Dial: func(string, string) (net.Conn, error) { return ours, nil }}
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return ours, nil }}
 	req.RequestURI, req.URL.Scheme, req.URL.Host = "", "http", "server"
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, res.Body, func() {
+	t.Cleanup(func() {
 		_ = res.Body.Close()
 		_ = ours.Close()
 		_ = h.Close()
@@ -78,7 +79,8 @@ func slowly(t *testing.T) (s *Server, body io.Reader, end func()) {
 		if err := ld.Close(); err != nil {
 			t.Error(err)
 		}
-	}
+	})
+	return s, res.Body
 }
 
 func until(t *testing.T, body io.Reader, k kind) frame {
@@ -97,8 +99,7 @@ func until(t *testing.T, body io.Reader, k kind) frame {
 // A client that takes nothing holds up the server, which has only made ahead what it may.
 func TestASlowClientHoldsUpTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, body, end := slowly(t)
-		defer end()
+		s, body := slowly(t)
 		until(t, body, kindStarted)
 		handed := func() int64 {
 			synctest.Wait()
@@ -128,8 +129,7 @@ func TestASlowClientHoldsUpTheServer(t *testing.T) {
 // How long a reply takes is bounded by nothing that bounds its request.
 func TestAReplyOutlastsTheTimeOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, body, end := slowly(t)
-		defer end()
+		_, body := slowly(t)
 		for range 5 {
 			until(t, body, kindData)
 			<-time.After(time.Minute)
