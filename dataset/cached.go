@@ -114,6 +114,9 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	for f := range s.Fields() {
 		f.Item.watch(w)
 	}
+	for _, m := range s.Makings() { // what it makes is held, and what it reads need not be
+		m.leave()
+	}
 	return w, bytes.Load() // what had been read before counts from the start
 }
 

@@ -81,12 +81,40 @@ func exact(ext string, v any) bool {
 	case "npy":
 		_, ok := v.(*array.Array)
 		return ok
+	case "png":
+		return exactImage(v)
 	case codec.Raw.Name:
 		_, ok := v.([]byte)
 		return ok
 	default:
 		return false
 	}
+}
+
+// exactImage reports whether v is an image that comes back from PNG with its type and
+// with every byte.
+func exactImage(v any) bool {
+	switch img := v.(type) {
+	case *image.Gray:
+		return tight(img.Rect, img.Stride, len(img.Pix), 1)
+	case *image.NRGBA:
+		return tight(img.Rect, img.Stride, len(img.Pix), 4)
+	case *image.RGBA:
+		return tight(img.Rect, img.Stride, len(img.Pix), 4) && img.Opaque()
+	}
+	return false
+}
+
+// tight reports whether pixels lie as decoders leave them, of an image that they read
+// whatever it has in it.
+func tight(r image.Rectangle, stride, bytes, pixel int) bool {
+	const most = 1 << 24 // what has more pixels shows whether it can be read back
+	w, h := r.Dx(), r.Dy()
+	if r.Min != (image.Point{}) || w <= 0 || h <= 0 || w > most/h || stride != pixel*w || bytes != stride*h {
+		return false
+	}
+	limit := codec.MaxPixels.Load()
+	return limit == 0 || int64(w*h) <= limit
 }
 
 // plain reports whether v is made of the very types that documents decode to.

@@ -213,6 +213,15 @@ func (it *Item) forget() {
 	}
 }
 
+// drop lets go of a value that nobody holds, however small.
+func (it *Item) drop() {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.read && !it.held {
+		it.value, it.read = nil, false
+	}
+}
+
 // valuer is an origin that may have the value at hand, equal to what its bytes
 // would decode to.
 type valuer interface {

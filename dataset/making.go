@@ -28,6 +28,7 @@ type Making struct {
 
 	turn   turn // held by whoever looks at or changes what follows
 	keep   bool
+	lean   bool // what it read is let go of: a cache holds what it made
 	kept   bool
 	cost   time.Duration // of the computation, once kept
 	action *key.Action
@@ -182,8 +183,40 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 	} else {
 		m.out, err = m.run(ctx)
 	}
-	m.done = err == nil
+	if m.done = err == nil; m.done && m.lean {
+		m.letGo()
+	}
 	return m.out, err
+}
+
+// leave has what the execution read let go of when it is done, and so on for what made
+// that, unless what it read is held by others.
+func (m *Making) leave() {
+	if !m.turn.tryTake() {
+		return // somebody is at it, who holds it in any case
+	}
+	m.lean = true
+	m.unlock()
+	for _, before := range m.in.Makings() {
+		before.leave()
+	}
+}
+
+// letGo lets go of the values that were read and not passed on. Whoever asks for them
+// again has them read again. The turn is held.
+func (m *Making) letGo() {
+	for in := range m.in.Fields() {
+		if slices.ContainsFunc(m.out.fields, func(f Field) bool { return f.Item == in.Item }) {
+			continue
+		}
+		in.Item.drop()
+		if before, ok := MakingOf(in.Item); ok && !slices.Contains(m.out.Makings(), before) && before.turn.tryTake() {
+			if !before.keep {
+				before.done, before.out = false, Sample{}
+			}
+			before.unlock()
+		}
+	}
 }
 
 // recall gets the result from the larder, running the maker if it is not
