@@ -148,3 +148,43 @@ func TestExactImagesComeBack(t *testing.T) {
 		t.Error("an image of more pixels than are read is taken for what comes back")
 	}
 }
+
+// So it is with makers that make several samples at once.
+func TestCachesHoldWhatWasMadeTogether(t *testing.T) {
+	m, err := NewMaker(MakerFunc{
+		Name: "together", Code: key.Version("1"), In: []string{"image"}, Out: []string{"image"}, Batch: 2,
+		Together: func(ctx context.Context, all []Sample) ([]Sample, error) {
+			out := make([]Sample, len(all))
+			for i, s := range all {
+				if _, err := s.Value(ctx, "image"); err != nil {
+					t.Error(err)
+				}
+				out[i] = NewSample(Field{Key: "image", Item: NewItem("png", image.NewGray(image.Rect(0, 0, 1, 1)))})
+			}
+			return out, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var items []*Item
+	var all []Sample
+	for range 2 {
+		item, _ := countedItem(t)
+		items, all = append(items, item), append(all, NewSample(Field{Key: "image", Item: item}))
+	}
+	ds := cachedOf(t, Map(List(all...), m, MapOptions{}))
+	for i := range all {
+		if all[i], err = ds.At(t.Context(), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := Make(t.Context(), all); n != 2 || err != nil {
+		t.Fatalf("%d were made, %v", n, err)
+	}
+	for i, item := range items {
+		if item.read || !all[i].Makings()[0].done {
+			t.Errorf("sample %d: the source's value is held: %v", i, item.read)
+		}
+	}
+}

@@ -183,9 +183,8 @@ func (m *Making) sample(ctx context.Context) (Sample, error) {
 	} else {
 		m.out, err = m.run(ctx)
 	}
-	if m.done = err == nil; m.done && m.lean {
-		m.letGo()
-	}
+	m.done = err == nil
+	m.letGo()
 	return m.out, err
 }
 
@@ -202,9 +201,12 @@ func (m *Making) leave() {
 	}
 }
 
-// letGo lets go of the values that were read and not passed on. Whoever asks for them
-// again has them read again. The turn is held.
+// letGo lets go of the values that were read and not passed on, of what is done and held
+// by a cache. Whoever asks for them again has them read again. The turn is held.
 func (m *Making) letGo() {
+	if !m.done || !m.lean {
+		return
+	}
 	for in := range m.in.Fields() {
 		if slices.ContainsFunc(m.out.fields, func(f Field) bool { return f.Item == in.Item }) {
 			continue

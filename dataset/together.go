@@ -226,6 +226,7 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 		if m.done = merr == nil; !m.done {
 			note(i, merr)
 		}
+		m.letGo()
 	}
 }
 
@@ -291,6 +292,7 @@ func (g *group) makeLoose(ctx context.Context, at []int, note func(int, error)) 
 			continue
 		}
 		makings[j].out, makings[j].done = r.outs[j], true
+		makings[j].letGo()
 	}
 }
 

@@ -32,6 +32,8 @@ var bounded = law{
 
 		"dataset.TestCacheBytesFollowReads":            "a byte bound counts the values that are read of a sample later",
 		"dataset.TestCachedCountsWhatWasReadBefore":    "and those that were read before it was cached",
+		"dataset.TestCachesHoldWhatWasMade":            "a cache holds what was made, and not what that was made of",
+		"format/numpy.TestMappingsAreBounded":          "files of rows are mapped up to a bound",
 		"flow.TestNodesShareTheWorkers":                "nodes that run side by side work on no more samples than one would",
 		"op.TestMemorizeIsBounded":                     "an operator that keeps everything in memory keeps its bound",
 		"codec.TestPagesThatClaimTooMuchAreRefused":    "nor can its pages and frames together",
@@ -76,6 +78,8 @@ var bounded = law{
 		{"a stream has no back-pressure", "pool/stream.go", "s.spans.take(s.at + 2*s.pool.Workers()*s.spans.most())", "s.spans.take(s.n)", []string{"pool.TestStreamKeepsOrderAndHoldsBack"}},
 		{"all samples are worked on at once", "pool/pool.go", "	if p != nil {\n		s.of = p.slots\n	}\n", "", []string{"pool.TestPoolIsShared"}},
 		{"a pass has more workers than its pool", "pool/pass.go", "for range min(p.Workers(), left.n) {", "for range left.n {", []string{"pool.TestUnsharedPoolIsBounded"}},
+		{"a cache holds what its samples are made of", "dataset/making.go", "		in.Item.drop()\n", "", []string{"dataset.TestCachesHoldWhatWasMade"}},
+		{"any number of files is mapped", "format/numpy/view_linux.go", "if mapped.Add(bytes) <= mostMapped {", "if mapped.Add(bytes) > 0 {", []string{"format/numpy.TestMappingsAreBounded"}},
 		{"values that are read later do not count", "dataset/cached.go", "c.cache.Update(i, bytes.Add(n))", "bytes.Add(n)", []string{"dataset.TestCacheBytesFollowReads"}},
 		{"values that were read before do not count", "dataset/cached.go", "	return w, bytes.Load() //", "	return w, sampleBytes(s) //", []string{"dataset.TestCachedCountsWhatWasReadBefore"}},
 		{"the pages of a file count one by one", "codec/tiff.go", "if left -= int64(p.width) * int64(p.height); left < 0 {", "if left < 0 {", []string{"codec.TestPagesThatClaimTooMuchAreRefused"}},
