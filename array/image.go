@@ -146,7 +146,7 @@ func opaquePalette(p color.Palette) bool {
 func clear(img image.Image) bool {
 	switch img := img.(type) {
 	case *image.RGBA:
-		return !img.Opaque()
+		return !allOpaque(img)
 	case *image.RGBA64:
 		return !img.Opaque()
 	}

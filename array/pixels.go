@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"slices"
 )
 
 // appendPixels appends the pixels of an image, row by row. AsIs says that the
@@ -78,9 +79,13 @@ func appendPacked(dst, row []byte, size, channels int, dtype DType) []byte {
 	case size == channels:
 		dst = append(dst, row...)
 	default: // three of four
-		for ; len(row) >= size; row = row[size:] {
-			dst = append(dst, row[0], row[1], row[2])
+		at, n := len(dst), len(row)/size*channels
+		dst = slices.Grow(dst, n)[:at+n]
+		to := dst[at:]
+		for ; len(to) > 3; to, row = to[3:], row[4:] { // the fourth is written over
+			binary.LittleEndian.PutUint32(to, binary.LittleEndian.Uint32(row))
 		}
+		copy(to, row)
 	}
 	return dst
 }
@@ -90,7 +95,7 @@ func appendPacked(dst, row []byte, size, channels int, dtype DType) []byte {
 func opaque(img image.Image) *image.RGBA {
 	switch img := img.(type) {
 	case *image.RGBA:
-		if img.Opaque() {
+		if allOpaque(img) {
 			return img
 		}
 	case *image.YCbCr:

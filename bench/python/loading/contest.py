@@ -106,6 +106,8 @@ def photos(make: Any, work: str, seconds: float) -> dict[str, Any]:
                 costs = Costs(reader)
                 continue
             costs.samples += len(batch)
+        if costs is None:
+            raise RuntimeError("Error: an epoch had no batches")
         figures |= {f"{name} {number}": value for name, value in costs.figures().items()}
     return figures
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,6 +134,11 @@ def made(kind: str, form: str, folder: Path) -> Path:
         FORMS[form](kind, part)
         part.rename(at)
     return at
+
+
+def make(python: str, kind: str, form: str, folder: Path) -> None:
+    """Have an interpreter that has all that it needs make data, for several that need it at once."""
+    subprocess.run([python, __file__, kind, form, str(folder)], check=True)
 
 
 if __name__ == "__main__":

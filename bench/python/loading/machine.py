@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import platform
 import subprocess
@@ -38,7 +39,7 @@ for p in {PACKAGES}:
         "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}",
         "python": platform.python_version(),
         "go": go.stdout.strip(),
-        "larder": commit.stdout.strip(),
+        "larder": commit.stdout.strip() + (", with libjpeg-turbo" if ctypes.util.find_library("turbojpeg") else ""),
         "versions": [line for line in versions if line],
         "load": " ".join(f"{n:.2f}" for n in os.getloadavg()),
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
