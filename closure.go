@@ -52,8 +52,7 @@ func Closure(ctx context.Context, l *Larder, f source.Function, by source.Declar
 		if c.Kind == source.Program {
 			l.log.Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
-		_, err = Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
-		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, err
+		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
 	}}.Do(ctx, l)
 	id := r.Value
 	switch {
@@ -98,6 +97,12 @@ func partsOf(id key.Digest) *key.Action {
 		panic(err) // a digest can be keyed
 	}
 	return a
+}
+
+// KeepClosure keeps the parts that an identity of code was made of, for [ClosureParts].
+func KeepClosure(ctx context.Context, l *Larder, c *source.Closure) error {
+	_, err := Do(ctx, l, partsOf(c.ID), func(context.Context) ([]source.Part, error) { return c.Parts, nil })
+	return err
 }
 
 // foundDry are the parts of closures that were found out while nothing was to be

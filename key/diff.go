@@ -62,7 +62,7 @@ func (c Change) String() string {
 // label names a part as its user knows it.
 func label(p Part) string {
 	switch p.Kind {
-	case paramPart, argPart:
+	case paramPart, ArgPart:
 		return p.Name
 	case InputPart:
 		return "input " + p.Name

@@ -12,7 +12,7 @@ const (
 	OpPart    = "operation"
 	CodePart  = "code"
 	paramPart = "parameter"
-	argPart   = "argument"
+	ArgPart   = "argument"
 	InputPart = "input"
 	ReadPart  = "recorded input" // found out by running it
 )
@@ -24,6 +24,13 @@ type Part struct {
 	Name   string `cbor:"2,keyasint"` // such as "times", "Options.Model.Size" or "image"
 	Value  string `cbor:"3,keyasint"` // text for people, at most about 200 bytes
 	Digest Digest `cbor:"4,keyasint"` // of the component's encoding: equal if and only if the component is
+}
+
+// A Described argument says itself what it consists of, where its type does not: see
+// [Action.Parts]. What it says is no part of the key, which its AppendKey alone is.
+type Described interface {
+	Keyer
+	Describe() []Part
 }
 
 const (
@@ -47,14 +54,18 @@ func (a *Action) ownParts(parts []Part) []Part {
 		names = map[string]int{}
 	}
 	for i, v := range a.args {
+		if d, ok := v.(Described); ok {
+			parts = append(parts, d.Describe()...)
+			continue
+		}
 		name := argName(i, v)
 		if names[name]++; names[name] > 1 {
 			name += " (argument " + strconv.Itoa(i) + ")"
 		}
-		parts = appendParts(parts, argPart, name, v)
+		parts = appendParts(parts, ArgPart, name, v)
 	}
 	if a.shares {
-		parts = append(parts, sharingPart(argPart, func(e *encoder) error { return e.arguments(a.args) })...)
+		parts = append(parts, sharingPart(ArgPart, func(e *encoder) error { return e.arguments(a.args) })...)
 	}
 	for _, in := range a.inputs {
 		parts = append(parts, inputPart(in))

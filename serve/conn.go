@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-data/larder/internal/called"
@@ -40,9 +41,14 @@ type conn struct {
 	reading  *reading
 	slots    map[uint32]slot
 	nextSlot uint32
-	ring     *ring // of the reader, or of the last one
+	ring     *ring          // of the reader, or of the last one
+	calls    map[*call]bool // whose replies go to it
 
-	hello bool // of the goroutine that carries requests out
+	hello atomic.Bool
+
+	functions []*function    // of the goroutine that reads frames
+	busy      atomic.Bool    // a call is carried out, whose reply is due next
+	work      sync.WaitGroup // of calls
 }
 
 // A slot is a batch that the client looks at.
@@ -70,11 +76,13 @@ func (c *conn) serve() {
 	err := c.receive()
 	close(c.requests)
 	c.cancel(errGone)
+	c.abandon()
 	if errors.Is(err, errProtocol) {
 		c.fail(err)
 	}
 	c.end()
 	work.Wait()
+	c.work.Wait()
 	c.leave()
 	_ = c.file.Close()
 }
@@ -92,6 +100,12 @@ func (c *conn) receive() error {
 		}
 		if f.kind == kindRelease || f.kind == kindKeep {
 			if err := c.looked(f); err != nil {
+				return err
+			}
+			continue
+		}
+		if carry := c.remembering(f.kind); carry != nil {
+			if err := c.remember(carry, f); err != nil {
 				return err
 			}
 			continue
@@ -166,7 +180,7 @@ func (c *conn) carryOut() {
 }
 
 func (c *conn) request(f frame) error {
-	if !c.hello && f.kind != kindHello {
+	if !c.hello.Load() && f.kind != kindHello {
 		return fmt.Errorf("%w: the first frame is a hello", errProtocol)
 	}
 	switch f.kind {
@@ -201,7 +215,7 @@ func (c *conn) greet(body []byte) error {
 	if !slices.Contains(r.Protocol, protocolVersion) {
 		return fmt.Errorf("%w: this server speaks version %d, and the client versions %d", errProtocol, protocolVersion, r.Protocol)
 	}
-	c.hello = true
+	c.hello.Store(true)
 	c.mu.Lock()
 	c.client = fmt.Sprintf("%.100s", r.Client)
 	c.mu.Unlock()

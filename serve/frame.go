@@ -33,6 +33,17 @@ const (
 	kindEnd
 	kindData
 	kindKeep
+	kindFunction
+	kindFunctioned
+	kindCall
+	kindResults
+	kindCompute
+	kindAbout
+	kindMade
+	kindForget
+	kindForgotten
+	kindWhy
+	kindWhys
 )
 
 const (

@@ -46,6 +46,7 @@ type Server struct {
 	pool      *pool.Pool
 	log       *slog.Logger
 	pipelines pipelines
+	calls     calls
 	began     time.Time
 
 	ctx    context.Context // of all that is done

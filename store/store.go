@@ -188,6 +188,14 @@ type Changing interface {
 	Changes(look bool) uint64
 }
 
+// A Filed store keeps large payloads in files of their own. A [Store] may have this
+// beside what it needs: other programs of the machine can then read what one has got.
+type Filed interface {
+	// File returns the file that is all of a payload that the store has handed out and
+	// that is mapped, unless it is known to be gone. It may be removed at any time.
+	File(payload []byte) (path string, ok bool)
+}
+
 // A Store keeps results: all that package larder needs.
 type Store interface {
 	Records

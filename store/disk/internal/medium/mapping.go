@@ -28,9 +28,10 @@ type Mappings struct {
 
 	mu    sync.Mutex
 	files map[fileID]*mapping
-	all   map[*mapping]bool // until they are let go
-	bytes int64             // of all, before they are mapped
-	gone  int64             // of these, bytes of files that are known to be removed
+	at    map[weak.Pointer[byte]]*mapping // those of files, by their content
+	all   map[*mapping]bool               // until they are let go
+	bytes int64                           // of all, before they are mapped
+	gone  int64                           // of these, bytes of files that are known to be removed
 }
 
 // A mapping is a mapped file. It stays the same file as long as it is mapped,
@@ -53,7 +54,7 @@ const mappedPart = 4
 
 // NewMappings returns the mappings of a store with a cap, 0 for none.
 func (f *Folder) NewMappings(limit int64) *Mappings {
-	m := &Mappings{folder: f, limit: maxMapped, files: make(map[fileID]*mapping), all: make(map[*mapping]bool)}
+	m := &Mappings{folder: f, limit: maxMapped, files: make(map[fileID]*mapping), at: make(map[weak.Pointer[byte]]*mapping), all: make(map[*mapping]bool)}
 	if limit > 0 {
 		m.limit = min(m.limit, limit/mappedPart)
 	}
@@ -99,6 +100,20 @@ func (m *Mappings) find(id fileID) []byte {
 	return m.files[id].data()
 }
 
+// File returns the path of the file that is mapped where data lies, whole.
+func (m *Mappings) File(data []byte) (path string, ok bool) {
+	if len(data) == 0 {
+		return "", false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.at[weak.Make(&data[0])]
+	if f == nil || f.gone || f.id.size != int64(len(data)) {
+		return "", false
+	}
+	return f.path, true
+}
+
 // data returns the content while somebody uses it.
 func (f *mapping) data() []byte {
 	if f == nil {
@@ -138,7 +153,7 @@ func (m *Mappings) add(file *os.File, id fileID, path string) (data []byte, ok b
 	runtime.SetFinalizer(base, plain)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f.first, m.files[id] = weakly, f
+	f.first, m.files[id], m.at[weakly] = weakly, f, f
 	return unsafe.Slice(first, int(id.size)), true
 }
 
@@ -180,6 +195,7 @@ func (m *Mappings) release(f *mapping) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.all, f)
+	delete(m.at, f.first)
 	m.bytes -= f.id.size
 	if f.gone {
 		m.gone -= f.id.size

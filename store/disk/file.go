@@ -1,0 +1,4 @@
+package disk
+
+// File implements [store.Filed].
+func (s *Store) File(payload []byte) (path string, ok bool) { return s.mapped.File(payload) }
