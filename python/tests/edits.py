@@ -155,7 +155,7 @@ case("regular expression", "import re\nK = re.compile('a')\ndef f(x): return boo
 case("decimal", "from decimal import Decimal\nK = Decimal('1.0')\ndef f(x): return str(K)", "'1.0'", "'1.00'")
 case("date", "import datetime\nK = datetime.date(2020, 1, 1)\ndef f(x): return K.year", "2020", "2021")
 case("global write", "N = 0\ndef f(x):\n    global N\n    N += 1\n    return N", "N += 1", "N += 2", refused=True)
-case("name of the module", "def f(x): return __name__", "__name__", "__name__[0]")
+case("name of the module", "def f(x): return __name__", "return __name__", "return __name__ + 'a'")
 
 # Captured variables
 

@@ -184,7 +184,6 @@ class Names:
             # What is imported in two ways, or may be something else, is not followed by its name.
             self.locals[name] = imports.pop() if len(imports) == 1 and name not in others else None
         self.imports = list(dict.fromkeys(at.values()))
-        self.unsure = {i for name, i in [(ops[k].value, v) for k, v in at.items()] if self.locals.get(name) is None}
 
     def _stores(self, i: int) -> Iterator[tuple[int, Imported]]:
         """Yield the instructions that keep what is imported at instruction i, and what that is."""
@@ -236,6 +235,8 @@ class Names:
                 return bound, "import"
             return op.value, "global"
         if op.name == "LOAD_FAST":
+            if op.value in self.code.co_cellvars or op.value in self.code.co_freevars:
+                return None  # the cell, for a function that is made
             bound = self.locals.get(op.value)
             return (bound, "import") if bound is not None else (op.value, "local")
         if op.name in _CELL:

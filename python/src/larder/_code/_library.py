@@ -6,6 +6,7 @@ import sys
 import types
 from typing import Any
 
+from .._keys._objects import COMPILED
 from . import _owner
 
 _HEAP = 1 << 9
@@ -28,6 +29,7 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
     own = getattr(value, "__self__", None)
     if isinstance(value, types.BuiltinFunctionType) and isinstance(own, type):
         name, owner = _of_class(own)
+        name = "torch" if name == "torch._C._VariableFunctionsClass" else name
         return f"{name}.{value.__name__}", owner
     if isinstance(value, types.BuiltinFunctionType):
         module = value.__module__ or (own.__name__ if isinstance(own, types.ModuleType) else "")
@@ -35,7 +37,34 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
             name, owner = _of_class(type(own))
             return f"{name}.{value.__name__}", owner
         return f"{module}.{value.__qualname__}", _owner.of_module(module)
+    if is_compiled(value):
+        module = getattr(value, "__module__", None) or type(value).__module__
+        return f"{module}.{getattr(value, '__name__', '?')}", _owner.of_module(module)
     return getattr(value, "__qualname__", type(value).__qualname__), None
+
+
+def is_compiled(value: Any) -> bool:
+    """Report whether a value is a function of a type that a library has for its own."""
+    return type(value).__name__ in COMPILED and type(value).__module__.partition(".")[0] not in ("__main__",)
+
+
+def patches(cls: type) -> list[tuple[str, types.FunctionType]]:
+    """Return the methods that the user has put into a class of a library."""
+    found = []
+    for base in cls.__mro__:
+        if base.__flags__ & _HEAP:
+            for name, held in sorted(vars(base).items()):
+                held = getattr(held, "__func__", held)
+                if isinstance(held, types.FunctionType) and _is_patch(held, base):
+                    found.append((name, held))
+    return found
+
+
+def _is_patch(function: types.FunctionType, cls: type) -> bool:
+    name = function.__globals__.get("__name__", "")
+    if name == cls.__module__ or function.__code__.co_filename.startswith("<"):
+        return False
+    return _owner.of_module(name) is None
 
 
 def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:

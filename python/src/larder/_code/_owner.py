@@ -26,6 +26,9 @@ class Owner:
 PYTHON = Owner(sys.implementation.name, ".".join(map(str, sys.version_info[:3])) + sys.version_info.releaselevel[:1])
 """Python itself, with its standard library."""
 
+LARDER = Owner("larder", "1")
+"""This package: what of it functions may use does not change without another number here."""
+
 _STANDARD = tuple(
     {os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")}
     | {sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")}
@@ -37,6 +40,8 @@ def of_module(name: str) -> Owner | None:
     """Return who keeps a module, by its name; None is the user, whose code is followed."""
     if not name or name == "__main__":
         return None
+    if name.partition(".")[0] == __name__.partition(".")[0]:
+        return LARDER
     module = sys.modules.get(name)
     if module is None:
         return PYTHON if name in sys.builtin_module_names else None

@@ -168,6 +168,10 @@ _DISTRIBUTION_MODULES = {
     "psutil": MACHINE,
     "numpy.random": CHANCE,
     "dotenv": ENVIRONMENT,
+    "larder.loader": FILES,
+    "larder.dataset": FILES,
+    "larder.flow": FILES,
+    "larder._run": PROGRAMS,
 }
 
 _RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"

@@ -27,10 +27,10 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed, writer
 from ..errors import CodeError
-from . import _bytecode, _owner, _rules
+from . import _bytecode, _owner, _rules, _settings
 from ._annotations import annotations, names_file
 from ._guards import Guards
-from ._library import instance_of_library, library_name
+from ._library import instance_of_library, is_compiled, library_name, patches
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -89,6 +89,7 @@ class Walk:
         self.root_nodes: list[int] = []
         self.names: set[str] = set()
         self.any_name = False
+        self.formats = False
         self.dead: set[str] = set()
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
@@ -103,7 +104,7 @@ class Walk:
     def run(self, root: Any, path: str, by_itself: bool) -> None:
         """Follow all that a value reaches; by_itself, all methods of a class may be called."""
         node = self._node(path, "root", path)
-        self._value(node, root, path)
+        self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
         while live := [m for m in self._methods if self._is_called(m[0])]:
             self._methods = [m for m in self._methods if not self._is_called(m[0])]
@@ -111,6 +112,8 @@ class Walk:
                 self._value(of, member, f"{of.path}.{name}")
             self._drain()
         self._check_doubts(path)
+        if self.formats:
+            self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
         left, self._methods = self._methods, []
         for name, member, of in left:
             self._dead(name, member, of)
@@ -163,8 +166,10 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
         """Let a node refer to a value, whatever it is."""
-        if isinstance(value, _FUNCTIONS) or isinstance(value, type):
+        if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
             self._edge(node, self.code(value, path, documented))
+        elif isinstance(wrapped := _memoized(value), types.FunctionType):
+            self._edge(node, self.code(wrapped, path, documented))
         elif isinstance(value, types.ModuleType):
             raise CodeError(
                 f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
@@ -270,8 +275,21 @@ class Walk:
             raise CodeError(f"{path}: {name} is compiled, and of no distribution with a version; {_CURES[3:]}")
         self._refuse_shared(value, path)
         self._refuse_named(name, owner, path)
+        self._library_node(path, name, owner)
+
+    def _library_node(self, path: str, name: str, owner: _owner.Owner) -> Node:
         node = self._node(path, "library", f"{name} of {owner}")
         node.out.append(f"library {owner} {name}".encode())
+        self._depend(node, name)
+        return node
+
+    def _depend(self, node: Node, name: str) -> None:
+        """Let a node depend on the settings that what it is of a library depends on."""
+        package = name.partition(".")[0]
+        if package in ("decimal", "_decimal", "_pydecimal"):
+            self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
+        if package == "torch" and "torch" in sys.modules:
+            self._state(node, _settings.TORCH, _settings.TORCH.name, "")
 
     def _refuse_named(self, name: str, owner: _owner.Owner, path: str) -> None:
         why = _rules.refusal(name, owner is _owner.PYTHON)
@@ -294,8 +312,7 @@ class Walk:
         # Not by its own name, which may be that of a function that it wraps.
         name = f"{value.__globals__['__name__']}.{value.__code__.co_qualname}"
         self._refuse_named(name, owner, path)
-        node = self._node(path, "library", f"{name} of {owner}")
-        node.out.append(f"library {owner} {name}".encode())
+        node = self._library_node(path, name, owner)
         self.guards.function(value)
         self._queue.append(lambda: self._library_function(node, value, path))
 
@@ -334,7 +351,7 @@ class Walk:
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         files = names_file(value)
-        Follow(self, node, value.__globals__, _cells_of(value), files, code).all(_bytecode.Names(code))
+        Follow(self, node, value.__globals__, _cells_of(value), files).all(_bytecode.Names(code))
 
     def _cells(self, node: Node, value: types.FunctionType, path: str) -> None:
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
@@ -352,8 +369,10 @@ class Walk:
         name, owner = library_name(cls)
         if owner is not None:
             self._refuse_named(name, owner, path)
-            node = self._node(path, "library", f"{name} of {owner}")
-            node.out.append(f"library {owner} {name}".encode())
+            node = self._library_node(path, name, owner)
+            for attribute, function in patches(cls):
+                node.out.append(attribute.encode())
+                self._queue.append(functools.partial(self._value, node, function, f"{path}.{attribute}"))
             return
         node = self._node(path, "class", f"class {shown_module(cls.__module__)}.{cls.__qualname__}")
         self._queue.append(lambda: self._class(node, cls))
@@ -441,6 +460,11 @@ def _functions_of(member: Any) -> list[types.FunctionType]:
     return [inner] if isinstance(inner, types.FunctionType) else []
 
 
+def _memoized(value: Any) -> Any:
+    """Return the function that another one of Larder's remembers the results of."""
+    return getattr(value, "__wrapped__", None) if type(value).__module__.startswith("larder.") else None
+
+
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
@@ -482,14 +506,12 @@ class Follow:
         space: dict[str, Any],
         cells: dict[str, Any],
         files: frozenset[str],
-        code: types.CodeType,
     ):
         self.walk = walk
         self.node = node
         self.space = space
         self.cells = cells
         self.files = files
-        self.own = code.co_varnames[0] if code.co_argcount else None
 
     def all(self, names: _bytecode.Names) -> None:
         """Follow what a piece of code names, and what the pieces in it name."""
@@ -502,6 +524,7 @@ class Follow:
                 f"return the value, or keep it in an object that is passed, {_CURES}"
             )
         self.walk.names |= names.attributes
+        self.walk.formats = self.walk.formats or any(op.name in _settings.FORMATTING for op in names.ops)
         for imported in names.imports:
             self._import(imported, None)
         files = self.files | _listed_files(names, self.files)
@@ -536,7 +559,7 @@ class Follow:
 
     def _attributes(self, use: _bytecode.Use, files: frozenset[str]) -> None:
         """Doubt methods that are called on what nobody knows the type of."""
-        if use.kind == "local" and (use.root == self.own or use.root in files) and len(use.attributes) == 1:
+        if use.kind == "local" and use.root in files and len(use.attributes) == 1:
             return
         if use.kind == "value" and _is_made_of_file(use.before, files):
             return
@@ -565,6 +588,8 @@ class Follow:
         walk.guards.name(outer, name, outer[name])
         if name in _rules.BY_NAME:
             walk.any_name = True
+        if name in _settings.PRINTERS:
+            walk.formats = True
         if name in ("vars", "dir") and not _without_arguments(use):
             self.node.out.append(f"builtin {name}".encode())
             return
@@ -626,9 +651,9 @@ class Follow:
         last = use.root.name or use.root.module if isinstance(use.root, _bytecode.Imported) else str(use.root)
         while isinstance(value, types.ModuleType) and attributes:
             holder, last = value, attributes.pop(0)
-            self._refuse_in(holder, last, path, use, files)
             value = self._member(holder, last)
             path += f".{last}"
+            self._refuse_in(holder, last, value, path, use, files)
             if value is _MISSING:
                 return
         if use.written and not attributes[1:]:
@@ -638,11 +663,13 @@ class Follow:
             )
         if last in ("methodcaller", "attrgetter") or value is sys.modules.get("operator"):
             self.walk.any_name = True
-        name, owner = library_name(value) if isinstance(value, (*_FUNCTIONS, type)) else ("", None)
+        name, owner = "", None
+        if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
+            name, owner = library_name(value)
         if owner is not None:
             self._library(use, value, name, owner, attributes, path, files)
             return
-        self._refer(value, self._labelled(path, use), use.called, holder, last)
+        self._refer(value, path, use.called, holder, last)
         if attributes:
             self._after(value, attributes, use)
 
@@ -654,18 +681,13 @@ class Follow:
                 self._doubt(name, use)
             cls = object
 
-    def _labelled(self, path: str, use: _bytecode.Use) -> str:
-        return path if use.line is None else path
-
     def _refuse_in(
-        self, module: types.ModuleType, name: str, path: str, use: _bytecode.Use, files: frozenset[str]
+        self, module: types.ModuleType, name: str, value: Any, path: str, use: _bytecode.Use, files: frozenset[str]
     ) -> None:
+        """Refuse what a library has by a name, if that depends on more than its arguments."""
         owner = _owner.of_module(module.__name__)
-        if owner is not None:
-            full = f"{module.__name__}.{name}"
-            if isinstance(vars(module).get(name), types.ModuleType) and full not in _rules._REFUSED:
-                return  # what is taken from it decides
-            self._refuse_use(full, owner, use, files, path)
+        if owner is not None and not isinstance(value, types.ModuleType) and not _is_users(value):
+            self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
 
     def _refuse_use(
         self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str
@@ -707,6 +729,7 @@ class Follow:
         if name in _rules.READERS or name in _rules.SEEDED or name.partition(".")[0] == "_io":
             self._refuse_use(name, owner, use, files, path)
             self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
+            self.walk._depend(self.node, name)
             return
         try:
             self.walk._value(self.node, value, path, "", not use.called)
@@ -717,6 +740,7 @@ class Follow:
         if holder is not None and instance_of_library(value) and _owner.of_module(holder.__name__) is not None:
             owner = _owner.of_module(holder.__name__)
             self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
+            self.walk._depend(self.node, holder.__name__)
             return
         space = "" if holder is None else shown_module(holder.__name__) + "."
         if holder is None and not isinstance(value, (types.FunctionType, type)):
@@ -731,6 +755,11 @@ class Follow:
 
 
 _MISSING = object()
+
+
+def _is_users(value: Any) -> bool:
+    """Report whether what a library has by a name is a function that the user put there."""
+    return isinstance(value, types.FunctionType) and library_name(value)[1] is None
 
 
 def _without_arguments(use: _bytecode.Use) -> bool:

@@ -25,6 +25,9 @@ CODE = (
 )
 """Types of what is known by its code."""
 
+COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_ArrayFunctionDispatcher", "ufunc"])
+"""Names of types that functions of libraries have, whose modules say what they are."""
+
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made while the program ran
 
 # What an object of a subclass is as a value of the built-in type, whatever the subclass overrides.
@@ -47,7 +50,9 @@ _CURE = "pass what it is made of, or give its class a method __larder_key__ that
 
 def find(cls: type) -> Writer:
     """Return what writes values of a class that has no special rule."""
-    if issubclass(cls, CODE):
+    if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
+        return _builtin
+    if issubclass(cls, CODE) or cls.__name__ in COMPILED:
         return _code
     if cls is types.MethodType:
         return _method
@@ -59,6 +64,17 @@ def find(cls: type) -> Writer:
 
 def _code(e: Encoder, value: Any) -> None:
     e.of_class(b"C", value)
+
+
+def _builtin(e: Encoder, value: Any) -> None:
+    """Append a compiled function, and what it is bound to if it is a method of a value."""
+    own = value.__self__
+    if own is None or isinstance(own, (type, types.ModuleType)):
+        _code(e, value)
+        return
+    e.of_class(b"m", type(own))
+    e.add(value.__name__)
+    e.add(own)
 
 
 def _method(e: Encoder, value: Any) -> None:

@@ -47,6 +47,8 @@ def find(cls: type) -> Writer:
     """Return what writes values of a type that has no writer of its own."""
     from . import _objects, _standard
 
+    if (known := _standard.find(cls)) is not None:
+        return known
     if any("__larder_key__" in vars(base) for base in cls.__mro__):
         return _own_key
     for base in cls.__mro__:
@@ -59,7 +61,7 @@ def find(cls: type) -> Writer:
             found: Writer | None = import_module(f".{_LIBRARIES[package]}", __package__).find(cls)
             if found is not None:
                 return found
-    return _standard.find(cls) or _objects.find(cls)
+    return _objects.find(cls)
 
 
 def _own_key(e: Encoder, value: object) -> None:
