@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .batch import Batch
 from .dataset import Dataset
 from .errors import (
+    ArgumentError,
+    CodeError,
     DataError,
     Error,
     FlowError,
@@ -24,6 +26,7 @@ from .field import Field
 from .loader import Loader
 
 if TYPE_CHECKING:
+    from ._file import File
     from ._run import RunError, run
     from .flow import (
         Flow,
@@ -47,12 +50,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ArgumentError",
     "Batch",
     "CacheReport",
+    "CodeError",
     "DataError",
     "Dataset",
     "Error",
     "Field",
+    "File",
     "Flow",
     "FlowError",
     "LarderWarning",
@@ -90,7 +96,7 @@ __all__ = [
 _FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep underfolder var"
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
-_LATER |= dict.fromkeys(["RunError", "run"], "_run")
+_LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
 
 
 def _later(name: str) -> Any:

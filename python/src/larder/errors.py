@@ -35,6 +35,14 @@ class ProtocolError(ServerError):
     """The two sides did not understand each other: versions that do not fit, or a bug."""
 
 
+class CodeError(Error):
+    """A function depends on more than its code and its arguments, or on what has no key."""
+
+
+class ArgumentError(Error, TypeError):
+    """A value has no key; the text has the way to it and what helps."""
+
+
 class LarderWarning(UserWarning):
     """What Larder has to say that is no error."""
 

@@ -1,0 +1,9 @@
+"""Identity of code: what a function does, known by everything that it can reach.
+
+It is precise only where that is proved. What is not understood is refused, or counts by
+its content, and is never left out.
+"""
+
+from ._identity import Identity, Part, identify, identity_of
+
+__all__ = ["Identity", "Part", "identify", "identity_of"]

@@ -1,0 +1,53 @@
+"""What functions and classes say of types, by names."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+_FILE = re.compile(r"(^|[^\w])(larder\.)?File\b")
+
+
+def annotations(value: Any) -> tuple[tuple[str, str], ...]:
+    """Return the annotations of a function or a class as text, in their order.
+
+    What they name is not followed: nothing runs because of it.
+    """
+    return tuple((str(name), _text(held, 6)) for name, held in _annotations(value).items())
+
+
+def names_file(function: Any) -> frozenset[str]:
+    """Return the parameters of a function that are files by their annotations: their content is in the key."""
+    return frozenset(name for name, held in _annotations(function).items() if _FILE.search(_text(held, 6)))
+
+
+def _annotations(value: Any) -> dict[str, Any]:
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        try:
+            found = annotationlib.get_annotations(value, format=annotationlib.Format.FORWARDREF)
+        except Exception:  # what it names is not there
+            return {}
+        return dict(found)
+    found = vars(value).get("__annotations__") if isinstance(value, type) else getattr(value, "__annotations__", None)
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _text(value: Any, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or value is ... or isinstance(value, (int, float, bytes)):
+        return repr(value)
+    if isinstance(value, type) and not hasattr(value, "__origin__"):
+        return f"{value.__module__}.{value.__qualname__}" if value.__module__ == "larder._file" else value.__qualname__
+    if isinstance(value, (tuple, list)) and depth > 0:
+        return "[" + ", ".join(_text(v, depth - 1) for v in value) + "]"
+    origin, args = getattr(value, "__origin__", None), getattr(value, "__args__", ())
+    if depth > 0 and (origin is not None or args):
+        more = getattr(value, "__metadata__", ())
+        name = _text(origin, depth - 1) if origin is not None else type(value).__qualname__
+        return f"{name}[{', '.join(_text(v, depth - 1) for v in (*args, *more))}]"
+    named = getattr(value, "__forward_arg__", None) or getattr(value, "__name__", None)
+    return named if isinstance(named, str) else type(value).__qualname__

@@ -1,0 +1,248 @@
+"""What compiled code is, without where it stands, and what it names.
+
+Comments, blank lines, line numbers, names of files and of local variables are not part
+of what `content` returns: code that differs only in these does the same.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .._keys._encoder import Encoder
+
+_HAS_DOCSTRING = 0x4000000  # since Python 3.13
+_VARARGS = 0x04
+_VARKEYWORDS = 0x08
+
+# What names something by a text. Another one is of a Python that is not known here.
+_NAMING = frozenset(
+    "LOAD_NAME STORE_NAME DELETE_NAME LOAD_GLOBAL STORE_GLOBAL DELETE_GLOBAL LOAD_ATTR STORE_ATTR DELETE_ATTR "
+    "LOAD_METHOD IMPORT_NAME IMPORT_FROM LOAD_SUPER_ATTR LOAD_FROM_DICT_OR_GLOBALS".split()
+)
+
+_GLOBAL = frozenset(["LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"])
+_CELL = frozenset(["LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"])
+_ATTRIBUTE = frozenset(["LOAD_ATTR", "LOAD_METHOD"])
+_STORE = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"])
+_SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
+
+
+def _no_code(value: Any) -> bytes:
+    raise TypeError(f"constant of {type(value)}")
+
+
+def documented(code: CodeType) -> bool:
+    """Report whether the first constant of a function is nothing but its text for people."""
+    if code.co_flags & _HAS_DOCSTRING == 0 and not (code.co_consts and type(code.co_consts[0]) is str):
+        return False
+    return not any(i.arg == 0 and i.opcode in dis.hasconst for i in dis.get_instructions(code))
+
+
+def content(code: CodeType) -> bytes:
+    """Return what code does, as bytes that are equal only if it does the same."""
+    e = Encoder(_no_code)
+    _write(e, code)
+    return b"".join(e.out)
+
+
+def _write(e: Encoder, code: CodeType) -> None:
+    given = code.co_argcount + code.co_kwonlyargcount
+    given += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+    e.out.append(b"code")
+    e.add((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~_HAS_DOCSTRING))
+    e.add((code.co_varnames[:given], len(code.co_varnames), code.co_names))
+    e.add((len(code.co_cellvars), len(code.co_freevars), code.co_exceptiontable))
+    cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}
+    e.add(tuple(cells.values()))
+    for op in dis.get_instructions(code):
+        if op.opcode not in dis.hasconst:
+            e.out.append(b"%x,%x;" % (op.opcode, op.arg or 0))
+        elif isinstance(op.argval, CodeType):
+            e.out.append(b"%x:" % op.opcode)
+            e.add(op.argval.co_name)
+            _write(e, op.argval)
+        else:
+            e.out.append(b"%x=" % op.opcode)
+            e.add(op.argval)
+    e.out.append(b"end")
+
+
+class Op(NamedTuple):
+    """An instruction, one that does two things being two of these."""
+
+    name: str
+    value: Any
+    line: int | None
+    target: bool
+    calls: bool
+
+
+def _ops(code: CodeType) -> list[Op]:
+    found: list[Op] = []
+    line: int | None = code.co_firstlineno
+    for op in dis.get_instructions(code):
+        if op.positions is not None and op.positions.lineno is not None:
+            line = op.positions.lineno
+        calls = op.opname == "LOAD_METHOD" or (op.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and "NULL" in op.argrepr)
+        names = _parts(op.opname)
+        values = op.argval if len(names) == 2 else (op.argval,)
+        for name, value in zip(names, values, strict=True):
+            found.append(Op(name, value, line, op.is_jump_target, calls))
+    return [op for op in found if op.name not in _SILENT]
+
+
+def _parts(name: str) -> list[str]:
+    """Return what an instruction does, one after another, by the names that older Pythons have for it."""
+    name = name.replace("_BORROW", "").replace("_CHECK", "").replace("_AND_CLEAR", "")
+    if name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
+        words = name.split("_")
+        return ["_".join(words[:2]), "_".join(words[2:])]
+    return [name]
+
+
+@dataclass(slots=True, frozen=True)
+class Imported:
+    """A module, or a name of one, that code imports while it runs."""
+
+    module: str
+    level: int
+    name: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Use:
+    """Something that code names: a global, a cell, an import or a local variable, and attributes of it."""
+
+    root: str | Imported | None
+    kind: str  # global, cell, import, local, value
+    attributes: tuple[str, ...]
+    line: int | None
+    called: bool
+    """Nothing is done with it but calling it."""
+    written: bool
+    """An attribute of it is set."""
+    after: tuple[Op, ...]
+    """The next two instructions: with which argument it is called, if it is."""
+    before: tuple[Op, ...]
+    """The two instructions before."""
+
+
+class Names:
+    """What a piece of code and those in it name."""
+
+    def __init__(self, code: CodeType, cells: dict[str, Imported | None] | None = None):
+        self.code = code
+        self.ops = _ops(code)
+        self.cells = dict(cells or {})
+        self.locals: dict[str, Imported | None] = {}
+        self.stored = {op.value for op in self.ops if op.name == "STORE_NAME"}
+        self._find_imports()
+        self.attributes = {op.value for op in self.ops if op.name in (*_ATTRIBUTE, "STORE_ATTR", "LOAD_SUPER_ATTR")}
+
+    def nested(self) -> Iterator[Names]:
+        """Yield what the functions and classes in it name."""
+        for op in self.ops:
+            if isinstance(op.value, CodeType):
+                inner = {name: self.locals.get(name) for name in self.code.co_cellvars}
+                yield Names(op.value, {**self.cells, **inner})
+
+    def unknown(self) -> str | None:
+        """Return the name of an instruction that names something and is not known here."""
+        for op in dis.get_instructions(self.code):
+            if op.opcode in dis.hasname and op.opname not in _NAMING:
+                return op.opname
+        return None
+
+    def writes(self) -> Iterator[tuple[str, str, int | None]]:
+        """Yield variables that outlive a call and are set: their kind, name and line."""
+        for op in self.ops:
+            if op.name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                yield "global", op.value, op.line
+            if op.name in ("STORE_DEREF", "DELETE_DEREF") and op.value in self.code.co_freevars:
+                if op.value not in self.cells:
+                    yield "variable of the function around", op.value, op.line
+
+    def _find_imports(self) -> None:
+        ops = self.ops
+        others: set[str] = set(self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount])
+        found: dict[str, set[Imported]] = {}
+        at: dict[int, Imported] = {}
+        for i, op in enumerate(ops):
+            if op.name == "IMPORT_NAME":
+                at.update(self._stores(i))
+        for i, op in enumerate(ops):
+            if op.name in _STORE:
+                if i in at:
+                    found.setdefault(op.value, set()).add(at[i])
+                else:
+                    others.add(op.value)
+        for name, imports in found.items():
+            # What is imported in two ways, or may be something else, is not followed by its name.
+            self.locals[name] = imports.pop() if len(imports) == 1 and name not in others else None
+        self.imports = list(dict.fromkeys(at.values()))
+
+    def _stores(self, i: int) -> Iterator[tuple[int, Imported]]:
+        """Yield the instructions that keep what is imported at instruction i, and what that is."""
+        ops = self.ops
+        level, names, module = ops[i - 2].value, ops[i - 1].value, ops[i].value
+        level = level if isinstance(level, int) else 0
+        j = i + 1
+        if names is None:
+            whole = j < len(ops) and ops[j].name == "IMPORT_FROM"  # import a.b as c
+            while j < len(ops) and ops[j].name not in _STORE:
+                j += 1
+            yield j, Imported(module if whole else module.partition(".")[0], level)
+            return
+        while j + 1 < len(ops) and ops[j].name == "IMPORT_FROM":
+            yield j + 1, Imported(module, level, ops[j].value)
+            j += 2
+
+    def uses(self) -> Iterator[Use]:
+        """Yield all that is named, in the order of the code."""
+        ops, i = self.ops, 0
+        while i < len(ops):
+            op = ops[i]
+            start = self._start(op)
+            if start is None and op.name not in _ATTRIBUTE:
+                i += 1
+                continue
+            first = i if start is None else i + 1
+            end = first
+            while end < len(ops) and ops[end].name in _ATTRIBUTE and (end == i or not ops[end].target):
+                end += 1
+            root, kind = start or (None, "value")
+            last = ops[end - 1] if end > first else op
+            yield Use(
+                root,
+                kind,
+                tuple(o.value for o in ops[first:end]),
+                op.line,
+                last.calls,
+                end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
+                tuple(ops[end : end + 3]),
+                tuple(ops[max(i - 2, 0) : i]),
+            )
+            i = max(end, i + 1)
+
+    def _start(self, op: Op) -> tuple[str | Imported, str] | None:
+        if op.name in _GLOBAL:
+            bound = self.locals.get(op.value) if op.name == "LOAD_NAME" else None
+            if bound is not None:
+                return bound, "import"
+            return op.value, "global"
+        if op.name == "LOAD_FAST":
+            if op.value in self.code.co_cellvars or op.value in self.code.co_freevars:
+                return None  # the cell, for a function that is made
+            bound = self.locals.get(op.value)
+            return (bound, "import") if bound is not None else (op.value, "local")
+        if op.name in _CELL:
+            bound = self.locals.get(op.value) if op.value in self.code.co_cellvars else self.cells.get(op.value)
+            if bound is not None:
+                return bound, "import"
+            inside = op.value in self.code.co_cellvars or op.value in self.cells
+            return op.value, "local" if inside else "cell"
+        return None

@@ -1,0 +1,103 @@
+"""The cheap look at whether all names still mean what they meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter, is_, itemgetter
+from types import CellType, FunctionType
+from typing import Any
+
+_code = attrgetter("__code__")
+_defaults = attrgetter("__defaults__")
+_kwdefaults = attrgetter("__kwdefaults__")
+_mro = attrgetter("__mro__")
+_contents = attrgetter("cell_contents")
+
+
+class Guards:
+    """What was seen in name spaces, functions, cells and classes.
+
+    `hold` reports whether all of it is still the same. Values are compared by what they
+    are and not by what they are equal to: 1 is equal to True.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
+        self._missing: dict[int, tuple[Mapping[str, Any], set[str]]] = {}
+        self._whole: dict[int, Mapping[str, Any]] = {}
+        self._functions: list[FunctionType] = []
+        self._cells: list[tuple[CellType, Any]] = []
+        self._classes: list[type] = []
+
+    def name(self, space: Mapping[str, Any], name: str, value: Any) -> None:
+        """Watch a name of a name space."""
+        self._names.setdefault(id(space), (space, {}))[1][name] = value
+
+    def missing(self, space: Mapping[str, Any], name: str) -> None:
+        """Watch that a name space does not get a name."""
+        self._missing.setdefault(id(space), (space, set()))[1].add(name)
+
+    def watch_mapping(self, space: Mapping[str, Any]) -> None:
+        """Watch all names of a name space, and that there are no others."""
+        self._whole[id(space)] = space
+
+    def function(self, function: FunctionType) -> None:
+        """Watch the code and the defaults of a function."""
+        self._functions.append(function)
+
+    def cell(self, cell: CellType, held: Any) -> None:
+        """Watch a variable that functions share."""
+        self._cells.append((cell, held))
+
+    def bases(self, cls: type) -> None:
+        """Watch the bases of a class."""
+        self._classes.append(cls)
+
+    def sealed(self) -> Callable[[], bool]:
+        """Return what reports whether everything is as it was."""
+        spaces = [(_getter(seen), space, tuple(seen.values())) for space, seen in self._names.values()]
+        wholes = []
+        for space in self._whole.values():
+            seen = dict(space)
+            if seen:
+                wholes.append((_getter(seen), space, tuple(seen.values()), len(seen)))
+        missing = [(space.keys(), frozenset(names)) for space, names in self._missing.values()]
+        functions = tuple(self._functions)
+        of_functions = [
+            (get, functions, tuple(map(get, functions)))
+            for get in (_code, _defaults, _kwdefaults)
+            if functions
+        ]
+        cells, held = [c for c, _ in self._cells], [v for _, v in self._cells]
+        classes = tuple(self._classes)
+        mros = tuple(map(_mro, classes))
+
+        def hold() -> bool:
+            try:
+                for names, space, values in spaces:
+                    if not all(map(is_, names(space), values)):
+                        return False
+                for get, things, values in of_functions:
+                    if not all(map(is_, map(get, things), values)):
+                        return False
+                for keys, names in missing:
+                    if not keys.isdisjoint(names):
+                        return False
+                for names, space, values, size in wholes:
+                    if len(space) != size or not all(map(is_, names(space), values)):
+                        return False
+                if cells and not all(map(is_, map(_contents, cells), held)):
+                    return False
+                return not classes or all(map(is_, map(_mro, classes), mros))
+            except (KeyError, ValueError):
+                return False
+
+        return hold
+
+
+def _getter(seen: Mapping[str, Any]) -> Callable[[Any], tuple[Any, ...]]:
+    names = list(seen)
+    if len(names) == 1:
+        # Twice, or it would give no tuple: the second is left over.
+        return itemgetter(names[0], names[0])
+    return itemgetter(*names)

@@ -1,0 +1,177 @@
+"""What functions are known by, and whether they still are what they were."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from .._keys import describe
+from .._keys._encoder import Encoder, Unkeyed
+from ..errors import CodeError
+from ._walk import Walk, shown_module
+
+# In front of what identities are made from; another number is another rule.
+FORMAT = b"larder python code 1\n"
+
+
+@dataclass(slots=True, frozen=True)
+class Part:
+    """One thing that a function is known by."""
+
+    path: str
+    """The way to it, as in "features -> helper -> LIMIT"."""
+    kind: str
+    """What it is: function, class, constant, value, library, version."""
+    digest: bytes
+    text: str
+    """What it is, for people: "function m.helper", "m.LIMIT = 3"."""
+
+
+class Identity:
+    """What a function is known by, at the moment that it was identified.
+
+    `digest` (32 bytes) is the same in each process in which the function would do the
+    same. `parts` is what it is made from. May be used by several threads.
+    """
+
+    __slots__ = ("digest", "name", "names", "parts", "refused", "_hold", "_numbers", "_kept", "_roots", "_state", "_static")
+
+    digest: bytes
+    name: str
+    """The module and the name of the function; that of a script is called after its file."""
+    names: frozenset[str] | None
+    """The attributes that its code mentions, or None if it may be any."""
+    parts: list[Part]
+    refused: dict[str, str]
+    """Why methods that nothing calls by their names would be refused, by their names."""
+
+    def check(self) -> bool:
+        """Report whether nothing has changed since: no function, variable or value that it reaches."""
+        return self._hold() and (not self._roots or self._state_now() == self._state)
+
+    def holds(self) -> bool:
+        """Report whether nothing but values of variables can have changed."""
+        return self._hold()
+
+    def _state_now(self) -> bytes | None:
+        numbers = self._numbers
+        e = Encoder(lambda value: b"%x;" % numbers[id(value)])
+        try:
+            for root in self._roots:
+                e.add(root)
+        except (KeyError, Unkeyed, RecursionError):  # what is new is found when it is identified
+            return None
+        return sha256(b"".join(e.out)).digest()
+
+
+def _unchecked() -> bool:
+    return True
+
+
+def identify(function: Any, *, version: str | None = None) -> Identity:
+    """Return what a function is known by: all code and all values that it can reach.
+
+    With a version it is known by its name and that alone. Raises CodeError if the
+    function depends on what no code can tell, with the way to it and what helps.
+    """
+    if version is not None:
+        return _of_version(function, version)
+    if not callable(function):
+        raise CodeError(f"{describe(function)} is not a function: pass one")
+    return identity_of(function)
+
+
+def identity_of(value: Any) -> Identity:
+    """Return what a function or a class is known by, made anew only if it has changed."""
+    known = _known.get(id(value))
+    if known is not None and known[0]() is value and known[1].check():
+        return known[1]
+    made = _identified(value)
+    if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
+        _remember(value, made)
+    return made
+
+
+_known: dict[int, tuple[Callable[[], Any], Identity]] = {}
+
+
+def _remember(value: Any, identity: Identity) -> None:
+    number = id(value)
+
+    def forget(_: Any) -> None:
+        _known.pop(number, None)
+
+    _known[number] = (weakref.ref(value, forget), identity)
+
+
+def operation(function: Any) -> str:
+    """Return the name of a function with its module; a script is called after its file."""
+    inner = function
+    while not hasattr(inner, "__qualname__"):
+        following = getattr(inner, "func", None) or getattr(inner, "__wrapped__", None)
+        if following is None:
+            inner = type(inner)
+            break
+        inner = following
+    return f"{shown_module(getattr(inner, '__module__', None) or '')}.{inner.__qualname__}".lstrip(".")
+
+
+def _of_version(function: Any, version: str) -> Identity:
+    if not isinstance(version, str) or not version:
+        raise CodeError(f"the version of {describe(function)} is {version!r}: it must be a text that is not empty")
+    made = Identity()
+    made.name = operation(function)
+    made.names = None
+    made.refused = {}
+    e = Encoder(_no_code)
+    e.add(("version", made.name, version))
+    made.digest = sha256(FORMAT + b"".join(e.out)).digest()
+    made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
+    made._hold, made._roots, made._state = _unchecked, [], None
+    return made
+
+
+def _no_code(value: Any) -> bytes:
+    raise TypeError(f"a version of {type(value)}")
+
+
+def _identified(value: Any) -> Identity:
+    walk = Walk()
+    made = Identity()
+    made.name = operation(value)
+    try:
+        walk.run(value, made.name, isinstance(value, type))
+    except RecursionError:
+        raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
+    made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
+    made.refused = walk.refused
+    made._hold = walk.guards.sealed()
+    made._numbers, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
+    made._state = made._state_now()
+    if made._roots and made._state is None:
+        raise CodeError(f"{made.name}: values that it reaches changed while they were looked at; try again")
+    lines = [FORMAT]
+    for node in walk.nodes:
+        lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
+    roots = dict(zip(walk.root_nodes, walk.roots, strict=True))
+    lines += [b"state", b"".join(b"%x;" % n for n in roots), made._state or b""]
+    made.digest = sha256(b"".join(lines)).digest()
+    made.parts = [
+        Part(node.path, node.kind, _alone(roots[i]) if i in roots else node.digest(), node.text)
+        for i, node in enumerate(walk.nodes)
+        if node.kind != "root"
+    ]
+    if not made._hold():
+        raise CodeError(f"{made.name}: what it reaches changed while it was looked at; try again")
+    return made
+
+
+def _alone(value: Any) -> bytes:
+    """Return the digest of a value for people to compare, code in it by its name."""
+    e = Encoder(lambda code: str(getattr(code, "__qualname__", "")).encode() + b";")
+    e.add(value)
+    return sha256(b"".join(e.out)).digest()

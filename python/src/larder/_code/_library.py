@@ -1,0 +1,102 @@
+"""What things of libraries are called, and who keeps them."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from .._keys._objects import COMPILED
+from . import _owner
+
+_HEAP = 1 << 9
+
+
+def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
+    """Return the full name of a function or a class, and who keeps it: None is the user."""
+    if isinstance(value, type):
+        return _of_class(value)
+    if isinstance(value, types.FunctionType):
+        module = value.__globals__.get("__name__", "")
+        return f"{module}.{value.__code__.co_qualname}", _owner.of_module(module)
+    holder = getattr(value, "__objclass__", None)
+    if isinstance(holder, type):
+        name, owner = _of_class(holder)
+        return f"{name}.{getattr(value, '__name__', '')}", owner
+    if isinstance(value, types.MethodWrapperType):
+        name, owner = _of_class(type(value.__self__))
+        return f"{name}.{value.__name__}", owner
+    own = getattr(value, "__self__", None)
+    if isinstance(value, types.BuiltinFunctionType) and isinstance(own, type):
+        name, owner = _of_class(own)
+        name = "torch" if name == "torch._C._VariableFunctionsClass" else name
+        return f"{name}.{value.__name__}", owner
+    if isinstance(value, types.BuiltinFunctionType):
+        module = value.__module__ or (own.__name__ if isinstance(own, types.ModuleType) else "")
+        if not module and own is not None:
+            name, owner = _of_class(type(own))
+            return f"{name}.{value.__name__}", owner
+        return f"{module}.{value.__qualname__}", _owner.of_module(module)
+    if is_compiled(value):
+        module = getattr(value, "__module__", None) or type(value).__module__
+        return f"{module}.{getattr(value, '__name__', '?')}", _owner.of_module(module)
+    return getattr(value, "__qualname__", type(value).__qualname__), None
+
+
+def is_compiled(value: Any) -> bool:
+    """Report whether a value is a function of a type that a library has for its own."""
+    return type(value).__name__ in COMPILED and type(value).__module__.partition(".")[0] not in ("__main__",)
+
+
+def patches(cls: type) -> list[tuple[str, types.FunctionType]]:
+    """Return the methods that the user has put into a class of a library."""
+    found = []
+    for base in cls.__mro__:
+        if base.__flags__ & _HEAP:
+            for name, held in sorted(vars(base).items()):
+                held = getattr(held, "__func__", held)
+                if isinstance(held, types.FunctionType) and _is_patch(held, base):
+                    found.append((name, held))
+    return found
+
+
+def _is_patch(function: types.FunctionType, cls: type) -> bool:
+    name = function.__globals__.get("__name__", "")
+    if name == cls.__module__ or function.__code__.co_filename.startswith("<"):
+        return False
+    return _owner.of_module(name) is None
+
+
+def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
+    module = cls.__module__ if isinstance(cls.__module__, str) else ""
+    name = f"{module}.{cls.__qualname__}"
+    owner = _owner.of_module(module)
+    if owner is None and not cls.__flags__ & _HEAP:
+        return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
+    if owner is not None and cls.__flags__ & _HEAP and not _is_in(cls, module):
+        # Anybody can say of a class that it is of a library: of one that it is not in, see its methods.
+        codes = [m.__code__ for m in vars(cls).values() if isinstance(m, types.FunctionType)]
+        if any(not c.co_filename.startswith("<") and _owner.of_file(c.co_filename) is None for c in codes):
+            return name, None
+        if "<locals>" not in cls.__qualname__ and not codes:
+            return name, None
+    return name, owner
+
+
+def _is_in(cls: type, module: str) -> bool:
+    found: Any = sys.modules.get(module)
+    for part in cls.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is cls
+
+
+_PLAIN = (str, bytes, int, float, complex, list, dict, set, tuple, frozenset, bytearray)
+
+
+def instance_of_library(value: Any) -> bool:
+    """Report whether a value is an object that a library made for itself, by a class of its own."""
+    if isinstance(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType, types.MethodType)):
+        return False
+    if isinstance(value, _PLAIN) or type(value).__name__ == "ndarray":
+        return False
+    return value is not None and _of_class(type(value))[1] is not None and type(value).__module__ != "builtins"

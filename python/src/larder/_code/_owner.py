@@ -1,0 +1,154 @@
+"""Whose code is: the standard library's, a distribution's that has a version, or the user's."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import json
+import os
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+
+
+@dataclass(slots=True, frozen=True)
+class Owner:
+    """Who keeps code: with a version, its name stands for it."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+PYTHON = Owner(sys.implementation.name, ".".join(map(str, sys.version_info[:3])) + sys.version_info.releaselevel[:1])
+"""Python itself, with its standard library."""
+
+LARDER = Owner("larder", "1")
+"""This package: what of it functions may use does not change without another number here."""
+
+_STANDARD = tuple(
+    {os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")}
+    | {sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")}
+)
+_SITE = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def of_module(name: str) -> Owner | None:
+    """Return who keeps a module, by its name; None is the user, whose code is followed."""
+    if not name or name == "__main__":
+        return None
+    if name.partition(".")[0] == __name__.partition(".")[0]:
+        return LARDER
+    module = sys.modules.get(name)
+    if module is None:
+        return PYTHON if name in sys.builtin_module_names else None
+    return _of(name, _file(module))
+
+
+def of_file(path: str) -> Owner | None:
+    """Return who keeps a file."""
+    return _of("", path)
+
+
+def _file(module: ModuleType) -> str:
+    spec = getattr(module, "__spec__", None)
+    if spec is not None and spec.origin in ("built-in", "frozen"):
+        return "built-in"
+    path = getattr(module, "__file__", None)
+    if isinstance(path, str):
+        return path
+    if spec is None and module.__name__ in sys.builtin_module_names:
+        return "built-in"
+    folders = list(getattr(module, "__path__", None) or ())
+    return os.path.join(folders[0], "") if folders else ""
+
+
+@lru_cache(4096)
+def _of(name: str, path: str) -> Owner | None:
+    if path == "built-in":
+        return PYTHON
+    if not path:
+        return None
+    path = os.path.abspath(path)
+    for mark in _SITE:
+        if mark in path:
+            before, _, below = path.rpartition(mark)
+            return _distribution(before + mark, below)
+    return PYTHON if path.startswith(_STANDARD) or os.path.realpath(path).startswith(_STANDARD) else None
+
+
+def _distribution(folder: str, below: str) -> Owner | None:
+    """Return the distribution that a file below a folder of packages belongs to, if its version stands for it."""
+    top = below.split(os.sep)[0]
+    return _owners(folder, _stem(top)).get(below) or _owners(folder, _stem(top)).get(_top(below))
+
+
+def _stem(top: str) -> str:
+    for suffix in sorted(importlib.machinery.all_suffixes(), key=len, reverse=True):
+        if top.endswith(suffix):
+            return top[: -len(suffix)]
+    return top
+
+
+def _top(below: str) -> str:
+    return below.split(os.sep)[0] + os.sep if os.sep in below else below
+
+
+@lru_cache(1024)
+def _owners(folder: str, stem: str) -> dict[str, Owner]:
+    """Return who keeps the files of a package, by their paths, and the package as a whole."""
+    found: dict[str, Owner] = {}
+    try:
+        infos = [n for n in os.listdir(folder) if n.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return found
+    like = stem.lower().replace("_", "").replace("-", "")
+    infos.sort(key=lambda n: (not n.lower().replace("_", "").replace("-", "").startswith(like), n))
+    for info in infos:
+        owner = None
+        for path in _listed(os.path.join(folder, info)):
+            if path == stem or path.startswith((stem + "/", stem + ".")):
+                owner = owner or _described(folder, info)
+                if owner is None:
+                    break
+                found[path.replace("/", os.sep)] = owner
+        if found:
+            break
+    return found
+
+
+def _listed(info: str) -> list[str]:
+    """Return the files of a distribution, or, of old ones, the packages."""
+    for name in ("RECORD", "SOURCES.txt", "top_level.txt"):
+        try:
+            with open(os.path.join(info, name), encoding="utf-8") as lines:
+                text = lines.read().splitlines()
+        except OSError:
+            continue
+        if name == "RECORD":
+            return [line.rsplit(",", 2)[0].strip('"') for line in text]
+        if name == "top_level.txt":
+            return [line + "/" for line in text]
+    return []
+
+
+def _described(folder: str, info: str) -> Owner | None:
+    """Return the distribution, unless it was installed from a folder: then its version says nothing."""
+    from importlib.metadata import Distribution
+
+    distribution = Distribution.at(os.path.join(folder, info))
+    url = distribution.read_text("direct_url.json")
+    if url is not None:
+        try:
+            if "dir_info" in json.loads(url):
+                return None
+        except ValueError:
+            return None
+    try:
+        name, version = distribution.metadata["Name"], distribution.version
+    except Exception:  # what describes it is damaged
+        return None
+    return Owner(name, version) if name and version else None

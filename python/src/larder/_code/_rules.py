@@ -1,0 +1,234 @@
+"""What of the standard library and of others depends on more than its arguments.
+
+Of the standard library and the built-in functions, only what is listed here as
+depending on its arguments alone is allowed; of other distributions, what is not listed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Refusal(NamedTuple):
+    """Why something is refused, and what helps."""
+
+    what: str
+    cure: str
+
+
+_PASS = "pass what it gives as an argument"
+CLOCK = Refusal("the clock", _PASS)
+CHANCE = Refusal("random numbers that no argument decides", "pass a seed and make a generator from it")
+ENVIRONMENT = Refusal("the environment", _PASS)
+MACHINE = Refusal("the machine or this process", _PASS)
+FILES = Refusal("files, whose content is not in the key", "pass the file as a larder.File argument")
+NETWORK = Refusal("the network", "get it outside, and pass the content as an argument")
+PROGRAMS = Refusal("other programs", "run them outside, and pass what they gave as an argument")
+DYNAMIC = Refusal("code or variables by names that are only known when it runs", "name them in the code")
+INPUT = Refusal("what somebody types", _PASS)
+SETTING = Refusal("a setting of the whole process", "pass it as an argument")
+UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments alone", _PASS)
+
+BUILTINS = frozenset(
+    "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod "
+    "enumerate filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map "
+    "max memoryview min next object oct ord pow print property range repr reversed round set setattr slice sorted "
+    "staticmethod str sum super tuple type zip __build_class__ __debug__ NotImplemented Ellipsis None True False".split()
+)
+
+BY_NAME = frozenset(["getattr", "hasattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller"])
+"""What gets at attributes by names in data."""
+
+_PURE = frozenset(
+    "__future__ _collections _collections_abc _functools _io _json _operator _struct _thread _weakref _weakrefset abc "
+    "array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs collections colorsys concurrent "
+    "contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum fnmatch fractions functools "
+    "genericpath graphlib hashlib heapq hmac html io ipaddress itertools json keyword logging lzma math numbers "
+    "operator opcode pathlib pickle pprint queue quopri random re reprlib statistics string stringprep struct "
+    "textwrap threading token traceback types typing unicodedata urllib.parse uuid warnings weakref xml zlib zoneinfo "
+    "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
+    "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid _elementtree pyexpat "
+    "_typing _strptime _py_abc _string sre_constants sre_parse sre_compile difflib tomllib "
+    "gzip zipfile tarfile html.parser errno stat cmath unittest.mock "
+    "_pydecimal _compat_pickle encodings posixpath ntpath _struct annotationlib string.templatelib compression".split()
+)
+
+_BY_MODULE = {
+    "time": CLOCK,
+    "secrets": CHANCE,
+    "os": MACHINE,
+    "posix": MACHINE,
+    "nt": MACHINE,
+    "sys": MACHINE,
+    "platform": MACHINE,
+    "locale": SETTING,
+    "getpass": INPUT,
+    "gc": MACHINE,
+    "signal": MACHINE,
+    "resource": MACHINE,
+    "multiprocessing": MACHINE,
+    "subprocess": PROGRAMS,
+    "_posixsubprocess": PROGRAMS,
+    "socket": NETWORK,
+    "_socket": NETWORK,
+    "ssl": NETWORK,
+    "http": NETWORK,
+    "urllib": NETWORK,
+    "ftplib": NETWORK,
+    "smtplib": NETWORK,
+    "shutil": FILES,
+    "glob": FILES,
+    "tempfile": FILES,
+    "fileinput": FILES,
+    "linecache": FILES,
+    "shelve": FILES,
+    "dbm": FILES,
+    "sqlite3": FILES,
+    "mmap": FILES,
+    "importlib": DYNAMIC,
+    "inspect": DYNAMIC,
+    "runpy": DYNAMIC,
+    "pkgutil": DYNAMIC,
+    "ctypes": DYNAMIC,
+    "code": DYNAMIC,
+}
+
+_ALLOWED = frozenset(
+    ["time.sleep", "time.struct_time", "glob.escape", "glob.translate", "inspect.isclass", "inspect.isfunction"]
+    + ["inspect.signature", "inspect.Parameter", "inspect.Signature", "inspect.cleandoc", "inspect.iscoroutinefunction"]
+    + [f"sys.{n}" for n in "maxsize byteorder float_info int_info hash_info version_info hexversion version".split()]
+    + [f"sys.{n}" for n in "implementation maxunicode stdout stderr exit intern getsizeof".split()]
+    + [f"os.{n}" for n in "fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path".split()]
+    + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
+    + ["multiprocessing.pool.ThreadPool"]
+)
+
+_REFUSED: dict[str, Refusal] = (
+    dict.fromkeys(["builtins.open", "io.open", "_io.open", "io.FileIO", "_io.FileIO", "io.open_code"], FILES)
+    | dict.fromkeys(["_io.open_code", "codecs.open", "gzip.open", "gzip.GzipFile", "bz2.open", "lzma.open"], FILES)
+    | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
+    | dict.fromkeys(["gzip.compress", "asyncio.get_event_loop.time"], CLOCK)
+    | dict.fromkeys(["datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow"], CLOCK)
+    | dict.fromkeys(["datetime.date.today"], CLOCK)
+    | dict.fromkeys(["datetime.datetime.fromtimestamp", "datetime.date.fromtimestamp"], SETTING)
+    | dict.fromkeys(["uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7", "uuid.uuid8", "uuid.getnode"], CHANCE)
+    | dict.fromkeys(["random.SystemRandom", "os.urandom", "posix.urandom", "random.seed"], CHANCE)
+    | dict.fromkeys(["os.environ", "os.environb", "os.getenv", "os.getenvb", "posix.environ"], ENVIRONMENT)
+    | dict.fromkeys(["pathlib.Path.cwd", "pathlib.Path.home", "os.getcwd", "posix.getcwd"], MACHINE)
+    | dict.fromkeys([f"{m}.{n}" for m in ("posixpath", "ntpath", "genericpath") for n in
+                     "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime samefile "
+                     "sameopenfile samestat isjunction isdevdrive".split()], FILES)
+    | dict.fromkeys([f"{m}.{n}" for m in ("posixpath", "ntpath", "genericpath") for n in
+                     "abspath realpath expanduser expandvars relpath".split()], MACHINE)
+    | dict.fromkeys([f"os.{n}" for n in "listdir scandir walk fwalk stat lstat open read access readlink".split()], FILES)
+    | dict.fromkeys([f"posix.{n}" for n in "listdir scandir stat lstat open read access readlink".split()], FILES)
+    | dict.fromkeys(["os.system", "os.popen", "posix.system"], PROGRAMS)
+    | dict.fromkeys(["sys.modules", "sys._getframe", "sys._current_frames", "builtins.__import__"], DYNAMIC)
+    | dict.fromkeys([f"builtins.{n}" for n in "eval exec compile globals locals vars dir breakpoint help".split()], DYNAMIC)
+    | dict.fromkeys(["sys.stdin", "builtins.input", "sys.__stdin__"], INPUT)
+    | dict.fromkeys(["decimal.getcontext", "decimal.setcontext", "_decimal.getcontext", "_decimal.setcontext"], SETTING)
+    | dict.fromkeys(["asyncio.open_connection", "asyncio.start_server", "asyncio.streams.open_connection"], NETWORK)
+    | dict.fromkeys(["threading.local", "_thread._local", "weakref.finalize"], SETTING)
+    | dict.fromkeys(["threading.get_ident", "threading.current_thread", "threading.active_count"], MACHINE)
+    | dict.fromkeys(["contextvars.ContextVar.get", "contextvars.copy_context", "_contextvars.copy_context"], SETTING)
+    | dict.fromkeys(["unittest.mock"], DYNAMIC)
+    # NumPy
+    | dict.fromkeys([f"numpy.{n}" for n in "load loadtxt genfromtxt fromfile memmap fromregex".split()], FILES)
+    | dict.fromkeys([f"numpy.{n}" for n in "seterr geterr seterrcall geterrcall setbufsize getbufsize "
+                     "set_printoptions get_printoptions set_string_function".split()], SETTING)
+    # torch
+    | dict.fromkeys([f"torch.{n}" for n in "rand randn randint randperm rand_like randn_like randint_like normal "
+                     "bernoulli multinomial poisson manual_seed seed initial_seed get_rng_state set_rng_state "
+                     "default_generator".split()], CHANCE)
+    | dict.fromkeys(["torch.load", "torch.jit.load", "torch.hub.load"], FILES)
+    | dict.fromkeys([f"torch.{n}" for n in "get_default_dtype set_default_dtype get_num_threads "
+                     "is_grad_enabled get_default_device".split()], SETTING)
+    # others
+    | dict.fromkeys(["PIL.Image.open", "cv2.imread", "cv2.VideoCapture", "imageio.imread", "imageio.v2.imread",
+                     "imageio.v3.imread", "skimage.io.imread", "torchvision.io.read_image", "soundfile.read",
+                     "librosa.load", "torchaudio.load", "h5py.File", "zarr.open", "xarray.open_dataset",
+                     "joblib.load", "scipy.io.loadmat", "scipy.io.wavfile.read", "safetensors.safe_open",
+                     "safetensors.torch.load_file", "fsspec.open", "polars.read_csv",
+                     "polars.read_parquet", "polars.scan_parquet", "polars.scan_csv",
+                     "pyarrow.parquet.read_table", "pyarrow.csv.read_csv", "pyarrow.dataset.dataset"], FILES)
+    | dict.fromkeys([f"pandas.read_{n}" for n in "csv table json parquet excel hdf pickle feather orc fwf html xml "
+                     "sql sql_query sql_table stata sas spss".split()], FILES)
+)
+
+_DISTRIBUTION_MODULES = {
+    "requests": NETWORK,
+    "httpx": NETWORK,
+    "urllib3": NETWORK,
+    "aiohttp": NETWORK,
+    "boto3": NETWORK,
+    "botocore": NETWORK,
+    "openai": NETWORK,
+    "anthropic": NETWORK,
+    "huggingface_hub": NETWORK,
+    "psutil": MACHINE,
+    "numpy.random": CHANCE,
+    "dotenv": ENVIRONMENT,
+    "larder.loader": FILES,
+    "larder.dataset": FILES,
+    "larder.flow": FILES,
+    "larder._run": PROGRAMS,
+}
+
+_RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
+
+SEEDED = frozenset(
+    ["random.Random", "torch.Generator"]
+    + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()]
+)
+"""What gives chance only if it is called without an argument."""
+
+READERS = frozenset(name for name, why in _REFUSED.items() if why is FILES)
+"""What reads the file that its first argument names."""
+
+METHODS: dict[str, Refusal] = (
+    dict.fromkeys(["now", "utcnow", "today"], CLOCK)
+    | dict.fromkeys("read_text read_bytes iterdir rglob glob is_file is_dir is_symlink is_mount exists stat lstat "
+                    "readlink samefile open".split(), FILES)
+    | dict.fromkeys(["expanduser", "absolute", "resolve", "cwd"], MACHINE)
+    | dict.fromkeys("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_".split(), CHANCE)
+)
+"""What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
+
+# Methods that libraries call on what they are given, whatever its class.
+CALLED = frozenset(
+    "read readline readlines write writelines flush close seek tell keys values items get forward run fit transform "
+    "predict emit format filter default send throw encode decode update step call apply acquire release".split()
+)
+
+
+def refusal(name: str, standard: bool) -> Refusal | None:
+    """Return why what has a name of the standard library, or of another one, is refused, if it is."""
+    if name in _REFUSED:
+        return _REFUSED[name]
+    if name in _ALLOWED or name in SEEDED:
+        return None
+    if not standard:
+        return _by_prefix(name, _DISTRIBUTION_MODULES)
+    module, _, rest = name.rpartition(".")
+    if module == "builtins":
+        return None if rest in BUILTINS or rest.endswith(("Error", "Exception", "Warning", "Iteration")) else UNKNOWN
+    if module.partition(".")[0] in _PURE or module in _PURE or _is_listed(module):
+        return None
+    return _by_prefix(name, _BY_MODULE) or UNKNOWN
+
+
+def _is_listed(module: str) -> bool:
+    """Report whether a module, or one that it is in, is listed as one that depends on its arguments alone."""
+    while module:
+        if module in _PURE:
+            return True
+        module = module.rpartition(".")[0]
+    return False
+
+
+def _by_prefix(name: str, table: dict[str, Refusal]) -> Refusal | None:
+    while name:
+        if name in table:
+            return table[name]
+        name = name.rpartition(".")[0]
+    return None

@@ -1,0 +1,85 @@
+"""Settings of the process that functions depend on without naming them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .._keys._encoder import Encoder, writes
+
+# What NumPy prints by where nobody said otherwise, which is no part of keys.
+_PRINTING = {
+    "edgeitems": 3,
+    "threshold": 1000,
+    "floatmode": "maxprec",
+    "precision": 8,
+    "suppress": False,
+    "linewidth": 75,
+    "nanstr": "nan",
+    "infstr": "inf",
+    "sign": "-",
+    "formatter": None,
+    "legacy": False,
+    "override_repr": None,
+}
+
+FORMATTING = frozenset("FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC CONVERT_VALUE".split())
+"""Instructions that make text of values."""
+
+PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
+"""Built-in functions that do."""
+
+
+class Setting:
+    """A setting, which is read when a function is called."""
+
+    def __init__(self, name: str, read: Callable[[], Any]):
+        self.name = name
+        self.read = read
+
+
+@writes(Setting)
+def _setting(e: Encoder, value: Setting) -> None:
+    e.out.append(b"=")
+    e.add((value.name, value.read()))
+
+
+def _decimals() -> Any:
+    import decimal
+
+    c = decimal.getcontext()
+    traps = tuple(sorted(signal.__name__ for signal, on in c.traps.items() if on))
+    return (c.prec, c.rounding, c.Emin, c.Emax, c.capitals, c.clamp, traps)
+
+
+_usual: list[Any] = []  # the very options that were found to be the usual ones
+
+
+def _printing() -> Any:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return None
+    try:
+        options = sys.modules["numpy._core.printoptions"].format_options.get()  # type: ignore[attr-defined]
+    except (KeyError, AttributeError):  # of another version
+        options = None
+    if options is not None and _usual and _usual[0] is options:
+        return None
+    found = numpy.get_printoptions()
+    if all(_PRINTING.get(name, None) == held for name, held in found.items()):
+        if options is not None:
+            _usual[:] = [options]
+        return None
+    return found
+
+
+def _torch() -> Any:
+    torch = sys.modules["torch"]
+    device = torch.get_default_device() if hasattr(torch, "get_default_device") else None
+    return (str(torch.get_default_dtype()), str(device), torch.is_grad_enabled(), torch.is_autocast_enabled())
+
+
+DECIMALS = Setting("the context of decimal", _decimals)
+PRINTING = Setting("print options of NumPy", _printing)
+TORCH = Setting("modes of torch", _torch)

@@ -1,0 +1,75 @@
+"""Digests of values."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from hashlib import sha256
+from typing import Any
+
+from ..errors import ArgumentError
+from ._encoder import Encoder, Unkeyed
+
+# In front of every encoding; another number is another format.
+FORMAT = b"larder python value 1\n"
+
+def digest(value: Any, *, name: str = "value", used: Set[str] | None = None) -> bytes:
+    """Return the key of a value: 32 bytes, the same in every process.
+
+    `name` is what errors call the value. `used` are the names of attributes that the code
+    which gets the value mentions, as in `Identity.names`: a method of another name may
+    do what no key can tell, as it is not called. Raises ArgumentError for what has no key.
+    """
+    return sha256(encode(value, name=name, used=used)).digest()
+
+def encode(value: Any, *, name: str = "value", used: Set[str] | None = None) -> bytes:
+    """Return what `digest` is the SHA-256 of.
+
+    Of content that is large there is only the digest in it.
+    """
+    classes = _Classes(name, used)
+    e = Encoder(classes.code)
+    try:
+        e.add(value)
+    except Unkeyed as err:
+        raise ArgumentError(f"{name}{err.way} is {err.what}, which has no key: {err.cure}") from None
+    except RecursionError:
+        raise ArgumentError(f"{name} is nested too deeply to have a key: pass less, or flatten it") from None
+    if classes.found:
+        classes.check()
+    return FORMAT + b"".join(e.out)
+
+class _Classes:
+    """The functions and classes that a value has in it."""
+
+    __slots__ = ("found", "name", "used")
+
+    def __init__(self, name: str, used: Set[str] | None):
+        self.name = name
+        self.used = used
+        self.found: list[Any] = []
+
+    def code(self, value: Any) -> bytes:
+        from .._code import identity_of
+
+        identity = identity_of(value)
+        if identity.refused:
+            self.found.append(identity)
+        return identity.digest
+
+    def check(self) -> None:
+        """Refuse methods that may be called and do what no key can tell."""
+        used = self.used
+        if used is not None:
+            used = used.union(*(identity.names for identity in self.found))
+        for identity in self.found:
+            for name, why in identity.refused.items():
+                if used is None or name in used:
+                    raise ArgumentError(f"{self.name} has code in it without a key: {why}")
+
+
+def digest_rows(array: Any) -> list[bytes]:
+    """Return the digest of each row of an array: `digest(array[i])` for each i."""
+    from ._arrays import rows
+
+    found: list[bytes] | None = rows(array)
+    return found if found is not None else [digest(row, name=f"row {i}") for i, row in enumerate(array)]

@@ -1,0 +1,275 @@
+"""What values are as bytes: typed, framed, and with what refers to what.
+
+Each value is a letter for its type, what there is of it with lengths in front, and the
+values in it. No two values that a function can tell apart have the same bytes: lists
+and tuples, 1 and 1.0 and True differ, and so do an object that is there twice and two
+that are equal. What may change and so has an identity is numbered as it is met, and is
+its number when it is met again; so values that have themselves in them end, too.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ._hash import tree
+
+# What is smaller is part of the encoding; what is larger is there by its digest.
+_INLINE = 4096
+
+_DOUBLE = struct.Struct("<d").pack
+
+
+class Unkeyed(Exception):
+    """A value that has no key: what it is, what helps, and the steps to it, last one first."""
+
+    def __init__(self, what: str, cure: str):
+        super().__init__(what, cure)
+        self.what = what
+        self.cure = cure
+        self.steps: list[str] = []
+
+    def step(self, step: str) -> Unkeyed:
+        self.steps.append(step)
+        return self
+
+    @property
+    def way(self) -> str:
+        """The steps from the value to what has no key."""
+        return "".join(reversed(self.steps))
+
+
+Writer = Callable[["Encoder", Any], None]
+"""Appends what a value of some type is to the `out` of an encoder."""
+
+
+class Encoder:
+    """The bytes of values one after another, in `out`.
+
+    `code` returns what a function or a class is known by.
+    """
+
+    __slots__ = ("code", "out", "seen", "kept")
+
+    def __init__(self, code: Callable[[Any], bytes]):
+        self.code = code
+        self.out: list[bytes] = []
+        self.seen: dict[int, int] = {}
+        self.kept: list[Any] = []
+
+    def add(self, value: Any) -> None:
+        """Append what a value is."""
+        (_WRITERS.get(type(value)) or writer(type(value)))(self, value)
+
+    def known(self, value: Any) -> bool:
+        """Report whether a value was met before, and append its number if so."""
+        number = self.seen.setdefault(id(value), len(self.seen))
+        if number == len(self.kept):
+            self.kept.append(value)  # or another one could get its place in memory
+            return False
+        self.out.append(b"@%x;" % number)
+        return True
+
+    def named(self, letter: bytes, name: str, value: Any) -> None:
+        """Append a value with a name."""
+        text = name.encode("utf-8", "surrogatepass")
+        self.out.append(b"%b%x;%b" % (letter, len(text), text))
+        self.add(value)
+
+    def content(self, content: Any) -> None:
+        """Append the bytes of a buffer that is contiguous."""
+        count = content.nbytes if type(content) is memoryview else len(content)
+        self.out.append(b"%x;" % count)
+        self.out.append(bytes(content) if count <= _INLINE else tree(content))
+
+    def of_class(self, letter: bytes, cls: type) -> None:
+        """Append the class of an object."""
+        self.out.append(letter)
+        self.out.append(self.code(cls))
+
+
+_WRITERS: dict[type, Writer] = {}
+_FOUND: WeakKeyDictionary[type, Writer] = WeakKeyDictionary()
+
+
+def writes(*types: type) -> Callable[[Writer], Writer]:
+    """Declare what writes values of exactly these types."""
+
+    def declare(write: Writer) -> Writer:
+        for cls in types:
+            _WRITERS[cls] = write
+        return write
+
+    return declare
+
+
+def writer(cls: type) -> Writer:
+    """Return what writes values of a type, by its bases if it is no type of its own here."""
+    found = _WRITERS.get(cls) or _FOUND.get(cls)
+    if found is None:
+        from ._types import find
+
+        found = _FOUND[cls] = find(cls)
+    return found
+
+
+def fixed(value: Any) -> bool:
+    """Report whether nothing can change a value."""
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(fixed, value))
+    return kind in FIXED
+
+
+FIXED: set[type] = {type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented)}
+"""Types of values that nothing can change, nor what they refer to."""
+
+
+@writes(type(None))
+def _none(e: Encoder, value: None) -> None:
+    e.out.append(b"N")
+
+
+@writes(bool)
+def _bool(e: Encoder, value: bool) -> None:
+    e.out.append(b"T" if value else b"F")
+
+
+@writes(int)
+def _int(e: Encoder, value: int) -> None:
+    e.out.append(b"i%x;" % value)
+
+
+@writes(float)
+def _float(e: Encoder, value: float) -> None:
+    e.out.append(b"f" + _DOUBLE(value))
+
+
+@writes(complex)
+def _complex(e: Encoder, value: complex) -> None:
+    e.out.append(b"c" + _DOUBLE(value.real) + _DOUBLE(value.imag))
+
+
+@writes(str)
+def _str(e: Encoder, value: str) -> None:
+    text = value.encode("utf-8", "surrogatepass")
+    if len(text) <= _INLINE:
+        e.out.append(b"s%x;%b" % (len(text), text))
+    else:
+        e.out.append(b"s%x;%b" % (len(text), tree(text)))
+
+
+@writes(bytes)
+def _bytes(e: Encoder, value: bytes) -> None:
+    e.out.append(b"b")
+    e.content(value)
+
+
+@writes(bytearray)
+def _bytearray(e: Encoder, value: bytearray) -> None:
+    if not e.known(value):
+        e.out.append(b"B")
+        e.content(value)
+
+
+@writes(memoryview)
+def _memoryview(e: Encoder, value: memoryview) -> None:
+    if not e.known(value):
+        shape = ",".join(map(str, value.shape or ()))
+        e.out.append(b"w" if value.readonly else b"W")
+        e.add(value.format)
+        e.add(shape)
+        e.content(value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes())
+
+
+@writes(type(...), type(NotImplemented))
+def _singleton(e: Encoder, value: Any) -> None:
+    e.out.append(b"." if value is ... else b"!")
+
+
+@writes(range)
+def _range(e: Encoder, value: range) -> None:
+    e.out.append(b"r%x;%x;%x;" % (value.start, value.stop, value.step))
+
+
+@writes(slice)
+def _slice(e: Encoder, value: slice) -> None:
+    e.out.append(b":")
+    for part in (value.start, value.stop, value.step):
+        e.add(part)
+
+
+@writes(tuple)
+def _tuple(e: Encoder, value: tuple[Any, ...]) -> None:
+    e.out.append(b"(%x;" % len(value))
+    items(e, value)
+
+
+@writes(list)
+def _list(e: Encoder, value: list[Any]) -> None:
+    if not e.known(value):
+        e.out.append(b"[%x;" % len(value))
+        items(e, value)
+
+
+def items(e: Encoder, value: Any) -> None:
+    """Append the items of a sequence, whose number was said."""
+    i = 0
+    try:
+        for i, item in enumerate(value):  # noqa: B007
+            (_WRITERS.get(type(item)) or writer(type(item)))(e, item)
+    except Unkeyed as err:
+        raise err.step(f"[{i}]") from None
+
+
+@writes(dict)
+def _dict(e: Encoder, value: dict[Any, Any]) -> None:
+    if not e.known(value):
+        e.out.append(b"{%x;" % len(value))
+        pairs(e, value)
+
+
+def pairs(e: Encoder, value: dict[Any, Any]) -> None:
+    """Append the keys and values of a mapping, whose number was said."""
+    key: Any = None
+    try:
+        for key, item in dict.items(value):
+            (_WRITERS.get(type(key)) or writer(type(key)))(e, key)
+            (_WRITERS.get(type(item)) or writer(type(item)))(e, item)
+    except Unkeyed as err:
+        raise err.step(f"[{key!r}]" if type(key) in (str, int, bytes, bool) else f"[a {type(key).__name__}]") from None
+
+
+@writes(set)
+def _set(e: Encoder, value: set[Any]) -> None:
+    if not e.known(value):
+        members(e, b"<", value)
+
+
+@writes(frozenset)
+def _frozenset(e: Encoder, value: frozenset[Any]) -> None:
+    members(e, b">", value)
+
+
+def members(e: Encoder, letter: bytes, value: Any) -> None:
+    """Append what is in a set, in an order that only their own bytes decide."""
+    e.out.append(b"%b%x;" % (letter, len(value)))
+    alone: list[tuple[bytes, Any]] = []
+    plain = True
+    for item in value:
+        own = Encoder(e.code)
+        own.seen, own.kept = e.seen.copy(), e.kept.copy()
+        try:
+            own.add(item)
+        except Unkeyed as err:
+            raise err.step("{...}") from None
+        plain = plain and len(own.kept) == len(e.kept)
+        alone.append((b"".join(own.out), item))
+    alone.sort(key=lambda pair: pair[0])
+    for content, item in alone:
+        if plain:
+            e.out.append(content)
+        else:  # they may share what is in them, and others may refer to it
+            e.add(item)

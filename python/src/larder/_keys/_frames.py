@@ -1,0 +1,136 @@
+"""What writes tables and columns of pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._encoder import Encoder, Unkeyed, Writer, items
+
+
+def find(cls: type) -> Writer | None:
+    """Return what writes values of a class of pandas."""
+    if cls is pd.DataFrame:
+        return _frame
+    if cls is pd.Series:
+        return _series
+    if cls is pd.MultiIndex:
+        return _levels
+    if issubclass(cls, pd.Index) and cls.__module__.startswith("pandas."):
+        return _index
+    if issubclass(cls, pd.api.extensions.ExtensionArray):
+        return _column
+    if issubclass(cls, pd.api.extensions.ExtensionDtype):
+        return _dtype
+    if cls in (pd.Timestamp, pd.Timedelta):
+        return _moment
+    if cls in (type(pd.NA), type(pd.NaT)):
+        return _missing
+    if cls is pd.Interval:
+        return _interval
+    if cls is pd.Period:
+        return _period
+    return None
+
+
+def _frame(e: Encoder, value: Any) -> None:
+    if e.known(value):
+        return
+    e.out.append(b"PF")
+    e.add((value.shape, dict(value.attrs), value.flags.allows_duplicate_labels))
+    try:
+        e.add(value.columns)
+    except Unkeyed as err:
+        raise err.step(".columns") from None
+    try:
+        e.add(value.index)
+    except Unkeyed as err:
+        raise err.step(".index") from None
+    for i in range(value.shape[1]):
+        try:
+            _column(e, value.iloc[:, i].array)
+        except Unkeyed as err:
+            raise err.step(f"[{value.columns[i]!r}]") from None
+
+
+def _series(e: Encoder, value: Any) -> None:
+    if e.known(value):
+        return
+    e.out.append(b"PS")
+    e.add((value.name, dict(value.attrs), value.flags.allows_duplicate_labels))
+    e.add(value.index)
+    _column(e, value.array)
+
+
+def _index(e: Encoder, value: Any) -> None:
+    e.out.append(b"PI")
+    e.add((type(value).__name__, value.name, len(value)))
+    if isinstance(value, pd.RangeIndex):
+        e.add((value.start, value.stop, value.step))
+        return
+    freq = getattr(value, "freq", None)
+    e.add(None if freq is None else freq.freqstr)
+    _column(e, value.array)
+
+
+def _levels(e: Encoder, value: Any) -> None:
+    e.out.append(b"PL")
+    e.add((list(value.names), value.nlevels, len(value)))
+    for level, codes in zip(value.levels, value.codes, strict=True):
+        e.add(level)
+        e.add(np.asarray(codes))
+
+
+def _column(e: Encoder, value: Any) -> None:
+    e.out.append(b"PC")
+    _dtype(e, value.dtype)
+    e.out.append(b"%x;" % len(value))
+    if isinstance(value.dtype, pd.CategoricalDtype):
+        e.add(np.asarray(value.codes))
+        return
+    if isinstance(value.dtype, np.dtype):
+        content = np.asarray(value)
+        if value.dtype == object:
+            items(e, content.tolist())
+        else:
+            e.add(content)
+        return
+    if isinstance(value.dtype, pd.DatetimeTZDtype):
+        e.add(value.asi8)
+        return
+    items(e, list(value))
+
+
+def _dtype(e: Encoder, value: Any) -> None:
+    if isinstance(value, np.dtype):
+        e.add(value)
+        return
+    e.out.append(b"PD")
+    e.add((type(value).__name__, str(value)))
+    if isinstance(value, pd.CategoricalDtype):
+        e.add(value.ordered)
+        e.add(value.categories)
+    elif isinstance(value, pd.StringDtype):
+        e.add((value.storage, repr(value.na_value)))
+
+
+def _moment(e: Encoder, value: Any) -> None:
+    e.out.append(b"PT")
+    e.add((type(value).__name__, value.unit, value._value, getattr(value, "fold", 0), getattr(value, "tzinfo", None)))
+
+
+def _missing(e: Encoder, value: Any) -> None:
+    e.out.append(b"PN")
+    e.add(type(value).__name__)
+
+
+def _interval(e: Encoder, value: Any) -> None:
+    e.out.append(b"PV")
+    e.add((value.left, value.right, value.closed))
+
+
+def _period(e: Encoder, value: Any) -> None:
+    e.out.append(b"PP")
+    e.add((value.ordinal, value.freqstr))

@@ -1,0 +1,148 @@
+"""What writes functions, classes, exceptions, members of enums and objects of any class."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ._encoder import Encoder, Unkeyed, Writer
+
+CODE = (
+    type,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    staticmethod,
+    classmethod,
+    property,
+)
+"""Types of what is known by its code."""
+
+COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_ArrayFunctionDispatcher", "ufunc"])
+"""Names of types that functions of libraries have, whose modules say what they are."""
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made while the program ran
+
+# What an object of a subclass is as a value of the built-in type, whatever the subclass overrides.
+_CONTENT: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    complex: complex.__pos__,
+    str: str.__str__,
+    bytes: lambda v: bytes.__getitem__(v, slice(None)),
+    bytearray: lambda v: bytearray.__getitem__(v, slice(None)),
+    tuple: lambda v: tuple(tuple.__iter__(v)),
+    list: lambda v: list(list.__iter__(v)),
+    dict: lambda v: dict(dict.items(v)),
+    set: lambda v: set(set.__iter__(v)),
+    frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+}
+
+_CURE = "pass what it is made of, or give its class a method __larder_key__ that returns that"
+
+
+def find(cls: type) -> Writer:
+    """Return what writes values of a class that has no special rule."""
+    if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
+        return _builtin
+    if issubclass(cls, CODE) or cls.__name__ in COMPILED:
+        return _code
+    if cls is types.MethodType:
+        return _method
+    if issubclass(cls, enum.Enum):
+        return _member
+    _refuse_hidden(cls)
+    return _instance
+
+
+def _code(e: Encoder, value: Any) -> None:
+    e.of_class(b"C", value)
+
+
+def _builtin(e: Encoder, value: Any) -> None:
+    """Append a compiled function, and what it is bound to if it is a method of a value."""
+    own = value.__self__
+    if own is None or isinstance(own, (type, types.ModuleType)):
+        _code(e, value)
+        return
+    e.of_class(b"m", type(own))
+    e.add(value.__name__)
+    e.add(own)
+
+
+def _method(e: Encoder, value: Any) -> None:
+    e.out.append(b"M")
+    e.add(value.__func__)
+    e.add(value.__self__)
+
+
+def _member(e: Encoder, value: enum.Enum) -> None:
+    e.of_class(b"E", type(value))
+    if value._name_ is not None and value._name_ in type(value).__members__:
+        e.add(value._name_)
+    else:  # flags together
+        e.add(value._value_)
+
+
+def _instance(e: Encoder, value: Any) -> None:
+    """Append an object by its class, what it is as a value of a built-in type, and its attributes."""
+    cls = type(value)
+    if e.known(value):
+        return
+    e.of_class(b"O", cls)
+    for base, plain in _CONTENT.items():
+        if isinstance(value, base):
+            e.add(plain(value))
+            break
+    if isinstance(value, BaseException):
+        e.named(b".", "args", value.args)
+        e.named(b".", "__cause__", value.__cause__)
+    _attributes(e, value, cls)
+
+
+def _attributes(e: Encoder, value: Any, cls: type) -> None:
+    name = ""
+    try:
+        for base in cls.__mro__:
+            for name, slot in vars(base).items():
+                if type(slot) is types.MemberDescriptorType:
+                    try:
+                        held = slot.__get__(value, cls)
+                    except AttributeError:
+                        continue
+                    e.named(b"/", name, held)
+        for name, held in getattr(value, "__dict__", {}).items():
+            e.named(b".", str(name), held)
+    except Unkeyed as err:
+        raise err.step(f".{name}") from None
+    e.out.append(b"$")
+
+
+def _refuse_hidden(cls: type) -> None:
+    """Refuse objects of classes made in C, as nobody can tell what is in them."""
+    for base in cls.__mro__:
+        if base is object or base in _CONTENT or issubclass(BaseException, base):
+            continue
+        if issubclass(base, BaseException) and not base.__flags__ & _HEAP:
+            continue
+        if not base.__flags__ & _HEAP or _grows(base):
+            where = "" if base is cls else f" (by its base {base.__qualname__})"
+            raise Unkeyed(f"of the type {cls.__module__}.{cls.__qualname__}{where}, whose state cannot be seen", _CURE)
+
+
+def _grows(cls: type) -> bool:
+    """Report whether objects of a class have room for more than its base's and its slots."""
+    base = cls.__base__
+    if base is None:
+        return False
+    own = vars(cls)
+    slots = sum(type(slot) is types.MemberDescriptorType for slot in own.values())
+    slots += ("__dict__" in own) + ("__weakref__" in own)
+    return cls.__basicsize__ - base.__basicsize__ > 8 * slots

@@ -1,0 +1,139 @@
+"""What writes values of types of the standard library that have hidden state."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ._encoder import FIXED, Encoder, Unkeyed, Writer, items, pairs
+
+
+def find(cls: type) -> Writer | None:
+    """Return what writes values of a type of the standard library, if it is one known here."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    reduce = _PARTS.get(name)
+    if reduce is None or not _is_of_library(cls):
+        return None
+    if name in _FIXED:
+        FIXED.add(cls)
+    letter = b"l%x;%b" % (len(name), name.encode())
+
+    def write(e: Encoder, value: Any) -> None:
+        if name not in _FIXED and e.known(value):
+            return
+        e.out.append(letter)
+        parts = reduce(value)
+        if type(parts) is dict:
+            e.out.append(b"%x;" % len(parts))
+            pairs(e, parts)
+        else:
+            e.out.append(b"%x;" % len(parts))
+            items(e, parts)
+
+    return write
+
+
+def _is_of_library(cls: type) -> bool:
+    """Report whether a class is what the module says that it names."""
+    found: Any = sys.modules.get(cls.__module__)
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is cls or cls.__module__ in ("types", "builtins", "functools", "re", "collections", "operator")
+
+
+def _moment(value: Any) -> tuple[Any, ...]:
+    zone = value.tzinfo
+    rest = (value.hour, value.minute, value.second, value.microsecond, value.fold, zone)
+    # The offset, too: the rules of zones are data of the machine.
+    return rest if zone is None else (*rest, value.utcoffset())
+
+
+def _datetime(value: Any) -> tuple[Any, ...]:
+    return (value.year, value.month, value.day, *_moment(value))
+
+
+def _zone(value: Any) -> tuple[Any, ...]:
+    if value.key is None:
+        raise Unkeyed("a time zone without a name", "make it by its name")
+    return (value.key,)
+
+
+def _random(value: Any) -> tuple[Any, ...]:
+    return (value.getstate(),)
+
+
+def _generic(value: Any) -> tuple[Any, ...]:
+    return (value.__origin__, value.__args__)
+
+
+def _reduced(value: Any) -> tuple[Any, ...]:
+    return tuple(value.__reduce__()[1])
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "datetime.date": lambda v: (v.year, v.month, v.day),
+    "datetime.time": _moment,
+    "datetime.datetime": _datetime,
+    "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
+    "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None)),
+    "zoneinfo.ZoneInfo": _zone,
+    "decimal.Decimal": lambda v: v.as_tuple()[:],
+    "fractions.Fraction": lambda v: (v.numerator, v.denominator),
+    "uuid.UUID": lambda v: (v.int, v.is_safe.value),
+    "re.Pattern": lambda v: (v.pattern, v.flags),
+    "re.Match": lambda v: (v.re, v.string, v.span(), v.pos, v.endpos),
+    "collections.OrderedDict": lambda v: dict(v.items()),
+    "collections.Counter": lambda v: dict(v.items()),
+    "collections.defaultdict": lambda v: (v.default_factory, dict(v.items())),
+    "collections.deque": lambda v: (v.maxlen, list(v)),
+    "array.array": lambda v: (v.typecode, v.itemsize, v.tobytes()),
+    "types.SimpleNamespace": lambda v: dict(vars(v)),
+    "builtins.mappingproxy": lambda v: dict(v.items()),
+    "types.MappingProxyType": lambda v: dict(v.items()),
+    "types.GenericAlias": _generic,
+    "types.UnionType": lambda v: v.__args__,
+    "typing.Union": lambda v: v.__args__,
+    "_struct.Struct": lambda v: (v.format,),
+    "random.Random": _random,
+    "functools.partial": lambda v: (v.func, v.args, dict(v.keywords), dict(vars(v))),
+    "operator.itemgetter": _reduced,
+    "operator.attrgetter": _reduced,
+    "operator.methodcaller": lambda v: tuple(_methodcaller(v)),
+    "_collections._tuplegetter": _reduced,
+    "collections._tuplegetter": _reduced,
+    "dataclasses._MISSING_TYPE": lambda v: (),
+    "dataclasses._HAS_DEFAULT_FACTORY_CLASS": lambda v: (),
+    "dataclasses._DataclassParams": lambda v: tuple((n, getattr(v, n)) for n in v.__slots__),
+    "larder._file.File": lambda v: (v.digest(),),
+    "logging.Logger": lambda v: (v.name,),
+    "logging.RootLogger": lambda v: (),
+} | {f"pathlib.{name}": lambda v: (str(v),) for name in (
+    "Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath",
+)} | {f"pathlib._local.{name}": lambda v: (str(v),) for name in (
+    "Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath",
+)}
+
+# Nothing changes these, nor what they refer to.
+_FIXED = {
+    "datetime.date",
+    "datetime.timedelta",
+    "decimal.Decimal",
+    "fractions.Fraction",
+    "uuid.UUID",
+    "re.Pattern",
+    "_struct.Struct",
+    "dataclasses._MISSING_TYPE",
+    "dataclasses._HAS_DEFAULT_FACTORY_CLASS",
+    "dataclasses._DataclassParams",
+    "_collections._tuplegetter",
+    "collections._tuplegetter",
+    "logging.Logger",
+    "logging.RootLogger",
+    *(name for name in _PARTS if name.startswith("pathlib")),
+}
+
+
+def _methodcaller(value: Any) -> list[Any]:
+    made, args = value.__reduce__()[:2]
+    return [*getattr(made, "args", ()), getattr(made, "keywords", {}), *args]

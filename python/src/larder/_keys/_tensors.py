@@ -1,0 +1,74 @@
+"""What writes tensors, and the types and devices of torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._encoder import FIXED, Encoder, Unkeyed, Writer
+
+
+def find(cls: type) -> Writer | None:
+    """Return what writes values of a class of torch, or of one that is based on it."""
+    if cls in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.Tensor):
+        return _tensor
+    if issubclass(cls, torch.Tensor):
+        return _refuse
+    if cls in (torch.dtype, torch.layout, torch.memory_format):
+        FIXED.add(cls)
+        return _named
+    if cls is torch.device:
+        return _device
+    if cls is torch.Size:
+        return _size
+    if cls is torch.Generator:
+        return _generator
+    return None
+
+
+def _tensor(e: Encoder, value: Any) -> None:
+    if e.known(value):
+        return
+    if value.layout is not torch.strided:
+        raise Unkeyed(f"a tensor of the layout {value.layout}", "pass its indices and values, or a dense tensor")
+    if value.is_quantized:
+        raise Unkeyed("a quantized tensor", "pass its integers, scale and zero point")
+    if value.is_meta:
+        raise Unkeyed("a tensor without content", "pass its shape and its dtype")
+    grad = bool(value.requires_grad)
+    e.out.append(b"X")
+    e.add((type(value).__name__, str(value.dtype), tuple(value.shape), grad, value.is_conj(), value.is_neg()))
+    plain = value.detach().resolve_conj().resolve_neg()
+    order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
+    e.add(order)
+    plain = plain.cpu().contiguous()
+    if plain.numel() == 0:
+        e.out.append(b"0;")
+    else:
+        e.content(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))
+
+
+def _refuse(e: Encoder, value: Any) -> None:
+    raise Unkeyed(f"of the class {type(value).__qualname__} of tensors, which Larder does not know", "pass a Tensor")
+
+
+def _named(e: Encoder, value: Any) -> None:
+    e.out.append(b"t")
+    e.add(str(value))
+
+
+def _device(e: Encoder, value: Any) -> None:
+    e.out.append(b"d")
+    e.add(str(value))
+
+
+def _size(e: Encoder, value: Any) -> None:
+    e.out.append(b"S")
+    e.add(tuple(value))
+
+
+def _generator(e: Encoder, value: Any) -> None:
+    if not e.known(value):
+        e.out.append(b"g")
+        e.add((str(value.device), value.get_state()))

@@ -1,0 +1,87 @@
+"""What values are called where keys are explained."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+_MOST = 80
+
+
+def describe(value: Any) -> str:
+    """Return a line of at most 80 characters for people: what a value is, in short."""
+    text = _described(value, 3)
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+
+
+def _described(value: Any, depth: int) -> str:
+    kind = type(value)
+    if kind in (int, float, complex, bool, type(None), type(...)):
+        return _number(value)
+    if kind in (str, bytes):
+        return _quoted(value)
+    if kind in (list, tuple, set, frozenset):
+        return _items(value, depth)
+    if kind is dict:
+        return _pairs(value, depth)
+    if isinstance(value, enum.Enum):
+        return f"{kind.__qualname__}.{value._name_}"
+    if isinstance(value, type) or hasattr(kind, "__code__") or callable(value):
+        name = getattr(value, "__qualname__", None)
+        if isinstance(name, str):
+            return f"{getattr(value, '__module__', None) or ''}.{name}".lstrip(".")
+    shape = getattr(value, "shape", None)
+    dtype = getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return _array(value, shape, dtype)
+    if hasattr(kind, "__fspath__"):
+        return _quoted(str(value))
+    return f"a {kind.__qualname__}"
+
+
+def _number(value: Any) -> str:
+    if type(value) is int and value.bit_length() > 256:
+        return f"a number of {value.bit_length()} bits"
+    return "..." if value is ... else repr(value)
+
+
+def _quoted(value: str | bytes) -> str:
+    # More than is shown is not made into text first.
+    text = repr(value[:_MOST])
+    if isinstance(value, str):
+        inner = text[1:-1].replace('"', '\\"') if text[0] == "'" else text[1:-1]
+        text = f'"{inner}"'
+    return text if len(value) <= _MOST else text + "…"
+
+
+def _items(value: Any, depth: int) -> str:
+    left, right = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}[type(value)]
+    if depth == 0:
+        return f"{left}…{right}"
+    if isinstance(value, (set, frozenset)):
+        return f"a set of {len(value)}"
+    shown = [_described(item, depth - 1) for item in value[:20]]
+    comma = "," if type(value) is tuple and len(value) == 1 else ""
+    return left + ", ".join(shown) + (", …" if len(value) > 20 else comma) + right
+
+
+def _pairs(value: dict[Any, Any], depth: int) -> str:
+    if depth == 0:
+        return "{…}"
+    shown = [
+        f"{_described(key, depth - 1)}: {_described(item, depth - 1)}"
+        for (key, item), _ in zip(value.items(), range(20), strict=False)
+    ]
+    return "{" + ", ".join(shown) + (", …" if len(value) > 20 else "") + "}"
+
+
+def _array(value: Any, shape: Any, dtype: Any) -> str:
+    from ._digest import digest
+
+    what = str(dtype).removeprefix("torch.")
+    form = " x ".join(map(str, shape)) or "no axes"
+    kind = "array" if type(value).__name__ == "ndarray" else type(value).__name__
+    try:
+        return f"{what} {kind} of {form}, {digest(value).hex()[:4]}…"
+    except Exception:  # it has no key, which others say better
+        return f"{what} {kind} of {form}"

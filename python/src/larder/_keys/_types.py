@@ -1,0 +1,81 @@
+"""What writes values of types that are known by their names or by their bases."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ._encoder import Encoder, Unkeyed, Writer
+
+# What knows the types of a library, by the package that they are of. No library is
+# imported here: a value of it says that it is there.
+_LIBRARIES = {
+    "numpy": "_arrays",
+    "torch": "_tensors",
+    "pandas": "_frames",
+    "pyarrow": "_tables",
+    "PIL": "_images",
+}
+
+_CURE = "make it in the function, pass what it is made of, or give its class a method __larder_key__ that returns that"
+
+# What is alive, by the module and name of its class, or of one of its bases, in words.
+_ALIVE = {
+    "_io._IOBase": "an open file",
+    "_socket.socket": "a socket",
+    "_thread.lock": "a lock",
+    "_thread.RLock": "a lock",
+    "threading.Condition": "a lock",
+    "threading.Semaphore": "a lock",
+    "threading.Event": "an event of threads",
+    "threading.Thread": "a thread",
+    "_thread._local": "a variable of threads",
+    "builtins.generator": "a generator",
+    "builtins.coroutine": "a coroutine",
+    "builtins.async_generator": "a generator",
+    "builtins.frame": "a frame",
+    "builtins.traceback": "a traceback",
+    "builtins.module": "a module",
+    "subprocess.Popen": "a process",
+    "sqlite3.Connection": "a connection",
+    "_contextvars.ContextVar": "a context variable",
+    "builtins.weakref": "a weak reference",
+    "weakref.ReferenceType": "a weak reference",
+}
+
+
+def find(cls: type) -> Writer:
+    """Return what writes values of a type that has no writer of its own."""
+    from . import _objects, _standard
+
+    if (known := _standard.find(cls)) is not None:
+        return known
+    if any("__larder_key__" in vars(base) for base in cls.__mro__):
+        return _own_key
+    for base in cls.__mro__:
+        words = _ALIVE.get(f"{base.__module__}.{base.__qualname__}")
+        if words:
+            return _refusing(words)
+    for base in cls.__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in _LIBRARIES:
+            found: Writer | None = import_module(f".{_LIBRARIES[package]}", __package__).find(cls)
+            if found is not None:
+                return found
+    return _objects.find(cls)
+
+
+def _own_key(e: Encoder, value: object) -> None:
+    if e.known(value):
+        return
+    e.of_class(b"K", type(value))
+    try:
+        e.add(value.__larder_key__())  # type: ignore[attr-defined]
+    except Unkeyed as err:
+        raise err.step(".__larder_key__()") from None
+
+
+def _refusing(words: str) -> Writer:
+    def refuse(e: Encoder, value: object) -> None:
+        raise Unkeyed(words, _CURE)
+
+    return refuse
