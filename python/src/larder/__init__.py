@@ -1,7 +1,8 @@
-"""Flows of datasets, and batches of them for training, made by Larder in a process of its own.
+"""Flows of datasets, batches of them for training, and functions whose results are kept.
 
 `Loader` hands out batches, epoch after epoch; `Dataset` samples by number. Flows are made
-by sources such as `underfolder` and the methods of `Node`, and run by `run`.
+by sources such as `underfolder` and the methods of `Node`, and run by `run`. `memo` keeps
+the results of a function. All of that is done by Larder in a process of its own.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from .dataset import Dataset
 from .errors import (
     ArgumentError,
     CodeError,
+    CycleError,
     DataError,
     Error,
     FlowError,
@@ -27,7 +29,9 @@ from .loader import Loader
 
 if TYPE_CHECKING:
     from ._file import File
+    from ._memo import Memo, memo
     from ._run import RunError, run
+    from ._why import Why, why
     from .flow import (
         Flow,
         Node,
@@ -54,6 +58,7 @@ __all__ = [
     "Batch",
     "CacheReport",
     "CodeError",
+    "CycleError",
     "DataError",
     "Dataset",
     "Error",
@@ -63,6 +68,7 @@ __all__ = [
     "FlowError",
     "LarderWarning",
     "Loader",
+    "Memo",
     "Node",
     "NodeReport",
     "Options",
@@ -78,10 +84,12 @@ __all__ = [
     "StateError",
     "Step",
     "Var",
+    "Why",
     "__version__",
     "csv",
     "images",
     "jsonl",
+    "memo",
     "numpy",
     "run",
     "source",
@@ -89,6 +97,7 @@ __all__ = [
     "sweep",
     "underfolder",
     "var",
+    "why",
 ]
 
 # What makes and runs flows is imported when it is asked for, as batches do without it
@@ -97,6 +106,7 @@ _FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step swe
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
+_LATER |= {"Memo": "_memo", "memo": "_memo", "Why": "_why", "why": "_why"}
 
 
 def _later(name: str) -> Any:

@@ -35,6 +35,14 @@ class ProtocolError(ServerError):
     """The two sides did not understand each other: versions that do not fit, or a bug."""
 
 
+class ResultError(Error):
+    """A result cannot be kept, or what was kept cannot be read; the text says what of it."""
+
+
+class CycleError(Error, RecursionError):
+    """A function needs its own result, or two need each other's."""
+
+
 class CodeError(Error):
     """A function depends on more than its code and its arguments, or on what has no key."""
 

@@ -1,0 +1,408 @@
+"""Results of functions at the server: what is kept is asked for, what is not is computed here."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import mmap
+import os
+import socket
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _server, _stream
+from ._stream import Lost
+from .errors import Error, ProtocolError, ServerError, error_of
+
+FIND, AGAIN, INLINE = 1, 2, 4
+"""Flags of calls: nothing is computed; what is kept is forgotten first; nothing comes as a file."""
+
+BYTES, FILE, KEPT, UNKEPT, FAILED, ERROR, NONE = range(7)
+
+_TRIES = 3
+_PIECE = 4 << 20
+_LAST, _MORE = 1, 1
+_MADE_MORE, _MADE_FAILED, _MADE_LAST = 1, 2, 4
+_HEAD = struct.Struct("<IHH")
+_CALL = struct.Struct("<IHHIIQ")
+_MADE = struct.Struct("<IHHQII")
+_ENTRY = struct.Struct("<IBBHQI")
+_ONE = struct.Struct("<IHHIIBBHQI")
+"""The head of a frame of results with one entry, as far as its body."""
+
+_within: contextvars.ContextVar[int] = contextvars.ContextVar("larder_within", default=0)
+"""What is computed here, for what is asked for meanwhile."""
+
+
+@dataclass(slots=True)
+class Function:
+    """A function as the server knows it."""
+
+    name: str
+    known_by: bytes
+    """Tells it apart from others in this process."""
+    code: Callable[[], dict[str, Any]]
+    """Returns what its code is known by, in the terms of the protocol."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What was computed: the encoding, or why there is none."""
+
+    encoded: bytes | bytearray | None
+    error: str = ""
+    about: Callable[[], list[dict[str, str]]] | None = None
+    """Returns what is to be said of the arguments."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one item: its kind, and the encoding if it was not computed here."""
+
+    kind: int
+    encoded: Any = None
+    text: str = ""
+    cycle: bool = False
+
+
+class _Link:
+    """A connection. One call at a time uses it."""
+
+    __slots__ = ("buffer", "functions", "socket", "used", "view")
+
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self.buffer = bytearray(1 << 17)
+        self.view = memoryview(self.buffer)
+        self.used = 0
+        self.functions: dict[bytes, int] = {}
+        client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
+        self.ask(_stream.HELLO, {"protocol": [1], "client": client}, _stream.WELCOME)
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def number(self, function: Function) -> int:
+        """Return the number of a function, which the server is told of once."""
+        found = self.functions.get(function.known_by)
+        if found is None:
+            said = self.ask(_stream.FUNCTION, {"name": function.name, "code": function.code()}, _stream.FUNCTIONED)
+            found = self.functions[function.known_by] = int(said["function"])
+        return found
+
+    def ask(self, kind: int, request: dict[str, Any], wanted: int) -> dict[str, Any]:
+        """Send a request and return its reply."""
+        body = json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode()
+        self.send(_HEAD.pack(len(body), kind, 0) + body)
+        said: dict[str, Any] = json.loads(bytes(self.frame(wanted)))
+        return said
+
+    def send(self, data: bytes | bytearray) -> None:
+        try:
+            self.socket.sendall(data)
+        except OSError as error:
+            raise Lost(str(error)) from error
+
+    def fill(self, wanted: int) -> None:
+        """Receive until so many bytes are there."""
+        if wanted > len(self.buffer):
+            if wanted > _stream.MOST_REPLY + 8:
+                raise ProtocolError("the server sent what is no frame; are the two of one version?")
+            larger = bytearray(max(wanted, 2 * len(self.buffer)))
+            larger[: self.used] = self.view[: self.used]
+            self.buffer, self.view = larger, memoryview(larger)
+        while self.used < wanted:
+            try:
+                n = self.socket.recv_into(self.view[self.used :])
+            except OSError as error:
+                raise Lost(str(error)) from error
+            if n == 0:
+                raise Lost("the server closed the connection")
+            self.used += n
+
+    def frame(self, wanted: int = 0) -> bytes:
+        """Return the body of the next frame: of that kind, or of results or what is to be computed."""
+        while True:
+            self.fill(8)
+            size, kind, _ = _HEAD.unpack_from(self.buffer)
+            self.fill(8 + size)
+            body = bytes(self.view[8 : 8 + size])
+            rest = self.used - 8 - size
+            if rest:
+                self.buffer[:rest] = self.buffer[8 + size : self.used]
+            self.used = rest
+            if kind == wanted:
+                return body
+            if kind == _stream.ERROR:
+                raise _error(body)
+            if kind != _stream.NOTE:
+                if wanted or kind not in (_stream.RESULTS, _stream.COMPUTE):
+                    raise ProtocolError(f"the server sent a frame of kind {kind} where it may not")
+                return struct.pack("<I", kind) + body
+
+
+def _error(body: bytes) -> Exception:
+    said = json.loads(body)
+    if said.get("code") == "ending":
+        return Lost(str(said.get("text")))
+    return error_of(said.get("code"), said.get("text", ""))
+
+
+class Client:
+    """The server of a cache folder, over connections of which each call takes one.
+
+    May be used by many threads, and after a fork.
+    """
+
+    def __init__(self, cache: str | os.PathLike[str] | None) -> None:
+        self._cache = cache
+        self._address: _server.Address | None = None
+        self._free: list[_Link] = []
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._free.clear)
+
+    def _take(self) -> _Link:
+        try:
+            return self._free.pop()
+        except IndexError:
+            pass
+        if self._address is None:
+            self._address = _server.address(self._cache)
+        return _Link(_server.connect(self._address, _nothing))
+
+    def one(self, function: Function, digest: bytes, flags: int = 0) -> Any:
+        """Return the encoding of what is kept under one set of arguments, or None.
+
+        This is the shortest way, for what is kept and small; whatever else comes, get
+        asks for again.
+        """
+        try:
+            link = self._free.pop()
+            number = link.functions[function.known_by]
+        except (IndexError, KeyError):
+            return None
+        try:
+            link.socket.sendall(_CALL.pack(48, _stream.CALL, 0, number, flags | FIND, _within.get()) + digest)
+            n = link.socket.recv_into(link.view)
+        except OSError:
+            link.close()
+            return None
+        except BaseException:
+            link.close()
+            raise
+        if n >= 32:
+            size, kind, _, last, _, how, _, more, _, length = _ONE.unpack_from(link.buffer)
+            if kind == _stream.RESULTS and n == size + 8 == length + 32 and last and how == BYTES and not more:
+                encoded = bytes(link.view[32:n])
+                self._free.append(link)
+                return encoded
+        link.used = n
+        try:
+            outcomes: list[Outcome | None] = [None]
+            self._exchange(link, outcomes, {})
+        except BaseException:
+            link.close()
+            raise
+        self._free.append(link)
+        outcome = outcomes[0]
+        return outcome.encoded if outcome is not None and outcome.kind in (BYTES, FILE) else None
+
+    def get(
+        self,
+        function: Function,
+        digests: Sequence[bytes],
+        compute: Callable[[list[int]], list[Made]],
+        flags: int = 0,
+    ) -> list[Outcome]:
+        """Return what became of each item. What nobody has is computed by compute, by its position."""
+        made: dict[int, Made] = {}
+        for attempt in range(_TRIES + 1):
+            try:
+                return self._attempt(function, digests, compute, flags, made)
+            except Lost as error:
+                if attempt == _TRIES:
+                    words = self._address.last_words() if self._address else ""
+                    raise ServerError(f"the server was lost {attempt} times in a row ({error}); {words}") from error
+                self._drop()
+        raise AssertionError
+
+    def _drop(self) -> None:
+        """Close connections that nobody uses: they are to the server that was lost."""
+        while self._free:
+            self._free.pop().close()
+
+    def _attempt(
+        self,
+        function: Function,
+        digests: Sequence[bytes],
+        compute: Callable[[list[int]], list[Made]],
+        flags: int,
+        made: dict[int, Made],
+    ) -> list[Outcome]:
+        outcomes: list[Outcome | None] = [None] * len(digests)
+        asked: tuple[int, list[int]] | None = None
+        while True:
+            link = self._take()
+            try:
+                if asked is None:
+                    head = _CALL.pack(
+                        16 + 32 * len(digests), _stream.CALL, 0, link.number(function), flags, _within.get()
+                    )
+                    link.send(head + b"".join(digests))
+                else:
+                    _send_made(link, asked[0], [(i, made[i]) for i in asked[1]])
+                asked = self._exchange(link, outcomes, made)
+            except Error as error:
+                if isinstance(error, ServerError):
+                    link.close()
+                else:
+                    self._free.append(link)
+                raise
+            except BaseException:
+                link.close()
+                raise
+            self._free.append(link)
+            if asked is None:
+                return [outcome or Outcome(UNKEPT, text="the server gave it up") for outcome in outcomes]
+            missing = [i for i in asked[1] if i not in made]
+            if missing:
+                before = _within.set(asked[0])
+                try:
+                    made |= zip(missing, compute(missing), strict=True)
+                finally:
+                    _within.reset(before)
+
+    def _exchange(
+        self, link: _Link, outcomes: list[Outcome | None], made: dict[int, Made]
+    ) -> tuple[int, list[int]] | None:
+        """Read a reply: fill outcomes in, or return what is to be computed, with its token."""
+        pieces: dict[int, list[bytes]] = {}
+        while True:
+            body = link.frame()
+            kind = int.from_bytes(body[:4], "little")
+            if kind == _stream.COMPUTE:
+                token, *numbers = struct.unpack_from(f"<Q{(len(body) - 12) // 4}I", body, 4)
+                return token, numbers
+            last, at = int.from_bytes(body[4:8], "little") & _LAST, 8
+            while at < len(body):
+                index, how, origin, more, size, length = _ENTRY.unpack_from(body, at)
+                at += _ENTRY.size
+                piece = body[at : at + length]
+                at += length
+                if more & _MORE:
+                    pieces.setdefault(index, []).append(piece)
+                    continue
+                if index in pieces:
+                    piece = b"".join([*pieces.pop(index), piece])
+                outcomes[index] = self._outcome(how, origin, size, piece)
+            if last:
+                return None
+
+    def _outcome(self, how: int, origin: int, size: int, body: bytes) -> Outcome:
+        if how == BYTES:
+            return Outcome(how, body)
+        if how == FILE:
+            return Outcome(how, _mapped(body, size))
+        return Outcome(how, text=body.decode("utf-8", "replace"), cycle=how == ERROR and origin == 1)
+
+    def forget(self, function: Function, digests: Sequence[bytes]) -> None:
+        """Forget results."""
+
+        def ask(link: _Link) -> None:
+            body = struct.pack("<IIQ", link.number(function), 0, 0) + b"".join(digests)
+            link.send(_HEAD.pack(len(body), _stream.FORGET, 0) + body)
+            link.frame(_stream.FORGOTTEN)
+
+        self._with_link(ask)
+
+    def why(self, function: Function, digest: bytes, arguments: list[dict[str, str]]) -> dict[str, Any]:
+        """Return whether a result is kept, and how it differs from the one most like it."""
+        said: dict[str, Any] = {}
+
+        def ask(link: _Link) -> None:
+            request = {"function": link.number(function), "digest": shown(digest), "arguments": arguments}
+            said.update(link.ask(_stream.WHY, request, _stream.WHYS))
+
+        self._with_link(ask)
+        return said
+
+    def _with_link(self, ask: Callable[[_Link], None]) -> None:
+        for attempt in range(_TRIES + 1):
+            link = self._take()
+            try:
+                ask(link)
+            except Lost as error:
+                link.close()
+                self._drop()
+                if attempt == _TRIES:
+                    raise ServerError(f"the server was lost {attempt} times in a row ({error})") from error
+                continue
+            except BaseException:
+                link.close()
+                raise
+            self._free.append(link)
+            return
+
+
+def _nothing() -> None:
+    pass
+
+
+def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
+    """Send what was computed, in pieces."""
+    about = [{"index": i, "arguments": made.about()} for i, made in items if made.about is not None]
+    for at in range(0, len(about), 1000):
+        body = json.dumps({"token": token, "items": about[at : at + 1000]}, separators=(",", ":")).encode()
+        link.send(_HEAD.pack(len(body), _stream.ABOUT, 0) + body)
+    out = bytearray()
+    for k, (i, made) in enumerate(items):
+        final = _MADE_LAST if k == len(items) - 1 else 0
+        if made.encoded is None:
+            error = made.error.encode("utf-8", "replace")[:1000]
+            out += _MADE.pack(16 + len(error), _stream.MADE, 0, token, i, _MADE_FAILED | final) + error
+        else:
+            view = memoryview(made.encoded)
+            for at in range(0, max(1, len(view)), _PIECE):
+                piece = view[at : at + _PIECE]
+                flags = _MADE_MORE if at + _PIECE < len(view) else final
+                out += _MADE.pack(16 + len(piece), _stream.MADE, 0, token, i, flags)
+                out += piece
+                if len(out) >= _PIECE:
+                    link.send(out)
+                    out = bytearray()
+    link.send(out)
+
+
+def _mapped(path: bytes, size: int) -> Any:
+    """Return a file as memory that may be written to and of which no write is seen by others, or None."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return None  # it was removed meanwhile
+    try:
+        if os.fstat(file).st_size != size:
+            return None
+        return mmap.mmap(file, size, access=mmap.ACCESS_COPY)
+    finally:
+        os.close(file)
+
+
+def shown(digest: bytes) -> str:
+    """Return a digest as the protocol has it."""
+    return "d1-" + digest.hex()
+
+
+_clients: dict[str, Client] = {}
+
+
+def client_of(cache: str | os.PathLike[str] | None) -> Client:
+    """Return the client of a cache folder."""
+    folder = "" if cache is None else os.path.abspath(os.fspath(cache))
+    found = _clients.get(folder)
+    if found is None:
+        found = _clients.setdefault(folder, Client(folder or None))
+    return found
+

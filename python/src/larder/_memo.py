@@ -1,0 +1,373 @@
+"""Functions whose results are kept: over restarts, for all processes, never stale."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import os
+import pickle
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+
+from . import _calls
+from ._calls import Function, Made, Outcome
+from ._code import Identity, identify
+from ._keys import describe, digest
+from ._results import decode, encode
+from .errors import CycleError, Error, LarderWarning, ResultError, ServerError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from ._why import Why
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PICKLED = b"larder pickle 1\n"
+_MISSING = object()
+
+
+class Arguments:
+    """What a function is called with: each of its parameters by its value, however it was given."""
+
+    def __init__(self, function: Callable[..., Any], ignore: frozenset[str], keyed: Callable[..., Any] | None) -> None:
+        self.signature = inspect.signature(function)
+        parameters = list(self.signature.parameters.values())
+        unknown = ignore - set(self.signature.parameters)
+        if unknown:
+            raise TypeError(f"ignore names {sorted(unknown)}, which are no parameters of {describe(function)}")
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        self.plain = plain and not ignore and keyed is None
+        self.names = [p.name for p in parameters]
+        self.ignore = ignore
+        self.keyed = keyed
+        self.count = len(parameters)
+
+    def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the values that the key is made of."""
+        if self.plain and not kwargs and len(args) == self.count:
+            return args
+        if self.keyed is not None:
+            return ("key", self.keyed(*args, **kwargs))
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return tuple(value for name, value in bound.arguments.items() if name not in self.ignore)
+
+    def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the same by their names, for people."""
+        if self.keyed is not None:
+            return {"key": self.keyed(*args, **kwargs)}
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return {name: value for name, value in bound.arguments.items() if name not in self.ignore}
+
+
+class Memo(Generic[P, R]):
+    """A function whose results are kept. It is called as the function is; made by `memo`."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        version: str | None,
+        ignore: Iterable[str],
+        key: Callable[..., Any] | None,
+        codec: str | None,
+        cache: str | os.PathLike[str] | None,
+    ) -> None:
+        if codec not in (None, "pickle"):
+            raise TypeError(f'codec is "pickle" or nothing, not {codec!r}')
+        if inspect.isasyncgenfunction(function):
+            raise TypeError(f"{describe(function)} is an asynchronous generator, whose results are not kept")
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._version = version
+        self._pickle = codec == "pickle"
+        self._arguments = Arguments(function, frozenset(ignore), key)
+        self._client = _calls.client_of(cache)
+        self._generates = inspect.isgeneratorfunction(function)
+        self._waits = inspect.iscoroutinefunction(function)
+        self._identity: Identity | None = None
+        self._known: Function | None = None
+        self._warned = False
+        if self._pickle:
+            _warn(
+                f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
+                "can run code in this program"
+            )
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return the result: what is kept, or else what the function makes of the arguments."""
+        if self._waits:
+            return self._later(args, kwargs)  # type: ignore[return-value]
+        known = self._function_now()
+        key = self._key(args, kwargs)
+        found = self._client.one(known, key)
+        if found is not None:
+            try:
+                return self._decoded(found)
+            except ResultError:
+                pass  # of another form; it is made again
+        return self._made(known, key, args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else Method(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<larder.memo of {getattr(self._function, '__qualname__', self._function)}>"
+
+    def cached(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Report whether the result is kept. Nothing is computed."""
+        outcome = self._client.get(self._function_now(), [self._key(args, kwargs)], _never, _calls.FIND)[0]
+        return outcome.kind in (_calls.BYTES, _calls.FILE)
+
+    def forget(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        """Forget the result, if it is kept."""
+        self._client.forget(self._function_now(), [self._key(args, kwargs)])
+
+    def refresh(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Compute the result, whether it is kept or not, and keep it."""
+        if self._waits:
+            self.forget(*args, **kwargs)
+            return self(*args, **kwargs)
+        return self._made(self._function_now(), self._key(args, kwargs), args, kwargs, _calls.AGAIN)
+
+    def why(self, *args: P.args, **kwargs: P.kwargs) -> Why:
+        """Say whether the result is kept, what its key is made of, and what differs if it is not."""
+        from ._why import Why
+
+        known = self._function_now()
+        assert self._identity is not None
+        said = self._client.why(known, self._key(args, kwargs), self._about(args, kwargs))
+        return Why.of(self._identity, self._arguments.named(args, kwargs), said)
+
+    def _function_now(self) -> Function:
+        """Return the function as it is now, with all that it reaches."""
+        identity = self._identity
+        if identity is None or not identity.check():
+            identity = self._identity = identify(self._function, version=self._version)
+            mark = b"pickle" if self._pickle else b""
+            self._known = Function(identity.name, identity.digest + mark, lambda: _code(identity, self._pickle))
+        assert self._known is not None
+        return self._known
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+        assert self._identity is not None
+        return digest(self._arguments.of(args, kwargs), name="arguments", used=self._identity.names)
+
+    def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
+        return [
+            {"name": name, "text": describe(value), "digest": _calls.shown(digest(value, name=name))}
+            for name, value in self._arguments.named(args, kwargs).items()
+        ]
+
+    def _made(
+        self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0
+    ) -> R:
+        """Return the result by way of the server, which asks for it unless somebody else has it."""
+        run = _Run(self, known, key, args, kwargs)
+        try:
+            outcome = self._client.get(known, [key], run.compute, flags)[0]
+            if outcome.kind == _calls.FILE and outcome.encoded is None:  # it was removed meanwhile
+                outcome = self._client.get(known, [key], run.compute, flags | _calls.INLINE)[0]
+        except ServerError as error:
+            if not self._warned:
+                self._warned = True
+                _warn(f"results of {known.name} are computed and not kept: {error}")
+            run.compute([0])
+            outcome = Outcome(_calls.UNKEPT)
+        return self._result(run, outcome)
+
+    def _result(self, run: _Run, outcome: Outcome) -> R:
+        if run.raised is not None:
+            raise run.raised
+        if outcome.kind == _calls.ERROR:
+            raise CycleError(outcome.text) if outcome.cycle else Error(outcome.text)
+        if outcome.kind == _calls.UNKEPT and outcome.text:
+            _warn(f"a result of {self._known.name if self._known else self} is not kept: {outcome.text}")
+        if outcome.encoded is not None:
+            try:
+                return self._decoded(outcome.encoded)
+            except ResultError:
+                run.compute([0])
+                if run.raised is not None:
+                    raise run.raised from None
+        return self._own(run)
+
+    def _own(self, run: _Run) -> R:
+        """Return what was computed here: as it comes back from the store, if it can."""
+        if run.encoded is not None:
+            return self._decoded(run.encoded)
+        return iter(run.value) if self._generates else run.value  # type: ignore[no-any-return,return-value]
+
+    def _encoded(self, value: Any) -> bytes | bytearray:
+        if self._pickle:
+            return _PICKLED + pickle.dumps(value, protocol=5)
+        return encode(value)
+
+    def _decoded(self, encoded: Any) -> Any:
+        if self._pickle:
+            if bytes(encoded[: len(_PICKLED)]) != _PICKLED:
+                raise ResultError("it was kept in another form")
+            value = pickle.loads(memoryview(encoded)[len(_PICKLED) :])
+        else:
+            value = decode(encoded)
+        return iter(value) if self._generates else value
+
+    async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        known = self._function_now()
+        key = self._key(args, kwargs)
+        found = self._client.one(known, key)
+        if found is not None:
+            return self._decoded(found)
+        loop = asyncio.get_running_loop()
+        run = _Run(self, known, key, args, kwargs)
+
+        def compute(which: list[int]) -> list[Made]:
+            return asyncio.run_coroutine_threadsafe(run.later(), loop).result()
+
+        outcome = await asyncio.to_thread(self._client.get, known, [key], compute)
+        return self._result(run, outcome[0])
+
+
+class _Run:
+    """One computation, here, of a result that nobody has."""
+
+    def __init__(
+        self, memo: Memo[..., Any], known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.memo, self.known, self.key, self.args, self.kwargs = memo, known, key, args, kwargs
+        self.value: Any = _MISSING
+        self.encoded: bytes | bytearray | None = None
+        self.raised: BaseException | None = None
+
+    def compute(self, which: list[int]) -> list[Made]:
+        try:
+            value = self.memo._function(*self.args, **self.kwargs)
+            self.value = list(value) if self.memo._generates else value
+        except Exception as error:
+            return self._failed(error)
+        return self._done()
+
+    async def later(self) -> list[Made]:
+        try:
+            self.value = await self.memo._function(*self.args, **self.kwargs)
+        except Exception as error:
+            return self._failed(error)
+        return self._done()
+
+    def _failed(self, error: Exception) -> list[Made]:
+        self.raised = error
+        return [Made(None, f"{type(error).__name__}: {error}")]
+
+    def _done(self) -> list[Made]:
+        self.raised = None
+        reason = self._changed()
+        if reason is None:
+            try:
+                self.encoded = self.memo._encoded(self.value)
+            except Error as error:
+                reason = str(error)
+        if reason is not None:
+            _warn(f"a result of {self.memo._known.name if self.memo._known else ''} is not kept: {reason}")
+            return [Made(None, reason)]
+        return [Made(self.encoded, about=lambda: self.memo._about(self.args, self.kwargs))]
+
+    def _changed(self) -> str | None:
+        """Return what is not what it was when the computation began, if anything is."""
+        if self.memo._function_now().known_by != self.known.known_by:
+            return "code or a value that it reaches changed while it was computed"
+        if self.memo._key(self.args, self.kwargs) != self.key:
+            return "its arguments changed while it was computed"
+        return None
+
+
+class Method:
+    """A function whose results are kept, bound to an object: that is its first argument."""
+
+    def __init__(self, memo: Memo[..., Any], instance: Any) -> None:
+        self.__self__, self.__func__ = instance, memo
+        functools.update_wrapper(self, memo._function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("cached", "forget", "refresh", "why"):
+            return functools.partial(getattr(self.__func__, name), self.__self__)
+        raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
+
+
+def _code(identity: Identity, pickled: bool) -> dict[str, Any]:
+    """Return what a function is known by, in the terms of the protocol."""
+    mark = "pickle " if pickled else ""
+    return {
+        "version": "",
+        "digest": _calls.shown(digest((mark, identity.digest))),
+        "parts": [
+            {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)} for part in identity.parts
+        ],
+    }
+
+
+def _never(which: list[int]) -> list[Made]:
+    raise AssertionError("nothing is to be computed")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, LarderWarning, stacklevel=4)
+
+
+@overload
+def memo(function: Callable[P, R], /) -> Memo[P, R]: ...
+
+
+@overload
+def memo(
+    *,
+    version: str | None = None,
+    ignore: Iterable[str] = (),
+    key: Callable[..., Any] | None = None,
+    codec: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> Callable[[Callable[P, R]], Memo[P, R]]: ...
+
+
+def memo(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    version: str | None = None,
+    ignore: Iterable[str] = (),
+    key: Callable[..., Any] | None = None,
+    codec: str | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Keep the results of a function, to be used as a decorator.
+
+    A result is handed out only where the function would make the same: its key is made
+    of the code of the function with all that it reaches, and of the arguments by their
+    content. What has no key is refused: `CodeError` says what of the function, and
+    `ArgumentError` what of the arguments. An exception is raised and never kept.
+
+    - `version` stands for all code: a text to be changed by hand whenever results do.
+    - `ignore` names parameters that results do not depend on.
+    - `key` is a function that is called with the arguments and returns what they are
+      known by, in place of their content.
+    - `codec="pickle"` keeps what cannot be kept otherwise. Reading such a result runs
+      code of whoever wrote it.
+    - `cache` is the cache folder; None is the usual one.
+
+    What comes back is what was kept, the first time as well: arrays of NumPy cannot be
+    written to. A result of a generator is the whole of what it yields.
+    """
+    options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "cache": cache}
+    if isinstance(ignore, str):
+        raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
+    if function is None:
+        return lambda function: Memo(function, **options)
+    return Memo(function, **options)
