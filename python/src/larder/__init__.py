@@ -30,6 +30,7 @@ from .loader import Loader
 if TYPE_CHECKING:
     from ._file import File
     from ._memo import Memo, memo
+    from ._memobatch import MemoBatch, memo_batch
     from ._run import RunError, run
     from ._why import Why, why
     from .flow import (
@@ -69,6 +70,7 @@ __all__ = [
     "LarderWarning",
     "Loader",
     "Memo",
+    "MemoBatch",
     "Node",
     "NodeReport",
     "Options",
@@ -90,6 +92,7 @@ __all__ = [
     "images",
     "jsonl",
     "memo",
+    "memo_batch",
     "numpy",
     "run",
     "source",
@@ -106,7 +109,7 @@ _FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step swe
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
-_LATER |= {"Memo": "_memo", "memo": "_memo", "Why": "_why", "why": "_why"}
+_LATER |= {"Memo": "_memo", "memo": "_memo", "MemoBatch": "_memobatch", "memo_batch": "_memobatch", "Why": "_why", "why": "_why"}
 
 
 def _later(name: str) -> Any:

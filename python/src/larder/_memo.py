@@ -30,6 +30,9 @@ R = TypeVar("R")
 _PICKLED = b"larder pickle 1\n"
 _MISSING = object()
 
+_SMALL, _NEAR = 1024, 4096
+"""Bytes of a small result, and how many of them each function has near."""
+
 
 class Arguments:
     """What a function is called with: each of its parameters by its value, however it was given."""
@@ -94,6 +97,7 @@ class Memo(Generic[P, R]):
         self._identity: Identity | None = None
         self._known: Function | None = None
         self._warned = False
+        self._near: dict[bytes, bytes] = {}
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
@@ -106,13 +110,24 @@ class Memo(Generic[P, R]):
             return self._later(args, kwargs)  # type: ignore[return-value]
         known = self._function_now()
         key = self._key(args, kwargs)
-        found = self._client.one(known, key)
+        found = self._near.get(key)
+        if found is None:
+            found = self._client.one(known, key)
         if found is not None:
             try:
-                return self._decoded(found)
+                result: R = self._decoded(found)
             except ResultError:
-                pass  # of another form; it is made again
+                return self._made(known, key, args, kwargs)  # it is of another form
+            self._hold(key, found)
+            return result
         return self._made(known, key, args, kwargs)
+
+    def _hold(self, key: bytes, encoded: Any) -> None:
+        """Have a small result near, for who asks for it again."""
+        if type(encoded) is bytes and len(encoded) <= _SMALL:
+            if len(self._near) >= _NEAR:
+                self._near.clear()
+            self._near[key] = encoded
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else Method(self, instance)
@@ -127,7 +142,9 @@ class Memo(Generic[P, R]):
 
     def forget(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Forget the result, if it is kept."""
-        self._client.forget(self._function_now(), [self._key(args, kwargs)])
+        known = self._function_now()
+        self._near.clear()
+        self._client.forget(known, [self._key(args, kwargs)])
 
     def refresh(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compute the result, whether it is kept or not, and keep it."""
@@ -151,6 +168,7 @@ class Memo(Generic[P, R]):
         if identity is None or not identity.check():
             identity = self._identity = identify(self._function, version=self._version)
             mark = b"pickle" if self._pickle else b""
+            self._near = {}
             self._known = Function(identity.name, identity.digest + mark, lambda: _code(identity, self._pickle))
         assert self._known is not None
         return self._known
@@ -169,6 +187,7 @@ class Memo(Generic[P, R]):
         self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0
     ) -> R:
         """Return the result by way of the server, which asks for it unless somebody else has it."""
+        self._near.pop(key, None)
         run = _Run(self, known, key, args, kwargs)
         try:
             outcome = self._client.get(known, [key], run.compute, flags)[0]

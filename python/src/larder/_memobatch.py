@@ -1,0 +1,485 @@
+"""Functions and models that work on batches, whose results are kept item by item."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from . import _calls
+from ._calls import Function, Made, Outcome
+from ._code import identify
+from ._keys import describe, digest, digest_rows
+from ._memo import _SMALL, _code, _warn
+from ._results import decode, encode
+from .errors import CodeError, CycleError, Error, ResultError, ServerError
+
+_MOST = 16384
+"""Items of one call to the server."""
+
+
+class MemoBatch:
+    """A function of batches whose results are kept by item. It is called as the function is; made by `memo_batch`."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        items: Sequence[str],
+        *,
+        version: str | None,
+        ignore: Iterable[str],
+        key: Callable[..., Sequence[Any]] | None,
+        most: int | None,
+        train: bool,
+        check: int,
+        cache: str | os.PathLike[str] | None,
+    ) -> None:
+        self._function = function
+        self._items = list(items)
+        self._ignore = frozenset(ignore)
+        self._version = version
+        self._keyed = key
+        self._most = most
+        self._check = check
+        self._client = _calls.client_of(cache)
+        self._model = _is_module(function)
+        self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
+        self._known: Function | None = None
+        self._near: dict[bytes, Any] = {}
+        self.checked = 0
+        """How many kept results were computed again, by `check`."""
+        self.largest = 0.0
+        """The largest difference that was found by `check`."""
+        unknown = {*self._items, *self._ignore} - set(self._signature.parameters)
+        if not self._items or unknown:
+            raise TypeError(
+                f"items names the parameters of {describe(function)} that have an item in each row: "
+                f"some of {[*self._signature.parameters]}, not {sorted(unknown) or 'nothing'}"
+            )
+        if self._model:
+            from ._modules import ModuleIdentity
+
+            self._identity: Any = ModuleIdentity(function, train, version)  # type: ignore[arg-type]
+        else:
+            self._identity = None
+            functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the result of a batch: rows that are kept, and others from one call of the function."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        rows = [values[name] for name in self._items]
+        count = self._count(rows)
+        if self._model:
+            from ._modules import needs_gradients
+
+            if needs_gradients(self._function, rows):
+                raise CodeError(
+                    f"{describe(self._function)}: what it makes would have gradients, which are not kept; "
+                    "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
+                )
+        known = self._function_now()
+        keys = self._keys(values, rows, count)
+        batch = _Batch(self, known, bound, keys)
+        return batch.result()
+
+    def _count(self, rows: list[Any]) -> int:
+        counts = {name: len(value) for name, value in zip(self._items, rows, strict=True) if value is not None}
+        if len(set(counts.values())) != 1:
+            raise ValueError(f"the items of a batch are as many in each of its parameters, not {counts}")
+        return next(iter(counts.values()))
+
+    def _function_now(self) -> Function:
+        if self._model:
+            now = self._identity.now()
+            if self._known is None or self._known.known_by != now:
+                self._near = {}
+                parts = [
+                    {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
+                    for part in self._identity.code()
+                ]
+                code = {"version": "", "digest": _calls.shown(now), "parts": parts}
+                self._known = Function(self._identity.name, now, lambda: code)
+            return self._known
+        if self._identity is None or not self._identity.check():
+            self._identity = identity = identify(self._function, version=self._version)
+            self._near = {}
+            self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
+        assert self._known is not None
+        return self._known
+
+    def _keys(self, values: Mapping[str, Any], rows: list[Any], count: int) -> list[bytes]:
+        """Return the key of each item: of its rows, and of what all items share."""
+        used = getattr(self._identity, "names", None)
+        left_out = {*self._items, *self._ignore}
+        shared = {name: value for name, value in values.items() if name not in left_out}
+        start = sha256(digest(("batch", self._items, shared), name="arguments", used=used))
+        if self._keyed is not None:
+            own = list(self._keyed(*rows))
+            if len(own) != count:
+                raise ValueError(f"key returned {len(own)} keys for {count} items")
+            columns = [[digest(k, name="key") for k in own]]
+        else:
+            columns = [
+                [b""] * count if value is None else _digests(value, name)
+                for name, value in zip(self._items, rows, strict=True)
+            ]
+        found = []
+        for parts in zip(*columns, strict=True):
+            h = start.copy()
+            for part in parts:
+                h.update(part)
+            found.append(h.digest())
+        return found
+
+    def _hold(self, key: bytes, encoded: Any) -> None:
+        if len(encoded) <= _SMALL and type(encoded) is bytes:
+            if len(self._near) >= 65536:
+                self._near.clear()
+            self._near[key] = encoded
+
+
+class _Batch:
+    """One call of a function of batches."""
+
+    def __init__(self, memo: MemoBatch, known: Function, bound: inspect.BoundArguments, keys: list[bytes]) -> None:
+        self.memo, self.known, self.bound, self.keys = memo, known, bound, keys
+        self.encoded: list[Any] = [None] * len(keys)
+        self.raised: BaseException | None = None
+
+    def result(self) -> Any:
+        if not self.keys:
+            return self.call(slice(0, 0))
+        near = self.memo._near
+        self.encoded = [near.get(key) for key in self.keys]
+        todo = [i for i, found in enumerate(self.encoded) if found is None]
+        hits = [i for i, found in enumerate(self.encoded) if found is not None]
+        for at in range(0, len(todo), _MOST):
+            hits += self.fetch(todo[at : at + _MOST])
+        try:
+            made = joined([decode(e) for e in self.encoded])
+        except ResultError:  # kept in another form
+            return self.call(list(range(len(self.keys))))
+        if self.memo._check and hits:
+            self.compare(hits)
+        return _placed(made, self.memo._function, [self.bound.arguments[name] for name in self.memo._items])
+
+    def fetch(self, todo: list[int]) -> list[int]:
+        """Get items from the server, and return those that were kept."""
+
+        def compute(which: list[int]) -> list[Made]:
+            return self.compute([todo[i] for i in which])
+
+        keys = [self.keys[i] for i in todo]
+        try:
+            outcomes = self.memo._client.get(self.known, keys, compute)
+            if any(o.kind == _calls.FILE and o.encoded is None for o in outcomes):
+                outcomes = self.memo._client.get(self.known, keys, compute, _calls.INLINE)
+        except ServerError as error:
+            _warn(f"results of {self.known.name} are computed and not kept: {error}")
+            self.compute([i for i in todo if self.encoded[i] is None])
+            outcomes = [Outcome(_calls.UNKEPT)] * len(todo)
+        if self.raised is not None:
+            raise self.raised
+        hits = []
+        for i, outcome in zip(todo, outcomes, strict=True):
+            if outcome.kind == _calls.ERROR:
+                raise CycleError(outcome.text) if outcome.cycle else Error(outcome.text)
+            if outcome.encoded is not None:
+                self.encoded[i] = outcome.encoded
+                hits.append(i)
+            self.memo._hold(self.keys[i], self.encoded[i])
+        return hits
+
+    def compute(self, which: list[int]) -> list[Made]:
+        """Call the function with items that nobody has, at most so many at once."""
+        made: list[Made] = []
+        most = self.memo._most or len(which)
+        for at in range(0, len(which), most):
+            part = which[at : at + most]
+            try:
+                rows = split(self.call(part), len(part))
+            except Exception as error:
+                self.raised = error
+                left = len(which) - len(made)
+                return made + [Made(None, f"{type(error).__name__}: {error}")] * left
+            for i, row in zip(part, rows, strict=True):
+                self.encoded[i] = encoded = encode(row)
+                made.append(Made(encoded, about=functools.partial(self.about, i)))
+        return made
+
+    def call(self, which: Any) -> Any:
+        """Call the function with some of the items."""
+        arguments = dict(self.bound.arguments)
+        whole = isinstance(which, list) and len(which) == len(self.keys)
+        for name in self.memo._items:
+            if arguments[name] is not None and not whole:
+                arguments[name] = chosen(arguments[name], which)
+        bound = inspect.BoundArguments(self.bound.signature, arguments)  # type: ignore[arg-type]
+        return self.memo._function(*bound.args, **bound.kwargs)
+
+    def about(self, i: int) -> list[dict[str, str]]:
+        said = []
+        for name, value in self.bound.arguments.items():
+            if name in self.memo._ignore:
+                continue
+            one = value[i] if name in self.memo._items and value is not None else value
+            said.append({"name": name, "text": describe(one), "digest": _calls.shown(digest(one, name=name))})
+        return said
+
+    def compare(self, hits: list[int]) -> None:
+        """Compute some of the kept items again, and note how much they differ."""
+        which = [i for i in hits if int.from_bytes(os.urandom(4), "little") % self.memo._check == 0]
+        if not which:
+            return
+        now = split(self.call(which), len(which))
+        for i, row in zip(which, now, strict=True):
+            self.memo.checked += 1
+            self.memo.largest = max(self.memo.largest, difference(decode(self.encoded[i]), row))
+
+
+def _is_module(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _digests(value: Any, name: str) -> list[bytes]:
+    if _is_tensor(value):
+        import torch
+
+        plain = value.detach().cpu().contiguous()
+        mark = digest(("tensor", str(plain.dtype)))
+        if plain.dim() == 0:
+            raise ValueError(f"{name} has no rows: it is a tensor of no dimensions")
+        if plain.element_size() * plain[:1].numel() == 0:
+            return [digest((mark, tuple(plain.shape[1:])))] * len(plain)
+        flat = plain.reshape(len(plain), -1).view(torch.uint8).numpy()
+        shape = digest((mark, tuple(plain.shape[1:])))
+        return [sha256(shape + row).digest() for row in digest_rows(flat)]
+    if _is_array(value):
+        return digest_rows(value)
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
+        raise TypeError(f"{name} is {describe(value)}, which has no rows: pass an array, a tensor or a list")
+    return [digest(one, name=f"{name}[{i}]") for i, one in enumerate(value)]
+
+
+def chosen(value: Any, which: Any) -> Any:
+    """Return some rows of an array, a tensor or a list."""
+    if _is_tensor(value) or _is_array(value) or isinstance(which, slice):
+        return value[which]
+    return type(value)(value[i] for i in which) if isinstance(value, tuple) else [value[i] for i in which]
+
+
+def split(value: Any, count: int) -> list[Any]:
+    """Return the rows of what was made of a batch: of each array in it, whatever holds them.
+
+    Of an array they are its rows. Of all else they are pairs of what it is, and of that:
+    of a list the element; of others, rows of the same kind in place of what they hold.
+    """
+    if _is_tensor(value) or _is_array(value):
+        if value.ndim == 0 or len(value) != count:
+            raise ResultError(
+                f"of {count} items the function made an array of the shape {tuple(value.shape)}: "
+                "its first dimension is to be that of the items"
+            )
+        if _is_tensor(value) and value.requires_grad:
+            raise ResultError("what the function made has gradients, which are not kept; call it under torch.no_grad()")
+        return [value[i] for i in range(count)]
+    if value is None:
+        return [("none", None)] * count
+    if type(value) is list:
+        if len(value) != count:
+            raise ResultError(f"of {count} items the function made a list of {len(value)}")
+        return [("list", one) for one in value]
+    if type(value) is dict:
+        columns = {name: split(held, count) for name, held in value.items()}
+        return [("dict", {name: rows[i] for name, rows in columns.items()}) for i in range(count)]
+    if type(value) is tuple:
+        parts = [split(held, count) for held in value]
+        return [("tuple", tuple(rows[i] for rows in parts)) for i in range(count)]
+    fields = _fields(value)
+    if fields is None:
+        raise ResultError(
+            f"a function of batches made {describe(value)}, which has no rows; return arrays, tensors, "
+            "a list with an element for each item, or a tuple, dict or dataclass of these"
+        )
+    columns = {name: split(getattr(value, name), count) for name in fields}
+    cls = f"{type(value).__module__}:{type(value).__qualname__}"
+    return [(cls, {name: rows[i] for name, rows in columns.items()}) for i in range(count)]
+
+
+def _fields(value: Any) -> list[str] | None:
+    """Return the names of the fields of a dataclass, or of a tuple with names."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [f.name for f in dataclasses.fields(value)]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return list(value._fields)
+    return None
+
+
+def joined(rows: list[Any]) -> Any:
+    """Return what a batch would have made whose items made these rows."""
+    first = rows[0]
+    if _is_tensor(first):
+        import torch
+
+        return torch.stack(rows)
+    if _is_array(first) or _is_scalar(first):
+        import numpy
+
+        return numpy.stack(rows)
+    if type(first) is not tuple or any(type(row) is not tuple or row[0] != first[0] for row in rows):
+        raise ResultError("items of one batch were kept in different forms")
+    kind, held = first
+    if kind == "none":
+        return None
+    if kind == "list":
+        return [row[1] for row in rows]
+    if kind == "tuple":
+        return tuple(joined([row[1][k] for row in rows]) for k in range(len(held)))
+    columns = {name: joined([row[1][name] for row in rows]) for name in held}
+    return columns if kind == "dict" else _object(kind, columns)
+
+
+def _object(kind: str, fields: dict[str, Any]) -> Any:
+    """Return an object of a class that what was kept names, without running code of it but a tuple's."""
+    module, _, name = kind.partition(":")
+    cls: Any = sys.modules.get(module)
+    for part in name.split("."):
+        cls = getattr(cls, part, None)
+    if not isinstance(cls, type):
+        raise ResultError(f"there is no class {name} in the module {module}; import it first")
+    if issubclass(cls, tuple):
+        return tuple.__new__(cls, fields.values())
+    if issubclass(cls, dict):  # as outputs of models are, which have what is there in both forms
+        return cls(**{name: value for name, value in fields.items() if value is not None})
+    made = object.__new__(cls)
+    for field, value in fields.items():
+        object.__setattr__(made, field, value)
+    return made
+
+
+def _is_scalar(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
+
+
+def _placed(value: Any, function: Any, inputs: list[Any]) -> Any:
+    """Return tensors on the device that the function would have made them on."""
+    device = _device(function, inputs)
+    if device is None or device.type == "cpu":
+        return value
+    return _mapped(value, lambda tensor: tensor.to(device))
+
+
+def _device(function: Any, inputs: list[Any]) -> Any:
+    if _is_module(function):
+        for tensor in function.parameters():
+            return tensor.device
+    return next((value.device for value in inputs if _is_tensor(value)), None)
+
+
+def _mapped(value: Any, f: Callable[[Any], Any]) -> Any:
+    if _is_tensor(value):
+        return f(value)
+    if type(value) is dict:
+        return {name: _mapped(held, f) for name, held in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(_mapped(held, f) for held in value)
+    fields = _fields(value)
+    if fields is None:
+        return value
+    cls = f"{type(value).__module__}:{type(value).__qualname__}"
+    return _object(cls, {name: _mapped(getattr(value, name), f) for name in fields})
+
+
+def difference(a: Any, b: Any) -> float:
+    """Return the largest difference of two results; infinity if they are not alike."""
+    if _is_tensor(a) or _is_array(a):
+        if tuple(a.shape) != tuple(b.shape) or a.dtype != b.dtype:
+            return float("inf")
+        if _is_tensor(a):
+            a, b = a.detach().cpu().double().numpy(), b.detach().cpu().double().numpy()
+        import numpy
+
+        if a.size == 0:
+            return 0.0
+        a, b = numpy.asarray(a, float), numpy.asarray(b, float)
+        gap = numpy.where((a == b) | (numpy.isnan(a) & numpy.isnan(b)), 0.0, numpy.abs(a - b))
+        return float(numpy.nan_to_num(gap, nan=numpy.inf).max())
+    if isinstance(a, Mapping):
+        return max((difference(a[name], b[name]) for name in a), default=0.0)
+    if isinstance(a, (tuple, list)):
+        return max((difference(x, y) for x, y in zip(a, b, strict=True)), default=0.0)
+    if isinstance(a, (int, float)):
+        return abs(float(a) - float(b))
+    return 0.0 if a == b else float("inf")
+
+
+def memo_batch(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    items: str | Sequence[str],
+    version: str | None = None,
+    ignore: Iterable[str] = (),
+    key: Callable[..., Sequence[Any]] | None = None,
+    most: int | None = None,
+    train: bool = False,
+    check: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Keep the results of a function of batches item by item, so that it is called with what is new alone.
+
+    The function is any callable, or a module of torch. `items` names the parameters whose
+    rows (of an array or tensor), or elements (of a list), are the items; all others count
+    for each of them. What it returns has a row for each item: an array, a tensor, a list,
+    or a tuple, dict, dataclass or output of a model of these.
+
+    The key of an item is made of the code, the other arguments and its own rows, not of
+    what else is in the batch. A module is known by the code of all classes in it, by its
+    parameters and buffers, and by the modes of torch. Its last bits may depend on how many
+    items it is called with at once; `check` says of every how many kept items one is
+    computed again, and `.largest` what difference that showed.
+
+    - `version`, `ignore` and `cache` are those of `memo`.
+    - `key` is called with the named parameters and returns what each item is known by.
+    - `most` is how many items the function is called with at once.
+    - `train` allows modules in training mode.
+    """
+    names = [items] if isinstance(items, str) else list(items)
+    if isinstance(ignore, str):
+        raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
+    if most is not None and most < 1 or check < 0:
+        raise ValueError("most is at least 1, and check is not negative")
+
+    def made(function: Callable[..., Any]) -> MemoBatch:
+        return MemoBatch(
+            function,
+            names,
+            version=version,
+            ignore=ignore,
+            key=key,
+            most=most,
+            train=train,
+            check=check,
+            cache=cache,
+        )
+
+    return made if function is None else made(function)

@@ -1,0 +1,142 @@
+"""What a module of torch is known by: its code, its values, and the modes of torch."""
+
+from __future__ import annotations
+
+import weakref
+from hashlib import sha256
+from typing import Any
+
+import torch
+
+from ._code import Identity, identify
+from ._keys import digest
+from .errors import CodeError
+
+_OWN = frozenset(vars(torch.nn.Module()))
+_HOOKS = [name for name in _OWN if "hook" in name]
+
+
+class ModuleIdentity:
+    """What a module computes by, looked at again at each call.
+
+    Code is that of the classes of all modules in it. Values are parameters and buffers by
+    their content, which is read again where a tensor is another one, lies elsewhere, has
+    been written to, or has another sum; and all other attributes.
+    """
+
+    def __init__(self, module: torch.nn.Module, train: bool, version: str | None) -> None:
+        self.name = f"{type(module).__module__}.{type(module).__qualname__}"
+        self.parts: list[Any] = []
+        self._module = module
+        self._train = train
+        self._version = version
+        self._codes: dict[type, Identity] = {}
+        self._tensors: dict[int, tuple[weakref.ref[torch.Tensor], Any, bytes]] = {}
+
+    def now(self) -> bytes:
+        """Return the digest of all of it. Raises CodeError for what cannot be told."""
+        self.parts = []
+        h = sha256(b"larder module 1\n")
+        for name, module in self._module.named_modules(remove_duplicate=False):
+            where = f"{self.name}.{name}" if name else self.name
+            h.update(b"module" + len(name.encode()).to_bytes(8, "little") + name.encode())
+            h.update(self._code(type(module)))
+            self._refuse(module, where)
+            h.update(self._attributes(module, where))
+            for kind, tensors in (("parameter", module._parameters), ("buffer", module._buffers)):
+                for key, tensor in tensors.items():
+                    h.update(digest((kind, key, tensor is None)))
+                    if tensor is not None:
+                        h.update(self._tensor(tensor))
+        h.update(digest(_modes()))
+        return h.digest()
+
+    def code(self) -> list[Any]:
+        """Return the parts of the code of all classes, for explanations."""
+        return [part for identity in self._codes.values() for part in identity.parts]
+
+    def _code(self, cls: type) -> bytes:
+        if self._version is not None:
+            return digest(("version", self._version))
+        identity = self._codes.get(cls)
+        if identity is None or not identity.check():
+            identity = self._codes[cls] = identify(cls)
+        return identity.digest
+
+    def _refuse(self, module: torch.nn.Module, where: str) -> None:
+        if module.training and not self._train:
+            raise CodeError(
+                f"{where} is in training mode, in which results differ from call to call; call .eval(), "
+                "or pass train=True if they do not"
+            )
+        if self._version is None and "forward" in vars(module):
+            raise CodeError(f"{where}.forward was replaced on the object; make a class with it, or give a version")
+        for name in _HOOKS:
+            if self._version is None and getattr(module, name, None):
+                raise CodeError(f"{where} has hooks ({name.strip('_')}); remove them, or give a version")
+
+    def _attributes(self, module: torch.nn.Module, where: str) -> bytes:
+        held = {name: value for name, value in vars(module).items() if name not in _OWN or name == "training"}
+        names = None
+        if self._version is None:
+            names = self._codes[type(module)].names
+        return digest(held, name=where, used=names)
+
+    def _tensor(self, tensor: torch.Tensor) -> bytes:
+        """Return the digest of a tensor, made again only if it may have changed."""
+        plain = tensor.detach()
+        state = (
+            tensor.data_ptr() if not tensor.is_meta else 0,
+            tensor._version,
+            tuple(tensor.shape),
+            tensor.stride(),
+            str(tensor.dtype),
+            _sum(plain),
+        )
+        known = self._tensors.get(id(tensor))
+        if known is not None and known[0]() is tensor and known[1] == state:
+            return known[2]
+        found = digest(plain)
+        self._tensors[id(tensor)] = (weakref.ref(tensor), state, found)
+        return found
+
+
+def _sum(tensor: torch.Tensor) -> Any:
+    """Return a number that nearly every change of a tensor changes.
+
+    Writes through `.data` leave no trace in its version.
+    """
+    if tensor.numel() == 0 or tensor.is_meta:
+        return 0
+    size = tensor.element_size()
+    whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}.get(size)
+    if whole is None or not tensor.is_contiguous():
+        return digest(tensor)
+    return int(tensor.view(whole).sum(dtype=torch.int64))
+
+
+def _modes() -> tuple[Any, ...]:
+    """Return what modules compute by that is no part of them."""
+    devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    autocast: list[Any] = []
+    for device in devices:
+        try:
+            autocast.append((device, torch.is_autocast_enabled(device), str(torch.get_autocast_dtype(device))))
+        except (TypeError, AttributeError):  # of an old version
+            on = torch.is_autocast_cpu_enabled() if device == "cpu" else torch.is_autocast_enabled()
+            autocast.append((device, on))
+    return (
+        torch.__version__,
+        str(torch.get_default_dtype()),
+        tuple(autocast),
+        torch.are_deterministic_algorithms_enabled(),
+        getattr(torch, "get_float32_matmul_precision", lambda: "")(),
+    )
+
+
+def needs_gradients(module: Any, values: list[Any]) -> bool:
+    """Report whether what a module makes would have gradients."""
+    if not torch.is_grad_enabled():
+        return False
+    tensors = [*module.parameters()] if isinstance(module, torch.nn.Module) else []
+    return any(isinstance(t, torch.Tensor) and t.requires_grad for t in [*tensors, *values])
