@@ -59,7 +59,10 @@ def _write(e: Encoder, code: CodeType) -> None:
     cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}
     e.add(tuple(cells.values()))
     for op in dis.get_instructions(code):
-        if op.opcode not in dis.hasconst:
+        if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
+            e.out.append(b"keywords")
+            e.add(code.co_consts[op.arg or 0])
+        elif op.opcode not in dis.hasconst:
             e.out.append(b"%x,%x;" % (op.opcode, op.arg or 0))
         elif isinstance(op.argval, CodeType):
             e.out.append(b"%x:" % op.opcode)

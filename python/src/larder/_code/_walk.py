@@ -30,7 +30,7 @@ from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._annotations import annotations, names_file
 from ._guards import Guards
-from ._library import instance_of_library, is_compiled, library_name, patches
+from ._library import instance_of_library, is_bound, is_compiled, library_name, patches
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -166,7 +166,9 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
         """Let a node refer to a value, whatever it is."""
-        if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
+        if is_bound(value):
+            self._state(node, value, path, text)
+        elif isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
             self._edge(node, self.code(value, path, documented))
         elif isinstance(wrapped := _memoized(value), types.FunctionType):
             self._edge(node, self.code(wrapped, path, documented))
