@@ -157,10 +157,10 @@ def _dtype(e: Encoder, value: Any) -> None:
 
 
 def _ufunc(e: Encoder, value: Any) -> None:
-    found = getattr(np, value.__name__, None)
-    if found is not value:
+    if getattr(np, value.__name__, None) is not value:
         raise Unkeyed(f"the ufunc {value.__name__}, which is not one of NumPy's own", "call it by a function")
-    e.of_class(b"U", value)
+    e.out.append(b"U")
+    e.out.append(e.code(value))
 
 
 def _generator(e: Encoder, value: Any) -> None:

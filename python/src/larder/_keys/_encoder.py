@@ -51,7 +51,7 @@ class Encoder:
     `code` returns what a function or a class is known by.
     """
 
-    __slots__ = ("code", "out", "seen", "kept")
+    __slots__ = ("code", "kept", "out", "seen")
 
     def __init__(self, code: Callable[[Any], bytes]):
         self.code = code
