@@ -88,13 +88,35 @@ case("default is a function", "def g(x): return x\ndef f(x, k=g): return k(x)", 
 case("parameters change places", "def f(x, y=5): return x - y", "x, y=5", "y, x=5", call="m.f(3)")
 case("loop", "def f(x):\n    s = 0\n    for i in range(x): s += i\n    return s", "s += i", "s += 2 * i")
 case("while else", "def f(x):\n    while x: x -= 1\n    else: return 1\n    return 2", "return 1", "return 3")
-case("exception caught", "def f(x):\n    try: return 1 // 0\n    except ZeroDivisionError: return 1", ": return 1", ": return 2")
-case("exception type", "def f(x):\n    try:\n        try: return {}[x]\n        except KeyError: return 1\n    except Exception: return 2", "KeyError", "ValueError")
-case("finally", "def f(x):\n    a = [1]\n    try: pass\n    finally: a.append(2)\n    return a", "append(2)", "append(3)")
+case(
+    "exception caught",
+    "def f(x):\n    try: return 1 // 0\n    except ZeroDivisionError: return 1",
+    ": return 1",
+    ": return 2",
+)
+case(
+    "exception type",
+    "def f(x):\n    try:\n        try: return {}[x]\n        except KeyError: return 1\n    except Exception: return 2",
+    "KeyError",
+    "ValueError",
+)
+case(
+    "finally", "def f(x):\n    a = [1]\n    try: pass\n    finally: a.append(2)\n    return a", "append(2)", "append(3)"
+)
 case("match", "def f(x):\n    match x:\n        case 3: return 1\n        case _: return 2", "case 3", "case 4")
-case("match class", "class P:\n    def __init__(self): self.a = 1\ndef f(x):\n    match P():\n        case P(a=1): return 1\n        case _: return 2", "a=1):", "a=2):")
+case(
+    "match class",
+    "class P:\n    def __init__(self): self.a = 1\ndef f(x):\n    match P():\n        case P(a=1): return 1\n        case _: return 2",
+    "a=1):",
+    "a=2):",
+)
 case("large number", "def f(x): return 10**30", "10**30", "10**30 + 1")
-case("assert", "def f(x):\n    try:\n        assert x > 1\n    except AssertionError: return 1\n    return 2", "x > 1", "x > 5")
+case(
+    "assert",
+    "def f(x):\n    try:\n        assert x > 1\n    except AssertionError: return 1\n    return 2",
+    "x > 1",
+    "x > 5",
+)
 
 # Nested code
 
@@ -106,11 +128,18 @@ case("comprehension filter", "def f(x): return [i for i in range(x) if i]", "if 
 case("dict comprehension", "def f(x): return {i: 1 for i in range(x)}", ": 1", ": 2")
 case("generator expression", "def f(x): return sum(i for i in range(x))", "(i for", "(i * i for")
 case("generator", "def g(x):\n    yield x\n    yield 1\ndef f(x): return list(g(x))", "yield 1", "yield 2")
-case("generator delegates", "def h(): yield 1\ndef g(): yield from h()\ndef f(x): return list(g())", "yield 1", "yield 2")
+case(
+    "generator delegates", "def h(): yield 1\ndef g(): yield from h()\ndef f(x): return list(g())", "yield 1", "yield 2"
+)
 case("async", "import asyncio\nasync def g(x): return x + 1\ndef f(x): return asyncio.run(g(x))", "x + 1", "x + 2")
 case("class in a function", "def f(x):\n    class C:\n        a = 1\n    return C.a", "a = 1", "a = 2")
 case("closure inside", "def f(x):\n    y = 2\n    def g(): return x * y\n    return g()", "y = 2", "y = 3")
-case("counter inside", "def f(x):\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    g()\n    return n", "n += 1", "n += 2")
+case(
+    "counter inside",
+    "def f(x):\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    g()\n    return n",
+    "n += 1",
+    "n += 2",
+)
 case("global in nested code", "K = 1\ndef f(x): return [i + K for i in range(x)]", "K = 1", "K = 2")
 
 # What is called
@@ -125,17 +154,67 @@ case("callee by a table", "def g(x): return x\nT = {'g': g}\ndef f(x): return T[
 case("callee by a list", "def g(x): return x\nT = [[g]]\ndef f(x): return T[0][0](x)", "return x\n", "return -x\n")
 case("callee by another name", "def g(x): return x\nk = g\ndef f(x): return k(x)", "return x\n", "return -x\n")
 case("name given to another", "def g(x): return x\ndef h(x): return -x\nk = g\ndef f(x): return k(x)", "k = g", "k = h")
-case("partial", "import functools\ndef g(a, b): return a - b\nk = functools.partial(g, 1)\ndef f(x): return k(x)", "g, 1", "g, 2")
-case("partial's function", "import functools\ndef g(a, b): return a - b\nk = functools.partial(g, 1)\ndef f(x): return k(x)", "a - b", "b - a")
-case("cached callee", "import functools\n@functools.lru_cache\ndef g(x): return x\ndef f(x): return g(x)", "return x\n", "return -x\n")
-case("single dispatch", "import functools\n@functools.singledispatch\ndef g(x): return 0\n@g.register(int)\ndef _(x): return x\ndef f(x): return g(x)", "return x\n", "return -x\n")
-case("single dispatch gains a type", "import functools\n@functools.singledispatch\ndef g(x): return 0\ndef _(x): return x\ndef f(x): return g(x)", "def _(x)", "@g.register(int)\ndef _(x)")
-case("conditional definition", "A = 1\nif A: \n    def g(x): return 1\nelse:\n    def g(x): return 2\ndef f(x): return g(x)", "A = 1", "A = 0")
-case("redefined below", "def g(x): return 1\ndef f(x): return g(x)\n", "f(x): return g(x)\n", "f(x): return g(x)\ndef g(x): return 2\n")
+case(
+    "partial",
+    "import functools\ndef g(a, b): return a - b\nk = functools.partial(g, 1)\ndef f(x): return k(x)",
+    "g, 1",
+    "g, 2",
+)
+case(
+    "partial's function",
+    "import functools\ndef g(a, b): return a - b\nk = functools.partial(g, 1)\ndef f(x): return k(x)",
+    "a - b",
+    "b - a",
+)
+case(
+    "cached callee",
+    "import functools\n@functools.lru_cache\ndef g(x): return x\ndef f(x): return g(x)",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "single dispatch",
+    "import functools\n@functools.singledispatch\ndef g(x): return 0\n@g.register(int)\ndef _(x): return x\ndef f(x): return g(x)",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "single dispatch gains a type",
+    "import functools\n@functools.singledispatch\ndef g(x): return 0\ndef _(x): return x\ndef f(x): return g(x)",
+    "def _(x)",
+    "@g.register(int)\ndef _(x)",
+)
+case(
+    "conditional definition",
+    "A = 1\nif A: \n    def g(x): return 1\nelse:\n    def g(x): return 2\ndef f(x): return g(x)",
+    "A = 1",
+    "A = 0",
+)
+case(
+    "redefined below",
+    "def g(x): return 1\ndef f(x): return g(x)\n",
+    "f(x): return g(x)\n",
+    "f(x): return g(x)\ndef g(x): return 2\n",
+)
 case("builtin shadowed", "def f(x): return max(x, 1)\n", "g" if False else "\n", "\ndef max(a, b): return 77\n")
-case("builtin in a callee shadowed", "def g(x): return abs(-x)\ndef f(x): return g(x)\n", "def f(x)", "abs = float\ndef f(x)")
-case("operator's function", "import operator\nk = operator.itemgetter(0)\ndef f(x): return k([x, 9])", "itemgetter(0)", "itemgetter(1)")
-case("method caller", "import operator\nk = operator.methodcaller('upper')\ndef f(x): return k('aB')", "'upper'", "'lower'")
+case(
+    "builtin in a callee shadowed",
+    "def g(x): return abs(-x)\ndef f(x): return g(x)\n",
+    "def f(x)",
+    "abs = float\ndef f(x)",
+)
+case(
+    "operator's function",
+    "import operator\nk = operator.itemgetter(0)\ndef f(x): return k([x, 9])",
+    "itemgetter(0)",
+    "itemgetter(1)",
+)
+case(
+    "method caller",
+    "import operator\nk = operator.methodcaller('upper')\ndef f(x): return k('aB')",
+    "'upper'",
+    "'lower'",
+)
 
 # Globals
 
@@ -160,9 +239,24 @@ case("name of the module", "def f(x): return __name__", "return __name__", "retu
 # Captured variables
 
 case("captured number", "def make(k):\n    def f(x): return x + k\n    return f\nf = make(1)", "make(1)", "make(2)")
-case("captured function", "def g(x): return x\ndef make(k):\n    def f(x): return k(x)\n    return f\nf = make(g)", "return x\n", "return -x\n")
-case("captured twice deep", "def make(k):\n    def a():\n        def f(x): return x + k\n        return f\n    return a()\nf = make(1)", "make(1)", "make(2)")
-case("captured list", "def make(k):\n    def f(x): return k[0]\n    k.append(0)\n    return f\nf = make([1])", "[1]", "[2]")
+case(
+    "captured function",
+    "def g(x): return x\ndef make(k):\n    def f(x): return k(x)\n    return f\nf = make(g)",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "captured twice deep",
+    "def make(k):\n    def a():\n        def f(x): return x + k\n        return f\n    return a()\nf = make(1)",
+    "make(1)",
+    "make(2)",
+)
+case(
+    "captured list",
+    "def make(k):\n    def f(x): return k[0]\n    k.append(0)\n    return f\nf = make([1])",
+    "[1]",
+    "[2]",
+)
 case("lambdas of a loop", "fs = [lambda x, k=k: x + k for k in range(3)]\nf = fs[0]", "fs[0]", "fs[1]")
 case("late binding", "fs = [(lambda x: x + k) for k in range(3)]\nf = fs[0]", "range(3)", "range(4)")
 case("two lambdas on a line", "a, b = (lambda x: x + 1), (lambda x: x + 2)\nf = a", "f = a", "f = b")
@@ -185,13 +279,43 @@ case("decorator's body", D, "+ k", "- k")
 case("decorated body", D, "return x\n", "return -x\n")
 case("decorator dropped", D, "@deco(1)\n", "")
 case("decorator added", "def deco(g): return lambda x: g(x) + 1\n#\ndef f(x): return x", "#", "@deco")
-case("decorators change places", "def a(g): return lambda x: g(x) + 1\ndef b(g): return lambda x: g(x) * 2\n@a\n@b\ndef f(x): return x", "@a\n@b", "@b\n@a")
-case("decorator that is a class", "class D:\n    def __init__(self, g): self.g = g\n    def __call__(self, x): return self.g(x) + 1\n@D\ndef f(x): return x", "+ 1", "+ 2")
-case("decorated by a class", "class D:\n    def __init__(self, g): self.g = g\n    def __call__(self, x): return self.g(x) + 1\n@D\ndef f(x): return x", "return x", "return -x")
+case(
+    "decorators change places",
+    "def a(g): return lambda x: g(x) + 1\ndef b(g): return lambda x: g(x) * 2\n@a\n@b\ndef f(x): return x",
+    "@a\n@b",
+    "@b\n@a",
+)
+case(
+    "decorator that is a class",
+    "class D:\n    def __init__(self, g): self.g = g\n    def __call__(self, x): return self.g(x) + 1\n@D\ndef f(x): return x",
+    "+ 1",
+    "+ 2",
+)
+case(
+    "decorated by a class",
+    "class D:\n    def __init__(self, g): self.g = g\n    def __call__(self, x): return self.g(x) + 1\n@D\ndef f(x): return x",
+    "return x",
+    "return -x",
+)
 case("decorated callee", D.replace("def f(x)", "def g(x)") + "def f(x): return g(x)\n", "deco(1)", "deco(5)")
-case("decorator by attributes", "def deco(g):\n    g.k = 1\n    return g\n@deco\ndef g(): pass\ndef f(x): return g.k", "g.k = 1", "g.k = 2")
-case("decorator that registers", "R = {}\ndef reg(g):\n    R[g.__name__] = g\n    return g\n@reg\ndef a(x): return x\ndef f(x): return R['a'](x)", "return x\n", "return -x\n")
-case("context manager", "import contextlib\n@contextlib.contextmanager\ndef c(): yield 1\ndef f(x):\n    with c() as k: return k", "yield 1", "yield 2")
+case(
+    "decorator by attributes",
+    "def deco(g):\n    g.k = 1\n    return g\n@deco\ndef g(): pass\ndef f(x): return g.k",
+    "g.k = 1",
+    "g.k = 2",
+)
+case(
+    "decorator that registers",
+    "R = {}\ndef reg(g):\n    R[g.__name__] = g\n    return g\n@reg\ndef a(x): return x\ndef f(x): return R['a'](x)",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "context manager",
+    "import contextlib\n@contextlib.contextmanager\ndef c(): yield 1\ndef f(x):\n    with c() as k: return k",
+    "yield 1",
+    "yield 2",
+)
 
 # Classes
 
@@ -223,47 +347,240 @@ case("operator's method", C, "self.x + o", "self.x - o")
 case("super", C, "super().m() + 4", "super().m() + 5")
 case("overridden", C, "    def n(self)", "    def m(self): return 9\n    def n(self)")
 case("another base", "class P:\n    k = 1\nclass Q:\n    k = 2\nclass A(P): pass\ndef f(x): return A.k", "A(P)", "A(Q)")
-case("order of bases", "class P:\n    k = 1\nclass Q:\n    k = 2\nclass A(P, Q): pass\ndef f(x): return A.k", "P, Q", "Q, P")
-case("mixin's method", "class M:\n    def m(self): return 1\nclass A(M): pass\ndef f(x): return A().m()", "return 1", "return 2")
-case("metaclass", "class M(type):\n    def __call__(cls): return 1\nclass A(metaclass=M): pass\ndef f(x): return A()", "return 1", "return 2")
-case("init subclass", "class B:\n    def __init_subclass__(cls): cls.k = 1\nclass A(B): pass\ndef f(x): return A.k", "k = 1", "k = 2")
-case("descriptor", "class D:\n    def __get__(self, o, c): return 1\nclass A:\n    d = D()\ndef f(x): return A().d", "return 1", "return 2")
-case("descriptor's state", "class D:\n    def __init__(self, k): self.k = k\n    def __get__(self, o, c): return self.k\nclass A:\n    d = D(1)\ndef f(x): return A().d", "D(1)", "D(2)")
-case("getattr method", "class A:\n    def __getattr__(self, n): return 1\ndef f(x): return A().z", "return 1", "return 2")
-case("cached property", "import functools\nclass A:\n    @functools.cached_property\n    def p(self): return 1\ndef f(x): return A().p", "return 1", "return 2")
-case("slots", "class A:\n    __slots__ = ('a',)\ndef f(x):\n    try: A().b = 1\n    except AttributeError: return 0\n    return 1", "('a',)", "('a', 'b')")
-case("method by its name", "class A:\n    def m(self): return 1\n    def n(self): return 2\ndef f(x): return getattr(A(), 'm')()", "return 1", "return 3")
-case("method of an argument's class", "class A:\n    def m(self): return 1\ndef f(x): return x.m()", "return 1", "return 2", call="m.f(m.A())")
-case("hidden in an argument", "class A:\n    def m(self): return 1\ndef f(x): return x['a'][0].m()", "return 1", "return 2", call="m.f({'a': [m.A()]})")
+case(
+    "order of bases",
+    "class P:\n    k = 1\nclass Q:\n    k = 2\nclass A(P, Q): pass\ndef f(x): return A.k",
+    "P, Q",
+    "Q, P",
+)
+case(
+    "mixin's method",
+    "class M:\n    def m(self): return 1\nclass A(M): pass\ndef f(x): return A().m()",
+    "return 1",
+    "return 2",
+)
+case(
+    "metaclass",
+    "class M(type):\n    def __call__(cls): return 1\nclass A(metaclass=M): pass\ndef f(x): return A()",
+    "return 1",
+    "return 2",
+)
+case(
+    "init subclass",
+    "class B:\n    def __init_subclass__(cls): cls.k = 1\nclass A(B): pass\ndef f(x): return A.k",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "descriptor",
+    "class D:\n    def __get__(self, o, c): return 1\nclass A:\n    d = D()\ndef f(x): return A().d",
+    "return 1",
+    "return 2",
+)
+case(
+    "descriptor's state",
+    "class D:\n    def __init__(self, k): self.k = k\n    def __get__(self, o, c): return self.k\nclass A:\n    d = D(1)\ndef f(x): return A().d",
+    "D(1)",
+    "D(2)",
+)
+case(
+    "getattr method", "class A:\n    def __getattr__(self, n): return 1\ndef f(x): return A().z", "return 1", "return 2"
+)
+case(
+    "cached property",
+    "import functools\nclass A:\n    @functools.cached_property\n    def p(self): return 1\ndef f(x): return A().p",
+    "return 1",
+    "return 2",
+)
+case(
+    "slots",
+    "class A:\n    __slots__ = ('a',)\ndef f(x):\n    try: A().b = 1\n    except AttributeError: return 0\n    return 1",
+    "('a',)",
+    "('a', 'b')",
+)
+case(
+    "method by its name",
+    "class A:\n    def m(self): return 1\n    def n(self): return 2\ndef f(x): return getattr(A(), 'm')()",
+    "return 1",
+    "return 3",
+)
+case(
+    "method of an argument's class",
+    "class A:\n    def m(self): return 1\ndef f(x): return x.m()",
+    "return 1",
+    "return 2",
+    call="m.f(m.A())",
+)
+case(
+    "hidden in an argument",
+    "class A:\n    def m(self): return 1\ndef f(x): return x['a'][0].m()",
+    "return 1",
+    "return 2",
+    call="m.f({'a': [m.A()]})",
+)
 case("function as an argument", "def g(x): return 1\ndef f(x): return x(1)", "return 1", "return 2", call="m.f(m.g)")
 case("class as an argument", "class A:\n    k = 1\ndef f(x): return x.k", "k = 1", "k = 2", call="m.f(m.A)")
-case("global object's method", "class A:\n    def m(self): return 1\nK = A()\ndef f(x): return K.m()", "return 1", "return 2")
-case("bound method", "class A:\n    def __init__(self, k): self.k = k\n    def m(self, x): return x + self.k\nf = A(1).m", "A(1)", "A(2)")
-case("callable object", "class A:\n    def __init__(self, k): self.k = k\n    def __call__(self, x): return x + self.k\nf = A(1)", "A(1)", "A(2)")
-case("comparison methods", "import functools\n@functools.total_ordering\nclass A:\n    def __init__(s, k): s.k = k\n    def __eq__(s, o): return s.k == o.k\n    def __lt__(s, o): return s.k < o.k\ndef f(x): return A(1) > A(2)", "s.k < o.k", "s.k > o.k")
+case(
+    "global object's method",
+    "class A:\n    def m(self): return 1\nK = A()\ndef f(x): return K.m()",
+    "return 1",
+    "return 2",
+)
+case("bound method of a list", "k = [1, 2, 3].index\ndef f(x): return k(x)", "[1, 2, 3]", "[1, 3, 2]")
+case("bound method of a dict", "k = {3: 1}.get\ndef f(x): return k(x)", "{3: 1}", "{3: 2}")
+case("bound special method", "k = (1).__add__\ndef f(x): return k(x)", "(1)", "(2)")
+case(
+    "class method as a global",
+    "class A:\n    k = 1\n    @classmethod\n    def c(cls, x): return cls.k\ng = A.c\ndef f(x): return g(x)",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "bound method",
+    "class A:\n    def __init__(self, k): self.k = k\n    def m(self, x): return x + self.k\nf = A(1).m",
+    "A(1)",
+    "A(2)",
+)
+case(
+    "callable object",
+    "class A:\n    def __init__(self, k): self.k = k\n    def __call__(self, x): return x + self.k\nf = A(1)",
+    "A(1)",
+    "A(2)",
+)
+case(
+    "comparison methods",
+    "import functools\n@functools.total_ordering\nclass A:\n    def __init__(s, k): s.k = k\n    def __eq__(s, o): return s.k == o.k\n    def __lt__(s, o): return s.k < o.k\ndef f(x): return A(1) > A(2)",
+    "s.k < o.k",
+    "s.k > o.k",
+)
 case("iterator class", "class A:\n    def __iter__(self): return iter([1])\ndef f(x): return list(A())", "[1]", "[2]")
-case("context class", "class A:\n    def __enter__(self): return 1\n    def __exit__(self, *a): pass\ndef f(x):\n    with A() as k: return k", "return 1", "return 2")
-case("hash and equality", "class A:\n    def __hash__(self): return 1\n    def __eq__(self, o): return True\ndef f(x): return len({A(), A()})", "return True", "return False")
-case("subclass of dict", "class A(dict):\n    def __missing__(self, k): return 1\ndef f(x): return A()[x]", "return 1", "return 2")
-case("exception class", "class E(Exception):\n    def __str__(self): return 'a'\ndef f(x):\n    try: raise E\n    except E as e: return str(e)", "'a'", "'b'")
-case("abstract", "import abc\nclass B(abc.ABC):\n    @abc.abstractmethod\n    def m(self): ...\n    def t(self): return self.m() + 1\nclass A(B):\n    def m(self): return 1\ndef f(x): return A().t()", "return 1\n", "return 5\n")
-case("dataclass default", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return P().a", "= 1", "= 2")
-case("dataclass field order", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int\n    b: int\ndef f(x): return P(1, 2).a", "    a: int\n    b: int", "    b: int\n    a: int")
-case("dataclass field added", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return len(dataclasses.fields(P))", "a: int = 1", "a: int = 1\n    b: int = 2")
-case("dataclass factory", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: list = dataclasses.field(default_factory=lambda: [1])\ndef f(x): return P().a", "[1]", "[2]")
-case("dataclass frozen", "import dataclasses\n@dataclasses.dataclass(frozen=False)\nclass P:\n    a: int = 1\ndef f(x):\n    p = P()\n    try: p.a = 2\n    except Exception: return 0\n    return p.a", "frozen=False", "frozen=True")
-case("dataclass order", "import dataclasses\n@dataclasses.dataclass(eq=True)\nclass P:\n    a: int = 1\ndef f(x): return P() == P()", "eq=True", "eq=False")
-case("dataclass post init", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\n    def __post_init__(self): self.a += 1\ndef f(x): return P().a", "+= 1", "+= 2")
-case("dataclass metadata", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = dataclasses.field(default=1, metadata={'k': 1})\ndef f(x): return dataclasses.fields(P)[0].metadata['k']", "'k': 1", "'k': 2")
-case("dataclass type", "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return dataclasses.fields(P)[0].type.__name__", "a: int", "a: float")
-case("named tuple", "import collections\nN = collections.namedtuple('N', 'a b')\ndef f(x): return N(1, 2).a", "'a b'", "'b a'")
-case("typed named tuple", "import typing\nclass N(typing.NamedTuple):\n    a: int = 1\ndef f(x): return N().a", "= 1", "= 2")
+case(
+    "context class",
+    "class A:\n    def __enter__(self): return 1\n    def __exit__(self, *a): pass\ndef f(x):\n    with A() as k: return k",
+    "return 1",
+    "return 2",
+)
+case(
+    "hash and equality",
+    "class A:\n    def __hash__(self): return 1\n    def __eq__(self, o): return True\ndef f(x): return len({A(), A()})",
+    "return True",
+    "return False",
+)
+case(
+    "subclass of dict",
+    "class A(dict):\n    def __missing__(self, k): return 1\ndef f(x): return A()[x]",
+    "return 1",
+    "return 2",
+)
+case(
+    "exception class",
+    "class E(Exception):\n    def __str__(self): return 'a'\ndef f(x):\n    try: raise E\n    except E as e: return str(e)",
+    "'a'",
+    "'b'",
+)
+case(
+    "abstract",
+    "import abc\nclass B(abc.ABC):\n    @abc.abstractmethod\n    def m(self): ...\n    def t(self): return self.m() + 1\nclass A(B):\n    def m(self): return 1\ndef f(x): return A().t()",
+    "return 1\n",
+    "return 5\n",
+)
+case(
+    "dataclass default",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return P().a",
+    "= 1",
+    "= 2",
+)
+case(
+    "dataclass field order",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int\n    b: int\ndef f(x): return P(1, 2).a",
+    "    a: int\n    b: int",
+    "    b: int\n    a: int",
+)
+case(
+    "dataclass field added",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return len(dataclasses.fields(P))",
+    "a: int = 1",
+    "a: int = 1\n    b: int = 2",
+)
+case(
+    "dataclass factory",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: list = dataclasses.field(default_factory=lambda: [1])\ndef f(x): return P().a",
+    "[1]",
+    "[2]",
+)
+case(
+    "dataclass frozen",
+    "import dataclasses\n@dataclasses.dataclass(frozen=False)\nclass P:\n    a: int = 1\ndef f(x):\n    p = P()\n    try: p.a = 2\n    except Exception: return 0\n    return p.a",
+    "frozen=False",
+    "frozen=True",
+)
+case(
+    "dataclass order",
+    "import dataclasses\n@dataclasses.dataclass(eq=True)\nclass P:\n    a: int = 1\ndef f(x): return P() == P()",
+    "eq=True",
+    "eq=False",
+)
+case(
+    "dataclass post init",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\n    def __post_init__(self): self.a += 1\ndef f(x): return P().a",
+    "+= 1",
+    "+= 2",
+)
+case(
+    "dataclass metadata",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = dataclasses.field(default=1, metadata={'k': 1})\ndef f(x): return dataclasses.fields(P)[0].metadata['k']",
+    "'k': 1",
+    "'k': 2",
+)
+case(
+    "dataclass type",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: int = 1\ndef f(x): return dataclasses.fields(P)[0].type.__name__",
+    "a: int",
+    "a: float",
+)
+case(
+    "named tuple",
+    "import collections\nN = collections.namedtuple('N', 'a b')\ndef f(x): return N(1, 2).a",
+    "'a b'",
+    "'b a'",
+)
+case(
+    "typed named tuple",
+    "import typing\nclass N(typing.NamedTuple):\n    a: int = 1\ndef f(x): return N().a",
+    "= 1",
+    "= 2",
+)
 case("enum value", "import enum\nclass E(enum.Enum):\n    A = 1\ndef f(x): return E.A.value", "A = 1", "A = 2")
-case("enum order", "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\ndef f(x): return [e.name for e in E]", "    A = 1\n    B = 2", "    B = 2\n    A = 1")
-case("enum method", "import enum\nclass E(enum.Enum):\n    A = 1\n    def m(self): return 1\ndef f(x): return E.A.m()", "return 1", "return 2")
-case("enum member as a global", "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nK = E.A\ndef f(x): return K.value", "K = E.A", "K = E.B")
-case("flags", "import enum\nclass E(enum.Flag):\n    A = 1\n    B = 2\nK = E.A | E.B\ndef f(x): return K.value", "E.A | E.B", "E.A")
-case("auto", "import enum\nclass E(enum.Enum):\n    A = enum.auto()\n    B = enum.auto()\ndef f(x): return E.B.value", "    A = enum.auto()\n", "    Z = enum.auto()\n    A = enum.auto()\n")
+case(
+    "enum order",
+    "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\ndef f(x): return [e.name for e in E]",
+    "    A = 1\n    B = 2",
+    "    B = 2\n    A = 1",
+)
+case(
+    "enum method",
+    "import enum\nclass E(enum.Enum):\n    A = 1\n    def m(self): return 1\ndef f(x): return E.A.m()",
+    "return 1",
+    "return 2",
+)
+case(
+    "enum member as a global",
+    "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nK = E.A\ndef f(x): return K.value",
+    "K = E.A",
+    "K = E.B",
+)
+case(
+    "flags",
+    "import enum\nclass E(enum.Flag):\n    A = 1\n    B = 2\nK = E.A | E.B\ndef f(x): return K.value",
+    "E.A | E.B",
+    "E.A",
+)
+case(
+    "auto",
+    "import enum\nclass E(enum.Enum):\n    A = enum.auto()\n    B = enum.auto()\ndef f(x): return E.B.value",
+    "    A = enum.auto()\n",
+    "    Z = enum.auto()\n    A = enum.auto()\n",
+)
 case("class attribute set later", "class A:\n    k = 1\nA.k = 2\ndef f(x): return A.k", "A.k = 2", "A.k = 3")
 case("method put in later", "class A: pass\nA.m = lambda self: 1\ndef f(x): return A().m()", ": 1\n", ": 2\n")
 case("class attribute is a list", "class A:\n    k = [1]\ndef f(x): return A.k", "[1]", "[2]")
@@ -275,94 +592,416 @@ case("function of a module", M, "x + K", "x - K")
 case("constant of a module of a module", M, "K = 1", "K = 2")
 case("module's attribute", "import h\ndef f(x): return h.K\n#-- h.py\nK = 1", "K = 1", "K = 2")
 case("from a module", "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1", "return 1", "return 2")
-case("from a module by another name", "from h import g as k\ndef f(x): return k(x)\n#-- h.py\ndef g(x): return 1", "return 1", "return 2")
-case("from another module", "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\ndef g(x): return 2", "from h", "from k")
-case("import in the body", "def f(x):\n    import h\n    return h.g(x)\n#-- h.py\ndef g(x): return 1", "return 1", "return 2")
-case("import from in the body", "def f(x):\n    from h import g\n    return g(x)\n#-- h.py\ndef g(x): return 1", "return 1", "return 2")
+case(
+    "from a module by another name",
+    "from h import g as k\ndef f(x): return k(x)\n#-- h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "from another module",
+    "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\ndef g(x): return 2",
+    "from h",
+    "from k",
+)
+case(
+    "import in the body",
+    "def f(x):\n    import h\n    return h.g(x)\n#-- h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "import from in the body",
+    "def f(x):\n    from h import g\n    return g(x)\n#-- h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
 case("import as in the body", "def f(x):\n    import h as z\n    return z.K\n#-- h.py\nK = 1", "K = 1", "K = 2")
-case("import for a nested function", "def f(x):\n    import h\n    return (lambda: h.K)()\n#-- h.py\nK = 1", "K = 1", "K = 2")
-case("package", "import p.h\ndef f(x): return p.h.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1", "return 1", "return 2")
-case("package in the body", "def f(x):\n    import p.h\n    return p.h.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1", "return 1", "return 2")
-case("package as in the body", "def f(x):\n    import p.h as z\n    return z.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1", "return 1", "return 2")
-case("relative import", "from p.a import f\n#-- p/__init__.py\n#-- p/a.py\nfrom .b import g\ndef f(x): return g(x)\n#-- p/b.py\ndef g(x): return 1", "return 1", "return 2")
-case("relative import in the body", "from p.a import f\n#-- p/__init__.py\n#-- p/a.py\ndef f(x):\n    from . import b\n    return b.K\n#-- p/b.py\nK = 1", "K = 1", "K = 2")
-case("exported by a package", "from p import g\ndef f(x): return g(x)\n#-- p/__init__.py\nfrom .a import g\n#-- p/a.py\ndef g(x): return 1", "return 1", "return 2")
+case(
+    "import for a nested function",
+    "def f(x):\n    import h\n    return (lambda: h.K)()\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "package",
+    "import p.h\ndef f(x): return p.h.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "package in the body",
+    "def f(x):\n    import p.h\n    return p.h.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "package as in the body",
+    "def f(x):\n    import p.h as z\n    return z.g(x)\n#-- p/__init__.py\n#-- p/h.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "relative import",
+    "from p.a import f\n#-- p/__init__.py\n#-- p/a.py\nfrom .b import g\ndef f(x): return g(x)\n#-- p/b.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "relative import in the body",
+    "from p.a import f\n#-- p/__init__.py\n#-- p/a.py\ndef f(x):\n    from . import b\n    return b.K\n#-- p/b.py\nK = 1",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "exported by a package",
+    "from p import g\ndef f(x): return g(x)\n#-- p/__init__.py\nfrom .a import g\n#-- p/a.py\ndef g(x): return 1",
+    "return 1",
+    "return 2",
+)
 case("star import", "from h import *\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1", "return 1", "return 2")
 case("module patched", "import h\nh.K = 5\ndef f(x): return h.K\n#-- h.py\nK = 1", "h.K = 5", "h.K = 6")
-case("function of a module patched", "import h\nh.g = lambda x: 5\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return 1", ": 5\n", ": 6\n")
-case("patched from elsewhere", "import h, k\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\nimport h\nh.g = lambda x: 5", ": 5\n", ": 6\n")
+case(
+    "function of a module patched",
+    "import h\nh.g = lambda x: 5\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return 1",
+    ": 5\n",
+    ": 6\n",
+)
+case(
+    "patched from elsewhere",
+    "import h, k\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\nimport h\nh.g = lambda x: 5",
+    ": 5\n",
+    ": 6\n",
+)
 case("library patched", "import math\nmath.sqrt = lambda x: 5\ndef f(x): return math.sqrt(x)", ": 5\n", ": 6\n")
-case("library's class patched", "import fractions\nfractions.Fraction.half = lambda s: 5\ndef f(x): return fractions.Fraction(x).half()", ": 5\n", ": 6\n", refused=True)
+case(
+    "library's class patched",
+    "import fractions\nfractions.Fraction.half = lambda s: 5\ndef f(x): return fractions.Fraction(x).half()",
+    ": 5\n",
+    ": 6\n",
+    refused=True,
+)
 case("another function of a library", "import math\ndef f(x): return math.sin(x)", "sin", "cos")
-case("import of another library", "from math import sqrt as r\ndef f(x): return r(-x) if False else r(4)", "math import sqrt", "cmath import sqrt")
-case("optional module", "try:\n    from h import g\nexcept ImportError:\n    def g(x): return 0\ndef f(x): return g(x)\n#-- k.py", "#-- k.py", "#-- h.py\ndef g(x): return 1")
-case("optional module in the body", "def f(x):\n    try: import h\n    except ImportError: return 0\n    return h.K\n#-- k.py\nK = 1", "#-- k.py", "#-- h.py")
-case("module with getattr", "import h\ndef f(x): return h.K\n#-- h.py\ndef __getattr__(n): return 1", "return 1", "return 2", refused=True)
+case(
+    "import of another library",
+    "from math import sqrt as r\ndef f(x): return r(-x) if False else r(4)",
+    "math import sqrt",
+    "cmath import sqrt",
+)
+case(
+    "optional module",
+    "try:\n    from h import g\nexcept ImportError:\n    def g(x): return 0\ndef f(x): return g(x)\n#-- k.py",
+    "#-- k.py",
+    "#-- h.py\ndef g(x): return 1",
+)
+case(
+    "optional module in the body",
+    "def f(x):\n    try: import h\n    except ImportError: return 0\n    return h.K\n#-- k.py\nK = 1",
+    "#-- k.py",
+    "#-- h.py",
+)
+case(
+    "module with getattr",
+    "import h\ndef f(x): return h.K\n#-- h.py\ndef __getattr__(n): return 1",
+    "return 1",
+    "return 2",
+    refused=True,
+)
 case("module chosen", "import a, b\nk = a\ndef f(x): return k.K\n#-- a.py\nK = 1\n#-- b.py\nK = 2", "k = a", "k = b")
-case("module as an argument of getattr", "import h\ndef f(x): return getattr(h, 'K')\n#-- h.py\nK = 1", "K = 1\n", "K = 2\n", refused=True)
-case("module in a variable", "import h\ndef f(x):\n    z = h\n    return z.K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
+case(
+    "module as an argument of getattr",
+    "import h\ndef f(x): return getattr(h, 'K')\n#-- h.py\nK = 1",
+    "K = 1\n",
+    "K = 2\n",
+    refused=True,
+)
+case(
+    "module in a variable",
+    "import h\ndef f(x):\n    z = h\n    return z.K\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
 case("module in a list", "import h\nL = [h]\ndef f(x): return L[0].K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 
 # NumPy
 
 N = "import numpy as np\n"
 case("array", N + "K = np.arange(3)\ndef f(x): return K.sum()", "arange(3)", "arange(4)", needs="numpy")
-case("dtype of an array", N + "K = np.zeros(2, np.float32)\ndef f(x): return K.dtype.name", "float32", "float64", needs="numpy")
+case(
+    "dtype of an array",
+    N + "K = np.zeros(2, np.float32)\ndef f(x): return K.dtype.name",
+    "float32",
+    "float64",
+    needs="numpy",
+)
 case("shape of an array", N + "K = np.zeros((2, 3))\ndef f(x): return K.shape", "(2, 3)", "(3, 2)", needs="numpy")
 case("function of NumPy", N + "def f(x): return int(np.max([1, x]))", "np.max", "np.min", needs="numpy")
-case("function of a part of NumPy", N + "def f(x): return float(np.linalg.norm([1, x]))", "linalg.norm([1, x])", "linalg.det([[1, x], [x, 1]])", needs="numpy")
-case("element set", N + "K = np.zeros(3)\nK[0] = 1\ndef f(x): return float(K.sum())", "K[0] = 1", "K[0] = 2", needs="numpy")
-case("seeded generator", N + "def f(x): return int(np.random.default_rng(1).integers(1000))", "rng(1)", "rng(2)", needs="numpy")
-case("structured array", N + "K = np.zeros(1, [('a', 'i4'), ('b', 'i4')])\ndef f(x): return K.dtype.names", "('a', 'i4'), ('b', 'i4')", "('b', 'i4'), ('a', 'i4')", needs="numpy")
+case(
+    "function of a part of NumPy",
+    N + "def f(x): return float(np.linalg.norm([1, x]))",
+    "linalg.norm([1, x])",
+    "linalg.det([[1, x], [x, 1]])",
+    needs="numpy",
+)
+case(
+    "element set",
+    N + "K = np.zeros(3)\nK[0] = 1\ndef f(x): return float(K.sum())",
+    "K[0] = 1",
+    "K[0] = 2",
+    needs="numpy",
+)
+case(
+    "seeded generator",
+    N + "def f(x): return int(np.random.default_rng(1).integers(1000))",
+    "rng(1)",
+    "rng(2)",
+    needs="numpy",
+)
+case(
+    "structured array",
+    N + "K = np.zeros(1, [('a', 'i4'), ('b', 'i4')])\ndef f(x): return K.dtype.names",
+    "('a', 'i4'), ('b', 'i4')",
+    "('b', 'i4'), ('a', 'i4')",
+    needs="numpy",
+)
 case("patched NumPy", N + "np.mean = lambda a: 1\ndef f(x): return np.mean([x])", ": 1\n", ": 2\n", needs="numpy")
-case("print options", N + "np.set_printoptions(precision=3)\ndef f(x): return str(np.array([1 / 3]))", "precision=3", "precision=5", needs="numpy")
-case("frames of vectorize", N + "def g(x): return x + 1\nk = np.vectorize(g)\ndef f(x): return int(k(x))", "x + 1", "x + 2", needs="numpy", refused=True)
+case(
+    "print options",
+    N + "np.set_printoptions(precision=3)\ndef f(x): return str(np.array([1 / 3]))",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "frames of vectorize",
+    N + "def g(x): return x + 1\nk = np.vectorize(g)\ndef f(x): return int(k(x))",
+    "x + 1",
+    "x + 2",
+    needs="numpy",
+    refused=True,
+)
 
 # What no code tells
 
 case("clock", "import time\ndef f(x): return time.time()", "time.time()", "time.time() + 1", refused=True)
-case("clock by its name", "from time import time\ndef f(x): return time()", "time()\n" if False else "return time()", "return time() + 1", refused=True)
+case(
+    "clock by its name",
+    "from time import time\ndef f(x): return time()",
+    "time()\n" if False else "return time()",
+    "return time() + 1",
+    refused=True,
+)
 case("today", "import datetime\ndef f(x): return datetime.datetime.now()", "return ", "return 1, ", refused=True)
 case("date of today", "from datetime import date\ndef f(x): return date.today(), x", ", x", ", 1", refused=True)
-case("environment", "import os\nos.environ['K'] = '1'\ndef f(x): return os.environ['K']", "= '1'", "= '2'", refused=True)
-case("environment by get", "import os\nos.environ['K'] = '1'\ndef f(x): return os.environ.get('K')", "= '1'", "= '2'", refused=True)
-case("environment by getenv", "from os import environ, getenv\nenviron['K'] = '1'\ndef f(x): return getenv('K')", "= '1'", "= '2'", refused=True)
-case("environment by a global", "from os import environ\nenviron['K'] = '1'\ndef f(x): return environ['K']", "= '1'", "= '2'", refused=True)
+case(
+    "environment", "import os\nos.environ['K'] = '1'\ndef f(x): return os.environ['K']", "= '1'", "= '2'", refused=True
+)
+case(
+    "environment by get",
+    "import os\nos.environ['K'] = '1'\ndef f(x): return os.environ.get('K')",
+    "= '1'",
+    "= '2'",
+    refused=True,
+)
+case(
+    "environment by getenv",
+    "from os import environ, getenv\nenviron['K'] = '1'\ndef f(x): return getenv('K')",
+    "= '1'",
+    "= '2'",
+    refused=True,
+)
+case(
+    "environment by a global",
+    "from os import environ\nenviron['K'] = '1'\ndef f(x): return environ['K']",
+    "= '1'",
+    "= '2'",
+    refused=True,
+)
 case("chance", "import random\nrandom.seed(1)\ndef f(x): return random.random()", "seed(1)", "seed(2)", refused=True)
-case("chance by its name", "from random import random, seed\nseed(1)\ndef f(x): return random()", "seed(1)", "seed(2)", refused=True)
-case("chance of NumPy", N + "np.random.seed(1)\ndef f(x): return np.random.rand()", "seed(1)", "seed(2)", refused=True, needs="numpy")
-case("chance of NumPy by its name", "from numpy.random import rand, seed\nseed(1)\ndef f(x): return rand()", "seed(1)", "seed(2)", refused=True, needs="numpy")
-case("generator as a global", N + "K = np.random.default_rng(1)\ndef f(x): return int(K.integers(1000))", "rng(1)", "rng(2)", needs="numpy")
-case("unseeded generator", "import random\ndef f(x): return random.Random().random()", "return ", "return 1, ", refused=True)
+case(
+    "chance by its name",
+    "from random import random, seed\nseed(1)\ndef f(x): return random()",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+)
+case(
+    "chance of NumPy",
+    N + "np.random.seed(1)\ndef f(x): return np.random.rand()",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+    needs="numpy",
+)
+case(
+    "chance of NumPy by its name",
+    "from numpy.random import rand, seed\nseed(1)\ndef f(x): return rand()",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+    needs="numpy",
+)
+case(
+    "generator as a global",
+    N + "K = np.random.default_rng(1)\ndef f(x): return int(K.integers(1000))",
+    "rng(1)",
+    "rng(2)",
+    needs="numpy",
+)
+case(
+    "unseeded generator",
+    "import random\ndef f(x): return random.Random().random()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
 case("uuid", "import uuid\ndef f(x): return uuid.uuid4()", "return ", "return 1, ", refused=True)
 case("folder", "import os\ndef f(x): return os.getcwd(), x", ", x", ", 1", refused=True)
 case("file", "open('data', 'w').write('1')\ndef f(x): return open('data').read()", "'1'", "'2'", refused=True)
-case("file by a path", "import pathlib\npathlib.Path('data').write_text('1')\ndef f(x): return pathlib.Path('data').read_text()", "'1'", "'2'", refused=True)
-case("file by an argument", "import pathlib\npathlib.Path('data').write_text('1')\ndef f(p): return p.read_text()", "'1'", "'2'", refused=True, call="m.f(m.pathlib.Path('data'))")
-case("file by a callee", "def g(n):\n    with open(n) as h: return h.read()\nopen('data', 'w').write('1')\ndef f(x): return g('data')", "'1'", "'2'", refused=True)
-case("file by NumPy", N + "np.save('data.npy', 1)\ndef f(x): return int(np.load('data.npy'))", "'data.npy', 1", "'data.npy', 2", refused=True, needs="numpy")
-case("file is there", "import os\nopen('data', 'w')\ndef f(x): return os.path.exists('data')", "open('data', 'w')", "pass", refused=True)
-case("larder file", "import larder\nopen('data', 'w').write('1')\ndef f(p: larder.File):\n    with open(p) as h: return h.read()", "'1'", "'2'", call="m.f(m.larder.File('data'))", needs="larder")
-case("larder file by a path", "import larder, pathlib\nopen('data', 'w').write('1')\ndef f(p: larder.File): return pathlib.Path(p).read_text()", "'1'", "'2'", call="m.f(m.larder.File('data'))", needs="larder")
+case(
+    "file by a path",
+    "import pathlib\npathlib.Path('data').write_text('1')\ndef f(x): return pathlib.Path('data').read_text()",
+    "'1'",
+    "'2'",
+    refused=True,
+)
+case(
+    "file by an argument",
+    "import pathlib\npathlib.Path('data').write_text('1')\ndef f(p): return p.read_text()",
+    "'1'",
+    "'2'",
+    refused=True,
+    call="m.f(m.pathlib.Path('data'))",
+)
+case(
+    "file by a callee",
+    "def g(n):\n    with open(n) as h: return h.read()\nopen('data', 'w').write('1')\ndef f(x): return g('data')",
+    "'1'",
+    "'2'",
+    refused=True,
+)
+case(
+    "file by NumPy",
+    N + "np.save('data.npy', 1)\ndef f(x): return int(np.load('data.npy'))",
+    "'data.npy', 1",
+    "'data.npy', 2",
+    refused=True,
+    needs="numpy",
+)
+case(
+    "file is there",
+    "import os\nopen('data', 'w')\ndef f(x): return os.path.exists('data')",
+    "open('data', 'w')",
+    "pass",
+    refused=True,
+)
+case(
+    "larder file",
+    "import larder\nopen('data', 'w').write('1')\ndef f(p: larder.File):\n    with open(p) as h: return h.read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+)
+case(
+    "larder file by a path",
+    "import larder, pathlib\nopen('data', 'w').write('1')\ndef f(p: larder.File): return pathlib.Path(p).read_text()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+)
 case("eval", "K = 1\ndef f(x): return eval('K')", "K = 1", "K = 2", refused=True)
-case("exec", "K = 1\ndef f(x):\n    d = {}\n    exec('a = 1', globals(), d)\n    return d, K", "K = 1", "K = 2", refused=True)
+case(
+    "exec",
+    "K = 1\ndef f(x):\n    d = {}\n    exec('a = 1', globals(), d)\n    return d, K",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
 case("globals", "K = 1\ndef f(x): return globals()['K']", "K = 1", "K = 2", refused=True)
-case("module by its name", "import sys, h\ndef f(x): return sys.modules['h'].K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
-case("import by a name", "import importlib\ndef f(x): return importlib.import_module('h').K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
+case(
+    "module by its name",
+    "import sys, h\ndef f(x): return sys.modules['h'].K\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
+case(
+    "import by a name",
+    "import importlib\ndef f(x): return importlib.import_module('h').K\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
 case("dunder import", "def f(x): return __import__('h').K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 case("frames", "import sys\nK = 1\ndef f(x): return sys._getframe().f_globals['K']", "K = 1", "K = 2", refused=True)
 case("function's globals", "K = 1\ndef g(): return K\ndef f(x): return g.__globals__['K']", "K = 1", "K = 2")
-case("inspect", "import inspect\nK = 1\ndef f(x): return inspect.currentframe().f_globals['K']", "K = 1", "K = 2", refused=True)
-case("source", "import inspect\ndef g(): return 1\ndef f(x): return inspect.getsource(g)", "return 1", "return  1", refused=True)
-case("program", "import subprocess\ndef f(x): return subprocess.run(['echo', '1'], capture_output=True).stdout", "'1'", "'2'", refused=True)
-case("lock", "import threading\nL = threading.Lock()\ndef f(x):\n    with L: return x", "return x", "return -x", refused=True)
+case(
+    "inspect",
+    "import inspect\nK = 1\ndef f(x): return inspect.currentframe().f_globals['K']",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
+case(
+    "source",
+    "import inspect\ndef g(): return 1\ndef f(x): return inspect.getsource(g)",
+    "return 1",
+    "return  1",
+    refused=True,
+)
+case(
+    "program",
+    "import subprocess\ndef f(x): return subprocess.run(['echo', '1'], capture_output=True).stdout",
+    "'1'",
+    "'2'",
+    refused=True,
+)
+case(
+    "lock",
+    "import threading\nL = threading.Lock()\ndef f(x):\n    with L: return x",
+    "return x",
+    "return -x",
+    refused=True,
+)
 case("arguments of the program", "import sys\nsys.argv = ['1']\ndef f(x): return sys.argv", "'1'", "'2'", refused=True)
-case("method that reads the clock", "import time\nclass A:\n    def m(self): return time.time()\ndef f(x): return A().m()", "return time", "return 1, time", refused=True)
-case("argument's method that reads the clock", "import time\nclass A:\n    def m(self): return time.time()\ndef f(x): return x.m()", "return time", "return 1, time", refused=True, call="m.f(m.A())")
-case("context of decimals", "import decimal\ndecimal.getcontext().prec = 5\ndef f(x): return str(decimal.Decimal(1) / 3)", "prec = 5", "prec = 6", refused=True)
+case(
+    "method that reads the clock",
+    "import time\nclass A:\n    def m(self): return time.time()\ndef f(x): return A().m()",
+    "return time",
+    "return 1, time",
+    refused=True,
+)
+case(
+    "argument's method that reads the clock",
+    "import time\nclass A:\n    def m(self): return time.time()\ndef f(x): return x.m()",
+    "return time",
+    "return 1, time",
+    refused=True,
+    call="m.f(m.A())",
+)
+case(
+    "context of decimals",
+    "import decimal\ndecimal.getcontext().prec = 5\ndef f(x): return str(decimal.Decimal(1) / 3)",
+    "prec = 5",
+    "prec = 6",
+    refused=True,
+)
 case("doc of a callee", "def g():\n    'a'\ndef f(x): return g.__doc__", "'a'", "'b'")
-case("name of a callee", "def g(): pass\nk = g\ndef f(x): return k.__name__", "def g(): pass\nk = g", "def h(): pass\nk = h")
-case("annotations of a callee", "def g(a: int): pass\ndef f(x): return g.__annotations__['a'].__name__", "a: int", "a: str")
+case(
+    "name of a callee",
+    "def g(): pass\nk = g\ndef f(x): return k.__name__",
+    "def g(): pass\nk = g",
+    "def h(): pass\nk = h",
+)
+case(
+    "annotations of a callee",
+    "def g(a: int): pass\ndef f(x): return g.__annotations__['a'].__name__",
+    "a: int",
+    "a: str",
+)
 case("doc of a class", "class A:\n    'a'\ndef f(x): return A.__doc__", "'a'", "'b'")
 case("doc that is used", "def f(x):\n    'a'\n    return 'a'", "return 'a'", "return 'b'")
 
@@ -374,37 +1013,123 @@ case("blank lines", "def f(x):\n    y = x\n    return y", "y = x\n", "y = x\n\n\
 case("lines above", "def f(x): return x", "def f", "\n\n\n\ndef f", want="same")
 case("spaces", "def f(x): return x+1", "x+1", "x  +  1", want="same")
 case("parentheses over lines", "def f(x): return [x, 1]", "[x, 1]", "[\n    x,\n    1,\n]", want="same")
-case("call over lines", "def g(a, b): return a + b\ndef f(x): return g(x, 1)", "g(x, 1)", "g(\n    x,\n    1,\n)", want="same")
-case("condition over lines", "def f(x):\n    if x > 1 and x < 9: return 1\n    return 2", "if x > 1 and x < 9: return 1", "if (\n        x > 1\n        and x < 9\n    ):\n        return 1", want="same")
+case(
+    "call over lines",
+    "def g(a, b): return a + b\ndef f(x): return g(x, 1)",
+    "g(x, 1)",
+    "g(\n    x,\n    1,\n)",
+    want="same",
+)
+case(
+    "condition over lines",
+    "def f(x):\n    if x > 1 and x < 9: return 1\n    return 2",
+    "if x > 1 and x < 9: return 1",
+    "if (\n        x > 1\n        and x < 9\n    ):\n        return 1",
+    want="same",
+)
 case("quotes", "def f(x): return 'a'", "'a'", '"a"', want="same")
 case("number in another base", "def f(x): return 255", "255", "0xFF", want="same")
-case("order of functions", "def g(x): return x\ndef f(x): return g(x)\n", "def g(x): return x\ndef f(x): return g(x)\n", "def f(x): return g(x)\ndef g(x): return x\n", want="same")
+case(
+    "order of functions",
+    "def g(x): return x\ndef f(x): return g(x)\n",
+    "def g(x): return x\ndef f(x): return g(x)\n",
+    "def f(x): return g(x)\ndef g(x): return x\n",
+    want="same",
+)
 case("another function", "def u(x): return 1\ndef f(x): return x", "return 1", "return 2", want="same")
 case("another function added", "def f(x): return x\n", "def f", "def u(x): return 1\ndef f", want="same")
 case("another global", "U = 1\ndef f(x): return x", "U = 1", "U = 2", want="same")
 case("another class", "class U:\n    k = 1\ndef f(x): return x", "k = 1", "k = 2", want="same")
 case("another import", "def f(x): return x", "def f", "import json, os\ndef f", want="same")
-case("another library imported", "import math\ndef f(x): return math.sqrt(x)", "import math", "import math, random", want="same")
-case("attribute of a module that is not used", "import h\ndef f(x): return h.K\n#-- h.py\nK = 1\nU = 1", "U = 1", "U = 2", want="same")
-case("function of a module that is not used", "import h\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return x\ndef u(x): return 1", "return 1", "return 2", want="same")
-case("function moved to another module", "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\n", "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\n", "from k import g\ndef f(x): return g(x)\n#-- h.py\n#-- k.py\ndef g(x): return 1\n", want="same")
+case(
+    "another library imported",
+    "import math\ndef f(x): return math.sqrt(x)",
+    "import math",
+    "import math, random",
+    want="same",
+)
+case(
+    "attribute of a module that is not used",
+    "import h\ndef f(x): return h.K\n#-- h.py\nK = 1\nU = 1",
+    "U = 1",
+    "U = 2",
+    want="same",
+)
+case(
+    "function of a module that is not used",
+    "import h\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return x\ndef u(x): return 1",
+    "return 1",
+    "return 2",
+    want="same",
+)
+case(
+    "function moved to another module",
+    "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\n",
+    "from h import g\ndef f(x): return g(x)\n#-- h.py\ndef g(x): return 1\n#-- k.py\n",
+    "from k import g\ndef f(x): return g(x)\n#-- h.py\n#-- k.py\ndef g(x): return 1\n",
+    want="same",
+)
 case("local variable renamed", "def f(x):\n    y = x + 1\n    return y", "y", "z", want="same")
 case("type hint", "def f(x): return x", "f(x)", "f(x: int) -> int", want="same")
-case("type hint of a callee", "def g(x): return x\ndef f(x): return g(x)", "g(x): return x", "g(x: int): return x", want="same")
+case(
+    "type hint of a callee",
+    "def g(x): return x\ndef f(x): return g(x)",
+    "g(x): return x",
+    "g(x: int): return x",
+    want="same",
+)
 case("doc", "def f(x):\n    'a'\n    return x", "'a'", "'b'", want="same")
 case("doc added", "def f(x):\n    return x", "    return", "    'what it does'\n    return", want="same")
 case("doc of a called function", "def g(x):\n    'a'\n    return x\ndef f(x): return g(x)", "'a'", "'b'", want="same")
 case("doc of a module", "'a'\ndef f(x): return x", "'a'", "'b'", want="same")
-case("comment in a class", "class A:\n    def m(self): return 1\ndef f(x): return A().m()", "class A:", "class A:  # what\n    # it is\n", want="same")
-case("order of methods", "class A:\n    def m(self): return 1\n    def n(self): return self.m()\ndef f(x): return A().n()", "    def m(self): return 1\n    def n(self): return self.m()", "    def n(self): return self.m()\n    def m(self): return 1", want="same")
-case("set literal in another order", "K = {'a', 'b', 'c'}\ndef f(x): return 'a' in K", "'a', 'b', 'c'", "'c', 'a', 'b'", want="same")
-case("script's main", "def f(x): return x\nif __name__ == '__main__':\n    print(1)", "print(1)", "print(2)", want="same")
-case("logging level elsewhere", "import logging\nlog = logging.getLogger('a')\ndef f(x):\n    log.info('x')\n    return x", "log = ", "logging.basicConfig(level=30)\nlog = ", want="same")
+case(
+    "comment in a class",
+    "class A:\n    def m(self): return 1\ndef f(x): return A().m()",
+    "class A:",
+    "class A:  # what\n    # it is\n",
+    want="same",
+)
+case(
+    "order of methods",
+    "class A:\n    def m(self): return 1\n    def n(self): return self.m()\ndef f(x): return A().n()",
+    "    def m(self): return 1\n    def n(self): return self.m()",
+    "    def n(self): return self.m()\n    def m(self): return 1",
+    want="same",
+)
+case(
+    "set literal in another order",
+    "K = {'a', 'b', 'c'}\ndef f(x): return 'a' in K",
+    "'a', 'b', 'c'",
+    "'c', 'a', 'b'",
+    want="same",
+)
+case(
+    "script's main", "def f(x): return x\nif __name__ == '__main__':\n    print(1)", "print(1)", "print(2)", want="same"
+)
+case(
+    "logging level elsewhere",
+    "import logging\nlog = logging.getLogger('a')\ndef f(x):\n    log.info('x')\n    return x",
+    "log = ",
+    "logging.basicConfig(level=30)\nlog = ",
+    want="same",
+)
 case("another test", "def f(x): return x\n#-- test_m.py\nassert 1", "assert 1", "assert 2", want="same")
 case("annotation of a variable", "K = 1\ndef f(x): return K", "K = 1", "K: int = 1", want="same")
-case("import under a condition", "import typing\ndef f(x): return x", "def f", "if typing.TYPE_CHECKING:\n    import json\ndef f", want="same")
+case(
+    "import under a condition",
+    "import typing\ndef f(x): return x",
+    "def f",
+    "if typing.TYPE_CHECKING:\n    import json\ndef f",
+    want="same",
+)
 case("future import", "def f(x): return x", "def f", "from __future__ import annotations\ndef f", want="may")
 case("constant written otherwise", "K = 4\ndef f(x): return K", "K = 4", "K = 2 + 2", want="same")
 case("list computed otherwise", "K = [0, 1]\ndef f(x): return K", "[0, 1]", "list(range(2))", want="same")
-case("method that is not called", "class A:\n    def m(self): return 1\n    def u(self): return 1\ndef f(x): return A().m()", "u(self): return 1", "u(self): return 2", want="may")
+case(
+    "method that is not called",
+    "class A:\n    def m(self): return 1\n    def u(self): return 1\ndef f(x): return A().m()",
+    "u(self): return 1",
+    "u(self): return 2",
+    want="may",
+)
 case("message of an error", "def f(x):\n    if x < 0: raise ValueError('a')\n    return x", "'a'", "'b'", want="may")

@@ -29,8 +29,12 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONDONTWRITEBYTECODE": "1",
-                 "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": str(seed),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            },
         )
 
     def send(self, files: dict[str, str], call: str) -> None:
@@ -52,9 +56,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
     made = (Server(1, tmp_path_factory.mktemp("one")), Server(2, tmp_path_factory.mktemp("two")))
     yield made
     for server in made:
-        assert server.process.stdin is not None
-        server.process.stdin.close()
-        server.process.wait()
+        with server.process:
+            pass  # closes its pipes, and waits
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 _FILE = re.compile(r"(^|[^\w])(larder\.)?File\b")
 
 
-def annotations(value: Any) -> tuple[tuple[str, str], ...]:
+def hints(value: Any) -> tuple[tuple[str, str], ...]:
     """Return the annotations of a function or a class as text, in their order.
 
     What they name is not followed: nothing runs because of it.

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .._keys._encoder import Encoder
+from ._rules import words
 
 _HAS_DOCSTRING = 0x4000000  # since Python 3.13
 _VARARGS = 0x04
@@ -20,8 +21,10 @@ _VARKEYWORDS = 0x08
 
 # What names something by a text. Another one is of a Python that is not known here.
 _NAMING = frozenset(
-    "LOAD_NAME STORE_NAME DELETE_NAME LOAD_GLOBAL STORE_GLOBAL DELETE_GLOBAL LOAD_ATTR STORE_ATTR DELETE_ATTR "
-    "LOAD_METHOD IMPORT_NAME IMPORT_FROM LOAD_SUPER_ATTR LOAD_FROM_DICT_OR_GLOBALS".split()
+    words(
+        "LOAD_NAME STORE_NAME DELETE_NAME LOAD_GLOBAL STORE_GLOBAL DELETE_GLOBAL LOAD_ATTR STORE_ATTR "
+        "DELETE_ATTR LOAD_METHOD IMPORT_NAME IMPORT_FROM LOAD_SUPER_ATTR LOAD_FROM_DICT_OR_GLOBALS"
+    )
 )
 
 _GLOBAL = frozenset(["LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"])
@@ -59,7 +62,10 @@ def _write(e: Encoder, code: CodeType) -> None:
     cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}
     e.add(tuple(cells.values()))
     for op in dis.get_instructions(code):
-        if op.opcode not in dis.hasconst:
+        if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
+            e.out.append(b"keywords")
+            e.add(code.co_consts[op.arg or 0])
+        elif op.opcode not in dis.hasconst:
             e.out.append(b"%x,%x;" % (op.opcode, op.arg or 0))
         elif isinstance(op.argval, CodeType):
             e.out.append(b"%x:" % op.opcode)
@@ -159,12 +165,12 @@ class Names:
 
     def writes(self) -> Iterator[tuple[str, str, int | None]]:
         """Yield variables that outlive a call and are set: their kind, name and line."""
+        outside = set(self.code.co_freevars) - set(self.cells)
         for op in self.ops:
             if op.name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 yield "global", op.value, op.line
-            if op.name in ("STORE_DEREF", "DELETE_DEREF") and op.value in self.code.co_freevars:
-                if op.value not in self.cells:
-                    yield "variable of the function around", op.value, op.line
+            elif op.name in ("STORE_DEREF", "DELETE_DEREF") and op.value in outside:
+                yield "variable of the function around", op.value, op.line
 
     def _find_imports(self) -> None:
         ops = self.ops

@@ -64,9 +64,7 @@ class Guards:
         missing = [(space.keys(), frozenset(names)) for space, names in self._missing.values()]
         functions = tuple(self._functions)
         of_functions = [
-            (get, functions, tuple(map(get, functions)))
-            for get in (_code, _defaults, _kwdefaults)
-            if functions
+            (get, functions, tuple(map(get, functions))) for get in (_code, _defaults, _kwdefaults) if functions
         ]
         cells, held = [c for c, _ in self._cells], [v for _, v in self._cells]
         classes = tuple(self._classes)
@@ -80,8 +78,8 @@ class Guards:
                 for get, things, values in of_functions:
                     if not all(map(is_, map(get, things), values)):
                         return False
-                for keys, names in missing:
-                    if not keys.isdisjoint(names):
+                for keys, absent in missing:
+                    if not keys.isdisjoint(absent):
                         return False
                 for names, space, values, size in wholes:
                     if len(space) != size or not all(map(is_, names(space), values)):

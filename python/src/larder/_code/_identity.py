@@ -38,7 +38,7 @@ class Identity:
     same. `parts` is what it is made from. May be used by several threads.
     """
 
-    __slots__ = ("digest", "name", "names", "parts", "refused", "_hold", "_numbers", "_kept", "_roots", "_state", "_static")
+    __slots__ = ("_hold", "_kept", "_numbers", "_roots", "_state", "digest", "name", "names", "parts", "refused")
 
     digest: bytes
     name: str
@@ -48,14 +48,15 @@ class Identity:
     parts: list[Part]
     refused: dict[str, str]
     """Why methods that nothing calls by their names would be refused, by their names."""
+    _hold: Callable[[], bool]
+    _numbers: dict[int, int]
+    _kept: list[Any]
+    _roots: list[Any]
+    _state: bytes | None
 
     def check(self) -> bool:
         """Report whether nothing has changed since: no function, variable or value that it reaches."""
         return self._hold() and (not self._roots or self._state_now() == self._state)
-
-    def holds(self) -> bool:
-        """Report whether nothing but values of variables can have changed."""
-        return self._hold()
 
     def _state_now(self) -> bytes | None:
         numbers = self._numbers

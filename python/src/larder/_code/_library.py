@@ -43,6 +43,15 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
     return getattr(value, "__qualname__", type(value).__qualname__), None
 
 
+def is_bound(value: Any) -> bool:
+    """Report whether a value is a method of a value, and not a function."""
+    if isinstance(value, types.MethodType):
+        return True
+    if not isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType)):
+        return False
+    return value.__self__ is not None and not isinstance(value.__self__, (type, types.ModuleType))
+
+
 def is_compiled(value: Any) -> bool:
     """Report whether a value is a function of a type that a library has for its own."""
     return type(value).__name__ in COMPILED and type(value).__module__.partition(".")[0] not in ("__main__",)

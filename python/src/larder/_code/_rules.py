@@ -16,6 +16,11 @@ class Refusal(NamedTuple):
     cure: str
 
 
+def words(text: str) -> list[str]:
+    """Return the words of a text: lists of names are read with more ease in this way."""
+    return text.split()
+
+
 _PASS = "pass what it gives as an argument"
 CLOCK = Refusal("the clock", _PASS)
 CHANCE = Refusal("random numbers that no argument decides", "pass a seed and make a generator from it")
@@ -30,27 +35,34 @@ SETTING = Refusal("a setting of the whole process", "pass it as an argument")
 UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments alone", _PASS)
 
 BUILTINS = frozenset(
-    "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod "
-    "enumerate filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map "
-    "max memoryview min next object oct ord pow print property range repr reversed round set setattr slice sorted "
-    "staticmethod str sum super tuple type zip __build_class__ __debug__ NotImplemented Ellipsis None True False".split()
+    words(
+        "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod "
+        "enumerate filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter "
+        "len list map "
+        "max memoryview min next object oct ord pow print property range repr reversed round set setattr slice sorted "
+        "staticmethod str sum super tuple type zip __build_class__ __debug__ NotImplemented Ellipsis None True False"
+    )
 )
 
 BY_NAME = frozenset(["getattr", "hasattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller"])
 """What gets at attributes by names in data."""
 
 _PURE = frozenset(
-    "__future__ _collections _collections_abc _functools _io _json _operator _struct _thread _weakref _weakrefset abc "
-    "array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs collections colorsys concurrent "
-    "contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum fnmatch fractions functools "
-    "genericpath graphlib hashlib heapq hmac html io ipaddress itertools json keyword logging lzma math numbers "
-    "operator opcode pathlib pickle pprint queue quopri random re reprlib statistics string stringprep struct "
-    "textwrap threading token traceback types typing unicodedata urllib.parse uuid warnings weakref xml zlib zoneinfo "
-    "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
-    "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid _elementtree pyexpat "
-    "_typing _strptime _py_abc _string sre_constants sre_parse sre_compile difflib tomllib "
-    "gzip zipfile tarfile html.parser errno stat cmath unittest.mock "
-    "_pydecimal _compat_pickle encodings posixpath ntpath _struct annotationlib string.templatelib compression".split()
+    words(
+        "__future__ _collections _collections_abc _functools _io _json _operator _struct _thread "
+        "_weakref _weakrefset abc "
+        "array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs collections colorsys concurrent "
+        "contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum fnmatch fractions functools "
+        "genericpath graphlib hashlib heapq hmac html io ipaddress itertools json keyword logging lzma math numbers "
+        "operator opcode pathlib pickle pprint queue quopri random re reprlib statistics string stringprep struct "
+        "textwrap threading token traceback types typing unicodedata urllib.parse uuid warnings weakref "
+        "xml zlib zoneinfo "
+        "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
+        "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid _elementtree pyexpat "
+        "_typing _strptime _py_abc _string sre_constants sre_parse sre_compile difflib tomllib "
+        "gzip zipfile tarfile html.parser errno stat cmath unittest.mock "
+        "_pydecimal _compat_pickle encodings posixpath ntpath _struct annotationlib string.templatelib compression"
+    )
 )
 
 _BY_MODULE = {
@@ -96,9 +108,12 @@ _BY_MODULE = {
 _ALLOWED = frozenset(
     ["time.sleep", "time.struct_time", "glob.escape", "glob.translate", "inspect.isclass", "inspect.isfunction"]
     + ["inspect.signature", "inspect.Parameter", "inspect.Signature", "inspect.cleandoc", "inspect.iscoroutinefunction"]
-    + [f"sys.{n}" for n in "maxsize byteorder float_info int_info hash_info version_info hexversion version".split()]
-    + [f"sys.{n}" for n in "implementation maxunicode stdout stderr exit intern getsizeof".split()]
-    + [f"os.{n}" for n in "fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path".split()]
+    + [f"sys.{n}" for n in words("maxsize byteorder float_info int_info hash_info version_info hexversion version")]
+    + [f"sys.{n}" for n in words("implementation maxunicode stdout stderr exit intern getsizeof")]
+    + [
+        f"os.{n}"
+        for n in words("fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path")
+    ]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
     + ["multiprocessing.pool.ThreadPool"]
 )
@@ -115,16 +130,34 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(["random.SystemRandom", "os.urandom", "posix.urandom", "random.seed"], CHANCE)
     | dict.fromkeys(["os.environ", "os.environb", "os.getenv", "os.getenvb", "posix.environ"], ENVIRONMENT)
     | dict.fromkeys(["pathlib.Path.cwd", "pathlib.Path.home", "os.getcwd", "posix.getcwd"], MACHINE)
-    | dict.fromkeys([f"{m}.{n}" for m in ("posixpath", "ntpath", "genericpath") for n in
-                     "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime samefile "
-                     "sameopenfile samestat isjunction isdevdrive".split()], FILES)
-    | dict.fromkeys([f"{m}.{n}" for m in ("posixpath", "ntpath", "genericpath") for n in
-                     "abspath realpath expanduser expandvars relpath".split()], MACHINE)
-    | dict.fromkeys([f"os.{n}" for n in "listdir scandir walk fwalk stat lstat open read access readlink".split()], FILES)
-    | dict.fromkeys([f"posix.{n}" for n in "listdir scandir stat lstat open read access readlink".split()], FILES)
+    | dict.fromkeys(
+        [
+            f"{m}.{n}"
+            for m in ("posixpath", "ntpath", "genericpath")
+            for n in words(
+                "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime samefile "
+                "sameopenfile samestat isjunction isdevdrive"
+            )
+        ],
+        FILES,
+    )
+    | dict.fromkeys(
+        [
+            f"{m}.{n}"
+            for m in ("posixpath", "ntpath", "genericpath")
+            for n in words("abspath realpath expanduser expandvars relpath")
+        ],
+        MACHINE,
+    )
+    | dict.fromkeys(
+        [f"os.{n}" for n in words("listdir scandir walk fwalk stat lstat open read access readlink")], FILES
+    )
+    | dict.fromkeys([f"posix.{n}" for n in words("listdir scandir stat lstat open read access readlink")], FILES)
     | dict.fromkeys(["os.system", "os.popen", "posix.system"], PROGRAMS)
     | dict.fromkeys(["sys.modules", "sys._getframe", "sys._current_frames", "builtins.__import__"], DYNAMIC)
-    | dict.fromkeys([f"builtins.{n}" for n in "eval exec compile globals locals vars dir breakpoint help".split()], DYNAMIC)
+    | dict.fromkeys(
+        [f"builtins.{n}" for n in words("eval exec compile globals locals vars dir breakpoint help")], DYNAMIC
+    )
     | dict.fromkeys(["sys.stdin", "builtins.input", "sys.__stdin__"], INPUT)
     | dict.fromkeys(["decimal.getcontext", "decimal.setcontext", "_decimal.getcontext", "_decimal.setcontext"], SETTING)
     | dict.fromkeys(["asyncio.open_connection", "asyncio.start_server", "asyncio.streams.open_connection"], NETWORK)
@@ -133,26 +166,80 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(["contextvars.ContextVar.get", "contextvars.copy_context", "_contextvars.copy_context"], SETTING)
     | dict.fromkeys(["unittest.mock"], DYNAMIC)
     # NumPy
-    | dict.fromkeys([f"numpy.{n}" for n in "load loadtxt genfromtxt fromfile memmap fromregex".split()], FILES)
-    | dict.fromkeys([f"numpy.{n}" for n in "seterr geterr seterrcall geterrcall setbufsize getbufsize "
-                     "set_printoptions get_printoptions set_string_function".split()], SETTING)
+    | dict.fromkeys([f"numpy.{n}" for n in words("load loadtxt genfromtxt fromfile memmap fromregex")], FILES)
+    | dict.fromkeys(
+        [
+            f"numpy.{n}"
+            for n in words(
+                "seterr geterr seterrcall geterrcall setbufsize getbufsize "
+                "set_printoptions get_printoptions set_string_function"
+            )
+        ],
+        SETTING,
+    )
     # torch
-    | dict.fromkeys([f"torch.{n}" for n in "rand randn randint randperm rand_like randn_like randint_like normal "
-                     "bernoulli multinomial poisson manual_seed seed initial_seed get_rng_state set_rng_state "
-                     "default_generator".split()], CHANCE)
+    | dict.fromkeys(
+        [
+            f"torch.{n}"
+            for n in words(
+                "rand randn randint randperm rand_like randn_like randint_like normal "
+                "bernoulli multinomial poisson manual_seed seed initial_seed get_rng_state set_rng_state "
+                "default_generator"
+            )
+        ],
+        CHANCE,
+    )
     | dict.fromkeys(["torch.load", "torch.jit.load", "torch.hub.load"], FILES)
-    | dict.fromkeys([f"torch.{n}" for n in "get_default_dtype set_default_dtype get_num_threads "
-                     "is_grad_enabled get_default_device".split()], SETTING)
+    | dict.fromkeys(
+        [
+            f"torch.{n}"
+            for n in words("get_default_dtype set_default_dtype get_num_threads is_grad_enabled get_default_device")
+        ],
+        SETTING,
+    )
     # others
-    | dict.fromkeys(["PIL.Image.open", "cv2.imread", "cv2.VideoCapture", "imageio.imread", "imageio.v2.imread",
-                     "imageio.v3.imread", "skimage.io.imread", "torchvision.io.read_image", "soundfile.read",
-                     "librosa.load", "torchaudio.load", "h5py.File", "zarr.open", "xarray.open_dataset",
-                     "joblib.load", "scipy.io.loadmat", "scipy.io.wavfile.read", "safetensors.safe_open",
-                     "safetensors.torch.load_file", "fsspec.open", "polars.read_csv",
-                     "polars.read_parquet", "polars.scan_parquet", "polars.scan_csv",
-                     "pyarrow.parquet.read_table", "pyarrow.csv.read_csv", "pyarrow.dataset.dataset"], FILES)
-    | dict.fromkeys([f"pandas.read_{n}" for n in "csv table json parquet excel hdf pickle feather orc fwf html xml "
-                     "sql sql_query sql_table stata sas spss".split()], FILES)
+    | dict.fromkeys(
+        [
+            "PIL.Image.open",
+            "cv2.imread",
+            "cv2.VideoCapture",
+            "imageio.imread",
+            "imageio.v2.imread",
+            "imageio.v3.imread",
+            "skimage.io.imread",
+            "torchvision.io.read_image",
+            "soundfile.read",
+            "librosa.load",
+            "torchaudio.load",
+            "h5py.File",
+            "zarr.open",
+            "xarray.open_dataset",
+            "joblib.load",
+            "scipy.io.loadmat",
+            "scipy.io.wavfile.read",
+            "safetensors.safe_open",
+            "safetensors.torch.load_file",
+            "fsspec.open",
+            "polars.read_csv",
+            "polars.read_parquet",
+            "polars.scan_parquet",
+            "polars.scan_csv",
+            "pyarrow.parquet.read_table",
+            "pyarrow.csv.read_csv",
+            "pyarrow.dataset.dataset",
+        ],
+        FILES,
+    )
+    | dict.fromkeys(
+        [
+            f"pandas.read_{n}"
+            for n in words(
+                "csv table json parquet excel hdf pickle feather orc fwf html xml "
+                "sql sql_query sql_table stata sas spss"
+            )
+        ],
+        FILES,
+    )
 )
 
 _DISTRIBUTION_MODULES = {
@@ -176,10 +263,7 @@ _DISTRIBUTION_MODULES = {
 
 _RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
 
-SEEDED = frozenset(
-    ["random.Random", "torch.Generator"]
-    + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()]
-)
+SEEDED = frozenset(["random.Random", "torch.Generator"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
 """What gives chance only if it is called without an argument."""
 
 READERS = frozenset(name for name, why in _REFUSED.items() if why is FILES)
@@ -187,17 +271,25 @@ READERS = frozenset(name for name, why in _REFUSED.items() if why is FILES)
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)
-    | dict.fromkeys("read_text read_bytes iterdir rglob glob is_file is_dir is_symlink is_mount exists stat lstat "
-                    "readlink samefile open".split(), FILES)
+    | dict.fromkeys(
+        words(
+            "read_text read_bytes iterdir rglob glob is_file is_dir is_symlink is_mount exists stat lstat "
+            "readlink samefile open"
+        ),
+        FILES,
+    )
     | dict.fromkeys(["expanduser", "absolute", "resolve", "cwd"], MACHINE)
-    | dict.fromkeys("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_".split(), CHANCE)
+    | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
 )
 """What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
 
 # Methods that libraries call on what they are given, whatever its class.
 CALLED = frozenset(
-    "read readline readlines write writelines flush close seek tell keys values items get forward run fit transform "
-    "predict emit format filter default send throw encode decode update step call apply acquire release".split()
+    words(
+        "read readline readlines write writelines flush close seek tell keys values items get forward "
+        "run fit transform "
+        "predict emit format filter default send throw encode decode update step call apply acquire release"
+    )
 )
 
 

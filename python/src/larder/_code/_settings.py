@@ -24,7 +24,7 @@ _PRINTING = {
     "override_repr": None,
 }
 
-FORMATTING = frozenset("FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC CONVERT_VALUE".split())
+FORMATTING = frozenset(["FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"])
 """Instructions that make text of values."""
 
 PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
@@ -61,13 +61,13 @@ def _printing() -> Any:
     if numpy is None:
         return None
     try:
-        options = sys.modules["numpy._core.printoptions"].format_options.get()  # type: ignore[attr-defined]
+        options = sys.modules["numpy._core.printoptions"].format_options.get()
     except (KeyError, AttributeError):  # of another version
         options = None
     if options is not None and _usual and _usual[0] is options:
         return None
     found = numpy.get_printoptions()
-    if all(_PRINTING.get(name, None) == held for name, held in found.items()):
+    if all(_PRINTING.get(name) == held for name, held in found.items()):
         if options is not None:
             _usual[:] = [options]
         return None

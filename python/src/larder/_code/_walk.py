@@ -12,6 +12,7 @@ the state, which is looked at in every call.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import enum
 import functools
 import importlib
@@ -28,9 +29,10 @@ from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed, writer
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
-from ._annotations import annotations, names_file
+from ._annotations import hints, names_file
 from ._guards import Guards
-from ._library import instance_of_library, is_compiled, library_name, patches
+from ._library import instance_of_library, is_bound, is_compiled, library_name, patches
+from ._rules import words
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -49,10 +51,13 @@ _FUNCTIONS = (
 
 # What a class has by itself, and not by what was written.
 _OF_EVERY_CLASS = frozenset(
-    "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ "
-    "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ __type_params__ "
-    "__classdictcell__ _member_map_ _value2member_map_ _unhashable_values_ _hashable_values_ "
-    "_unhashable_values_map_ __protocol_attrs__ __non_callable_proto_members__ __dataclass_fields__".split()
+    words(
+        "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ "
+        "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ "
+        "__type_params__ __classdictcell__ _member_map_ _value2member_map_ _unhashable_values_ "
+        "_hashable_values_ _unhashable_values_map_ __protocol_attrs__ __non_callable_proto_members__ "
+        "__dataclass_fields__"
+    )
 )
 
 # Bases of the standard library that call no methods but those with two underscores.
@@ -166,7 +171,9 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
         """Let a node refer to a value, whatever it is."""
-        if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
+        if is_bound(value):
+            self._state(node, value, path, text)
+        elif isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
             self._edge(node, self.code(value, path, documented))
         elif isinstance(wrapped := _memoized(value), types.FunctionType):
             self._edge(node, self.code(wrapped, path, documented))
@@ -203,7 +210,9 @@ class Walk:
             writer(type(value))  # which may refuse it by its type
             e.add(value)
         except Unkeyed as err:
-            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; pass it as an argument, {_CURES}") from None
+            raise CodeError(
+                f"{path}{err.way}: {err.what}, which has no key; pass it as an argument, {_CURES}"
+            ) from None
         except RecursionError:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {_CURES}") from None
         if fixed(value):
@@ -239,7 +248,7 @@ class Walk:
             # Whoever gets it as a value can look at these.
             node.out.append(b"documented")
             e = Encoder(_no_code)
-            e.add((value.__name__, value.__doc__ if isinstance(value.__doc__, str) else None, annotations(value)))
+            e.add((value.__name__, value.__doc__ if isinstance(value.__doc__, str) else None, hints(value)))
             node.out.extend(e.out)
         return number
 
@@ -385,7 +394,7 @@ class Walk:
             self._value(node, base, f"{path} -> base {base.__qualname__}")
         self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
-        e.add(annotations(cls))
+        e.add(hints(cls))
         node.out.extend(e.out)
         if issubclass(cls, enum.Enum):
             self._members_of_enum(node, cls)
@@ -628,10 +637,8 @@ class Follow:
             try:
                 getattr(module, name)
             except AttributeError:
-                try:
+                with contextlib.suppress(ImportError):
                     importlib.import_module(f"{module.__name__}.{name}")
-                except ImportError:
-                    pass
             except Exception as err:
                 raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be had: {err}") from err
         if name not in space:
@@ -689,9 +696,7 @@ class Follow:
         if owner is not None and not isinstance(value, types.ModuleType) and not _is_users(value):
             self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
 
-    def _refuse_use(
-        self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str
-    ) -> None:
+    def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
         if name in _rules.READERS and _reads_given(use, files):
             return
         if name in _rules.SEEDED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from hashlib import sha256
 from typing import Any
 
@@ -12,7 +11,8 @@ from ._encoder import Encoder, Unkeyed
 # In front of every encoding; another number is another format.
 FORMAT = b"larder python value 1\n"
 
-def digest(value: Any, *, name: str = "value", used: Set[str] | None = None) -> bytes:
+
+def digest(value: Any, *, name: str = "value", used: frozenset[str] | None = None) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
     `name` is what errors call the value. `used` are the names of attributes that the code
@@ -21,7 +21,8 @@ def digest(value: Any, *, name: str = "value", used: Set[str] | None = None) -> 
     """
     return sha256(encode(value, name=name, used=used)).digest()
 
-def encode(value: Any, *, name: str = "value", used: Set[str] | None = None) -> bytes:
+
+def encode(value: Any, *, name: str = "value", used: frozenset[str] | None = None) -> bytes:
     """Return what `digest` is the SHA-256 of.
 
     Of content that is large there is only the digest in it.
@@ -38,12 +39,13 @@ def encode(value: Any, *, name: str = "value", used: Set[str] | None = None) -> 
         classes.check()
     return FORMAT + b"".join(e.out)
 
+
 class _Classes:
     """The functions and classes that a value has in it."""
 
     __slots__ = ("found", "name", "used")
 
-    def __init__(self, name: str, used: Set[str] | None):
+    def __init__(self, name: str, used: frozenset[str] | None):
         self.name = name
         self.used = used
         self.found: list[Any] = []

@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ._hash import tree
+from ._text import describe
 
 # What is smaller is part of the encoding; what is larger is there by its digest.
 _INLINE = 4096
@@ -51,7 +52,7 @@ class Encoder:
     `code` returns what a function or a class is known by.
     """
 
-    __slots__ = ("code", "out", "seen", "kept")
+    __slots__ = ("code", "kept", "out", "seen")
 
     def __init__(self, code: Callable[[Any], bytes]):
         self.code = code
@@ -239,7 +240,7 @@ def pairs(e: Encoder, value: dict[Any, Any]) -> None:
             (_WRITERS.get(type(key)) or writer(type(key)))(e, key)
             (_WRITERS.get(type(item)) or writer(type(item)))(e, item)
     except Unkeyed as err:
-        raise err.step(f"[{key!r}]" if type(key) in (str, int, bytes, bool) else f"[a {type(key).__name__}]") from None
+        raise err.step(f"[{describe(key)}]") from None
 
 
 @writes(set)

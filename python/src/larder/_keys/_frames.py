@@ -18,7 +18,7 @@ def find(cls: type) -> Writer | None:
         return _series
     if cls is pd.MultiIndex:
         return _levels
-    if issubclass(cls, pd.Index) and cls.__module__.startswith("pandas."):
+    if issubclass(cls, pd.Index) and cls.__module__.partition(".")[0] == "pandas":
         return _index
     if issubclass(cls, pd.api.extensions.ExtensionArray):
         return _column

@@ -71,48 +71,68 @@ def _reduced(value: Any) -> tuple[Any, ...]:
     return tuple(value.__reduce__()[1])
 
 
-_PARTS: dict[str, Callable[[Any], Any]] = {
-    "datetime.date": lambda v: (v.year, v.month, v.day),
-    "datetime.time": _moment,
-    "datetime.datetime": _datetime,
-    "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
-    "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None)),
-    "zoneinfo.ZoneInfo": _zone,
-    "decimal.Decimal": lambda v: v.as_tuple()[:],
-    "fractions.Fraction": lambda v: (v.numerator, v.denominator),
-    "uuid.UUID": lambda v: (v.int, v.is_safe.value),
-    "re.Pattern": lambda v: (v.pattern, v.flags),
-    "re.Match": lambda v: (v.re, v.string, v.span(), v.pos, v.endpos),
-    "collections.OrderedDict": lambda v: dict(v.items()),
-    "collections.Counter": lambda v: dict(v.items()),
-    "collections.defaultdict": lambda v: (v.default_factory, dict(v.items())),
-    "collections.deque": lambda v: (v.maxlen, list(v)),
-    "array.array": lambda v: (v.typecode, v.itemsize, v.tobytes()),
-    "types.SimpleNamespace": lambda v: dict(vars(v)),
-    "builtins.mappingproxy": lambda v: dict(v.items()),
-    "types.MappingProxyType": lambda v: dict(v.items()),
-    "types.GenericAlias": _generic,
-    "types.UnionType": lambda v: v.__args__,
-    "typing.Union": lambda v: v.__args__,
-    "_struct.Struct": lambda v: (v.format,),
-    "random.Random": _random,
-    "functools.partial": lambda v: (v.func, v.args, dict(v.keywords), dict(vars(v))),
-    "operator.itemgetter": _reduced,
-    "operator.attrgetter": _reduced,
-    "operator.methodcaller": lambda v: tuple(_methodcaller(v)),
-    "_collections._tuplegetter": _reduced,
-    "collections._tuplegetter": _reduced,
-    "dataclasses._MISSING_TYPE": lambda v: (),
-    "dataclasses._HAS_DEFAULT_FACTORY_CLASS": lambda v: (),
-    "dataclasses._DataclassParams": lambda v: tuple((n, getattr(v, n)) for n in v.__slots__),
-    "larder._file.File": lambda v: (v.digest(),),
-    "logging.Logger": lambda v: (v.name,),
-    "logging.RootLogger": lambda v: (),
-} | {f"pathlib.{name}": lambda v: (str(v),) for name in (
-    "Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath",
-)} | {f"pathlib._local.{name}": lambda v: (str(v),) for name in (
-    "Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath",
-)}
+_PARTS: dict[str, Callable[[Any], Any]] = (
+    {
+        "datetime.date": lambda v: (v.year, v.month, v.day),
+        "datetime.time": _moment,
+        "datetime.datetime": _datetime,
+        "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
+        "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None)),
+        "zoneinfo.ZoneInfo": _zone,
+        "decimal.Decimal": lambda v: v.as_tuple()[:],
+        "fractions.Fraction": lambda v: (v.numerator, v.denominator),
+        "uuid.UUID": lambda v: (v.int, v.is_safe.value),
+        "re.Pattern": lambda v: (v.pattern, v.flags),
+        "re.Match": lambda v: (v.re, v.string, v.span(), v.pos, v.endpos),
+        "collections.OrderedDict": lambda v: dict(v.items()),
+        "collections.Counter": lambda v: dict(v.items()),
+        "collections.defaultdict": lambda v: (v.default_factory, dict(v.items())),
+        "collections.deque": lambda v: (v.maxlen, list(v)),
+        "array.array": lambda v: (v.typecode, v.itemsize, v.tobytes()),
+        "types.SimpleNamespace": lambda v: dict(vars(v)),
+        "builtins.mappingproxy": lambda v: dict(v.items()),
+        "types.MappingProxyType": lambda v: dict(v.items()),
+        "types.GenericAlias": _generic,
+        "types.UnionType": lambda v: v.__args__,
+        "typing.Union": lambda v: v.__args__,
+        "_struct.Struct": lambda v: (v.format,),
+        "random.Random": _random,
+        "functools.partial": lambda v: (v.func, v.args, dict(v.keywords), dict(vars(v))),
+        "operator.itemgetter": _reduced,
+        "operator.attrgetter": _reduced,
+        "operator.methodcaller": lambda v: tuple(_methodcaller(v)),
+        "_collections._tuplegetter": _reduced,
+        "collections._tuplegetter": _reduced,
+        "dataclasses._MISSING_TYPE": lambda v: (),
+        "dataclasses._HAS_DEFAULT_FACTORY_CLASS": lambda v: (),
+        "dataclasses._DataclassParams": lambda v: tuple((n, getattr(v, n)) for n in v.__slots__),
+        "larder._file.File": lambda v: (v.digest(),),
+        "logging.Logger": lambda v: (v.name,),
+        "logging.RootLogger": lambda v: (),
+    }
+    | {
+        f"pathlib.{name}": lambda v: (str(v),)
+        for name in (
+            "Path",
+            "PosixPath",
+            "WindowsPath",
+            "PurePath",
+            "PurePosixPath",
+            "PureWindowsPath",
+        )
+    }
+    | {
+        f"pathlib._local.{name}": lambda v: (str(v),)
+        for name in (
+            "Path",
+            "PosixPath",
+            "WindowsPath",
+            "PurePath",
+            "PurePosixPath",
+            "PureWindowsPath",
+        )
+    }
+)
 
 # Nothing changes these, nor what they refer to.
 _FIXED = {

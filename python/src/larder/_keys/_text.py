@@ -55,11 +55,11 @@ def _quoted(value: str | bytes) -> str:
 
 
 def _items(value: Any, depth: int) -> str:
-    left, right = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}[type(value)]
-    if depth == 0:
-        return f"{left}…{right}"
     if isinstance(value, (set, frozenset)):
         return f"a set of {len(value)}"
+    left, right = ("[", "]") if type(value) is list else ("(", ")")
+    if depth == 0:
+        return f"{left}…{right}"
     shown = [_described(item, depth - 1) for item in value[:20]]
     comma = "," if type(value) is tuple and len(value) == 1 else ""
     return left + ", ".join(shown) + (", …" if len(value) > 20 else comma) + right
