@@ -233,6 +233,7 @@ class Client:
         """Close connections that nobody uses: they are to the server that was lost."""
         while self._free:
             self._free.pop().close()
+        self._address = None  # the program may be another one by now
 
     def _attempt(
         self,
@@ -395,14 +396,17 @@ def shown(digest: bytes) -> str:
     return "d1-" + digest.hex()
 
 
-_clients: dict[str, Client] = {}
+_clients: dict[tuple[str | None, ...], Client] = {}
+_PLACES = ("LARDER_CACHE", "LARDER_PROGRAM", "XDG_RUNTIME_DIR", "TMPDIR", "XDG_CACHE_HOME", "HOME")
+"""What says where the server of the usual cache folder is."""
 
 
 def client_of(cache: str | os.PathLike[str] | None) -> Client:
     """Return the client of a cache folder."""
-    folder = "" if cache is None else os.path.abspath(os.fspath(cache))
-    found = _clients.get(folder)
+    folder = None if cache is None else os.path.abspath(os.fspath(cache))
+    place = (folder, *map(os.environ.get, _PLACES))
+    found = _clients.get(place)
     if found is None:
-        found = _clients.setdefault(folder, Client(folder or None))
+        found = _clients.setdefault(place, Client(folder))
     return found
 

@@ -1,0 +1,395 @@
+"""Functions whose results are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import larder
+
+PROGRAM = Path(__file__).parent / "memo_program.py"
+RESULT = {"numbers": [1, 2.5, (3, None)], "name": "ä", "raw": b"\x00\xff"}
+
+
+@pytest.fixture
+def log(real: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = real / "log"
+    path.touch()
+    monkeypatch.setenv("MEMO_LOG", str(path))
+    return path
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(PROGRAM), *arguments], env=os.environ | environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def run(*arguments: str) -> list[str]:
+    process = start(*arguments)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    return out.split("\n")[:-1]
+
+
+def counted(calls: list[Any], function: Callable[..., Any], **options: Any) -> Any:
+    """Return a function that is kept by a version, and notes its calls."""
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        calls.append((args, kwargs))
+        return function(*args, **kwargs)
+
+    return larder.memo(version="1", **options)(noted)
+
+
+def test_a_result_is_computed_once(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda *args: RESULT)
+    assert [f(1), f(1), f(1.0), f(True), f("1"), f(1)] == [RESULT] * 6
+    assert [args for args, _ in calls] == [(1,), (1.0,), (True,), ("1",)]
+    assert all(type(a[0]) is t for (a, _), t in zip(calls, [int, float, bool, str], strict=True))
+
+
+def test_processes_share_results(log: Path) -> None:
+    assert run("square", "3", "3", "4") == ["9", "9", "16"]
+    assert run("square", "4", "3", "5") == ["16", "9", "25"]
+    assert log.read_text().split("\n")[:-1] == ["square 3", "square 4", "square 5"]
+    assert run("upto", "3") == run("upto", "3")
+    assert log.read_text().count("upto 3") == 1
+
+
+def test_processes_that_ask_at_once_compute_each_result_once(log: Path) -> None:
+    numbers = [str(n) for n in range(200)]
+    for process in [start("square", *numbers) for _ in range(8)]:
+        out, _ = process.communicate(timeout=120)
+        assert out.split() == [str(n * n) for n in range(200)]
+    assert sorted(log.read_text().split("\n")[:-1]) == sorted(f"square {n}" for n in range(200))
+
+
+def test_batches_of_processes_compute_each_item_once(log: Path) -> None:
+    for process in [start("squares", str(k)) for k in range(8)]:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    computed = log.read_text().split("\n")[:-1]
+    assert len(computed) == len(set(computed)) > 0
+
+
+def test_who_waits_for_a_process_that_is_killed_computes(log: Path) -> None:
+    first = start("slow", "1", MEMO_DIES="1")
+    assert first.stdout is not None and first.stdout.readline() == "computing\n"
+    second = start("slow", "1")
+    first.kill()
+    first.wait()
+    assert second.communicate(timeout=60)[0] == "1\n"
+    assert log.read_text().count("slow 1") == 2
+
+
+def test_a_server_that_is_killed_is_started_again(real: Path, program: str) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: n + 1)
+    assert f(1) == 2
+    stop = [program, "serve", "--cache", str(real / "cache"), "--status", "--json"]
+    import json
+    import signal
+
+    status = subprocess.run(stop, capture_output=True, text=True, check=True).stdout
+    os.kill(json.loads(status)["pid"], signal.SIGKILL)
+    assert f(2) == 3
+    assert f(1) == 2
+    assert len(calls) == 2
+
+
+def test_one_call_has_many_spellings(real: Path) -> None:
+    calls: list[Any] = []
+
+    def f(a: int, b: int = 2, *rest: int, c: int = 3, **more: int) -> list[Any]:
+        calls.append(a)
+        return [a, b, *rest, c, sorted(more.items())]
+
+    kept = larder.memo(version="1")(f)
+    first = kept(1)
+    assert first == kept(1, 2) == kept(1, b=2) == kept(a=1, b=2) == kept(1, 2, c=3) == f(1)
+    assert len(calls) == 2
+    assert kept(1, 2, 3) == f(1, 2, 3) and kept(1, d=4) == f(1, d=4) and kept(1, c=5) == f(1, c=5)
+
+
+def test_what_is_ignored_is_no_part_of_the_key(real: Path) -> None:
+    calls: list[int] = []
+
+    @larder.memo(version="1", ignore=["verbose"])
+    def f(n: int, verbose: bool = False) -> int:
+        calls.append(n)
+        return n
+
+    assert f(1) == f(1, verbose=True) == f(1, True) == 1
+    assert len(calls) == 1
+    with pytest.raises(TypeError, match=r"\['loud'\], which are no parameters"):
+        larder.memo(version="1", ignore=["loud"])(lambda n: n)
+
+
+def test_a_key_of_the_callers(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda sample: sample["id"], key=lambda sample: sample["id"])
+    assert f({"id": 1, "lock": threading.Lock()}) == f({"id": 1, "lock": threading.Lock()}) == 1
+    assert len(calls) == 1
+
+
+def test_exceptions_are_raised_and_not_kept(real: Path) -> None:
+    fails = [True]
+
+    @larder.memo(version="1")
+    def f(n: int) -> int:
+        if fails:
+            fails.pop()
+            raise LookupError(f"no {n}")
+        return n
+
+    with pytest.raises(LookupError, match="no 1"):
+        f(1)
+    assert f(1) == 1
+
+
+def test_cached_forget_refresh(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: len(calls))
+    assert not f.cached(1) and not calls
+    assert f(1) == 1 and f.cached(1) and not f.cached(2)
+    assert f.refresh(1) == 2 and f(1) == 2
+    f.forget(1)
+    assert not f.cached(1)
+    assert f(1) == 3
+
+
+def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed")
+
+    @larder.memo(version="1")
+    def f(n: int) -> Any:
+        return {"a": numpy.arange(n, dtype="float32").reshape(2, -1), "t": (1, [2])}
+
+    for n in (10, 400_000):  # one that is sent, and one that lies in a file
+        f(n)
+        f._near.clear()
+        for kept in (f(n), f(n)):
+            assert type(kept["t"]) is tuple and kept["a"].dtype == "float32"
+            assert numpy.array_equal(kept["a"], numpy.arange(n, dtype="float32").reshape(2, -1))
+            assert not kept["a"].flags.writeable
+
+
+def test_what_cannot_be_kept_is_handed_out_with_a_warning(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: threading.Lock())
+    for k in (1, 2):
+        with pytest.warns(larder.LarderWarning, match="is not kept: .*lock"):
+            assert f(1) is not None
+        assert len(calls) == k
+
+
+def test_pickle_is_used_where_it_is_asked_for_by_name(real: Path) -> None:
+    calls: list[Any] = []
+    with pytest.warns(larder.LarderWarning, match="can run code in this program"):
+        f = counted(calls, lambda n: range(n), codec="pickle")
+    assert f(3) == f(3) == range(3) and len(calls) == 1
+    g = counted(calls, lambda n: range(n))
+    assert g(3) == range(3) and len(calls) == 2
+    with pytest.raises(TypeError, match='codec is "pickle" or nothing'):
+        larder.memo(codec="json")(lambda n: n)
+
+
+def test_code_without_a_key_is_refused(real: Path) -> None:
+    import time
+
+    @larder.memo
+    def now() -> float:
+        return time.time()
+
+    with pytest.raises(larder.CodeError, match="time.time reaches the clock"):
+        now()
+    f = counted([], lambda lock: 1)
+    with pytest.raises(larder.ArgumentError, match="lock"):
+        f(threading.Lock())
+
+
+def test_arguments_that_change_meanwhile_are_not_kept(real: Path) -> None:
+    @larder.memo(version="1")
+    def f(numbers: list[int]) -> int:
+        numbers.append(1)
+        return len(numbers)
+
+    for _ in range(2):
+        with pytest.warns(larder.LarderWarning, match="arguments changed while it was computed"):
+            assert f([]) == 1
+
+
+def test_an_edit_of_what_a_function_reaches_is_seen_at_once(real: Path, tmp_path: Path) -> None:
+    module = tmp_path / "edited.py"
+    text = "import larder\nLIMIT = 1\ndef helper(n):\n    return n + LIMIT\n@larder.memo\ndef f(n):\n    return helper(n)\n"
+    ask = [sys.executable, "-c", "import edited; print(edited.f(1))"]
+    for before, after, want in [("", "", "2"), ("= 1", "= 5", "6"), ("n + L", "n - L", "-4"), ("helper(n)\n", "helper(n) * 2\n", "-8")]:
+        text = text.replace(before, after) if before else text
+        module.write_text(text)
+        seen = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
+        assert seen.stdout.strip() == want
+
+
+def test_functions_within_functions(real: Path) -> None:
+    calls: list[str] = []
+
+    @larder.memo(version="1")
+    def inner(n: int) -> int:
+        calls.append(f"inner {n}")
+        return n + 1
+
+    @larder.memo(version="1")
+    def outer(n: int) -> int:
+        calls.append(f"outer {n}")
+        return inner(n) * inner(n + 1)
+
+    assert outer(1) == 6 and inner(1) == 2
+    assert calls == ["outer 1", "inner 1", "inner 2"]
+
+
+def test_a_function_that_needs_its_own_result_is_told(real: Path) -> None:
+    @larder.memo(version="1")
+    def f(n: int) -> int:
+        return int(f(n))
+
+    with pytest.raises(larder.CycleError):
+        f(1)
+
+    @larder.memo(version="1")
+    def fibonacci(n: int) -> int:
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    assert fibonacci(40) == 102334155
+
+
+def test_threads_share_a_function(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: n * n)
+    wrong: list[Any] = []
+
+    def ask() -> None:
+        for n in range(50):
+            if f(n) != n * n:
+                wrong.append(n)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and len(calls) == 50
+
+
+def test_methods_are_known_by_their_object(real: Path) -> None:
+    calls: list[int] = []
+
+    class Scaler:
+        def __init__(self, by: int) -> None:
+            self.by = by
+
+        def __larder_key__(self) -> int:
+            return self.by
+
+        @larder.memo(version="1")
+        def scale(self, n: int) -> int:
+            calls.append(n)
+            return n * self.by
+
+    assert Scaler(2).scale(3) == Scaler(2).scale(3) == 6
+    assert Scaler(5).scale(3) == 15
+    assert len(calls) == 2
+    assert Scaler(2).scale.cached(3) and not Scaler(2).scale.cached(4)
+
+
+def test_generators_are_kept_whole(real: Path) -> None:
+    calls: list[int] = []
+
+    @larder.memo(version="1")
+    def count(n: int) -> Any:
+        calls.append(n)
+        yield from range(n)
+
+    assert list(count(3)) == list(count(3)) == [0, 1, 2]
+    assert calls == [3]
+    assert next(count(3)) == 0
+
+
+def test_coroutines(real: Path) -> None:
+    calls: list[int] = []
+
+    @larder.memo(version="1")
+    async def f(n: int) -> int:
+        calls.append(n)
+        await asyncio.sleep(0)
+        return n + 1
+
+    async def main() -> list[int]:
+        return [await f(1), await f(1), *(await asyncio.gather(*(f(n % 3) for n in range(9))))]
+
+    assert asyncio.run(main()) == [2, 2, *([1, 2, 3] * 3)]
+    assert sorted(calls) == [0, 1, 2]
+
+
+def test_a_fork_has_connections_of_its_own(real: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: n + 1)
+    assert f(1) == 2
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if f(1) == 2 and f(2) == 3 and len(calls) == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert f(2) == 3 and len(calls) == 1
+
+
+def test_without_a_server_results_are_computed(runtime: Path) -> None:
+    calls: list[Any] = []
+    f = counted(calls, lambda n: n + 1)
+    with pytest.warns(larder.LarderWarning, match="are computed and not kept: larder serve ended with status 3"):
+        assert f(1) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f(1) == 2
+    assert len(calls) == 2
+
+
+def test_why(real: Path) -> None:
+    @larder.memo
+    def area(width: int, height: int = 2) -> int:
+        return width * height
+
+    area(3)
+    kept, other = larder.why(area, 3), larder.why(area, 4)
+    assert kept.kept and not kept.changes
+    assert not other.kept and other.changes == ["width: changed (3 -> 4)"]
+    assert "area(width=4, height=2): not kept" in str(other)
+    assert any("function" in part for part in other.code)
+    with pytest.raises(TypeError, match="decorate it with"):
+        larder.why(len, [])
+
+
+def test_files_are_known_by_their_content(real: Path, tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    @larder.memo(version="1")
+    def size(file: larder.File) -> int:
+        calls.append(str(file))
+        return len(Path(file).read_bytes())
+
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text("text")
+    second.write_text("text")
+    assert size(larder.File(first)) == size(larder.File(second)) == 4
+    first.write_text("longer")
+    assert size(larder.File(first)) == 6
+    assert len(calls) == 2
