@@ -53,7 +53,7 @@ GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,
 	c.Flags().DurationVar(&o.Timeout, "timeout", time.Minute, "how long one call of the upstream may take")
 	c.Flags().BoolVar(&o.Floats, "floats", false, "ask the upstream for lists of numbers, and not for base64, which is float32")
 	c.Flags().StringVar(&f.keyFile, "upstream-key-file", "", "a `file` with what is sent to the upstream in place of what clients send as Authorization; needs --token-file")
-	f.accessFlags.flags(c, "")
+	f.flags(c, "")
 	_ = c.MarkFlagRequired("upstream") // which is there
 	return c
 }
@@ -159,6 +159,6 @@ func (a *app) serveEmbeddings(ctx context.Context, s *http.Server, at net.Listen
 	if err := s.Shutdown(last); err != nil {
 		_ = s.Close()
 	}
-	<-done
+	<-done //nolint:errcheck // it says that it was closed
 	return nil
 }

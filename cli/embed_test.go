@@ -69,7 +69,7 @@ func (e *embedder) answer(w http.ResponseWriter, r *http.Request) {
 
 // vectorOf is the vector of a text, four float32s as base64.
 func vectorOf(text string) string {
-	return base64.StdEncoding.EncodeToStringfmt.Appendf(nil, "%-16.16s", text)) // as floats, these are finite
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%-16.16s", text)) // as floats, these are finite
 }
 
 // times is how often texts were asked for: how many how often.

@@ -22,11 +22,11 @@ func (h *Handler) models(w http.ResponseWriter, r *http.Request) {
 	} else if id != "" {
 		path = (&url.URL{Path: "/models/" + id}).EscapedPath()
 	}
-	res, body, err := h.upstream.list(r.Context(), path, h.credentials(r))
+	a, err := h.upstream.list(r.Context(), path, h.credentials(r))
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
-	_, _ = w.Write(body) // else the client has gone
+	w.Header().Set("Content-Type", a.header.Get("Content-Type"))
+	_, _ = w.Write(a.body) // else the client has gone
 }

@@ -145,29 +145,36 @@ func (u *upstream) post(ctx context.Context, body []byte, n int, who http.Header
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, u.o.Timeout, &requestError{http.StatusGatewayTimeout, fmt.Sprintf("the upstream did not answer within %v", u.o.Timeout)})
+	ctx, cancel := u.patience(ctx)
 	defer cancel()
 	began := time.Now()
 	u.metrics.calls.Add(1)
 	u.metrics.sent.Add(int64(len(body)))
 	defer func() { u.metrics.asking.Add(int64(time.Since(began))) }()
-	res, answer, err := u.do(ctx, http.MethodPost, "/embeddings", body, who, int64(n+1)*mostPerVector)
+	a, err := u.do(ctx, http.MethodPost, "/embeddings", body, who, int64(n+1)*mostPerVector)
 	if err == nil {
-		u.metrics.received.Add(int64(len(answer)))
-		err = refusal(res, answer)
+		u.metrics.received.Add(int64(len(a.body)))
+		err = a.refusal()
 	}
 	if err != nil {
 		u.metrics.failed.Add(1)
 		return nil, err
 	}
-	return answer, nil
+	return a.body, nil
+}
+
+// An answer is what an upstream says, good or bad.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
 }
 
 // do makes a call and reads its answer, of which at most so many bytes are taken.
-func (u *upstream) do(ctx context.Context, method, path string, body []byte, who http.Header, most int64) (*http.Response, []byte, error) {
+func (u *upstream) do(ctx context.Context, method, path string, body []byte, who http.Header, most int64) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, &requestError{http.StatusBadRequest, "the upstream has no such path"}
+		return nil, &requestError{http.StatusBadRequest, "the upstream has no such path"}
 	}
 	req.Header = who.Clone()
 	req.Header.Set("User-Agent", "larder")
@@ -176,20 +183,20 @@ func (u *upstream) do(ctx context.Context, method, path string, body []byte, who
 	}
 	res, err := u.client.Do(req)
 	if err != nil {
-		return nil, nil, u.trouble(ctx, err)
+		return nil, u.trouble(ctx, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode >= http.StatusMultipleChoices {
 		most = mostRefusal
 	}
-	answer, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	text, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
 	case err != nil:
-		return nil, nil, u.trouble(ctx, err)
-	case int64(len(answer)) > most && res.StatusCode < http.StatusMultipleChoices:
-		return nil, nil, &requestError{http.StatusBadGateway, fmt.Sprintf("the upstream's answer is larger than %d bytes", most)}
+		return nil, u.trouble(ctx, err)
+	case int64(len(text)) > most && res.StatusCode < http.StatusMultipleChoices:
+		return nil, &requestError{http.StatusBadGateway, fmt.Sprintf("the upstream's answer is larger than %d bytes", most)}
 	}
-	return res, answer[:min(int64(len(answer)), most)], nil
+	return &answer{res.StatusCode, res.Header, text[:min(int64(len(text)), most)]}, nil
 }
 
 // trouble says why there is no answer, without what libraries say of requests.
@@ -212,25 +219,30 @@ type unreachable struct {
 func (e *unreachable) Unwrap() []error { return []error{&e.requestError, e.dial} }
 
 // refusal is the error of an answer that is none of success.
-func refusal(res *http.Response, body []byte) error {
+func (a *answer) refusal() error {
 	switch {
-	case res.StatusCode == http.StatusOK:
+	case a.status == http.StatusOK:
 		return nil
-	case res.StatusCode >= http.StatusBadRequest:
-		return &upstreamError{res.StatusCode, res.Header, body}
-	case res.StatusCode >= http.StatusMultipleChoices:
+	case a.status >= http.StatusBadRequest:
+		return &upstreamError{a.status, a.header, a.body}
+	case a.status >= http.StatusMultipleChoices:
 		return &requestError{http.StatusBadGateway, "the upstream sends clients on to another URL: name that one as the upstream"}
 	}
-	return &requestError{http.StatusBadGateway, fmt.Sprintf("the upstream answered with status %d", res.StatusCode)}
+	return &requestError{http.StatusBadGateway, fmt.Sprintf("the upstream answered with status %d", a.status)}
 }
 
 // list asks about models.
-func (u *upstream) list(ctx context.Context, path string, who http.Header) (*http.Response, []byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, u.o.Timeout, &requestError{http.StatusGatewayTimeout, fmt.Sprintf("the upstream did not answer within %v", u.o.Timeout)})
+func (u *upstream) list(ctx context.Context, path string, who http.Header) (*answer, error) {
+	ctx, cancel := u.patience(ctx)
 	defer cancel()
-	res, body, err := u.do(ctx, http.MethodGet, path, nil, who, mostModels)
+	a, err := u.do(ctx, http.MethodGet, path, nil, who, mostModels)
 	if err == nil {
-		err = refusal(res, body)
+		err = a.refusal()
 	}
-	return res, body, err
+	return a, err
+}
+
+// patience is a context that ends when the upstream has had its time.
+func (u *upstream) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, u.o.Timeout, &requestError{http.StatusGatewayTimeout, fmt.Sprintf("the upstream did not answer within %v", u.o.Timeout)})
 }
