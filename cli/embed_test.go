@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,6 +33,7 @@ type embedder struct {
 	mu    sync.Mutex
 	seen  map[string]int
 	calls int
+	who   string   // asked last
 	last  []string // texts of the call that was held
 }
 
@@ -48,6 +52,7 @@ func (e *embedder) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	e.calls++
+	e.who = r.Header.Get("Authorization")
 	for _, text := range q.Input {
 		e.seen[text]++
 	}
@@ -395,5 +400,50 @@ func TestEmbedRefuses(t *testing.T) {
 			t.Errorf("%v: status %d", args, r.status)
 		}
 		mustContain(t, fmt.Sprint(args), r.stderr, want)
+	}
+}
+
+// TestEmbedTLS: others come in by TLS and with the token alone, and what they asked for
+// was asked for by the key that is kept here.
+func TestEmbedTLS(t *testing.T) {
+	b, e := newBench(t), newEmbedder(t)
+	maker := httptest.NewUnstartedServer(nil) // which makes a certificate
+	maker.StartTLS()
+	maker.Close()
+	made := maker.TLS.Certificates[0]
+	secret, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"cert":  string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]})),
+		"key":   string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})),
+		"token": "0123456789abcdef\n", "upstream": "sk-upstream\n",
+	} {
+		b.write(name, text)
+		if err := os.Chmod(b.path(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := b.embed(e, "--listen", "0.0.0.0:0", "--token-file", "token", "--upstream-key-file", "upstream", "--tls-cert", "cert", "--tls-key", "key")
+	defer p.kill()
+	_, port, _ := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(p.url, "https://"), "/v1"))
+	for token, want := range map[string]int{"": 401, "sk-upstream": 401, "0123456789abcdef": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://127.0.0.1:"+port+"/v1/embeddings", strings.NewReader(`{"model": "m", "input": "x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, err := maker.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = res.Body.Close(); res.StatusCode != want {
+			t.Errorf("%q: status %d", token, res.StatusCode)
+		}
+	}
+	if n := e.times(); n[1] != 1 || e.who != "Bearer sk-upstream" {
+		t.Errorf("asked for %v by %q", n, e.who)
 	}
 }

@@ -40,9 +40,9 @@ func (h *Handler) embeddings(w http.ResponseWriter, r *http.Request) {
 	if err := h.embed(w, r); err != nil {
 		if r.Context().Err() != nil {
 			h.metrics.gone.Add(1)
-			return // nobody reads it
+		} else {
+			h.metrics.refused.Add(1)
 		}
-		h.metrics.refused.Add(1)
 		if own, ok := errors.AsType[*requestError](err); ok && own.status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "1")
 		}
