@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,10 +229,10 @@ func TestTimeout(t *testing.T) {
 func TestCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, Options{Batch: 1, Calls: 3})
-		goOn, now := make(chan bool), make(chan int, 1)
-		now <- 0
+		goOn := make(chan bool)
+		var now atomic.Int64
 		b.fake.before = func(http.ResponseWriter, *http.Request, *asked) bool {
-			now <- <-now + 1
+			now.Add(1)
 			<-goOn
 			return false
 		}
@@ -242,10 +243,8 @@ func TestCallsAtOnce(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if n := <-now; n != 3 {
+		if n := now.Load(); n != 3 {
 			t.Errorf("%d at once", n)
-		} else {
-			now <- n
 		}
 		close(goOn)
 		for range 5 {
