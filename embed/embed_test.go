@@ -424,3 +424,24 @@ func TestProvenance(t *testing.T) {
 		}
 	}
 }
+
+// TestVerification: where hits are to be checked, the upstream is asked again, and what
+// was kept is handed out all the same.
+func TestVerification(t *testing.T) {
+	b := newBench(t, Options{})
+	want, _ := b.ok(texts("x", "y"))
+	t.Setenv("LARDER_VERIFY", "1")
+	b.open(Options{})
+	b.ok(texts("x"))
+	if m := b.h.o.Larder.Metrics(); m.Verified != 1 || m.Mismatches != 0 {
+		t.Errorf("%d verified, %d mismatches", m.Verified, m.Mismatches)
+	}
+	b.answerWith(http.StatusOK, `{"data": [{"index": 0, "embedding": "`+base64Of(make([]float32, 8))+`"}], "model": "m-001"}`)
+	got, _ := b.ok(texts("x", "y"))
+	if m := b.h.o.Larder.Metrics(); m.Verified != 2 || m.Mismatches != 1 || !bytes.Equal(got.Data[1].Embedding, want.Data[1].Embedding) {
+		t.Errorf("%d verified, %d mismatches; %s", m.Verified, m.Mismatches, got.body)
+	}
+	if _, asked := b.ok(texts("x", "y")); asked != "0" {
+		t.Errorf("asked for %s", asked)
+	}
+}

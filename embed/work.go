@@ -48,17 +48,32 @@ func (h *Handler) newWork(q *request, who http.Header) (*work, error) {
 		if !ok {
 			at = len(w.calls)
 			seen[a.Key()] = at
-			w.calls = append(w.calls, larder.Call[Embedding]{
-				Action: a, Value: h.value, Share: true, // nobody writes to it
-				Bytes:   func(e Embedding) int64 { return int64(len(e.Vector.Data) + len(e.Model) + 96) },
-				Compute: func(context.Context) (Embedding, error) { return Embedding{}, errAlone },
-			})
+			w.calls = append(w.calls, w.call(a, at))
 			w.inputs = append(w.inputs, in)
 		}
 		w.at[i] = at
 	}
 	w.results = make([]larder.Result[Embedding], len(w.calls))
 	return w, nil
+}
+
+// call is the call that is to come at a place among the others.
+func (w *work) call(a *key.Action, at int) larder.Call[Embedding] {
+	c := larder.Call[Embedding]{
+		Action: a, Value: w.value, Share: true, // nobody writes to it
+		Bytes:   func(e Embedding) int64 { return int64(len(e.Vector.Data) + len(e.Model) + 96) },
+		Compute: func(context.Context) (Embedding, error) { return Embedding{}, errAlone },
+	}
+	if w.o.Larder.Verifying() { // which is done one by one
+		c.Compute = func(ctx context.Context) (e Embedding, err error) {
+			all, err := w.ask(ctx, []int{at})
+			if err == nil {
+				e = all[0]
+			}
+			return e, err
+		}
+	}
+	return c
 }
 
 // do finds all vectors, and has those made that are missing. When a batch fails, no
@@ -95,6 +110,11 @@ func (w *work) find(ctx context.Context, calls []int) (missing []int, err error)
 		switch {
 		case errs == nil || errs[i] == nil:
 			w.results[at] = results[i]
+			if results[i].From == larder.FromStore && w.o.Larder.Verifies(results[i].Key) {
+				if err := w.calls[at].Check(ctx, w.o.Larder, results[i]); err != nil {
+					return nil, err
+				}
+			}
 		case errors.Is(errs[i], larder.ErrDry):
 			missing = append(missing, at)
 		default:
