@@ -194,7 +194,7 @@ share, and handed back only while it is still right.`,
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
-	root.AddCommand(a.drawCommand(), a.serveCommand(), a.topCommand(), a.versionCommand(), a.manCommand(), a.reportCommand())
+	root.AddCommand(a.drawCommand(), a.serveCommand(), a.topCommand(), a.embedCommand(), a.versionCommand(), a.manCommand(), a.reportCommand())
 	return root
 }
 

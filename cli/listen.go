@@ -3,13 +3,10 @@ package cli
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,20 +15,15 @@ import (
 
 // listenFlags are the flags of larder serve about other machines.
 type listenFlags struct {
-	address   string
-	flows     string
-	tokenFile string
-	cert, key string
-	clientCA  string
+	accessFlags
+	address string
+	flows   string
 }
 
 func (f *listenFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.address, "listen", "", "hand batches to other machines, too, at this `host:port`; needs --flows, and --token-file or --client-ca. The server then does not end when nobody is connected")
 	c.Flags().StringVar(&f.flows, "flows", "", "with --listen: the `folder` of the flows that others may read")
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", "with --listen: a `file` with the token that others send, that only you can read")
-	c.Flags().StringVar(&f.cert, "tls-cert", "", "with --listen: the server's certificate, a `file` (PEM)")
-	c.Flags().StringVar(&f.key, "tls-key", "", "with --listen: the key of the certificate, a `file` (PEM)")
-	c.Flags().StringVar(&f.clientCA, "client-ca", "", "with --listen: let those in who have a certificate of this authority, a `file` (PEM)")
+	f.accessFlags.flags(c, "with --listen: ")
 }
 
 func (f *listenFlags) check(given func(name string) bool) error {
@@ -48,58 +40,8 @@ func (f *listenFlags) check(given func(name string) bool) error {
 		return errors.New("--listen: name the folder of the flows that others may read by --flows")
 	case f.tokenFile == "" && f.clientCA == "":
 		return errors.New("--listen: say who may come in, by --token-file or --client-ca")
-	case (f.cert == "") != (f.key == ""):
-		return errors.New("--tls-cert and --tls-key go together")
-	case f.clientCA != "" && f.cert == "":
-		return errors.New("--client-ca: the server needs a certificate itself (--tls-cert, --tls-key)")
 	}
-	return nil
-}
-
-// token reads the file of the token.
-func (f *listenFlags) token() (string, error) {
-	if f.tokenFile == "" {
-		return "", nil
-	}
-	info, err := os.Stat(f.tokenFile)
-	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
-		return "", fmt.Errorf("--token-file: others can read %s; run chmod 600 on it", f.tokenFile)
-	}
-	b, err := os.ReadFile(f.tokenFile)
-	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
-	}
-	token := strings.TrimSpace(string(b))
-	if len(token) < 16 {
-		return "", errors.New("--token-file: a token has 16 characters at least; openssl rand -hex 32 makes one")
-	}
-	return token, nil
-}
-
-// tls reads the certificates; nil if there are none.
-func (f *listenFlags) tls() (*tls.Config, error) {
-	if f.cert == "" {
-		return nil, nil //nolint:nilnil // there is to be none
-	}
-	cert, err := tls.LoadX509KeyPair(f.cert, f.key)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert: %w", err)
-	}
-	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
-	if f.clientCA != "" {
-		pem, err := os.ReadFile(f.clientCA)
-		if err != nil {
-			return nil, fmt.Errorf("--client-ca: %w", err)
-		}
-		c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-		if !c.ClientCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--client-ca: %s has no certificate", f.clientCA)
-		}
-	}
-	return c, nil
+	return f.accessFlags.check()
 }
 
 // serveRemote serves this machine and others.

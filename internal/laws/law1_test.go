@@ -138,6 +138,10 @@ var rightHits = law{
 		"mapper.TestGivenFunctionsThatGetOthers":                  "and so is one whose function is given another",
 		"source.TestRoomOfPools":                                  "what was left behind the end of what a pool hands out, and how much room there is, nobody sees",
 		"source.TestLiteralsOfOneText":                            "two functions of the same words are two",
+		"embed.TestKeys":                                          "what could change a vector is part of its key, and nothing else is",
+		"embed.TestWrongAnswers":                                  "an answer of a service that cannot be right is not kept",
+		"embed.TestRefused":                                       "what is read as another text than it is is no text",
+		"embed.TestPrecision":                                     "numbers come back to the bit as a service said them",
 	},
 	mutations: []mutation{
 		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},
@@ -369,5 +373,11 @@ var rightHits = law{
 		{"the codecs are left out of what a sink was written from", "flow/unchanged.go", `Value: dataset.Codecs()}}`, `Value: ""}}`, []string{"cli.TestLibrariesAreInKeys"}},
 		{"the codec is left out of the name of an item that is read", "dataset/scan.go", "			in.Kind, err = kind(ctx, l, ext)\n", "			_, err = kind(ctx, l, ext)\n", []string{"dataset.TestCodecIsPartOfTheName"}},
 		{"items that a mapper reads are left out of its key", "dataset/making.go", "	inputs, err := inputsOf(ctx, m.node.Larder, m.in, false)\n", "	inputs, err := inputsOf(ctx, m.node.Larder, Sample{}, false)\n", []string{"dataset.TestKeptResultsDependOnWhatIsRead"}},
+		{"members of a request that could change a vector are left out of its key", "embed/request.go", "slices.Sorted(maps.Keys(q.members))", "slices.Sorted(maps.Keys(q.members))[:0]", []string{"embed.TestKeys"}},
+		{"the dimensions are left out of the key of a vector", "embed/request.go", "	if q.dimensions > 0 {\n		params", "	if q.dimensions < 0 {\n		params", []string{"embed.TestKeys"}},
+		{"the numbers of tokens are a text", "embed/work.go", "Kind: in.kind", "Kind: textKind", []string{"embed.TestKeys"}},
+		{"a vector may have numbers that are none", "embed/vectors.go", "math.IsNaN(f) || math.IsInf(f, 0)", "math.IsNaN(f) && math.IsInf(f, 0)", []string{"embed.TestWrongAnswers"}},
+		{"half of a character is a character", "embed/request.go", "	if err := loneSurrogate(body); err != nil {", "	if err := loneSurrogate(body); err != nil && len(body) == 0 {", []string{"embed.TestRefused"}},
+		{"numbers are kept as float32 if one of them is one", "embed/vectors.go", "exact = exact && ", "exact = exact || ", []string{"embed.TestPrecision"}},
 	},
 }

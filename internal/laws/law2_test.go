@@ -38,6 +38,12 @@ var onceComputed = law{
 		"dataset.TestItemIsReadOnceByMany":                            "also where many read it at the same time",
 		"dataset.TestItemErrorsAreNotRemembered":                      "an error of reading is tried again",
 		"flow.TestSecondRunComputesNothing":                           "a second run of a flow computes nothing",
+		"embed.TestOverlap":                                           "clients that overlap have each text asked for once",
+		"embed.TestBatches":                                           "equal inputs of a request are asked for once",
+		"embed.TestPartialFailure":                                    "of a request that failed what came back is kept",
+		"cli.TestEmbedKilledBetween":                                  "a service that is killed between requests asks for no text twice",
+		"cli.TestEmbedKilledAsking":                                   "one that is killed while it asks asks for what it was at once more, and for nothing else",
+		"cli.TestEmbedProcesses":                                      "two processes ask for each text once",
 	},
 	mutations: []mutation{
 		{"a call under way is not joined", "internal/flight/flight.go", "if c, ok := g.calls[k]; ok {", "if c, ok := g.calls[k]; ok && c == nil {", []string{"internal/flight.TestOneCallForManyCallers"}},
@@ -75,5 +81,7 @@ var onceComputed = law{
 		{"a sample that failed in a batch is made again to say so", "dataset/together.go", "		m.failed = err\n", "		m.failed = nil\n", []string{"dataset.TestBatchNamesItsFailures"}},
 		{"an error of reading an item is remembered", "dataset/item.go", "	ok = err == nil\n", "	ok = true\n", []string{"dataset.TestItemErrorsAreNotRemembered"}},
 		{"what a node made is not kept", "dataset/making.go", "	if m.keep {\n		err = m.recall(ctx)\n", "	if m.keep && m.index < 0 {\n		err = m.recall(ctx)\n", []string{"flow.TestSecondRunComputesNothing"}},
+		{"equal inputs are two", "embed/work.go", "at, ok := seen[a.Key()]", "at, ok := seen[key.Key{}]", []string{"embed.TestBatches"}},
+		{"what is kept is not looked for before a batch is made up", "embed/work.go", "missing, err := w.find(ctx, all)", "missing, err := all, context.Cause(ctx)", []string{"embed.TestBatches"}},
 	},
 }

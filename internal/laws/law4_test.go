@@ -50,6 +50,9 @@ var bounded = law{
 		"dataset.TestDecodingNeverWaitsForItself":      "which nobody waits for who is waited for",
 		"dataset.TestDecodingWaitsForNobodyWhoWaits":   "nor for who may be waiting for it",
 		"dataset.TestLargeValuesAreLetGo":              "a large value goes when the maker that read it is done",
+		"embed.TestLimits":                             "a body, and requests at once, are bounded",
+		"embed.TestCallsAtOnce":                        "so are calls of a service that are under way",
+		"embed.TestLargeAnswers":                       "and what is read of its answers",
 	},
 	mutations: []mutation{
 		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes)", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
@@ -94,5 +97,8 @@ var bounded = law{
 		{"what is read is not counted", "dataset/file.go", "done, err := takeIn(ctx, stat.Size)", "done, err := takeIn(ctx, 0)", []string{"dataset.TestFilesAreReadWithinTheBound"}},
 		{"large values are remembered", "dataset/item.go", "if it.read && !it.held && ", "if it.read && it.held && ", []string{"dataset.TestLargeValuesAreLetGo"}},
 		{"an image may claim any size", "codec/image.go", "if int64(width) > limit/int64(height) {", "if int64(width) < -limit/int64(height) {", []string{"codec.TestImagesThatClaimTooMuchAreRefused"}},
+		{"calls of a service are not bounded", "embed/upstream.go", "slots: make(chan struct{}, o.Calls)", "slots: make(chan struct{}, o.Calls+1000)", []string{"embed.TestCallsAtOnce"}},
+		{"what a service says when it refuses is read to its end", "embed/upstream.go", "		most = mostRefusal\n", "		_ = mostRefusal\n", []string{"embed.TestLargeAnswers"}},
+		{"bodies are not bounded", "embed/answer.go", "http.MaxBytesReader(w, r.Body, mostRequest)", "http.MaxBytesReader(w, r.Body, 1<<40)", []string{"embed.TestLimits"}},
 	},
 }

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/embed"
+	"github.com/larder-data/larder/flow"
+)
+
+// embedFlags are the flags of larder embed.
+type embedFlags struct {
+	accessFlags
+	listen     string
+	keyFile    string
+	batchBytes string
+	options    embed.Options
+}
+
+func (a *app) embedCommand() *cobra.Command {
+	var f embedFlags
+	c := &cobra.Command{
+		Use:   "embed --upstream URL",
+		Short: "Stand in front of an embedding service, and ask it for no text twice",
+		Long: `Answers POST /v1/embeddings as OpenAI's API has it, from the cache folder, and asks
+the upstream for what is missing, in batches. A client's base URL becomes
+http://127.0.0.1:8700/v1; nothing else changes for it but the time.
+
+What clients send as Authorization is passed on and not kept. Who may reach the
+server gets what is kept, whatever he sends: it is for programs of this machine,
+or with --listen HOST:PORT for others that send a token or have a certificate.
+
+GET /v1/models is passed on, /metrics is for Prometheus, and /healthz says ok.`,
+		Args: words(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return a.embed(c.Context(), f) },
+	}
+	o := &f.options
+	c.Flags().StringVar(&o.Upstream, "upstream", "", "the `URL` below which the service has /embeddings, such as https://api.openai.com/v1")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8700", "listen at this `host:port`; one of other machines, too, needs --token-file or --client-ca")
+	c.Flags().StringVar(&o.Identity, "identity", "", "what the upstream is `called` in keys (default: its URL); another one has all made anew, as is right when the same model answers otherwise")
+	c.Flags().IntVar(&o.Batch, "batch", 64, "inputs that one call of the upstream asks for at most")
+	c.Flags().StringVar(&f.batchBytes, "batch-bytes", "256KiB", "bytes of these at most; a single input may have more")
+	c.Flags().IntVar(&o.Calls, "calls", 4, "calls of the upstream at once")
+	c.Flags().IntVar(&o.Retries, "retries", 3, "how often a call is made again that the upstream refused for the moment, or could not be reached for")
+	c.Flags().DurationVar(&o.Timeout, "timeout", time.Minute, "how long one call of the upstream may take")
+	c.Flags().BoolVar(&o.Floats, "floats", false, "ask the upstream for lists of numbers, and not for base64, which is float32")
+	c.Flags().StringVar(&f.keyFile, "upstream-key-file", "", "a `file` with what is sent to the upstream in place of what clients send as Authorization; needs --token-file")
+	f.flags(c, "")
+	_ = c.MarkFlagRequired("upstream") // which is there
+	return c
+}
+
+// complete checks the flags and reads what they name.
+func (f *embedFlags) complete() (config *tls.Config, err error) {
+	switch {
+	case f.options.Batch < 1:
+		return nil, fmt.Errorf("--batch %d: must be 1 at least", f.options.Batch)
+	case f.options.Calls < 1:
+		return nil, fmt.Errorf("--calls %d: must be 1 at least", f.options.Calls)
+	case f.options.Retries < 0:
+		return nil, fmt.Errorf("--retries %d: must not be negative", f.options.Retries)
+	case f.options.Timeout <= 0:
+		return nil, fmt.Errorf("--timeout %v: must be above 0", f.options.Timeout)
+	case f.keyFile != "" && f.tokenFile == "":
+		return nil, errors.New("--upstream-key-file: name a token that clients send by --token-file; else anybody could use the key")
+	}
+	bytes, err := flow.ParseBytes(f.batchBytes)
+	if err != nil || bytes < 1 || bytes > 1<<30 {
+		return nil, fmt.Errorf("--batch-bytes %q: must be a size such as 256KiB, 1GiB at most", f.batchBytes)
+	}
+	f.options.BatchBytes = int(bytes)
+	if f.options.Retries == 0 {
+		f.options.Retries = -1
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if f.options.Token, err = f.token(); err != nil {
+		return nil, err
+	}
+	if f.keyFile != "" {
+		if f.options.UpstreamKey, err = secret("--upstream-key-file", f.keyFile); err != nil {
+			return nil, err
+		}
+	}
+	return f.tls()
+}
+
+// open listens where the flags say.
+func (f *embedFlags) open(ctx context.Context) (net.Listener, error) {
+	addr, err := net.ResolveTCPAddr("tcp", f.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	guarded := f.tokenFile != "" || f.clientCA != ""
+	loopback := addr.IP != nil && addr.IP.IsLoopback()
+	if !loopback && !guarded {
+		return nil, fmt.Errorf("--listen %s: other machines can reach that; say who may come in, by --token-file or --client-ca", f.listen)
+	}
+	f.options.Local = loopback && !guarded
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr.String())
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return l, nil
+}
+
+func (a *app) embed(ctx context.Context, f embedFlags) error {
+	config, err := f.complete()
+	if err != nil {
+		return usageError{err}
+	}
+	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
+		at, err := f.open(ctx)
+		if err != nil {
+			return usageError{err}
+		}
+		defer at.Close()
+		f.options.Larder, f.options.Log = l, a.logger()
+		h, err := embed.New(f.options)
+		if err != nil {
+			return usageError{err}
+		}
+		scheme := "http"
+		if config != nil {
+			at, scheme = tls.NewListener(at, config), "https"
+		} else if !f.options.Local && f.tokenFile != "" && !at.Addr().(*net.TCPAddr).IP.IsLoopback() {
+			fmt.Fprintln(a.stderr, "larder: warning: without --tls-cert, the token and all texts can be read by whoever sees the network")
+		}
+		fmt.Fprintf(a.stderr, "larder: embeddings at %s://%s/v1\n", scheme, at.Addr())
+		return a.serveEmbeddings(ctx, h.Server(), at)
+	})
+}
+
+// lastAnswers is for how long requests under way go on when the program is to end.
+const lastAnswers = 10 * time.Second
+
+// serveEmbeddings serves until the program is to end. Then it takes no new requests, and
+// gives those that are there a while.
+func (a *app) serveEmbeddings(ctx context.Context, s *http.Server, at net.Listener) error {
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(at) }()
+	select {
+	case err := <-done:
+		return failure{err}
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastAnswers)
+	defer cancel()
+	if err := s.Shutdown(last); err != nil {
+		_ = s.Close()
+	}
+	<-done //nolint:errcheck // it says that it was closed
+	return nil
+}

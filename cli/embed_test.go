@@ -1,0 +1,449 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// An embedder is an upstream of larder embed that counts how often it is asked for each
+// text.
+type embedder struct {
+	*httptest.Server
+	// hold, if not nil, is asked before a call is answered: whether to keep it waiting
+	// until whoever asked is gone.
+	hold func(call int) bool
+
+	mu    sync.Mutex
+	seen  map[string]int
+	calls int
+	who   string   // asked last
+	last  []string // texts of the call that was held
+}
+
+func newEmbedder(t *testing.T) *embedder {
+	e := &embedder{seen: map[string]int{}}
+	e.Server = httptest.NewServer(http.HandlerFunc(e.answer))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *embedder) answer(w http.ResponseWriter, r *http.Request) {
+	var q struct{ Input []string }
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	e.mu.Lock()
+	e.calls++
+	e.who = r.Header.Get("Authorization")
+	for _, text := range q.Input {
+		e.seen[text]++
+	}
+	held := e.hold != nil && e.hold(e.calls)
+	if held {
+		e.last = q.Input
+	}
+	e.mu.Unlock()
+	if held {
+		<-r.Context().Done()
+		return
+	}
+	var data []map[string]any
+	for i, text := range q.Input {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vectorOf(text)})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": "m"})
+}
+
+// vectorOf is the vector of a text, four float32s as base64.
+func vectorOf(text string) string {
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%-16.16s", text)) // as floats, these are finite
+}
+
+// times is how often texts were asked for: how many how often.
+func (e *embedder) times() map[int]int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := map[int]int{}
+	for _, times := range e.seen {
+		n[times]++
+	}
+	return n
+}
+
+// asked is how often it was asked for a text.
+func (e *embedder) asked(text string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.seen[text]
+}
+
+// An embedding is a larder embed that runs.
+type embedding struct {
+	*exec.Cmd
+	url string
+}
+
+// embed starts larder embed before an upstream.
+func (b *bench) embed(e *embedder, args ...string) *embedding {
+	b.t.Helper()
+	c := b.command(append([]string{"embed", "--upstream", e.URL, "--listen", "127.0.0.1:0"}, args...)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "larder: embeddings at "); ok {
+			go func() {
+				for lines.Scan() {
+					b.t.Log(lines.Text())
+				}
+			}()
+			return &embedding{c, url}
+		}
+	}
+	b.t.Fatalf("it ended: %v", c.Wait())
+	return nil
+}
+
+// kill ends it at once.
+func (e *embedding) kill() {
+	_ = e.Process.Kill()
+	_ = e.Wait()
+}
+
+// ask asks for the vectors of texts; an error is one of the connection.
+func (e *embedding) ask(ctx context.Context, texts []string) error {
+	body, err := json.Marshal(map[string]any{"model": "m", "input": texts, "encoding_format": "base64"})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+"/embeddings", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var answer struct {
+		Data []struct{ Embedding string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK || len(answer.Data) != len(texts) {
+		return fmt.Errorf("status %d, %d vectors", res.StatusCode, len(answer.Data))
+	}
+	for i, text := range texts {
+		if answer.Data[i].Embedding != vectorOf(text) {
+			return fmt.Errorf("%s: another vector", text)
+		}
+	}
+	return nil
+}
+
+// repeating returns 10 000 texts, 7000 of them different, a hundred for each request.
+func repeating() (requests [][]string) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	var all []string
+	for i := range 7000 {
+		all = append(all, fmt.Sprint("text ", i))
+	}
+	for range 3000 {
+		all = append(all, all[chance.IntN(7000)])
+	}
+	chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for i := 0; i < len(all); i += 100 {
+		requests = append(requests, all[i:i+100])
+	}
+	return requests
+}
+
+// TestEmbedKilledBetween: killed twice between requests, it asks for each text once.
+func TestEmbedKilledBetween(t *testing.T) {
+	b, e := newBench(t), newEmbedder(t)
+	p := b.embed(e, "--batch", "32")
+	for i, texts := range repeating() {
+		if i == 33 || i == 66 {
+			p.kill()
+			p = b.embed(e, "--batch", "32")
+		}
+		if err := p.ask(t.Context(), texts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.kill()
+	if n := e.times(); len(n) != 1 || n[1] != 7000 {
+		t.Errorf("texts by how often they were asked for: %v", n)
+	}
+}
+
+// TestEmbedKilledAsking: killed twice while the upstream is at a call, it asks for the
+// texts of that call once more, as nobody has their vectors, and for no others.
+func TestEmbedKilledAsking(t *testing.T) {
+	b, e := newBench(t), newEmbedder(t)
+	held := make(chan bool)
+	e.hold = func(call int) bool {
+		if call == 50 || call == 150 {
+			close(held)
+			return true
+		}
+		return false
+	}
+	twice := map[string]bool{}
+	p := b.embed(e, "--batch", "32", "--calls", "1")
+	for _, texts := range repeating() {
+		answered := make(chan error)
+		go func() { answered <- p.ask(t.Context(), texts) }()
+		select {
+		case err := <-answered:
+			if err != nil {
+				t.Fatal(err)
+			}
+			continue
+		case <-held:
+		}
+		p.kill()
+		if err := <-answered; err == nil {
+			t.Fatal("it was answered before the upstream was")
+		}
+		e.mu.Lock()
+		for _, text := range e.last {
+			twice[text] = true
+		}
+		held = make(chan bool)
+		e.mu.Unlock()
+		p = b.embed(e, "--batch", "32", "--calls", "1")
+		if err := p.ask(t.Context(), texts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.kill()
+	if n := e.times(); len(twice) == 0 || n[1] != 7000-len(twice) || n[2] != len(twice) || len(n) != 2 {
+		t.Errorf("texts by how often they were asked for: %v; %d were under way at the kills", n, len(twice))
+	}
+	for text := range twice {
+		if n := e.asked(text); n != 2 {
+			t.Errorf("%s: %d times", text, n)
+		}
+	}
+}
+
+// TestEmbedKilledBusy: killed twice while four clients are served, it never asks again
+// for what a client has had; what was under way, and only that, may be asked for again.
+func TestEmbedKilledBusy(t *testing.T) {
+	const batch, calls, clients = 32, 2, 4
+	b, e := newBench(t), newEmbedder(t)
+	kill := make(chan bool, 2)
+	e.hold = func(call int) bool {
+		if call == 60 || call == 140 {
+			kill <- true
+		}
+		return false
+	}
+	start := func() *embedding { return b.embed(e, "--batch", fmt.Sprint(batch), "--calls", fmt.Sprint(calls)) }
+	p := start()
+	todo, kills, again := repeating(), 0, 0
+	for len(todo) > 0 {
+		var mu sync.Mutex
+		var failed [][]string
+		had := map[string]int{} // what clients had, and how often it had been asked for by then
+		next := make(chan []string)
+		var working sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		for range clients {
+			working.Go(func() {
+				for texts := range next {
+					err := p.ask(ctx, texts)
+					mu.Lock()
+					if err != nil {
+						failed = append(failed, texts)
+					}
+					e.mu.Lock()
+					for _, text := range texts {
+						if err == nil {
+							had[text] = e.seen[text]
+						}
+					}
+					e.mu.Unlock()
+					mu.Unlock()
+				}
+			})
+		}
+		killed := false
+		for len(todo) > 0 && !killed {
+			select {
+			case next <- todo[0]:
+				todo = todo[1:]
+			case <-kill:
+				killed = true
+			}
+		}
+		if killed {
+			kills++
+			p.kill()
+		}
+		close(next)
+		working.Wait()
+		stop()
+		if todo = append(failed, todo...); len(todo) > 0 && !killed {
+			t.Fatalf("%d requests failed without a kill", len(failed))
+		}
+		if len(todo) == 0 {
+			break
+		}
+		p = start()
+		for text, times := range had { // all that clients had is there
+			if err := p.ask(t.Context(), []string{text}); err != nil {
+				t.Fatal(err)
+			}
+			if e.asked(text) != times {
+				t.Fatalf("%s was asked for again", text)
+			}
+		}
+	}
+	p.kill()
+	for times, n := range e.times() {
+		again += (times - 1) * n
+	}
+	t.Logf("%d kills; %d of 7000 texts asked for again", kills, again)
+	if most := kills * clients * calls * batch; kills != 2 || again > most || len(e.seen) != 7000 {
+		t.Errorf("%d kills, %d texts; %d asked for again, want %d at most", kills, len(e.seen), again, most)
+	}
+}
+
+// TestEmbedProcesses: two processes with one cache folder ask for each text once.
+func TestEmbedProcesses(t *testing.T) {
+	b, e := newBench(t), newEmbedder(t)
+	processes := []*embedding{b.embed(e, "--batch", "20"), b.embed(e, "--batch", "30")}
+	requests := repeating()[:30]
+	var clients sync.WaitGroup
+	for c := range 4 {
+		clients.Go(func() {
+			for i := range requests {
+				if err := processes[c%2].ask(t.Context(), requests[(i+c/2)%len(requests)]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	for _, p := range processes {
+		_ = p.Process.Signal(syscall.SIGTERM)
+		if err := p.Wait(); err != nil {
+			t.Errorf("ended by SIGTERM: %v", err)
+		}
+	}
+	if n := e.times(); len(n) != 1 {
+		t.Errorf("texts by how often they were asked for: %v", n)
+	}
+	r := b.larder("ls", "embedding")
+	mustContain(t, "ls", r.stdout, "embedding", fmt.Sprint(len(e.seen)))
+}
+
+// TestEmbedRefuses: what would let others in, or cannot be, is refused before anything
+// listens.
+func TestEmbedRefuses(t *testing.T) {
+	b := newBench(t)
+	b.write("token", "0123456789abcdef")
+	b.write("short", "0123")
+	b.write("open", "0123456789abcdef")
+	if err := errors.Join(os.Chmod(b.path("token"), 0o600), os.Chmod(b.path("short"), 0o600), os.Chmod(b.path("open"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	const upstream = "--upstream=http://127.0.0.1:1/v1"
+	for want, args := range map[string][]string{
+		"--upstream is missing":                {},
+		"is no URL such as":                    {"--upstream=x"},
+		"must not have a password":             {"--upstream=http://u:p@x"},
+		"other machines can reach that":        {upstream, "--listen=0.0.0.0:0"},
+		":0: other machines can reach that":    {upstream, "--listen=:0"},
+		"--listen: ":                           {upstream, "--listen=127.0.0.1"},
+		"--batch 0: must be":                   {upstream, "--batch=0"},
+		"--calls 0: must be":                   {upstream, "--calls=0"},
+		"--retries -1: must not be":            {upstream, "--retries=-1"},
+		"--timeout 0s: must be":                {upstream, "--timeout=0s"},
+		`--batch-bytes "x": must be`:           {upstream, "--batch-bytes=x"},
+		"--upstream-key-file: name a token":    {upstream, "--upstream-key-file=token"},
+		"others can read open; run chmod 600":  {upstream, "--token-file=open"},
+		"16 characters at least":               {upstream, "--token-file=short"},
+		"--tls-cert and --tls-key go together": {upstream, "--tls-cert=c"},
+		"--client-ca: the server needs":        {upstream, "--client-ca=c"},
+		"what is \"x\"?":                       {upstream, "x"},
+	} {
+		r := b.larder(append([]string{"embed"}, args...)...)
+		if r.status != 2 {
+			t.Errorf("%v: status %d", args, r.status)
+		}
+		mustContain(t, fmt.Sprint(args), r.stderr, want)
+	}
+}
+
+// TestEmbedTLS: others come in by TLS and with the token alone, and what they asked for
+// was asked for by the key that is kept here.
+func TestEmbedTLS(t *testing.T) {
+	b, e := newBench(t), newEmbedder(t)
+	maker := httptest.NewUnstartedServer(nil) // which makes a certificate
+	maker.StartTLS()
+	maker.Close()
+	made := maker.TLS.Certificates[0]
+	secret, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"cert":  string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]})),
+		"key":   string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})),
+		"token": "0123456789abcdef\n", "upstream": "sk-upstream\n",
+	} {
+		b.write(name, text)
+		if err := os.Chmod(b.path(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := b.embed(e, "--listen", "0.0.0.0:0", "--token-file", "token", "--upstream-key-file", "upstream", "--tls-cert", "cert", "--tls-key", "key")
+	defer p.kill()
+	_, port, _ := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(p.url, "https://"), "/v1"))
+	for token, want := range map[string]int{"": 401, "sk-upstream": 401, "0123456789abcdef": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://127.0.0.1:"+port+"/v1/embeddings", strings.NewReader(`{"model": "m", "input": "x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, err := maker.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = res.Body.Close(); res.StatusCode != want {
+			t.Errorf("%q: status %d", token, res.StatusCode)
+		}
+	}
+	if n := e.times(); n[1] != 1 || e.who != "Bearer sk-upstream" {
+		t.Errorf("asked for %v by %q", n, e.who)
+	}
+}

@@ -1,0 +1,32 @@
+package embed
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// models passes a question about models on. Nothing is kept of it.
+func (h *Handler) models(w http.ResponseWriter, r *http.Request) {
+	leave, err := h.enter(r)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	defer leave()
+	path := "/models"
+	if id := r.PathValue("id"); slices.Contains(strings.Split(id, "/"), "..") {
+		writeError(w, &requestError{http.StatusBadRequest, "no model is called so"})
+		return
+	} else if id != "" {
+		path = (&url.URL{Path: "/models/" + id}).EscapedPath()
+	}
+	a, err := h.upstream.list(r.Context(), path, h.credentials(r))
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", a.header.Get("Content-Type"))
+	_, _ = w.Write(a.body) // else the client has gone
+}

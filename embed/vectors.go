@@ -1,0 +1,145 @@
+package embed
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/larder-data/larder/array"
+)
+
+// An Embedding is what is kept of an input.
+type Embedding struct {
+	Model string // as which the upstream answered
+	// Vector has one dimension. It is of float32 where the upstream sent base64, or
+	// numbers that are all float32; otherwise of float64, so that nothing is lost.
+	Vector array.Array
+}
+
+// usage is what the upstream charged for.
+type usage struct {
+	PromptTokens int64 `json:"prompt_tokens"`
+	TotalTokens  int64 `json:"total_tokens"`
+}
+
+// parseAnswer reads what the upstream answered to n inputs, and believes it if it can
+// be an answer to them: a vector for each, all of one length, which is that asked for
+// unless dimensions is 0, of finite numbers.
+func parseAnswer(body []byte, n, dimensions int) ([]Embedding, usage, error) {
+	var answer struct {
+		Data []struct {
+			Index     *int            `json:"index"`
+			Embedding json.RawMessage `json:"embedding"`
+		} `json:"data"`
+		Model string `json:"model"`
+		Usage usage  `json:"usage"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, usage{}, errors.New("it is not the JSON of a list of embeddings")
+	}
+	if len(answer.Data) != n {
+		return nil, usage{}, fmt.Errorf("it has %d vectors for %d inputs", len(answer.Data), n)
+	}
+	if answer.Usage.PromptTokens < 0 || answer.Usage.TotalTokens < 0 {
+		return nil, usage{}, errors.New("its usage is negative")
+	}
+	all, have := make([]Embedding, n), make([]bool, n)
+	for _, d := range answer.Data {
+		if d.Index == nil || *d.Index < 0 || *d.Index >= n || have[*d.Index] {
+			return nil, usage{}, errors.New("the indexes of its vectors are not those of the inputs")
+		}
+		i := *d.Index
+		v, err := parseVector(d.Embedding)
+		if err != nil {
+			return nil, usage{}, fmt.Errorf("vector %d: %w", i, err)
+		}
+		all[i], have[i] = Embedding{answer.Model, v}, true
+	}
+	for i, e := range all {
+		if length, first := e.Vector.Len(), all[0].Vector.Len(); length != first {
+			return nil, usage{}, fmt.Errorf("vector %d has %d numbers, and vector 0 has %d", i, length, first)
+		} else if dimensions > 0 && length != dimensions {
+			return nil, usage{}, fmt.Errorf("its vectors have %d numbers, and not %d dimensions", length, dimensions)
+		}
+	}
+	return all, answer.Usage, nil
+}
+
+// parseVector reads a list of numbers, or the float32s of base64.
+func parseVector(raw json.RawMessage) (array.Array, error) {
+	if len(raw) > 0 && raw[0] == '"' {
+		var data []byte
+		if err := json.Unmarshal(raw, &data); err != nil || len(data) == 0 || len(data)%4 != 0 {
+			return array.Array{}, errors.New("its text is not base64 of float32s")
+		}
+		for at := 0; at < len(data); at += 4 {
+			if f := float32At(data, at); math.IsNaN(f) || math.IsInf(f, 0) {
+				return array.Array{}, fmt.Errorf("number %d is not finite", at/4)
+			}
+		}
+		return array.Array{DType: array.Float32, Shape: []int{len(data) / 4}, Data: data}, nil
+	}
+	if len(raw) < 2 || raw[0] != '[' {
+		return array.Array{}, errors.New("it is neither a list of numbers nor base64")
+	}
+	var doubles, singles []byte
+	exact := true // each is a float32
+	for part := range bytes.SplitSeq(raw[1:len(raw)-1], []byte{','}) {
+		f, err := strconv.ParseFloat(string(bytes.TrimSpace(part)), 64)
+		if err != nil {
+			return array.Array{}, fmt.Errorf("number %d is not a finite number", len(doubles)/8)
+		}
+		if math.Abs(f) > math.MaxFloat32 {
+			return array.Array{}, fmt.Errorf("number %d is larger than a float32 can be", len(doubles)/8)
+		}
+		exact = exact && float64(float32(f)) == f
+		doubles = binary.LittleEndian.AppendUint64(doubles, math.Float64bits(f))
+		singles = binary.LittleEndian.AppendUint32(singles, math.Float32bits(float32(f)))
+	}
+	if exact {
+		return array.Array{DType: array.Float32, Shape: []int{len(singles) / 4}, Data: singles}, nil
+	}
+	return array.Array{DType: array.Float64, Shape: []int{len(doubles) / 8}, Data: doubles}, nil
+}
+
+func float32At(data []byte, at int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[at:])))
+}
+
+func float64At(data []byte, at int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(data[at:]))
+}
+
+// appendNumbers appends the vector as a list of numbers, each of which reads back as the
+// very float64 that it is.
+func appendNumbers(dst []byte, v array.Array) []byte {
+	size, at := v.DType.Size(), float32At
+	if v.DType == array.Float64 {
+		at = float64At
+	}
+	dst = append(dst, '[')
+	for i := 0; i < len(v.Data); i += size {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendFloat(dst, at(v.Data, i), 'g', -1, 64)
+	}
+	return append(dst, ']')
+}
+
+// appendBase64 appends the vector as base64 of float32s.
+func appendBase64(dst []byte, v array.Array) []byte {
+	data := v.Data
+	if v.DType == array.Float64 {
+		data = make([]byte, 0, len(v.Data)/2)
+		for i := 0; i < len(v.Data); i += 8 {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(float64At(v.Data, i))))
+		}
+	}
+	return append(base64.StdEncoding.AppendEncode(append(dst, '"'), data), '"')
+}
