@@ -59,7 +59,8 @@ def main() -> None:
             assert squares(order) == [n * n for n in order]
     else:
         for number in numbers:
-            print(globals()[what](int(number)), flush=True)
+            made = globals()[what](int(number))
+            print(made if isinstance(made, int) else list(made), flush=True)
 
 
 if __name__ == "__main__":

@@ -162,7 +162,10 @@ class Client:
         self._address: _server.Address | None = None
         self._free: list[_Link] = []
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._free.clear)
+            os.register_at_fork(after_in_child=self._drop)
+
+    def __del__(self) -> None:
+        self._drop()
 
     def _take(self) -> _Link:
         try:
@@ -181,8 +184,11 @@ class Client:
         """
         try:
             link = self._free.pop()
-            number = link.functions[function.known_by]
-        except (IndexError, KeyError):
+        except IndexError:
+            return None
+        number = link.functions.get(function.known_by)
+        if number is None:
+            self._free.append(link)
             return None
         try:
             link.socket.sendall(_CALL.pack(48, _stream.CALL, 0, number, flags | FIND, _within.get()) + digest)

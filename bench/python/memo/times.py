@@ -1,0 +1,106 @@
+"""Measures hits of memoizers beside each other.
+
+    python3 bench/python/memo/times.py [--runs N]
+
+Needs Go and pip, and nothing else: what it measures is installed into bench/.work/memo,
+once. Prints a table; each figure is the median of runs, which take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CLONE = HERE.parents[2]
+WORK = CLONE / "bench" / ".work" / "memo"
+PEERS = ["Larder", "diskcache", "joblib", "evalcache"]
+PACKAGES = ["numpy==2.1.3", "diskcache", "joblib", "evalcache"]
+UNITS = {
+    "tiny": ("a hit of a number", 1e6, "us"),
+    "another process": ("the same, not seen by this process", 1e6, "us"),
+    "argument": ("a hit with an argument of 1 MiB", 1e3, "ms"),
+    "result": ("a hit with a result of 1 MiB", 1e6, "us"),
+    "batch": ("an item of a batch of 256", 1e6, "us"),
+    "executions": ("executions, 8 processes asking for the same 200", 1, ""),
+}
+
+
+def install() -> Path:
+    """Install what is measured, and the package of this clone; return the interpreter."""
+    python = WORK / "venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", CLONE / "python"], check=True)
+    subprocess.run(["go", "build", "-o", WORK / "larder", "./cmd/larder"], cwd=CLONE, check=True)
+    return python
+
+
+class Place:
+    """A folder and a server of their own."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="lm-")
+        self.environment = os.environ | {
+            "XDG_RUNTIME_DIR": self.folder,
+            "LARDER_CACHE": f"{self.folder}/cache",
+            "LARDER_PROGRAM": str(WORK / "larder"),
+        }
+
+    def start(self, python: Path, *arguments: str) -> subprocess.Popen[str]:
+        command = [str(python), str(HERE / "contest.py"), *arguments, self.folder]
+        return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True)
+
+    def run(self, python: Path, *arguments: str) -> dict[str, float]:
+        out, _ = self.start(python, *arguments).communicate()
+        return json.loads(out.splitlines()[-1]) if out else {}
+
+    def close(self) -> None:
+        subprocess.run([WORK / "larder", "serve", "--stop"], env=self.environment, capture_output=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def measure(python: Path, peer: str) -> dict[str, float]:
+    """Measure one memoizer: by a process that finds what another one has kept."""
+    place = Place()
+    try:
+        place.run(python, peer, "fill")
+        figures = place.run(python, peer, "hits")
+        children = [place.start(python, peer, "same") for _ in range(8)]
+        for child in children:
+            child.communicate()
+        figures["executions"] = len(Path(place.folder, "executions").read_text().splitlines())
+        return figures
+    finally:
+        place.close()
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--runs", type=int, default=5)
+    runs = arguments.parse_args().runs
+    python = install()
+    seen: dict[str, dict[str, list[float]]] = {peer: {} for peer in PEERS}
+    for _ in range(runs):
+        for peer in PEERS:
+            for name, value in measure(python, peer).items():
+                seen[peer].setdefault(name, []).append(value)
+    print("| | " + " | ".join(PEERS) + " |\n| --- |" + " ---: |" * len(PEERS))
+    for name, (text, scale, unit) in UNITS.items():
+        cells = [
+            f"{statistics.median(seen[peer][name]) * scale:.3g} {unit}".strip() if name in seen[peer] else ""
+            for peer in PEERS
+        ]
+        print(f"| {text} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
