@@ -35,6 +35,10 @@ class ProtocolError(ServerError):
     """The two sides did not understand each other: versions that do not fit, or a bug."""
 
 
+class ResultError(Error):
+    """A result that cannot be kept, with the way to what is in it, or one kept that is not understood."""
+
+
 class LarderWarning(UserWarning):
     """What Larder has to say that is no error."""
 
