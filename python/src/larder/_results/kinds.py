@@ -42,6 +42,8 @@ class Kind:
     """The ways from a value to its parts, for messages."""
     shared: bool = True
     """Whether a value that comes twice is one object again: not of what is small and cannot change."""
+    write: Callable[[Any, Any], None] | None = None
+    """Writes a value of its own way instead: called with the writer."""
     private: bool = False
     """Whether `make` gets memory, as its first argument, that it may have written to."""
 

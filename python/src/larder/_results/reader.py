@@ -111,12 +111,17 @@ class Reader:
         size = self.number(_DATA)
         if not size:
             return _EMPTY
+        begin = self.find(size)
+        return (self.private if private else self.data)[begin : begin + size]
+
+    def find(self, size: int) -> int:
+        """Return where the next buffer begins, which has so many bytes."""
         begin = self.end + -self.end % ALIGNED
         end = begin + size
         if end > len(self.data) or self.data[self.end : begin] != ZEROS[begin - self.end]:
             raise ValueError(f"no buffer of {size} bytes at {begin}")
         self.end = end
-        return (self.private if private else self.data)[begin:end]
+        return begin
 
     def finish(self) -> None:
         """Complain of what is left."""
@@ -283,6 +288,13 @@ def _kind(reader: Reader) -> Any:
     return value
 
 
+def _array(reader: Reader) -> Any:
+    from .arrays import read_array
+
+    _READS[ord("A")] = read_array
+    return read_array(reader)
+
+
 def _data(reader: Reader) -> memoryview:
     reader.at -= 1
     return reader.buffer()
@@ -316,6 +328,7 @@ _READS: dict[int, Callable[[Reader], Any]] = {
         ":": _slice,
         "p": _packed,
         "D": _data,
+        "A": _array,
         "X": _kind,
         "R": _again,
         "O": objects.read_dataclass,

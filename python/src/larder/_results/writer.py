@@ -105,7 +105,7 @@ class Writer:
         """Return what writes values of a type that is none of Python's own."""
         known = kinds.of_type(kind)
         if known is not None:
-            _WRITES[kind] = _of_kind(known)
+            _WRITES[kind] = known.write or of_kind(known)
             return _WRITES[kind]
         if issubclass(kind, Enum):
             found: Write = objects.write_enum
@@ -328,7 +328,7 @@ def _slice(writer: Writer, value: slice) -> None:
         writer.step(getattr(value, step), f".{step}")
 
 
-def _of_kind(kind: Kind) -> Write:
+def of_kind(kind: Kind) -> Write:
     """Return what writes values of a kind."""
     name = kind.name.encode()
     head = bytes((_KIND, len(name))) + name
