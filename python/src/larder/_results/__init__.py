@@ -1,0 +1,28 @@
+"""Results of functions as bytes, and back.
+
+    encoded = encode(value)
+    value = decode(encoded)
+
+What comes back has the types and the contents of what was given: 1, 1.0 and True stay
+apart, NaN keeps its bits, dicts their order, arrays their dtype and their order in memory,
+and what was one object at two places of a value is one again. What cannot be restored
+is refused with the way to it. No code of an encoding is run, and nothing is pickled:
+classes of the program are looked up by name, where their fields are still the same.
+
+An encoding is, in little-endian numbers,
+
+| At | Bytes | Holds |
+| ---: | ---: | --- |
+| 0 | 8 | `LARDVAL` and a byte 1, the version |
+| 8 | 8 | where the tree ends |
+| 16 | | the tree: one node, which holds those below it |
+| a multiple of 64 | | the first buffer of the tree, then each at the next multiple of 64; zeros between them |
+
+docs/python-values.md says what nodes there are. Arrays are views of their buffers.
+"""
+
+from .reader import decode
+from .rows import decode_rows, encode_rows
+from .writer import encode, parts
+
+__all__ = ["decode", "decode_rows", "encode", "encode_rows", "parts"]

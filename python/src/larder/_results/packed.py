@@ -1,0 +1,62 @@
+"""Lists and tuples of numbers or short texts alone, as buffers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from .layout import PACKED, SHARED
+
+_FLOATS, _INTS, _TEXTS = b"fis"
+BUFFERS = {_FLOATS: 1, _INTS: 1, _TEXTS: 2}
+"""The letters of what is packed, and how many buffers each has."""
+
+
+def packed(value: list[Any] | tuple[Any, ...]) -> tuple[int, list[bytes]] | None:
+    """Return the letter and the buffers of a value, or None if it is not to be packed."""
+    if len(value) < PACKED or type(value[0]) not in _PACKS or len(set(map(type, value))) > 1:
+        return None
+    return _PACKS[type(value[0])](value)
+
+
+def _floats(value: Any) -> tuple[int, list[bytes]]:
+    return _FLOATS, [struct.pack(f"<{len(value)}d", *value)]
+
+
+def _ints(value: Any) -> tuple[int, list[bytes]] | None:
+    try:
+        return _INTS, [struct.pack(f"<{len(value)}q", *value)]
+    except struct.error:  # one has more than 64 bits
+        return None
+
+
+def _texts(value: Any) -> tuple[int, list[bytes]] | None:
+    text = "".join(value)
+    if len(text) > SHARED * len(value):  # long ones are written once each
+        return None
+    return _TEXTS, [struct.pack(f"<{len(value)}I", *map(len, value)), text.encode("utf-8", "surrogatepass")]
+
+
+_PACKS: dict[type, Callable[[Any], tuple[int, list[bytes]] | None]] = {float: _floats, int: _ints, str: _texts}
+
+
+def unpacked(letter: int, n: int, buffers: list[memoryview]) -> tuple[Any, ...] | list[Any]:
+    """Return the n items of a value that was packed."""
+    if letter != _TEXTS:
+        return _numbers(n, "d" if letter == _FLOATS else "q", 8, buffers[0])
+    text = str(buffers[1], "utf-8", "surrogatepass")
+    at = 0
+    found = []
+    for size in _numbers(n, "I", 4, buffers[0]):
+        found.append(text[at : at + size])
+        at += size
+    if at != len(text):
+        raise ValueError(f"texts of {at} characters in {len(text)}")
+    return found
+
+
+def _numbers(n: int, letter: str, size: int, buffer: memoryview) -> tuple[Any, ...]:
+    if n * size != len(buffer):
+        raise ValueError(f"{n} numbers in {len(buffer)} bytes")
+    return struct.unpack(f"<{n}{letter}", buffer)

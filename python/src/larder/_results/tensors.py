@@ -1,0 +1,78 @@
+"""Tensors of torch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from .kinds import Data, Kind, Refused, expect, register
+
+_DTYPES: dict[str, Any] = {
+    name: dtype
+    for name, dtype in vars(torch).items()
+    if isinstance(dtype, torch.dtype) and str(dtype) == f"torch.{name}" and not name.startswith(("q", "bits", "uint1_"))
+}
+
+
+def check(tensor: Any) -> None:
+    """Refuse a tensor that would not come back as it is."""
+    why = _unlike(tensor)
+    if why:
+        raise Refused(why)
+
+
+def _unlike(tensor: Any) -> str | None:
+    if tensor.requires_grad:
+        return "a tensor that requires gradients cannot be kept, as what it was made by would be lost; return .detach()"
+    if tensor.layout is not torch.strided:
+        return f"a sparse tensor ({tensor.layout}) cannot be kept; return .to_dense(), or its indices and values"
+    if tensor.is_quantized:
+        return "a quantized tensor cannot be kept; return .dequantize(), or .int_repr() with its scale"
+    if tensor.device.type == "meta":
+        return "a tensor of the device meta has no content that could be kept; return its shape"
+    if tensor.device.type != "cpu":
+        return f"a tensor of the device {tensor.device} cannot be kept; return .cpu()"
+    if tensor.dtype not in _DTYPES.values():
+        return f"a tensor of {tensor.dtype} cannot be kept; return it as one of another dtype"
+    if any(tensor.names):
+        return "a tensor with named dimensions cannot be kept; return .rename(None)"
+    return None
+
+
+def flat(tensor: Any) -> Data:
+    """Return the elements of a tensor, in the order of its dimensions."""
+    size = tensor.numel() * tensor.element_size()
+    if not size:
+        return Data(b"", 0)
+    plain = tensor.resolve_conj().resolve_neg().contiguous().reshape(-1)
+    return Data(plain.view(torch.uint8).numpy(), size)
+
+
+def _parts(tensor: Any) -> tuple[Any, ...]:
+    check(tensor)
+    return flat(tensor), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
+
+
+def _make(memory: memoryview, name: str, shape: tuple[int, ...]) -> Any:
+    dtype = _DTYPES[name]
+    expect(tuple, shape)
+    if min(shape, default=0) < 0 or math.prod(shape) * torch.empty(0, dtype=dtype).element_size() != len(memory):
+        raise ValueError(f"a tensor of {dtype} and shape {shape} in {len(memory)} bytes")
+    if not memory:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(bytearray(memory) if memory.readonly else memory, dtype=torch.uint8).view(dtype).view(shape)
+
+
+def _parameter(value: Any) -> Any:
+    raise Refused("a Parameter cannot be kept; return .detach() of it")
+
+
+register(
+    Kind("torch.Tensor", torch.Tensor, _parts, _make, private=True),
+    Kind("torch.Parameter", torch.nn.Parameter, _parameter, _make),
+    Kind("torch.Size", torch.Size, lambda v: (tuple(v),), torch.Size, shared=False),
+    Kind("torch.dtype", torch.dtype, lambda v: (str(v)[6:],), _DTYPES.__getitem__, shared=False),
+    Kind("torch.device", torch.device, lambda v: (str(v),), torch.device, shared=False),
+)

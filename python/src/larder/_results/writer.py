@@ -1,0 +1,379 @@
+"""Values to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+from ..errors import ResultError
+from . import kinds, objects
+from .kinds import Data, Kind, Refused
+from .layout import (
+    ALIGNED,
+    COMPLEX,
+    COUNTED,
+    DEEPEST,
+    FLOAT,
+    HEAD,
+    INLINE,
+    INT,
+    LARGE,
+    MAGIC,
+    OF_FLOAT,
+    OF_INT,
+    SHARED,
+    SHORT,
+    SMALL,
+    ZEROS,
+)
+from .packed import packed
+
+
+def encode(value: object) -> bytes:
+    """Return a value as bytes.
+
+    Equal values have equal bytes, as far as they share objects in the same way. What
+    cannot be kept is a `ResultError`.
+    """
+    kind = type(value)
+    if kind is float:
+        return FLOAT.pack(MAGIC, FLOAT.size, _FLOAT, value)
+    if kind is int and SMALL <= value <= LARGE:  # type: ignore[operator]
+        return INT.pack(MAGIC, INT.size, _INT, value)
+    return b"".join(parts(value))
+
+
+def parts(value: object) -> list[Any]:
+    """Return a value as bytes and buffers, which make an encoding one after another.
+
+    They are views of the value's own memory, so it must not change while they are in use.
+    """
+    writer = Writer()
+    try:
+        writer.write(value)
+    except Refused as refused:
+        raise ResultError(f"result{_way(refused.steps)}: {refused.why}") from refused.__cause__
+    except RecursionError:
+        raise ResultError(f"result: {_TOO_DEEP}") from None
+    return writer.finish()
+
+
+_TOO_DEEP = f"it is nested more than {DEEPEST} deep, which cannot be kept; return something flatter"
+_ITSELF = "it contains itself, which cannot be kept; return something that refers to its parts by name or number"
+
+
+def _way(steps: list[str]) -> str:
+    if len(steps) > 16:
+        steps = [*steps[:4], "...", *steps[-4:]]
+    return "".join(reversed(steps))
+
+
+class Writer:
+    """The tree of a value and its buffers, while they are made."""
+
+    __slots__ = ("buffers", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
+
+    def __init__(self) -> None:
+        self.tree = bytearray(HEAD.size)
+        self.buffers: list[tuple[Any, int]] = []
+        self.depth = 0
+        self.memo: dict[int, int] = {}
+        """Where objects lie in the tree, by their ids, and 0 for those that are being written."""
+        self.texts: dict[str | bytes, int] = {}
+        self.kept: list[Any] = []
+        """What was made meanwhile, so that nothing else gets its id."""
+        self.classes: dict[type, objects.Plan] = {}
+        self.found: dict[type, Write] = {}
+        self.orders: dict[int, bytes] = {}
+        """What elements of sets are ordered by, by their ids."""
+
+    def write(self, value: object) -> None:
+        """Add a node."""
+        kind = type(value)
+        (_WRITES.get(kind) or self.found.get(kind) or self.find(kind))(self, value)
+
+    def step(self, value: object, step: str) -> None:
+        """Add a node that is a step below the one that is being written."""
+        try:
+            self.write(value)
+        except Refused as refused:
+            refused.steps.append(step)
+            raise
+
+    def find(self, kind: type) -> Write:
+        """Return what writes values of a type that is none of Python's own."""
+        known = kinds.of_type(kind)
+        if known is not None:
+            _WRITES[kind] = known.write or of_kind(known)
+            return _WRITES[kind]
+        if issubclass(kind, Enum):
+            found: Write = objects.write_enum
+        elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            found = objects.write_namedtuple
+        elif hasattr(kind, "__dataclass_fields__"):
+            found = objects.write_dataclass
+        else:
+            raise objects.refused(kind)
+        self.found[kind] = found
+        return found
+
+    def begin(self, value: object) -> int:
+        """Begin an object and return where it lies, or refer to it and return 0 if it was written before."""
+        at = self.memo.get(id(value))
+        if at == 0:
+            raise Refused(_ITSELF)
+        if at is not None:
+            self.tree += COUNTED.pack(_AGAIN, at)
+            return 0
+        if self.depth == DEEPEST:
+            raise Refused(_TOO_DEEP)
+        self.memo[id(value)] = 0
+        self.depth += 1
+        return len(self.tree)
+
+    def end(self, value: object, at: int, shared: bool = True) -> None:
+        """End an object that was begun; whether it is referred to where it comes again."""
+        self.depth -= 1
+        if shared:
+            self.memo[id(value)] = at
+        else:
+            del self.memo[id(value)]
+
+    def finish(self) -> list[Any]:
+        """Return the encoding in pieces."""
+        end = len(self.tree)
+        HEAD.pack_into(self.tree, 0, MAGIC, end)
+        pieces: list[Any] = [self.tree]
+        for memory, size in self.buffers:
+            pad = -end % ALIGNED
+            pieces += (ZEROS[pad], memory)
+            end += pad + size
+        return pieces
+
+
+Write = Callable[[Writer, Any], None]
+
+
+def _none(writer: Writer, value: None) -> None:
+    writer.tree.append(_NONE)
+
+
+def _bool(writer: Writer, value: bool) -> None:
+    writer.tree.append(_TRUE if value else _FALSE)
+
+
+def _ellipsis(writer: Writer, value: object) -> None:
+    writer.tree.append(_ELLIPSIS)
+
+
+def _int(writer: Writer, value: int) -> None:
+    if SMALL <= value <= LARGE:
+        writer.tree += OF_INT.pack(_INT, value)
+        return
+    size = value.bit_length() // 8 + 1
+    writer.tree += COUNTED.pack(_LONG, size)
+    writer.tree += value.to_bytes(size, "little", signed=True)
+
+
+def _float(writer: Writer, value: float) -> None:
+    writer.tree += OF_FLOAT.pack(_FLOAT, value)
+
+
+def _complex(writer: Writer, value: complex) -> None:
+    writer.tree.append(_COMPLEX)
+    writer.tree += COMPLEX.pack(value.real, value.imag)
+
+
+def _str(writer: Writer, value: str) -> None:
+    _text(writer, value, value.encode("utf-8", "surrogatepass"), _STR)
+
+
+def _bytes(writer: Writer, value: bytes) -> None:
+    _text(writer, value, value, _BYTES)
+
+
+def _text(writer: Writer, value: str | bytes, data: bytes, tag: int) -> None:
+    size = len(data)
+    if size >= SHARED:
+        at = writer.texts.setdefault(value, len(writer.tree))
+        if at != len(writer.tree):
+            writer.tree += COUNTED.pack(_AGAIN, at)
+            return
+    if size < INLINE:
+        writer.tree += SHORT.pack(tag, size) + data
+    else:
+        writer.tree.append(tag - _LOWER)
+        _data(writer, Data(data, size))
+
+
+def _bytearray(writer: Writer, value: bytearray) -> None:
+    at = writer.begin(value)
+    if at:
+        writer.tree.append(_BYTEARRAY)
+        _data(writer, Data(value, len(value)))
+        writer.end(value, at)
+
+
+def _data(writer: Writer, value: Data) -> None:
+    writer.tree += COUNTED.pack(_DATA, value.bytes)
+    if value.bytes:
+        writer.buffers.append((value.memory, value.bytes))
+
+
+def _list(writer: Writer, value: list[Any]) -> None:
+    at = writer.begin(value)
+    if at:
+        _sequence(writer, _LIST, value)
+        writer.end(value, at)
+
+
+def _tuple(writer: Writer, value: tuple[Any, ...]) -> None:
+    at = writer.begin(value)
+    if at:
+        _sequence(writer, _TUPLE, value)
+        writer.end(value, at, len(writer.tree) - at >= SHARED)
+
+
+def _sequence(writer: Writer, tag: int, value: list[Any] | tuple[Any, ...]) -> None:
+    bulk = packed(value)
+    if bulk is None:
+        writer.tree += COUNTED.pack(tag, len(value))
+        items(writer, value)
+        return
+    letter, buffers = bulk
+    writer.tree += bytes((_PACKED, tag)) + COUNTED.pack(letter, len(value))
+    for buffer in buffers:
+        _data(writer, Data(buffer, len(buffer)))
+
+
+def items(writer: Writer, value: Iterable[Any]) -> None:
+    """Add the nodes of items that have numbers."""
+    i = 0
+    try:
+        for i, item in enumerate(value):  # noqa: B007
+            kind = type(item)
+            (_WRITES.get(kind) or writer.found.get(kind) or writer.find(kind))(writer, item)
+    except Refused as refused:
+        refused.steps.append(f"[{i}]")
+        raise
+
+
+def _dict(writer: Writer, value: dict[Any, Any]) -> None:
+    at = writer.begin(value)
+    if not at:
+        return
+    writer.tree += COUNTED.pack(_DICT, len(value))
+    for key, item in value.items():
+        writer.step(key, ", a key")
+        try:
+            writer.write(item)
+        except Refused as refused:
+            refused.steps.append(f"[{_said(key)}]")
+            raise
+    writer.end(value, at)
+
+
+def _said(key: object) -> str:
+    if type(key) not in (str, int, float, bool, bytes):
+        return f"a {type(key).__name__}"
+    text = repr(key)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _set(writer: Writer, value: set[Any]) -> None:
+    _elements(writer, _SET, value)
+
+
+def _frozenset(writer: Writer, value: frozenset[Any]) -> None:
+    _elements(writer, _FROZENSET, value)
+
+
+def _elements(writer: Writer, tag: int, value: set[Any] | frozenset[Any]) -> None:
+    at = writer.begin(value)
+    if not at:
+        return
+    writer.tree += COUNTED.pack(tag, len(value))
+    try:
+        types = set(map(type, value))
+        alike = len(types) == 1 and types <= {str, int, bytes}
+        for item in sorted(value) if alike else sorted(value, key=lambda item: _order(writer, item)):
+            writer.write(item)
+    except Refused as refused:
+        refused.steps.append("{...}")
+        raise
+    writer.end(value, at)
+
+
+def _order(writer: Writer, item: object) -> bytes:
+    """Return what elements of a set are ordered by, as the order that they have is another in each process."""
+    order = writer.orders.get(id(item))
+    if order is None:
+        alone = Writer()
+        alone.depth, alone.orders = writer.depth, writer.orders
+        alone.write(item)
+        order = writer.orders[id(item)] = b"".join(alone.finish())
+    return order
+
+
+def _range(writer: Writer, value: range) -> None:
+    writer.tree.append(_RANGE)
+    for number in (value.start, value.stop, value.step):
+        _int(writer, number)
+
+
+def _slice(writer: Writer, value: slice) -> None:
+    writer.tree.append(_SLICE)
+    for step in ("start", "stop", "step"):
+        writer.step(getattr(value, step), f".{step}")
+
+
+def of_kind(kind: Kind) -> Write:
+    """Return what writes values of a kind."""
+    name = kind.name.encode()
+    head = bytes((_KIND, len(name))) + name
+    take_apart, steps, shared = kind.parts, kind.steps, kind.shared
+
+    def write(writer: Writer, value: Any) -> None:
+        at = writer.begin(value)
+        if not at:
+            return
+        taken = take_apart(value)
+        writer.kept.append(taken)
+        writer.tree += head
+        writer.tree.append(len(taken))
+        i = 0
+        try:
+            for i, part in enumerate(taken):  # noqa: B007
+                writer.write(part)
+        except Refused as refused:
+            refused.steps.append(steps[i] if i < len(steps) else "")
+            raise
+        writer.end(value, at, shared)
+
+    return write
+
+
+_LOWER = ord("a") - ord("A")
+(_NONE, _TRUE, _FALSE, _ELLIPSIS, _INT, _LONG, _FLOAT, _COMPLEX, _STR, _BYTES, _BYTEARRAY) = b"NTF.iIfcsbY"
+(_LIST, _TUPLE, _DICT, _SET, _FROZENSET, _RANGE, _SLICE, _PACKED, _DATA, _KIND, _AGAIN) = b"[({<>r:pDXR"
+
+_WRITES: dict[type, Write] = {
+    float: _float,
+    int: _int,
+    str: _str,
+    bool: _bool,
+    type(None): _none,
+    bytes: _bytes,
+    list: _list,
+    tuple: _tuple,
+    dict: _dict,
+    Data: _data,
+    complex: _complex,
+    bytearray: _bytearray,
+    set: _set,
+    frozenset: _frozenset,
+    range: _range,
+    slice: _slice,
+    type(...): _ellipsis,
+}
