@@ -57,9 +57,12 @@ class Guards:
         """Return what reports whether everything is as it was."""
         spaces = [(_getter(seen), space, tuple(seen.values())) for space, seen in self._names.values()]
         wholes = []
+        empty: list[Mapping[str, Any]] = []
         for space in self._whole.values():
             seen = dict(space)
-            if seen:
+            if not seen:
+                empty.append(space)
+            else:
                 wholes.append((_getter(seen), space, tuple(seen.values()), len(seen)))
         missing = [(space.keys(), frozenset(names)) for space, names in self._missing.values()]
         functions = tuple(self._functions)
@@ -84,6 +87,8 @@ class Guards:
                 for names, space, values, size in wholes:
                     if len(space) != size or not all(map(is_, names(space), values)):
                         return False
+                if any(empty):
+                    return False
                 if cells and not all(map(is_, map(_contents, cells), held)):
                     return False
                 return not classes or all(map(is_, map(_mro, classes), mros))
