@@ -858,7 +858,7 @@ case(
 case("list put into a library", "import math\nmath.K = [1]\ndef f(x): return math.K", "[1]", "[2]")
 case(
     "built-in function replaced",
-    "import builtins\nbuiltins.len = lambda x: 1\ndef f(x): return len('abc')",
+    "import builtins\nbuiltins.hex = lambda x: 1\ndef f(x): return hex(2)",
     ": 1\n",
     ": 2\n",
 )
@@ -1314,7 +1314,13 @@ case(
 )
 case("dunder import", "def f(x): return __import__('h').K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 case("frames", "import sys\nK = 1\ndef f(x): return sys._getframe().f_globals['K']", "K = 1", "K = 2", refused=True)
-case("function's globals", "K = 1\ndef g(): return K\ndef f(x): return g.__globals__['K']", "K = 1", "K = 2")
+case(
+    "function's globals",
+    "K = 1\ndef g(): return K\ndef f(x): return g.__globals__['K']",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
 case(
     "inspect",
     "import inspect\nK = 1\ndef f(x): return inspect.currentframe().f_globals['K']",

@@ -11,6 +11,8 @@ the state, which is looked at in every call.
 
 from __future__ import annotations
 
+import _abc  # type: ignore[import-not-found]
+import abc
 import builtins
 import contextlib
 import enum
@@ -18,6 +20,7 @@ import functools
 import importlib
 import operator
 import random
+import re
 import sys
 import types
 from collections import deque
@@ -410,6 +413,8 @@ class Walk:
         node.out.extend(e.out)
         if issubclass(cls, enum.Enum):
             self._members_of_enum(node, cls)
+        if isinstance(cls, abc.ABCMeta):
+            self._registered(node, cls)
         self.guards.watch_mapping(vars(cls))
         loud = self._is_loud(cls)
         self._members.update(name for name in vars(cls))
@@ -420,6 +425,13 @@ class Walk:
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
             self._dataclass_field(node, held, f"{path}.{name}")
+
+    def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
+        """Add the classes that were declared to be of an abstract one."""
+        registry = _abc._get_dump(cls)[0]
+        names = sorted(f"{c.__module__}.{c.__qualname__}" for ref in registry if (c := ref()) is not None)
+        node.out.append(f"registered {names}".encode())
+        self.guards.registers()
 
     def _member(self, node: Node, name: str, member: Any, path: str, loud: bool) -> None:
         node.out.append(f"member {name} ".encode())
@@ -433,6 +445,9 @@ class Walk:
         elif inner is not member:
             node.out.append(b"cached property")
             self._value(node, inner, path)
+        elif name == "__doc__" and isinstance(member, str):
+            # Some are made of what has an address: the defaults of a dataclass.
+            self._value(node, _ADDRESS.sub("", member), path)
         elif isinstance(member, functools.singledispatchmethod):
             self._value(node, member.dispatcher, path)
         else:
@@ -773,8 +788,19 @@ class Follow:
         except CodeError as err:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
+    def _has_key(self, value: Any, owner: _owner.Owner | None) -> bool:
+        """Report whether an object of the standard library is known by its content: somebody may have put it there."""
+        if owner is not _owner.PYTHON:
+            return False
+        try:
+            Encoder(lambda code: b"").add(value)
+        except Unkeyed:
+            return False
+        return True
+
     def _refer(self, value: Any, path: str, called: bool, holder: types.ModuleType | None, name: str) -> None:
-        if holder is not None and is_of_library(value, owner := _owner.of_module(holder.__name__)):
+        owner = _owner.of_module(holder.__name__) if holder is not None else None
+        if holder is not None and is_of_library(value, owner) and not self._has_key(value, owner):
             self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
             self.walk._depend(self.node, holder.__name__)
             return
@@ -791,6 +817,8 @@ class Follow:
 
 
 _MISSING = object()
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 _OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
 
