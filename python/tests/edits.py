@@ -1220,6 +1220,37 @@ case(
     needs="numpy",
 )
 case(
+    "chance of torch by its name",
+    "from torch import manual_seed, rand\nmanual_seed(1)\ndef f(x): return float(rand(1))",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+    needs="torch",
+)
+case(
+    "weights of a model",
+    "import torch\nnet = torch.nn.Linear(1, 1)\ntorch.nn.init.constant_(net.weight, 1)\n"
+    "torch.nn.init.constant_(net.bias, 0)\ndef f(x): return float(net(torch.tensor([1.0])))",
+    "weight, 1",
+    "weight, 2",
+    needs="torch",
+)
+case(
+    "forward of a model",
+    "import torch\nclass N(torch.nn.Module):\n    def forward(self, x): return x + 1\nnet = N()\n"
+    "def f(x): return float(net(torch.tensor(1.0)))",
+    "x + 1",
+    "x + 2",
+    needs="torch",
+)
+case(
+    "dtype of torch by default",
+    "import torch\ntorch.set_default_dtype(torch.float32)\ndef f(x): return str(torch.zeros(1).dtype)",
+    "dtype(torch.float32)",
+    "dtype(torch.float64)",
+    needs="torch",
+)
+case(
     "generator as a global",
     N + "K = np.random.default_rng(1)\ndef f(x): return int(K.integers(1000))",
     "rng(1)",

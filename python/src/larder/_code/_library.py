@@ -13,6 +13,9 @@ from . import _owner
 
 _HEAP = 1 << 9
 
+# What torch has its functions in, whose names are of its own.
+_TORCH = "_VariableFunctionsClass"
+
 # Modules that NumPy gives no names for others.
 _PRIVATE = re.compile(r"^numpy\.random\.(_\w+|mtrand|bit_generator)")
 
@@ -34,14 +37,13 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
     own = getattr(value, "__self__", None)
     if isinstance(value, types.BuiltinFunctionType) and isinstance(own, type):
         name, owner = _of_class(own)
-        name = "torch" if name == "torch._C._VariableFunctionsClass" else name
-        return f"{name}.{value.__name__}", owner
+        return f"{'torch' if name.endswith(_TORCH) else name}.{value.__name__}", owner
     if isinstance(value, types.BuiltinFunctionType):
         module = value.__module__ or (own.__name__ if isinstance(own, types.ModuleType) else "")
         if not module and own is not None:
             name, owner = _of_class(type(own))
             return f"{name}.{value.__name__}", owner
-        return f"{module}.{value.__qualname__}", _owner.of_module(module)
+        return f"{module}.{value.__qualname__.removeprefix(_TORCH + '.')}", _owner.of_module(module)
     if is_compiled(value):
         module = getattr(value, "__module__", None) or type(value).__module__
         return f"{_PRIVATE.sub('numpy.random', module)}.{getattr(value, '__name__', '?')}", _owner.of_module(module)

@@ -254,6 +254,7 @@ _DISTRIBUTION_MODULES = {
     "huggingface_hub": NETWORK,
     "psutil": MACHINE,
     "numpy.random": CHANCE,
+    "torch.nn.init": CHANCE,
     "dotenv": ENVIRONMENT,
     "larder.loader": FILES,
     "larder.dataset": FILES,
