@@ -1,0 +1,153 @@
+"""Runs all edits with one memoizer, and prints a line of JSON for each."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import pickle
+import shutil
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from code_edits import CASES, Case
+
+warnings.simplefilter("ignore")
+
+
+def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by the identity of the function and the key of the arguments."""
+    from larder._code import identify
+    from larder._keys import digest
+
+    def call(*args: Any) -> Any:
+        identity = identify(f)
+        path = os.path.join(folder, identity.digest.hex() + digest(args, used=identity.names).hex())
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                return pickle.load(file)
+        value = f(*args)
+        with open(path, "wb") as file:
+            pickle.dump(value, file)
+        return value
+
+    return call
+
+
+def use_joblib(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    import joblib
+
+    return joblib.Memory(folder, verbose=0).cache(f)
+
+
+def use_diskcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    import diskcache
+
+    return diskcache.Cache(folder).memoize()(f)
+
+
+def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    import evalcache
+
+    lazy = evalcache.Lazy(cache=folder)(f)
+    return lambda *args: lazy(*args).unlazy()
+
+
+TOOLS = {"larder": use_larder, "joblib": use_joblib, "diskcache": use_diskcache, "evalcache": use_evalcache}
+
+
+def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cache: str) -> dict[str, Any]:
+    """Write a program, call its function, and tell what it returned and whether it ran."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "w") as file:
+            file.write(text)
+    import m
+
+    name, _, rest = call.partition("(")
+    function = eval(name, {"m": m})
+    args = eval("(" + rest[:-1] + ",)", {"m": m})
+    found: dict[str, Any] = {"ran": False}
+
+    def seen(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(folder):
+            found["ran"] = True
+
+    try:
+        if tool is not None:
+            os.makedirs(cache, exist_ok=True)
+            function = TOOLS[tool](cache, function)
+            sys.setprofile(seen)
+        found["value"] = repr(function(*args))
+    except Exception as err:
+        kind = type(err).__name__
+        found["refused" if kind in ("CodeError", "ArgumentError") else "failed"] = f"{kind}: {err}"
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def apart(*task: Any) -> dict[str, Any]:
+    """Attempt in a process of its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        out = os.dup(2)
+        os.dup2(out, 1)
+        try:
+            found = attempt(*task)
+        except BaseException as err:
+            found = {"failed": f"{type(err).__name__}: {err}"}
+        os.write(write, json.dumps(found).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as answered:
+        text = answered.read().decode()
+    os.waitpid(child, 0)
+    found = json.loads(text or '{"failed": "it died"}')
+    return found
+
+
+def verdict(case: Case, tool: str, place: str) -> str:
+    """Return what a tool makes of an edit."""
+    folder, cache = f"{place}/program", f"{place}/cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    before = apart(case.before, case.call, folder, tool, cache)
+    after = apart(case.after, case.call, folder, tool, cache)
+    truth = apart(case.after, case.call, folder, None, cache)
+    if "refused" in before or "refused" in after:
+        return "refused"
+    raised = "failed" in truth and truth.get("failed") == after.get("failed")
+    if "failed" in before or ("failed" in after and not raised):
+        return "failed"
+    if case.want == "differ":
+        return "stale" if not after["ran"] and after.get("value") != truth.get("value") else "right"
+    return "needless" if case.want == "same" and after["ran"] else "right"
+
+
+def main() -> None:
+    tool = sys.argv[1]
+    with contextlib.suppress(ImportError):
+        import numpy  # noqa: F401  # once, and not in each child
+    if tool != "larder":
+        __import__(tool)
+    place = tempfile.mkdtemp()
+    for case in CASES:
+        if case.needs and importlib.util.find_spec(case.needs) is None:
+            continue
+        print(json.dumps({"name": case.name, "want": case.want, "verdict": verdict(case, tool, place)}), flush=True)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
