@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edits import CASES, Case
+from code_edits import CASES, Case
 
 # Of the edits that change nothing, how many may have a function computed again.
 NEEDLESS = 0.03
@@ -25,7 +25,7 @@ class Server:
         self.folder = folder
         self.count = 0
         self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("edits_server.py"))],
+            [sys.executable, str(Path(__file__).with_name("code_edits_server.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

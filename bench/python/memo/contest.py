@@ -1,127 +1,152 @@
-"""One memoizer: fills its cache, measures its hits, or asks for what others ask for."""
+"""Runs all edits with one memoizer, and prints a line of JSON for each."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import json
 import os
+import pickle
+import shutil
+import signal
 import sys
-import time
+import tempfile
+import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
+from code_edits import CASES, Case
 
-FOLDER = Path(sys.argv[3])
-
-
-def note(n: int) -> int:
-    """Note an execution, and take a while."""
-    file = os.open(FOLDER / "executions", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(file, b"%d\n" % n)
-    os.close(file)
-    time.sleep(0.002)
-    return n * n
+warnings.simplefilter("ignore")
 
 
-def add(a: int, b: int) -> int:
-    return a + b
+def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by the identity of the function and the key of the arguments."""
+    from larder._code import identify
+    from larder._keys import digest
+
+    def call(*args: Any) -> Any:
+        identity = identify(f)
+        path = os.path.join(folder, identity.digest.hex() + digest(args, used=identity.names).hex())
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                return pickle.load(file)
+        value = f(*args)
+        with open(path, "wb") as file:
+            pickle.dump(value, file)
+        return value
+
+    return call
 
 
-def total(x: np.ndarray) -> float:
-    return float(x.sum())
+def use_joblib(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    import joblib
+
+    return joblib.Memory(folder, verbose=0).cache(f)
 
 
-def ones(n: int) -> np.ndarray:
-    return np.ones(n)
+def use_diskcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    import diskcache
+
+    return diskcache.Cache(folder).memoize()(f)
 
 
-def double(x: np.ndarray) -> np.ndarray:
-    return x * 2
-
-
-def memoizer(peer: str) -> Callable[[Any], Any]:
-    """Return the decorator of a peer; what evalcache returns is asked for at once."""
-    if peer == "Larder":
-        import larder
-
-        return lambda f: larder.memo(version="1")(f) if f is note else larder.memo(f)
-    if peer == "diskcache":
-        import diskcache
-
-        return diskcache.Cache(str(FOLDER / "peer"), size_limit=1 << 40).memoize()
-    if peer == "joblib":
-        import joblib
-
-        return joblib.Memory(str(FOLDER / "peer"), verbose=0).cache
+def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     import evalcache
 
-    lazy = evalcache.Lazy(cache=evalcache.DirCache_v2(str(FOLDER / "peer")))
-
-    def decorate(f: Any) -> Any:
-        made = lazy(f)
-        return lambda *args: made(*args).unlazy()
-
-    return decorate
+    lazy = evalcache.Lazy(cache=folder)(f)
+    return lambda *args: lazy(*args).unlazy()
 
 
-def least(f: Callable[[], Any], seconds: float = 0.3) -> float:
-    """Return how long a call takes: the median of rounds of it."""
-    began, n = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds / 3:
-        f()
-        n += 1
-    rounds = []
-    for _ in range(5):
-        began = time.perf_counter()
-        for _ in range(max(1, n // 3)):
-            f()
-        rounds.append((time.perf_counter() - began) / max(1, n // 3))
-    return sorted(rounds)[2]
+TOOLS = {"larder": use_larder, "joblib": use_joblib, "diskcache": use_diskcache, "evalcache": use_evalcache}
+
+
+def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cache: str) -> dict[str, Any]:
+    """Write a program, call its function, and tell what it returned and whether it ran."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "w") as file:
+            file.write(text)
+    import m
+
+    name, _, rest = call.partition("(")
+    function = eval(name, {"m": m})
+    args = eval("(" + rest[:-1] + ",)", {"m": m})
+    found: dict[str, Any] = {"ran": False}
+
+    def seen(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(folder):
+            found["ran"] = True
+
+    try:
+        if tool is not None:
+            os.makedirs(cache, exist_ok=True)
+            function = TOOLS[tool](cache, function)
+            sys.setprofile(seen)
+        found["value"] = repr(function(*args))
+    except Exception as err:
+        kind = type(err).__name__
+        found["refused" if kind in ("CodeError", "ArgumentError") else "failed"] = f"{kind}: {err}"
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def apart(*task: Any) -> dict[str, Any]:
+    """Attempt in a process of its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        out = os.dup(2)
+        os.dup2(out, 1)
+        try:
+            found = attempt(*task)
+        except BaseException as err:
+            found = {"failed": f"{type(err).__name__}: {err}"}
+        os.write(write, json.dumps(found).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as answered:
+        text = answered.read().decode()
+    os.waitpid(child, 0)
+    found = json.loads(text or '{"failed": "it died"}')
+    return found
+
+
+def verdict(case: Case, tool: str, place: str) -> str:
+    """Return what a tool makes of an edit."""
+    folder, cache = f"{place}/program", f"{place}/cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    before = apart(case.before, case.call, folder, tool, cache)
+    after = apart(case.after, case.call, folder, tool, cache)
+    truth = apart(case.after, case.call, folder, None, cache)
+    if "refused" in before or "refused" in after:
+        return "refused"
+    raised = "failed" in truth and truth.get("failed") == after.get("failed")
+    if "failed" in before or ("failed" in after and not raised):
+        return "failed"
+    if case.want == "differ":
+        return "stale" if not after["ran"] and after.get("value") != truth.get("value") else "right"
+    return "needless" if case.want == "same" and after["ran"] else "right"
 
 
 def main() -> None:
-    peer, what = sys.argv[1], sys.argv[2]
-    memo = memoizer(peer)
-    kept_add, kept_total, kept_ones = memo(add), memo(total), memo(ones)
-    x = np.random.default_rng(0).random(1 << 17)
-    rows = np.random.default_rng(1).random((256, 16)).astype("float32")
-    batch = None
-    if peer == "Larder":
-        import larder
-
-        batch = larder.memo_batch(double, items="x")
-    if what == "same":
-        kept = memo(note)
-        for n in range(200):
-            assert kept(n) == n * n
-        return
-    if what == "fill":
-        for n in range(2000):
-            kept_add(n, 1)
-        kept_total(x)
-        kept_ones(1 << 17)
-        if batch is not None:
-            batch(rows)
-        return
-    figures = {}
-    began = time.perf_counter()
-    kept_add(0, 1)
-    first = time.perf_counter() - began
-    began = time.perf_counter()
-    for n in range(1, 2000):
-        kept_add(n, 1)
-    figures["another process"] = (time.perf_counter() - began) / 1999
-    figures["first"] = first
-    figures["tiny"] = least(lambda: kept_add(5, 1))
-    if peer == "evalcache":  # hashes each number by itself
-        figures["argument"] = least(lambda: kept_total(x), 0.001)
-    else:
-        figures["argument"] = least(lambda: kept_total(x))
-    figures["result"] = least(lambda: kept_ones(1 << 17))
-    if batch is not None:
-        figures["batch"] = least(lambda: batch(rows)) / 256
-    print(json.dumps(figures))
+    tool = sys.argv[1]
+    with contextlib.suppress(ImportError):
+        import numpy  # noqa: F401  # once, and not in each child
+    if tool != "larder":
+        __import__(tool)
+    place = tempfile.mkdtemp()
+    for case in CASES:
+        if case.needs and importlib.util.find_spec(case.needs) is None:
+            continue
+        print(json.dumps({"name": case.name, "want": case.want, "verdict": verdict(case, tool, place)}), flush=True)
+    shutil.rmtree(place, ignore_errors=True)
 
 
 if __name__ == "__main__":

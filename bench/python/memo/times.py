@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 CLONE = HERE.parents[2]
 WORK = CLONE / "bench" / ".work" / "memo"
 PEERS = ["Larder", "diskcache", "joblib", "evalcache"]
-PACKAGES = ["numpy==2.1.3", "diskcache", "joblib", "evalcache"]
+PACKAGES = ["numpy==2.1.3", "diskcache==5.6.3", "joblib==1.5.3", "evalcache==1.15.0"]
 UNITS = {
     "tiny": ("a hit of a number", 1e6, "us"),
     "another process": ("the same, not seen by this process", 1e6, "us"),
@@ -56,7 +56,7 @@ class Place:
         }
 
     def start(self, python: Path, *arguments: str) -> subprocess.Popen[str]:
-        command = [str(python), str(HERE / "contest.py"), *arguments, self.folder]
+        command = [str(python), str(HERE / "hits.py"), *arguments, self.folder]
         return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True)
 
     def run(self, python: Path, *arguments: str) -> dict[str, float]:

@@ -140,20 +140,21 @@ class Use:
 class Names:
     """What a piece of code and those in it name."""
 
-    def __init__(self, code: CodeType, cells: dict[str, Imported | None] | None = None):
+    def __init__(self, code: CodeType, cells: dict[str, tuple[Imported, ...]] | None = None):
         self.code = code
         self.ops = _ops(code)
         self.cells = dict(cells or {})
-        self.locals: dict[str, Imported | None] = {}
+        self.locals: dict[str, tuple[Imported, ...]] = {}
         self.stored = {op.value for op in self.ops if op.name == "STORE_NAME"}
         self._find_imports()
+        self.texts = {text for text in code.co_consts if type(text) is str}
         self.attributes = {op.value for op in self.ops if op.name in (*_ATTRIBUTE, "STORE_ATTR", "LOAD_SUPER_ATTR")}
 
     def nested(self) -> Iterator[Names]:
         """Yield what the functions and classes in it name."""
         for op in self.ops:
             if isinstance(op.value, CodeType):
-                inner = {name: self.locals.get(name) for name in self.code.co_cellvars}
+                inner = {name: self.locals.get(name, ()) for name in self.code.co_cellvars}
                 yield Names(op.value, {**self.cells, **inner})
 
     def unknown(self) -> str | None:
@@ -173,23 +174,14 @@ class Names:
                 yield "variable of the function around", op.value, op.line
 
     def _find_imports(self) -> None:
-        ops = self.ops
-        others: set[str] = set(self.code.co_varnames[: self.code.co_argcount + self.code.co_kwonlyargcount])
-        found: dict[str, set[Imported]] = {}
-        at: dict[int, Imported] = {}
-        for i, op in enumerate(ops):
+        """Find what local variables are bound to by imports, of which there may be several for one."""
+        found: dict[str, list[Imported]] = {}
+        for i, op in enumerate(self.ops):
             if op.name == "IMPORT_NAME":
-                at.update(self._stores(i))
-        for i, op in enumerate(ops):
-            if op.name in _STORE:
-                if i in at:
-                    found.setdefault(op.value, set()).add(at[i])
-                else:
-                    others.add(op.value)
-        for name, imports in found.items():
-            # What is imported in two ways, or may be something else, is not followed by its name.
-            self.locals[name] = imports.pop() if len(imports) == 1 and name not in others else None
-        self.imports = list(dict.fromkeys(at.values()))
+                for at, imported in self._stores(i):
+                    found.setdefault(self.ops[at].value, []).append(imported)
+        self.locals = {name: tuple(dict.fromkeys(imports)) for name, imports in found.items()}
+        self.imports = list(dict.fromkeys(imported for imports in found.values() for imported in imports))
 
     def _stores(self, i: int) -> Iterator[tuple[int, Imported]]:
         """Yield the instructions that keep what is imported at instruction i, and what that is."""
@@ -212,43 +204,40 @@ class Names:
         ops, i = self.ops, 0
         while i < len(ops):
             op = ops[i]
-            start = self._start(op)
-            if start is None and op.name not in _ATTRIBUTE:
+            starts = self._starts(op)
+            if not starts and op.name not in _ATTRIBUTE:
                 i += 1
                 continue
-            first = i if start is None else i + 1
+            first = i + 1 if starts else i
             end = first
             while end < len(ops) and ops[end].name in _ATTRIBUTE and (end == i or not ops[end].target):
                 end += 1
-            root, kind = start or (None, "value")
-            last = ops[end - 1] if end > first else op
-            yield Use(
-                root,
-                kind,
-                tuple(o.value for o in ops[first:end]),
-                op.line,
-                last.calls,
-                end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
-                tuple(ops[end : end + 3]),
-                tuple(ops[max(i - 2, 0) : i]),
-            )
+            for root, kind in starts or [(None, "value")]:
+                yield Use(
+                    root,
+                    kind,
+                    tuple(o.value for o in ops[first:end]),
+                    op.line,
+                    (ops[end - 1] if end > first else op).calls,
+                    end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
+                    tuple(ops[end : end + 3]),
+                    tuple(ops[max(i - 2, 0) : i]),
+                )
             i = max(end, i + 1)
 
-    def _start(self, op: Op) -> tuple[str | Imported, str] | None:
+    def _starts(self, op: Op) -> list[tuple[str | Imported | None, str]]:
+        """Return what an instruction begins with, if it is something that has a name."""
         if op.name in _GLOBAL:
-            bound = self.locals.get(op.value) if op.name == "LOAD_NAME" else None
-            if bound is not None:
-                return bound, "import"
-            return op.value, "global"
+            bound = self.locals.get(op.value, ()) if op.name != "LOAD_GLOBAL" else ()
+            return [(imported, "import") for imported in bound] or [(op.value, "global")]
         if op.name == "LOAD_FAST":
             if op.value in self.code.co_cellvars or op.value in self.code.co_freevars:
-                return None  # the cell, for a function that is made
-            bound = self.locals.get(op.value)
-            return (bound, "import") if bound is not None else (op.value, "local")
+                return []  # the cell, for a function that is made
+            bound = self.locals.get(op.value, ())
+            return [(imported, "import") for imported in bound] or [(op.value, "local")]
         if op.name in _CELL:
-            bound = self.locals.get(op.value) if op.value in self.code.co_cellvars else self.cells.get(op.value)
-            if bound is not None:
-                return bound, "import"
-            inside = op.value in self.code.co_cellvars or op.value in self.cells
-            return op.value, "local" if inside else "cell"
-        return None
+            own = op.value in self.code.co_cellvars
+            bound = self.locals.get(op.value, ()) if own else self.cells.get(op.value, ())
+            kind = "local" if own or op.value in self.cells else "cell"
+            return [(imported, "import") for imported in bound] or [(op.value, kind)]
+        return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import get_cache_token
 from collections.abc import Callable, Mapping
 from operator import attrgetter, is_, itemgetter
 from types import CellType, FunctionType
@@ -28,6 +29,7 @@ class Guards:
         self._functions: list[FunctionType] = []
         self._cells: list[tuple[CellType, Any]] = []
         self._classes: list[type] = []
+        self._registers = False
 
     def name(self, space: Mapping[str, Any], name: str, value: Any) -> None:
         """Watch a name of a name space."""
@@ -53,13 +55,20 @@ class Guards:
         """Watch the bases of a class."""
         self._classes.append(cls)
 
+    def registers(self) -> None:
+        """Watch which classes are declared to be of abstract ones."""
+        self._registers = True
+
     def sealed(self) -> Callable[[], bool]:
         """Return what reports whether everything is as it was."""
         spaces = [(_getter(seen), space, tuple(seen.values())) for space, seen in self._names.values()]
         wholes = []
+        empty: list[Mapping[str, Any]] = []
         for space in self._whole.values():
             seen = dict(space)
-            if seen:
+            if not seen:
+                empty.append(space)
+            else:
                 wholes.append((_getter(seen), space, tuple(seen.values()), len(seen)))
         missing = [(space.keys(), frozenset(names)) for space, names in self._missing.values()]
         functions = tuple(self._functions)
@@ -70,8 +79,12 @@ class Guards:
         classes = tuple(self._classes)
         mros = tuple(map(_mro, classes))
 
+        token = get_cache_token() if self._registers else None
+
         def hold() -> bool:
             try:
+                if token is not None and get_cache_token() != token:
+                    return False
                 for names, space, values in spaces:
                     if not all(map(is_, names(space), values)):
                         return False
@@ -84,6 +97,8 @@ class Guards:
                 for names, space, values, size in wholes:
                     if len(space) != size or not all(map(is_, names(space), values)):
                         return False
+                if any(empty):
+                    return False
                 if cells and not all(map(is_, map(_contents, cells), held)):
                     return False
                 return not classes or all(map(is_, map(_mro, classes), mros))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 import types
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -89,24 +89,23 @@ def identify(function: Any, *, version: str | None = None) -> Identity:
 def identity_of(value: Any) -> Identity:
     """Return what a function or a class is known by, made anew only if it has changed."""
     known = _known.get(id(value))
-    if known is not None and known[0]() is value and known[1].check():
-        return known[1]
+    if known is not None and known.check():
+        return known
     made = _identified(value)
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
-        _remember(value, made)
+        with _lock:
+            _known.pop(id(value), None)
+            if len(_known) >= _MOST:
+                del _known[next(iter(_known))]
+            _known[id(value)] = made
     return made
 
 
-_known: dict[int, tuple[Callable[[], Any], Identity]] = {}
-
-
-def _remember(value: Any, identity: Identity) -> None:
-    number = id(value)
-
-    def forget(_: Any) -> None:
-        _known.pop(number, None)
-
-    _known[number] = (weakref.ref(value, forget), identity)
+# The newest identities, by the address of what they are of. Each one keeps what it is
+# of, so no other object can come to be there.
+_known: dict[int, Identity] = {}
+_MOST = 1024
+_lock = threading.Lock()
 
 
 def operation(function: Any) -> str:

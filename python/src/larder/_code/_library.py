@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from typing import Any
 
+from .._keys._encoder import fixed
 from .._keys._objects import COMPILED
 from . import _owner
 
 _HEAP = 1 << 9
+
+# What torch has its functions in, whose names are of its own.
+_TORCH = "_VariableFunctionsClass"
+
+# Modules that NumPy gives no names for others.
+_PRIVATE = re.compile(r"^numpy\.random\.(_\w+|mtrand|bit_generator)")
 
 
 def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
@@ -29,17 +37,16 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
     own = getattr(value, "__self__", None)
     if isinstance(value, types.BuiltinFunctionType) and isinstance(own, type):
         name, owner = _of_class(own)
-        name = "torch" if name == "torch._C._VariableFunctionsClass" else name
-        return f"{name}.{value.__name__}", owner
+        return f"{'torch' if name.endswith(_TORCH) else name}.{value.__name__}", owner
     if isinstance(value, types.BuiltinFunctionType):
         module = value.__module__ or (own.__name__ if isinstance(own, types.ModuleType) else "")
         if not module and own is not None:
             name, owner = _of_class(type(own))
             return f"{name}.{value.__name__}", owner
-        return f"{module}.{value.__qualname__}", _owner.of_module(module)
+        return f"{module}.{value.__qualname__.removeprefix(_TORCH + '.')}", _owner.of_module(module)
     if is_compiled(value):
         module = getattr(value, "__module__", None) or type(value).__module__
-        return f"{module}.{getattr(value, '__name__', '?')}", _owner.of_module(module)
+        return f"{_PRIVATE.sub('numpy.random', module)}.{getattr(value, '__name__', '?')}", _owner.of_module(module)
     return getattr(value, "__qualname__", type(value).__qualname__), None
 
 
@@ -78,7 +85,7 @@ def _is_patch(function: types.FunctionType, cls: type) -> bool:
 
 def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     module = cls.__module__ if isinstance(cls.__module__, str) else ""
-    name = f"{module}.{cls.__qualname__}"
+    name = f"{_PRIVATE.sub('numpy.random', module)}.{cls.__qualname__}"
     owner = _owner.of_module(module)
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
@@ -99,13 +106,16 @@ def _is_in(cls: type, module: str) -> bool:
     return found is cls
 
 
+_CHANGING = (list, dict, set, bytearray)
 _PLAIN = (str, bytes, int, float, complex, list, dict, set, tuple, frozenset, bytearray)
 
 
-def instance_of_library(value: Any) -> bool:
+def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
     """Report whether a value is an object that a library made for itself, by a class of its own."""
-    if isinstance(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType, types.MethodType)):
+    if owner is None or fixed(value) or is_bound(value):
         return False
-    if isinstance(value, _PLAIN) or type(value).__name__ == "ndarray":
+    if isinstance(value, (type, types.FunctionType, types.ModuleType, types.BuiltinFunctionType)):
         return False
-    return value is not None and _of_class(type(value))[1] is not None and type(value).__module__ != "builtins"
+    if isinstance(value, _CHANGING) or type(value) in _PLAIN or type(value).__name__ == "ndarray":
+        return False
+    return _of_class(type(value))[1] == owner and type(value).__module__ != "builtins"

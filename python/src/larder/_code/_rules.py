@@ -254,6 +254,7 @@ _DISTRIBUTION_MODULES = {
     "huggingface_hub": NETWORK,
     "psutil": MACHINE,
     "numpy.random": CHANCE,
+    "torch.nn.init": CHANCE,
     "dotenv": ENVIRONMENT,
     "larder.loader": FILES,
     "larder.dataset": FILES,
@@ -282,6 +283,17 @@ METHODS: dict[str, Refusal] = (
     | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
 )
 """What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
+
+INSIDES = frozenset(
+    words(
+        "__globals__ __subclasses__ __closure__ func_globals f_globals f_locals f_back f_builtins gi_frame cr_frame "
+        "ag_frame tb_frame __builtins__ cache_info cache_parameters __annotate__"
+    )
+)
+"""Attributes by which code gets at what it does not name."""
+
+ZONED = frozenset(["timestamp", "astimezone", "mktime", "ctime"])
+"""Methods that depend on the time zone of the machine where a time has none."""
 
 # Methods that libraries call on what they are given, whatever its class.
 CALLED = frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -74,6 +75,10 @@ def _printing() -> Any:
     return found
 
 
+def _zone() -> Any:
+    return (time.timezone, time.altzone, time.daylight, time.tzname)
+
+
 def _torch() -> Any:
     torch = sys.modules["torch"]
     device = torch.get_default_device() if hasattr(torch, "get_default_device") else None
@@ -82,4 +87,5 @@ def _torch() -> Any:
 
 DECIMALS = Setting("the context of decimal", _decimals)
 PRINTING = Setting("print options of NumPy", _printing)
+ZONE = Setting("the time zone of the machine", _zone)
 TORCH = Setting("modes of torch", _torch)

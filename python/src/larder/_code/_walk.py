@@ -11,12 +11,16 @@ the state, which is looked at in every call.
 
 from __future__ import annotations
 
+import _abc  # type: ignore[import-not-found]
+import abc
 import builtins
 import contextlib
 import enum
 import functools
 import importlib
+import operator
 import random
+import re
 import sys
 import types
 from collections import deque
@@ -31,7 +35,7 @@ from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._annotations import hints, names_file
 from ._guards import Guards
-from ._library import instance_of_library, is_bound, is_compiled, library_name, patches
+from ._library import is_bound, is_compiled, is_of_library, library_name, patches
 from ._rules import words
 
 _FUNCTIONS = (
@@ -95,6 +99,8 @@ class Walk:
         self.names: set[str] = set()
         self.any_name = False
         self.formats = False
+        self.zoned = False
+        self.texts: set[str] = set()
         self.dead: set[str] = set()
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
@@ -119,6 +125,8 @@ class Walk:
         self._check_doubts(path)
         if self.formats:
             self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
+        if self.zoned:
+            self._state(node, _settings.ZONE, _settings.ZONE.name, "")
         left, self._methods = self._methods, []
         for name, member, of in left:
             self._dead(name, member, of)
@@ -154,6 +162,9 @@ class Walk:
             self._queue.popleft()()
 
     def _check_doubts(self, path: str) -> None:
+        if self.any_name:
+            for text in sorted(self.texts & _rules.METHODS.keys()):
+                self._doubts.append((text, path, _rules.METHODS[text]))
         for name, where, why in self._doubts:
             if name not in self._members:
                 raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {_CURES}")
@@ -215,6 +226,8 @@ class Walk:
             ) from None
         except RecursionError:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {_CURES}") from None
+        if any(name in part for part in e.out for name in _BY_NAME):
+            self.any_name = True
         if fixed(value):
             node.out.append(b"".join(e.out))
 
@@ -246,6 +259,7 @@ class Walk:
             self._documented.add(number)
             node = self.nodes[number]
             # Whoever gets it as a value can look at these.
+            self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
             e = Encoder(_no_code)
             e.add((value.__name__, value.__doc__ if isinstance(value.__doc__, str) else None, hints(value)))
@@ -353,10 +367,9 @@ class Walk:
         if value.__kwdefaults__:
             self.guards.watch_mapping(value.__kwdefaults__)
         self._cells(node, value, path)
-        own = {name: held for name, held in vars(value).items() if name != "__wrapped__"}
         if vars(value):
             self.guards.watch_mapping(vars(value))
-        for name, held in own.items():
+        for name, held in vars(value).items():
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         files = names_file(value)
@@ -370,6 +383,8 @@ class Walk:
                 node.out.append(b"empty")
                 continue
             self.guards.cell(cell, held)
+            if isinstance(held, types.ModuleType):
+                continue  # what is used of it is followed
             self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
 
     # Classes
@@ -398,16 +413,25 @@ class Walk:
         node.out.extend(e.out)
         if issubclass(cls, enum.Enum):
             self._members_of_enum(node, cls)
+        if isinstance(cls, abc.ABCMeta):
+            self._registered(node, cls)
         self.guards.watch_mapping(vars(cls))
         loud = self._is_loud(cls)
         self._members.update(name for name in vars(cls))
         for name, member in sorted(vars(cls).items(), key=lambda item: item[0]):
-            if name in _OF_EVERY_CLASS or (isinstance(member, cls) and isinstance(member, enum.Enum)):
+            if name in _OF_EVERY_CLASS or (isinstance(member, enum.Enum) and type(member) is cls):
                 continue
             self._member(node, name, member, f"{path}.{name}", loud)
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
             self._dataclass_field(node, held, f"{path}.{name}")
+
+    def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
+        """Add the classes that were declared to be of an abstract one."""
+        registry = _abc._get_dump(cls)[0]
+        names = sorted(f"{c.__module__}.{c.__qualname__}" for ref in registry if (c := ref()) is not None)
+        node.out.append(f"registered {names}".encode())
+        self.guards.registers()
 
     def _member(self, node: Node, name: str, member: Any, path: str, loud: bool) -> None:
         node.out.append(f"member {name} ".encode())
@@ -421,6 +445,9 @@ class Walk:
         elif inner is not member:
             node.out.append(b"cached property")
             self._value(node, inner, path)
+        elif name == "__doc__" and isinstance(member, str):
+            # Some are made of what has an address: the defaults of a dataclass.
+            self._value(node, _ADDRESS.sub("", member), path)
         elif isinstance(member, functools.singledispatchmethod):
             self._value(node, member.dispatcher, path)
         else:
@@ -452,6 +479,8 @@ class Walk:
         if held.metadata:
             self._value(node, held.metadata, f"{path}.metadata")
 
+
+_BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")
 
 _BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
@@ -533,6 +562,12 @@ class Follow:
                 f"return the value, or keep it in an object that is passed, {_CURES}"
             )
         self.walk.names |= names.attributes
+        self.walk.texts |= names.texts
+        for name in sorted(names.attributes | names.texts):
+            if name in _rules.INSIDES:
+                self._refuse_insides(name)
+        if names.attributes & _rules.ZONED:
+            self.walk.zoned = True
         self.walk.formats = self.walk.formats or any(op.name in _settings.FORMATTING for op in names.ops)
         for imported in names.imports:
             self._import(imported, None)
@@ -541,6 +576,12 @@ class Follow:
             self._use(use, files)
         for inner in names.nested():
             self.all(inner)
+
+    def _refuse_insides(self, name: str) -> None:
+        raise CodeError(
+            f"{self._where(None)}: {name} leads to code and variables that nobody can follow; "
+            f"name what is used of them, {_CURES}"
+        )
 
     def _where(self, line: int | None) -> str:
         module = shown_module(self.space.get("__name__", "?"))
@@ -642,12 +683,18 @@ class Follow:
             except Exception as err:
                 raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be had: {err}") from err
         if name not in space:
-            try:
-                return getattr(module, name)  # made anew each time
-            except AttributeError:
-                self.node.out.append(f"missing {module.__name__}.{name}".encode())
-                self.walk.guards.missing(space, name)
-                return _MISSING
+            self.node.out.append(f"missing {module.__name__}.{name}".encode())
+            self.walk.guards.missing(space, name)
+            maker = space.get("__getattr__")
+            if maker is not None:  # it is made anew each time, by this
+                self.walk.guards.name(space, "__getattr__", maker)
+                self.walk._value(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
+            elif name in _OF_MODULES:
+                raise CodeError(
+                    f"{self.node.path}: {module.__name__}.{name} may be anything of the module; "
+                    f"name what is used of it, {_CURES}"
+                )
+            return _MISSING
         self.walk.guards.name(space, name, space[name])
         return space[name]
 
@@ -668,7 +715,7 @@ class Follow:
                 f"{self._where(use.line)}: an attribute of {path.rpartition(' ')[2]} is set, which outlives the call; "
                 f"return the value, {_CURES}"
             )
-        if last in ("methodcaller", "attrgetter") or value is sys.modules.get("operator"):
+        if value is operator.methodcaller or value is operator.attrgetter:
             self.walk.any_name = True
         name, owner = "", None
         if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
@@ -676,7 +723,7 @@ class Follow:
         if owner is not None:
             self._library(use, value, name, owner, attributes, path, files)
             return
-        self._refer(value, path, use.called, holder, last)
+        self._refer(value, path, use.called and not attributes, holder, last)
         if attributes:
             self._after(value, attributes, use)
 
@@ -741,9 +788,19 @@ class Follow:
         except CodeError as err:
             raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
 
+    def _has_key(self, value: Any, owner: _owner.Owner | None) -> bool:
+        """Report whether an object of the standard library is known by its content: somebody may have put it there."""
+        if owner is not _owner.PYTHON:
+            return False
+        try:
+            Encoder(lambda code: b"").add(value)
+        except Unkeyed:
+            return False
+        return True
+
     def _refer(self, value: Any, path: str, called: bool, holder: types.ModuleType | None, name: str) -> None:
-        if holder is not None and instance_of_library(value) and _owner.of_module(holder.__name__) is not None:
-            owner = _owner.of_module(holder.__name__)
+        owner = _owner.of_module(holder.__name__) if holder is not None else None
+        if holder is not None and is_of_library(value, owner) and not self._has_key(value, owner):
             self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
             self.walk._depend(self.node, holder.__name__)
             return
@@ -760,6 +817,10 @@ class Follow:
 
 
 _MISSING = object()
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+_OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
 
 
 def _is_users(value: Any) -> bool:

@@ -724,6 +724,383 @@ case(
 )
 case("module in a list", "import h\nL = [h]\ndef f(x): return L[0].K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 
+# Where it is hard to see
+
+case(
+    "import in two ways",
+    "def f(x):\n    try: import nothing as z\n    except ImportError: import h as z\n    return z.K\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "import or nothing",
+    "def f(x):\n    try: import h\n    except ImportError: h = None\n    return h and h.K\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
+case(
+    "import of a name in two ways",
+    "def f(x):\n    try: from nothing import g\n    except ImportError: from h import g\n    return g()\n#-- h.py\ndef g(): return 1",
+    "return 1",
+    "return 2",
+)
+case(
+    "module that a function captured",
+    "import h\ndef make(z):\n    def f(x): return z.K\n    return f\nf = make(h)\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "import in a class in a function",
+    "def f(x):\n    class C:\n        import h\n        k = h.K\n    return C.k\n#-- h.py\nK = 1",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "another variable by a function's globals",
+    "U = 1\ndef g(): return 0\ndef f(x): return g.__globals__['U']",
+    "U = 1",
+    "U = 2",
+    refused=True,
+)
+case(
+    "globals by getattr",
+    "U = 1\ndef g(): return 0\ndef f(x): return getattr(g, '__globals__')['U']",
+    "U = 1",
+    "U = 2",
+    refused=True,
+)
+case("dict of a module", "import h\ndef f(x): return h.__dict__['K']\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
+case("vars of a module", "import h\ndef f(x): return vars(h)['K']\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
+case(
+    "subclasses",
+    "class B: pass\nclass A(B): k = 1\ndef f(x): return B.__subclasses__()[0].k",
+    "k = 1",
+    "k = 2",
+    refused=True,
+)
+case(
+    "method caller by another name",
+    "from operator import methodcaller as c\nclass A:\n    def m(self): return 1\nk = c('m')\ndef f(x): return k(A())",
+    "return 1",
+    "return 2",
+)
+case(
+    "clock by a method caller",
+    "import operator, time\nclass A:\n    def m(self): return time.time()\nk = [operator.methodcaller('m')]\ndef f(x): return k[0](A())",
+    "return time",
+    "return 1, time",
+    refused=True,
+)
+case(
+    "clock by getattr",
+    "import datetime\ndef f(x): return getattr(datetime.datetime, 'now')()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case("clock as a default", "import time\ndef f(x, t=time.time): return t()", "return ", "return 1, ", refused=True)
+case(
+    "clock in a table",
+    "import time\nT = {'t': time.time}\ndef f(x): return T['t']()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "clock by map",
+    "import time\ndef f(x): return list(map(lambda _: time.time(), [1]))",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "clock in a class's body",
+    "import time\ndef f(x):\n    class C: t = time.time()\n    return C.t",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "clock by a class in a variable",
+    "import datetime\ndef f(x):\n    d = datetime.datetime\n    return d.now()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "clock by a partial",
+    "import time, functools\nk = functools.partial(time.time)\ndef f(x): return k()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "clock by an import in the body",
+    "def f(x):\n    from time import time as t\n    return t()",
+    "return ",
+    "return 1, ",
+    refused=True,
+)
+case(
+    "constant put into a library",
+    "import math, decimal\nmath.K = decimal.Decimal(1)\ndef f(x): return math.K",
+    "Decimal(1)",
+    "Decimal(2)",
+)
+case(
+    "object put into a library",
+    "import math, types\nmath.K = types.SimpleNamespace(a=1)\ndef f(x): return math.K.a",
+    "a=1",
+    "a=2",
+)
+case("list put into a library", "import math\nmath.K = [1]\ndef f(x): return math.K", "[1]", "[2]")
+case(
+    "built-in function replaced",
+    "import builtins\nbuiltins.hex = lambda x: 1\ndef f(x): return hex(2)",
+    ": 1\n",
+    ": 2\n",
+)
+case("built-in function made", "import builtins\nbuiltins.K = 1\ndef f(x): return K", "K = 1", "K = 2")
+case(
+    "class replaced by a function",
+    "class A:\n    k = 1\nA = type('A', (), {'k': 1})\ndef f(x): return A.k",
+    "{'k': 1}",
+    "{'k': 2}",
+)
+case(
+    "class made by a function",
+    "def make(k):\n    class A:\n        def m(self): return k\n    return A\nA = make(1)\ndef f(x): return A().m()",
+    "make(1)",
+    "make(2)",
+)
+case(
+    "class decorator",
+    "def deco(c):\n    c.k = 1\n    return c\n@deco\nclass A: pass\ndef f(x): return A.k",
+    "c.k = 1",
+    "c.k = 2",
+)
+case(
+    "class decorator that wraps",
+    "def deco(c):\n    def make(*a): return 1\n    return make\n@deco\nclass A: pass\ndef f(x): return A()",
+    "return 1",
+    "return 2",
+)
+case(
+    "registry by init subclass",
+    "R = []\nclass B:\n    def __init_subclass__(cls): R.append(cls)\nclass A(B): k = 1\ndef f(x): return R[0].k",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "set name",
+    "class D:\n    def __set_name__(self, o, n): self.n = n\n    def __get__(self, o, c): return self.n\nclass A:\n    a = D()\nA.b = A.__dict__['a']\ndef f(x): return A.b",
+    "    a = D()\nA.b = A.__dict__['a']",
+    "    c = D()\nA.b = A.__dict__['c']",
+)
+case(
+    "wrapped function",
+    "import functools\ndef g(x): return 1\n@functools.wraps(g)\ndef h(x): return 0\ndef f(x): return h.__wrapped__(x)",
+    "return 1",
+    "return 2",
+)
+case(
+    "single dispatch method",
+    "import functools\nclass A:\n    @functools.singledispatchmethod\n    def m(self, x): return 0\n    @m.register\n    def _(self, x: int): return 1\ndef f(x): return A().m(x)",
+    "return 1",
+    "return 2",
+)
+case(
+    "partial method",
+    "import functools\nclass A:\n    def m(self, k): return k\n    n = functools.partialmethod(m, 1)\ndef f(x): return A().n()",
+    "m, 1",
+    "m, 2",
+)
+case(
+    "lambda in a dataclass field",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    a: object = dataclasses.field(default=lambda: 1)\ndef f(x): return P().a()",
+    "lambda: 1",
+    "lambda: 2",
+)
+case(
+    "object in a tuple",
+    "class A:\n    def __init__(self, k): self.k = k\nT = (A(1), 'a')\ndef f(x): return T[0].k",
+    "A(1)",
+    "A(2)",
+)
+case(
+    "objects that refer to each other",
+    "class A: pass\na, b = A(), A()\na.o, b.o = b, a\na.k, b.k = 1, 2\ndef f(x): return a.o.k",
+    "1, 2",
+    "1, 3",
+)
+case(
+    "function in an object's attribute",
+    "class A: pass\na = A()\na.m = lambda: 1\ndef f(x): return a.m()",
+    "lambda: 1",
+    "lambda: 2",
+)
+case(
+    "generic class",
+    "import typing\nT = typing.TypeVar('T')\nclass A(typing.Generic[T]):\n    def m(self): return 1\ndef f(x): return A[int]().m()",
+    "return 1",
+    "return 2",
+)
+case(
+    "base with a parameter",
+    "import typing\nT = typing.TypeVar('T')\nclass B(typing.Generic[T]):\n    k = 1\nclass A(B[int]): pass\ndef f(x): return A.k",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "protocol at run time",
+    "import typing\n@typing.runtime_checkable\nclass P(typing.Protocol):\n    def m(self): ...\nclass A:\n    def m(self): ...\ndef f(x): return isinstance(A(), P)",
+    "class A:\n    def m",
+    "class A:\n    def n",
+)
+case(
+    "abc register",
+    "import abc\nclass B(abc.ABC): pass\nclass A: pass\n#\ndef f(x): return isinstance(A(), B)",
+    "#",
+    "B.register(A)",
+    refused=True,
+)
+case(
+    "instance check",
+    "class M(type):\n    def __instancecheck__(cls, o): return True\nclass A(metaclass=M): pass\ndef f(x): return isinstance(1, A)",
+    "return True",
+    "return False",
+)
+case(
+    "chained exceptions",
+    "class E(Exception): k = 1\ndef g(): raise E\ndef f(x):\n    try: g()\n    except E as e: return e.k",
+    "k = 1",
+    "k = 2",
+)
+case("exception as a global", "E = ValueError('a')\ndef f(x): return str(E)", "'a'", "'b'")
+case("star arguments", "def g(*a, **k): return a, k\ndef f(x): return g(1, k=1)", "return a, k", "return k, a")
+case(
+    "format method", "class A:\n    def __format__(self, s): return s + '1'\ndef f(x): return f'{A():z}'", "'1'", "'2'"
+)
+case(
+    "index method",
+    "class A:\n    def __index__(self): return 1\ndef f(x): return [1, 2, 3][A()]",
+    "return 1",
+    "return 2",
+)
+case(
+    "await",
+    "import asyncio\nclass A:\n    def __await__(self):\n        yield from ()\n        return 1\nasync def g(): return await A()\ndef f(x): return asyncio.run(g())",
+    "return 1",
+    "return 2",
+)
+case(
+    "async generator",
+    "import asyncio\nasync def g():\n    yield 1\nasync def h(): return [i async for i in g()]\ndef f(x): return asyncio.run(h())",
+    "yield 1",
+    "yield 2",
+)
+case(
+    "time zone",
+    "import os, time, datetime\nos.environ['TZ'] = 'UTC'\ntime.tzset()\ndef f(x): return datetime.datetime(2020, 1, 1).timestamp()",
+    "'UTC'",
+    "'Asia/Tokyo'",
+)
+case(
+    "table of a class's functions",
+    "class A:\n    def a(self): return 1\n    T = {'a': a}\ndef f(x): return A.T['a'](0)",
+    "return 1",
+    "return 2",
+)
+case("type of a global", "class A: k = 1\nclass B: k = 2\nO = A()\ndef f(x): return type(O).k", "O = A()", "O = B()")
+case(
+    "function that was copied",
+    "import types\ndef g(): return K\nK = 1\nh = types.FunctionType(g.__code__, {'K': 1})\ndef f(x): return h()",
+    "{'K': 1}",
+    "{'K': 2}",
+)
+case(
+    "code object as a global",
+    "c = (lambda: 1).__code__\ndef f(x): return c.co_consts",
+    "lambda: 1",
+    "lambda: 2",
+    refused=True,
+)
+case("bytes that are shared", "B = bytearray(b'a')\nV = memoryview(B)\ndef f(x): return bytes(V)", "b'a'", "b'b'")
+case(
+    "ordered dict",
+    "import collections\nD = collections.OrderedDict(a=1, b=2)\ndef f(x): return list(D)",
+    "a=1, b=2",
+    "b=2, a=1",
+)
+case("counter", "import collections\nD = collections.Counter('aab')\ndef f(x): return D['a']", "aab", "abb")
+case(
+    "default dict",
+    "import collections\nD = collections.defaultdict(lambda: 1)\ndef f(x): return D.default_factory()",
+    ": 1",
+    ": 2",
+)
+case(
+    "chain map",
+    "import collections\nD = collections.ChainMap({'a': 1}, {'a': 2})\ndef f(x): return D['a']",
+    "{'a': 1}",
+    "{'a': 3}",
+)
+case("template", "import string\nT = string.Template('$a')\ndef f(x): return T.substitute(a=x)", "'$a'", "'$a!'")
+case(
+    "path as a global", "import pathlib\nP = pathlib.Path('a')\ndef f(x): return str(P / 'b')", "Path('a')", "Path('c')"
+)
+case(
+    "time zone as a global",
+    "import datetime\nZ = datetime.timezone(datetime.timedelta(hours=1))\ndef f(x): return str(datetime.datetime(2020, 1, 1, tzinfo=Z))",
+    "hours=1",
+    "hours=2",
+)
+case("range as a global", "R = range(3)\ndef f(x): return list(R)", "range(3)", "range(4)")
+case(
+    "json of an encoder",
+    "import json\nclass E(json.JSONEncoder):\n    def default(self, o): return 1\ndef f(x): return json.dumps(object(), cls=E)",
+    "return 1",
+    "return 2",
+)
+case(
+    "visitor of a library",
+    "import ast\nclass V(ast.NodeVisitor):\n    def visit_Name(self, n): self.k = 1\ndef f(x):\n    v = V()\n    v.visit(ast.parse('a'))\n    return v.k",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "parser of a library",
+    "import html.parser\nclass P(html.parser.HTMLParser):\n    def handle_starttag(self, t, a): self.k = 1\ndef f(x):\n    p = P()\n    p.feed('<a>')\n    return p.k",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "sort key that is a method",
+    "class A:\n    def key(self, x): return x\ndef f(x): return sorted([1, 2], key=A().key)",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "thread pool",
+    "import concurrent.futures\ndef g(x): return x\ndef f(x):\n    with concurrent.futures.ThreadPoolExecutor() as p: return list(p.map(g, [x]))",
+    "return x\n",
+    "return -x\n",
+)
+case(
+    "reduce of a library",
+    "import functools\ndef g(a, b): return a + b\ndef f(x): return functools.reduce(g, [1, 2, 3])",
+    "a + b",
+    "a * b + 1",
+)
+case(
+    "regular expression with a function",
+    "import re\ndef g(m): return '1'\ndef f(x): return re.sub('a', g, 'a')",
+    "'1'",
+    "'2'",
+)
+
 # NumPy
 
 N = "import numpy as np\n"
@@ -843,6 +1220,37 @@ case(
     needs="numpy",
 )
 case(
+    "chance of torch by its name",
+    "from torch import manual_seed, rand\nmanual_seed(1)\ndef f(x): return float(rand(1))",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+    needs="torch",
+)
+case(
+    "weights of a model",
+    "import torch\nnet = torch.nn.Linear(1, 1)\ntorch.nn.init.constant_(net.weight, 1)\n"
+    "torch.nn.init.constant_(net.bias, 0)\ndef f(x): return float(net(torch.tensor([1.0])))",
+    "weight, 1",
+    "weight, 2",
+    needs="torch",
+)
+case(
+    "forward of a model",
+    "import torch\nclass N(torch.nn.Module):\n    def forward(self, x): return x + 1\nnet = N()\n"
+    "def f(x): return float(net(torch.tensor(1.0)))",
+    "x + 1",
+    "x + 2",
+    needs="torch",
+)
+case(
+    "dtype of torch by default",
+    "import torch\ntorch.set_default_dtype(torch.float32)\ndef f(x): return str(torch.zeros(1).dtype)",
+    "dtype(torch.float32)",
+    "dtype(torch.float64)",
+    needs="torch",
+)
+case(
     "generator as a global",
     N + "K = np.random.default_rng(1)\ndef f(x): return int(K.integers(1000))",
     "rng(1)",
@@ -937,7 +1345,13 @@ case(
 )
 case("dunder import", "def f(x): return __import__('h').K\n#-- h.py\nK = 1", "K = 1", "K = 2", refused=True)
 case("frames", "import sys\nK = 1\ndef f(x): return sys._getframe().f_globals['K']", "K = 1", "K = 2", refused=True)
-case("function's globals", "K = 1\ndef g(): return K\ndef f(x): return g.__globals__['K']", "K = 1", "K = 2")
+case(
+    "function's globals",
+    "K = 1\ndef g(): return K\ndef f(x): return g.__globals__['K']",
+    "K = 1",
+    "K = 2",
+    refused=True,
+)
 case(
     "inspect",
     "import inspect\nK = 1\ndef f(x): return inspect.currentframe().f_globals['K']",
