@@ -167,7 +167,7 @@ def test_a_failure_is_raised_and_what_came_before_it_is_kept(real: Path) -> None
 
 
 def test_what_has_no_rows_is_refused(real: Path) -> None:
-    x = np.ones((3, 2))
+    x = np.arange(6.0).reshape(3, 2)
     for wrong, message in [
         (lambda x: x.sum(), "has no rows"),
         (lambda x: x[:2], "of the shape"),

@@ -16,11 +16,14 @@ from ._calls import Function, Made, Outcome
 from ._code import identify
 from ._keys import describe, digest, digest_rows
 from ._memo import _SMALL, _code, _warn
-from ._results import decode, encode
+from ._results import decode, decode_rows, encode, encode_rows
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
 """Items of one call to the server."""
+_NEAR_CALLS, _NEAR_ITEMS = 64, 65536
+_NOTHING = bytes(32)
+"""In place of the digest of a row, where there are none."""
 
 
 class MemoBatch:
@@ -50,7 +53,7 @@ class MemoBatch:
         self._model = _is_module(function)
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
-        self._near: dict[bytes, Any] = {}
+        self._near: dict[bytes, dict[bytes, Any]] = {}
         self.checked = 0
         """How many kept results were computed again, by `check`."""
         self.largest = 0.0
@@ -85,8 +88,7 @@ class MemoBatch:
                     "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
                 )
         known = self._function_now()
-        keys = self._keys(values, rows, count)
-        batch = _Batch(self, known, bound, keys)
+        batch = _Batch(self, known, bound, self._shared(values), self._own(rows, count))
         return batch.result()
 
     def _count(self, rows: list[Any]) -> int:
@@ -114,61 +116,75 @@ class MemoBatch:
         assert self._known is not None
         return self._known
 
-    def _keys(self, values: Mapping[str, Any], rows: list[Any], count: int) -> list[bytes]:
-        """Return the key of each item: of its rows, and of what all items share."""
-        used = getattr(self._identity, "names", None)
+    def _shared(self, values: Mapping[str, Any]) -> bytes:
+        """Return the digest of what all items of a batch have in common."""
         left_out = {*self._items, *self._ignore}
         shared = {name: value for name, value in values.items() if name not in left_out}
-        start = sha256(digest(("batch", self._items, shared), name="arguments", used=used))
+        return digest(("batch", self._items, shared), name="arguments", used=getattr(self._identity, "names", None))
+
+    def _own(self, rows: list[Any], count: int) -> list[bytes]:
+        """Return what tells each item apart from others: digests of its rows, one after another."""
         if self._keyed is not None:
             own = list(self._keyed(*rows))
             if len(own) != count:
                 raise ValueError(f"key returned {len(own)} keys for {count} items")
-            columns = [[digest(k, name="key") for k in own]]
-        else:
-            columns = [
-                [b""] * count if value is None else _digests(value, name)
-                for name, value in zip(self._items, rows, strict=True)
-            ]
-        found = []
-        for parts in zip(*columns, strict=True):
-            h = start.copy()
-            for part in parts:
-                h.update(part)
-            found.append(h.digest())
-        return found
+            return [digest(k, name="key") for k in own]
+        columns = [
+            [_NOTHING] * count if value is None else _digests(value, name)
+            for name, value in zip(self._items, rows, strict=True)
+        ]
+        return columns[0] if len(columns) == 1 else [b"".join(parts) for parts in zip(*columns, strict=True)]
 
-    def _hold(self, key: bytes, encoded: Any) -> None:
-        if len(encoded) <= _SMALL and type(encoded) is bytes:
-            if len(self._near) >= 65536:
+    def _near_of(self, shared: bytes) -> dict[bytes, Any]:
+        """Return the small results that this process has seen."""
+        near = self._near.get(shared)
+        if near is None:
+            if len(self._near) >= _NEAR_CALLS:
                 self._near.clear()
-            self._near[key] = encoded
+            near = self._near[shared] = {}
+        elif len(near) >= _NEAR_ITEMS:
+            near.clear()
+        return near
 
 
 class _Batch:
     """One call of a function of batches."""
 
-    def __init__(self, memo: MemoBatch, known: Function, bound: inspect.BoundArguments, keys: list[bytes]) -> None:
-        self.memo, self.known, self.bound, self.keys = memo, known, bound, keys
-        self.encoded: list[Any] = [None] * len(keys)
+    def __init__(
+        self, memo: MemoBatch, known: Function, bound: inspect.BoundArguments, shared: bytes, own: list[bytes]
+    ) -> None:
+        self.memo, self.known, self.bound, self.own = memo, known, bound, own
+        self.start = sha256(shared)
+        self.near = memo._near_of(shared)
+        self.encoded: list[Any] = [self.near.get(one) for one in own]
         self.raised: BaseException | None = None
 
+    def key(self, i: int) -> bytes:
+        h = self.start.copy()
+        h.update(self.own[i])
+        return h.digest()
+
     def result(self) -> Any:
-        if not self.keys:
+        if not self.own:
             return self.call(slice(0, 0))
-        near = self.memo._near
-        self.encoded = [near.get(key) for key in self.keys]
         todo = [i for i, found in enumerate(self.encoded) if found is None]
-        hits = [i for i, found in enumerate(self.encoded) if found is not None]
+        hits = [i for i, found in enumerate(self.encoded) if found is not None] if self.memo._check else []
         for at in range(0, len(todo), _MOST):
             hits += self.fetch(todo[at : at + _MOST])
         try:
-            made = joined([decode(e) for e in self.encoded])
+            made = self.joined()
         except ResultError:  # kept in another form
-            return self.call(list(range(len(self.keys))))
+            return self.call(list(range(len(self.own))))
         if self.memo._check and hits:
             self.compare(hits)
         return _placed(made, self.memo._function, [self.bound.arguments[name] for name in self.memo._items])
+
+    def joined(self) -> Any:
+        """Return what the function would have made of the whole batch."""
+        first = decode(self.encoded[0])
+        if _is_array(first) or _is_tensor(first):
+            return decode_rows(self.encoded)
+        return joined([decode(encoded) for encoded in self.encoded])
 
     def fetch(self, todo: list[int]) -> list[int]:
         """Get items from the server, and return those that were kept."""
@@ -176,7 +192,7 @@ class _Batch:
         def compute(which: list[int]) -> list[Made]:
             return self.compute([todo[i] for i in which])
 
-        keys = [self.keys[i] for i in todo]
+        keys = [self.key(i) for i in todo]
         try:
             outcomes = self.memo._client.get(self.known, keys, compute)
             if any(o.kind == _calls.FILE and o.encoded is None for o in outcomes):
@@ -194,7 +210,9 @@ class _Batch:
             if outcome.encoded is not None:
                 self.encoded[i] = outcome.encoded
                 hits.append(i)
-            self.memo._hold(self.keys[i], self.encoded[i])
+            found = self.encoded[i]
+            if type(found) is bytes and len(found) <= _SMALL:
+                self.near[self.own[i]] = found
         return hits
 
     def compute(self, which: list[int]) -> list[Made]:
@@ -204,20 +222,20 @@ class _Batch:
         for at in range(0, len(which), most):
             part = which[at : at + most]
             try:
-                rows = split(self.call(part), len(part))
+                rows = encoded_rows(self.call(part), len(part))
             except Exception as error:
                 self.raised = error
                 left = len(which) - len(made)
                 return made + [Made(None, f"{type(error).__name__}: {error}")] * left
-            for i, row in zip(part, rows, strict=True):
-                self.encoded[i] = encoded = encode(row)
+            for i, encoded in zip(part, rows, strict=True):
+                self.encoded[i] = encoded
                 made.append(Made(encoded, about=functools.partial(self.about, i)))
         return made
 
     def call(self, which: Any) -> Any:
         """Call the function with some of the items."""
         arguments = dict(self.bound.arguments)
-        whole = isinstance(which, list) and len(which) == len(self.keys)
+        whole = isinstance(which, list) and len(which) == len(self.own)
         for name in self.memo._items:
             if arguments[name] is not None and not whole:
                 arguments[name] = chosen(arguments[name], which)
@@ -284,6 +302,12 @@ def chosen(value: Any, which: Any) -> Any:
     if _is_tensor(value) or _is_array(value) or isinstance(which, slice):
         return value[which]
     return type(value)(value[i] for i in which) if isinstance(value, tuple) else [value[i] for i in which]
+
+
+def encoded_rows(value: Any, count: int) -> Sequence[Any]:
+    """Return the encoding of each row of what was made of a batch."""
+    rows = split(value, count)
+    return encode_rows(value) if _is_tensor(value) or _is_array(value) else [encode(row) for row in rows]
 
 
 def split(value: Any, count: int) -> list[Any]:
