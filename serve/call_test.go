@@ -284,7 +284,7 @@ func TestCallsWithinCalls(t *testing.T) {
 			if err == nil && all[0].as == resultError && all[0].from == 1 {
 				return "", fmt.Errorf("cycle")
 			}
-			return "", fmt.Errorf("%v %v", all, err)
+			return "", fmt.Errorf("%v %s", all, fmt.Sprint(err))
 		}
 		return argument, nil
 	}

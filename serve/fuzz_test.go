@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/larder-data/larder/key"
 )
 
 // Whatever a client sends, the server answers or ends the connection, and goes on with
@@ -25,6 +28,14 @@ func FuzzProtocol(f *testing.F) {
 	f.Add(json(kindRelease, "\x00\x00\x00\x00"))
 	f.Add(json(kindKeep, "\x00\x00\x00\x00"))
 	f.Add(json(kindStop, ""))
+	function := json(kindFunction, `{"name":"f","code":{"version":"1"}}`)
+	call := json(kindCall, string(make([]byte, callHead+64)))
+	made := appendMade(nil, 1, 0, madeLast, "x")
+	f.Add(slices.Concat(function, call, appendMade(nil, 1, 1, 0, "y"), made))
+	f.Add(slices.Concat(function, call, call, made, made))
+	f.Add(slices.Concat(function, call, json(kindAbout, `{"token":1,"items":[{"index":0,"arguments":[]}]}`), appendMade(nil, 1, 0, madeFailed|madeLast, "")))
+	f.Add(slices.Concat(function, json(kindForget, string(make([]byte, callHead+32))), json(kindWhy, `{"function":0,"digest":"`+key.DigestOf(nil).String()+`"}`)))
+	f.Add(json(kindFunction, `{"name":"f","code":{"digest":"d1-"}}`))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if bytes.Contains(sent, []byte{byte(kindEnd), 0, 0, 0}) {
 			return // has the server end, as it is to
