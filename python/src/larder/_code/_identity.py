@@ -144,7 +144,7 @@ def _identified(value: Any) -> Identity:
     made = Identity()
     made.name = operation(value)
     try:
-        walk.run(value, made.name, isinstance(value, type))
+        walk.run(value, made.name)
     except RecursionError:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)

@@ -90,12 +90,7 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
     if owner is not None and cls.__flags__ & _HEAP and not _is_in(cls, module):
-        # Anybody can say of a class that it is of a library: of one that it is not in, see its methods.
-        codes = [m.__code__ for m in vars(cls).values() if isinstance(m, types.FunctionType)]
-        if any(not c.co_filename.startswith("<") and _owner.of_file(c.co_filename) is None for c in codes):
-            return name, None
-        if "<locals>" not in cls.__qualname__ and not codes:
-            return name, None
+        return name, None  # anybody can say of a class that it is of a library
     return name, owner
 
 

@@ -38,19 +38,21 @@ from ._guards import Guards
 from ._library import is_bound, is_compiled, is_of_library, library_name, patches
 from ._rules import words
 
-_FUNCTIONS = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.MethodWrapperType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    functools._lru_cache_wrapper,
-    staticmethod,
-    classmethod,
-    property,
+_FUNCTIONS = frozenset(
+    (
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.MethodWrapperType,
+        types.ClassMethodDescriptorType,
+        types.GetSetDescriptorType,
+        types.MemberDescriptorType,
+        functools._lru_cache_wrapper,
+        staticmethod,
+        classmethod,
+        property,
+    )
 )
 
 # What a class has by itself, and not by what was written.
@@ -105,16 +107,18 @@ class Walk:
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
-        self._constants: dict[tuple[int, str], int] = {}
         self._queue: deque[Callable[[], None]] = deque()
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
-        self._members: set[str] = set()
+        self._of_classes: dict[int, frozenset[str]] = {}
 
-    def run(self, root: Any, path: str, by_itself: bool) -> None:
-        """Follow all that a value reaches; by_itself, all methods of a class may be called."""
+    def run(self, root: Any, path: str) -> None:
+        """Follow all that a value reaches."""
         node = self._node(path, "root", path)
+        # What operators do is Python's, too.
+        self._edge(node, len(self.nodes))
+        self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
         while live := [m for m in self._methods if self._is_called(m[0])]:
@@ -166,8 +170,7 @@ class Walk:
             for text in sorted(self.texts & _rules.METHODS.keys()):
                 self._doubts.append((text, path, _rules.METHODS[text]))
         for name, where, why in self._doubts:
-            if name not in self._members:
-                raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {_CURES}")
+            raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {_CURES}")
 
     # Nodes
 
@@ -184,7 +187,7 @@ class Walk:
         """Let a node refer to a value, whatever it is."""
         if is_bound(value):
             self._state(node, value, path, text)
-        elif isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
+        elif is_code(value):
             self._edge(node, self.code(value, path, documented))
         elif isinstance(wrapped := _memoized(value), types.FunctionType):
             self._edge(node, self.code(wrapped, path, documented))
@@ -271,7 +274,7 @@ class Walk:
             self._begin_class(value, path)
         elif isinstance(value, types.FunctionType):
             self._begin_function(value, path)
-        elif isinstance(value, (staticmethod, classmethod)):
+        elif type(value) in (staticmethod, classmethod):
             node = self._node(path, "method", path)
             node.out.append(type(value).__name__.encode())
             self._queue.append(lambda: self._value(node, value.__func__, path))
@@ -373,7 +376,11 @@ class Walk:
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         files = names_file(value)
-        Follow(self, node, value.__globals__, _cells_of(value), files).all(_bytecode.Names(code))
+        own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
+        Follow(self, node, value.__globals__, _cells_of(value), files, own).all(_bytecode.Names(code))
+
+    def _is_method(self, value: types.FunctionType) -> bool:
+        return id(value) in self._of_classes and value.__code__.co_argcount > 0
 
     def _cells(self, node: Node, value: types.FunctionType, path: str) -> None:
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
@@ -385,7 +392,8 @@ class Walk:
             self.guards.cell(cell, held)
             if isinstance(held, types.ModuleType):
                 continue  # what is used of it is followed
-            self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
+            if name != "repr_running" or _owner.of_module(value.__globals__.get("__name__", "")) is not _owner.PYTHON:
+                self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
 
     # Classes
 
@@ -417,10 +425,13 @@ class Walk:
             self._registered(node, cls)
         self.guards.watch_mapping(vars(cls))
         loud = self._is_loud(cls)
-        self._members.update(name for name in vars(cls))
+        own = frozenset(name for base in cls.__mro__ if library_name(base)[1] is None for name in vars(base))
+        self.names.update(name for name in vars(cls).get("__match_args__", ()) if isinstance(name, str))
         for name, member in sorted(vars(cls).items(), key=lambda item: item[0]):
             if name in _OF_EVERY_CLASS or (isinstance(member, enum.Enum) and type(member) is cls):
                 continue
+            for function in _functions_of(member):
+                self._of_classes[id(function)] = own
             self._member(node, name, member, f"{path}.{name}", loud)
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
@@ -437,8 +448,8 @@ class Walk:
         node.out.append(f"member {name} ".encode())
         if isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             return  # a slot
-        inner = member.func if isinstance(member, functools.cached_property) else member
-        method = isinstance(inner, (types.FunctionType, staticmethod, classmethod, property))
+        inner = member.func if type(member) is functools.cached_property else member
+        method = type(inner) in (types.FunctionType, staticmethod, classmethod, property)
         dunder = name.startswith("__") and name.endswith("__")
         if method and not dunder and not loud and not self._is_called(name):
             self._methods.append((name, inner, node))
@@ -448,7 +459,7 @@ class Walk:
         elif name == "__doc__" and isinstance(member, str):
             # Some are made of what has an address: the defaults of a dataclass.
             self._value(node, _ADDRESS.sub("", member), path)
-        elif isinstance(member, functools.singledispatchmethod):
+        elif type(member) is functools.singledispatchmethod:
             self._value(node, member.dispatcher, path)
         else:
             self._value(node, member, path)
@@ -485,6 +496,11 @@ _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")
 _BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
 _OF_MEMBERS = frozenset(["_name_", "_value_", "_sort_order_", "__objclass__", "_inverted_"])
+
+
+def is_code(value: Any) -> bool:
+    """Report whether a value is a function or a class, of exactly a type that is known here."""
+    return type(value) in _FUNCTIONS or isinstance(value, type) or is_compiled(value)
 
 
 def _no_code(value: Any) -> bytes:
@@ -544,12 +560,14 @@ class Follow:
         space: dict[str, Any],
         cells: dict[str, Any],
         files: frozenset[str],
+        own: tuple[str, frozenset[str]] | None,
     ):
         self.walk = walk
         self.node = node
         self.space = space
         self.cells = cells
         self.files = files
+        self.own = own
 
     def all(self, names: _bytecode.Names) -> None:
         """Follow what a piece of code names, and what the pieces in it name."""
@@ -562,6 +580,8 @@ class Follow:
                 f"return the value, or keep it in an object that is passed, {_CURES}"
             )
         self.walk.names |= names.attributes
+        if any(op.name == "MATCH_CLASS" for op in names.ops):
+            self.walk.names |= names.texts
         self.walk.texts |= names.texts
         for name in sorted(names.attributes | names.texts):
             if name in _rules.INSIDES:
@@ -610,6 +630,13 @@ class Follow:
     def _attributes(self, use: _bytecode.Use, files: frozenset[str]) -> None:
         """Doubt methods that are called on what nobody knows the type of."""
         if use.kind == "local" and use.root in files and len(use.attributes) == 1:
+            return
+        if use.kind == "local" and self.own is not None and use.root == self.own[0]:
+            # What its own class has is followed there.
+            if use.attributes and use.attributes[0] not in self.own[1]:
+                self._doubt(use.attributes[0], use)
+            for name in use.attributes[1:]:
+                self._doubt(name, use)
             return
         if use.kind == "value" and _is_made_of_file(use.before, files):
             return
@@ -718,7 +745,7 @@ class Follow:
         if value is operator.methodcaller or value is operator.attrgetter:
             self.walk.any_name = True
         name, owner = "", None
-        if isinstance(value, (*_FUNCTIONS, type)) or is_compiled(value):
+        if is_code(value):
             name, owner = library_name(value)
         if owner is not None:
             self._library(use, value, name, owner, attributes, path, files)
