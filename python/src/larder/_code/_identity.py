@@ -12,7 +12,8 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
-from ._walk import Walk, shown_module
+from ._library import shown_module
+from ._walk import Walk
 
 # In front of what identities are made from; another number is another rule.
 FORMAT = b"larder python code 1\n"
