@@ -1547,3 +1547,248 @@ case(
     want="may",
 )
 case("message of an error", "def f(x):\n    if x < 0: raise ValueError('a')\n    return x", "'a'", "'b'", want="may")
+
+case(
+    "set of classes",
+    "class A: k = 1\nclass B: k = 2\nclass C: k = 3\nS = {A, B, C}\ndef f(x): return sorted(c.k for c in S)",
+    "k = 3",
+    "k = 4",
+)
+case(
+    "set of functions",
+    "def a(): return 1\ndef b(): return 2\nS = {a, b, len, max}\ndef f(x): return sorted(g() for g in S if g in (a, b))",
+    "return 2",
+    "return 3",
+)
+case(
+    "made dataclass",
+    "import dataclasses\nC = dataclasses.make_dataclass('C', [('a', int, 1)])\ndef f(x): return C().a",
+    "int, 1",
+    "int, 2",
+)
+case(
+    "subclass of property",
+    "class P(property):\n    def __get__(self, o, c): return 1\nclass A:\n    @P\n    def p(self): return 0\ndef f(x): return A().p",
+    "return 1",
+    "return 2",
+)
+case(
+    "subclass of static method",
+    "class S(staticmethod):\n    k = 1\n    def __get__(self, o, c): return lambda: self.k\nclass A:\n    m = S(len)\ndef f(x): return A().m()",
+    "k = 1",
+    "k = 2",
+)
+case(
+    "partial as the function",
+    "import functools\ndef g(a, b): return a - b\nf = functools.partial(g, 1)",
+    "g, 1",
+    "g, 2",
+)
+case(
+    "cached function as the function", "import functools\n@functools.cache\ndef f(x): return x", "return x", "return -x"
+)
+case(
+    "property in a pattern",
+    "class A:\n    @property\n    def p(self): return 1\ndef f(x):\n    match A():\n        case A(p=1): return 1\n        case _: return 2",
+    "return 1\ndef",
+    "return 3\ndef",
+)
+case(
+    "clock in a pattern",
+    "import time\nclass A:\n    @property\n    def p(self): return time.time()\ndef f(x):\n    match A():\n        case A(p=k): return k",
+    "return time",
+    "return 1 + time",
+    refused=True,
+)
+case(
+    "file beside a class that opens",
+    "import pathlib\npathlib.Path('data').write_text('1')\nclass A:\n    def open(self): return 1\ndef f(p):\n    A().open()\n    return p.open().read()",
+    "text('1')",
+    "text('2')",
+    refused=True,
+    call="m.f(m.pathlib.Path('data'))",
+)
+case(
+    "file of another library",
+    "import pathlib\npathlib.Path('data').write_text('1')\nclass File(type(pathlib.Path())): pass\ndef f(p: File):\n    return open(p).read()",
+    "text('1')",
+    "text('2')",
+    refused=True,
+    call="m.f(m.pathlib.Path('data'))",
+)
+case(
+    "own method that is called open",
+    "class A:\n    def open(self): return 1\n    def m(self): return self.open()\ndef f(x): return A().m()",
+    "return 1",
+    "return 2",
+)
+case(
+    "class in a function of a library",
+    "import contextlib, functools\nclass A: k = 1\nk = functools.partial(getattr, A)\ndef f(x): return k('k')",
+    "k = 1",
+    "k = 2",
+    refused=True,
+)
+case(
+    "user's decorator of a library's function",
+    "import functools, math\ndef deco(g):\n    @functools.wraps(g)\n    def w(x): return g(x) + 1\n    return w\nroot = deco(math.sqrt)\ndef f(x): return root(x)",
+    "+ 1",
+    "+ 2",
+)
+case(
+    "function of a library given one",
+    "import functools\ndef g(a, b): return a - b\nk = functools.cmp_to_key(g)\ndef f(x): return sorted([1, 2], key=k)",
+    "a - b",
+    "b - a",
+    refused=True,
+)
+case(
+    "heap",
+    "import heapq\nclass A:\n    def __init__(s, k): s.k = k\n    def __lt__(s, o): return s.k < o.k\ndef f(x): return heapq.nsmallest(1, [A(1), A(2)])[0].k",
+    "s.k < o.k",
+    "s.k > o.k",
+)
+case(
+    "operator overloading by reflection",
+    "class A:\n    def __radd__(self, o): return o + 1\ndef f(x): return x + A()",
+    "o + 1",
+    "o + 2",
+)
+case(
+    "class attribute by a metaclass",
+    "class M(type):\n    @property\n    def k(cls): return 1\nclass A(metaclass=M): pass\ndef f(x): return A.k",
+    "return 1",
+    "return 2",
+)
+case("new method", "class A:\n    def __new__(cls): return 1\ndef f(x): return A()", "return 1", "return 2")
+case(
+    "slots with defaults",
+    "import dataclasses\n@dataclasses.dataclass(slots=True)\nclass A:\n    a: int = 1\ndef f(x): return A().a",
+    "= 1",
+    "= 2",
+)
+case(
+    "keyword only dataclass",
+    "import dataclasses\n@dataclasses.dataclass(kw_only=True)\nclass A:\n    a: int = 1\ndef f(x):\n    try: return A(5).a\n    except TypeError: return 0",
+    "kw_only=True",
+    "kw_only=False",
+)
+case(
+    "inherited dataclass",
+    "import dataclasses\n@dataclasses.dataclass\nclass B:\n    a: int = 1\n@dataclasses.dataclass\nclass A(B):\n    b: int = 2\ndef f(x): return dataclasses.astuple(A())",
+    "a: int = 1",
+    "a: int = 3",
+)
+case(
+    "class variable of a dataclass",
+    "import dataclasses, typing\n@dataclasses.dataclass\nclass A:\n    k: typing.ClassVar[int] = 1\ndef f(x): return A.k",
+    "= 1",
+    "= 2",
+)
+case(
+    "unused import in the body", "def f(x):\n    import json\n    return x", "import json", "import string", want="may"
+)
+case(
+    "comment in a callee",
+    "def g(x): return x\ndef f(x): return g(x)",
+    "return x\ndef",
+    "return x  # that\ndef",
+    want="same",
+)
+case(
+    "comment in another module",
+    "import h\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return x",
+    "def g",
+    "# it\n\ndef g",
+    want="same",
+)
+case(
+    "black's layout",
+    "def f(x,y = 1): return {'a':x,'b':[1,2,3]}",
+    "def f(x,y = 1): return {'a':x,'b':[1,2,3]}",
+    "def f(x, y=1):\n    return {\n        'a': x,\n        'b': [1, 2, 3],\n    }",
+    want="same",
+)
+case(
+    "loop laid out otherwise",
+    "def f(x):\n    s = 0\n    for i in range(x): s += i\n    return s",
+    "for i in range(x): s += i",
+    "for i in range(\n        x\n    ):\n        s += i",
+    want="same",
+)
+case(
+    "try laid out otherwise",
+    "def f(x):\n    try: return 1 // x\n    except ZeroDivisionError: return 0",
+    "try: return 1 // x\n    except ZeroDivisionError: return 0",
+    "try:\n        # divide\n        return 1 // x\n\n    except ZeroDivisionError:\n        return 0",
+    want="same",
+)
+case(
+    "comprehension laid out otherwise",
+    "def f(x): return [i for i in range(x) if i > 1]",
+    "[i for i in range(x) if i > 1]",
+    "[\n        i\n        for i in range(x)\n        if i > 1\n    ]",
+    want="same",
+)
+case(
+    "with laid out otherwise",
+    "import contextlib\ndef f(x):\n    with contextlib.suppress(KeyError): return x",
+    "with contextlib.suppress(KeyError): return x",
+    "with contextlib.suppress(\n        KeyError,\n    ):\n        return x",
+    want="same",
+)
+case(
+    "nested function laid out otherwise",
+    "def f(x):\n    def g(y): return y\n    return g(x)",
+    "def g(y): return y\n",
+    "\n    def g(\n        y,\n    ):\n        return y\n\n",
+    want="same",
+)
+case(
+    "local variable of a callee renamed",
+    "def g(x):\n    y = x\n    return y\ndef f(x): return g(x)",
+    "y",
+    "z",
+    want="same",
+)
+case("loop variable renamed", "def f(x): return sum(i for i in range(x))", "i for i in", "j for j in", want="same")
+case(
+    "another method's comment",
+    "class A:\n    def m(self): return 1\n    def u(self): return 2\ndef f(x): return A().m()",
+    "return 2",
+    "return 2  # so",
+    want="same",
+)
+case(
+    "another decorator's function",
+    "def deco(g): return g\n@deco\ndef u(x): return 1\ndef f(x): return x",
+    "return 1",
+    "return 2",
+    want="same",
+)
+case("another module added", "def f(x): return x\n#-- z.py\nK = 1", "K = 1", "K = 2", want="same")
+case("all", "__all__ = ['f']\ndef f(x): return x", "['f']", "['f', 'g']", want="same")
+case("version of the module", "__version__ = '1'\ndef f(x): return x", "'1'", "'2'", want="same")
+case("string joined otherwise", "def f(x): return 'ab'", "'ab'", "'a' 'b'", want="same")
+case("parentheses", "def f(x): return x + 1 * 2", "x + 1 * 2", "(x + (1 * 2))", want="same")
+case(
+    "elif for else if",
+    "def f(x):\n    if x == 1: return 1\n    elif x == 2: return 2\n    return 3",
+    "    elif x == 2: return 2\n",
+    "    else:\n        if x == 2: return 2\n",
+    want="same",
+)
+case(
+    "import written in two lines",
+    "import json, math\ndef f(x): return math.sqrt(x)",
+    "import json, math",
+    "import json\nimport math",
+    want="same",
+)
+case(
+    "import moved down",
+    "import math\nK = 1\ndef f(x): return math.sqrt(x) + K",
+    "import math\nK = 1",
+    "K = 1\nimport math",
+    want="same",
+)

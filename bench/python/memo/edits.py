@@ -68,7 +68,9 @@ def main() -> None:
     """Run all tools, print the counts and write them down."""
     python = installed()
     found = {tool: counted(run(python, tool)) for tool in TOOLS}
-    versions = subprocess.run([python, "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True)
+    versions = subprocess.run(
+        [python, "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True
+    )
     tools = {p["name"]: p["version"] for p in json.loads(versions.stdout) if p["name"] in TOOLS}
     RESULTS.write_text(json.dumps({"python": sys.version.split()[0], "tools": tools, "found": found}, indent=1) + "\n")
     print(f"{'':>10} {'edits':>6} {'stale':>6} {'needless':>9} {'refused':>8} {'failed':>7}")

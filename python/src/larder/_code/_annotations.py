@@ -6,7 +6,7 @@ import re
 import sys
 from typing import Any
 
-_FILE = re.compile(r"(^|[^\w])(larder\.)?File\b")
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def hints(value: Any) -> tuple[tuple[str, str], ...]:
@@ -19,7 +19,24 @@ def hints(value: Any) -> tuple[tuple[str, str], ...]:
 
 def names_file(function: Any) -> frozenset[str]:
     """Return the parameters of a function that are files by their annotations: their content is in the key."""
-    return frozenset(name for name, held in _annotations(function).items() if _FILE.search(_text(held, 6)))
+    space = function.__globals__
+    return frozenset(name for name, held in _annotations(function).items() if _is_file(held, space, 6))
+
+
+def _is_file(value: Any, space: dict[str, Any], depth: int) -> bool:
+    if isinstance(value, str):
+        return any(_is_file(_found(name, space), space, 0) for name in _NAME.findall(value))
+    if value is getattr(sys.modules.get("larder._file"), "File", False):
+        return True
+    return depth > 0 and any(_is_file(v, space, depth - 1) for v in getattr(value, "__args__", ()))
+
+
+def _found(name: str, space: dict[str, Any]) -> Any:
+    first, *rest = name.split(".")
+    found = space.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return None if isinstance(found, str) else found
 
 
 def _annotations(value: Any) -> dict[str, Any]:
@@ -41,7 +58,7 @@ def _text(value: Any, depth: int) -> str:
     if value is None or value is ... or isinstance(value, (int, float, bytes)):
         return repr(value)
     if isinstance(value, type) and not hasattr(value, "__origin__"):
-        return f"{value.__module__}.{value.__qualname__}" if value.__module__ == "larder._file" else value.__qualname__
+        return value.__qualname__
     if isinstance(value, (tuple, list)) and depth > 0:
         return "[" + ", ".join(_text(v, depth - 1) for v in value) + "]"
     origin, args = getattr(value, "__origin__", None), getattr(value, "__args__", ())

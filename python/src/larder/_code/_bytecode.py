@@ -31,6 +31,7 @@ _GLOBAL = frozenset(["LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"])
 _CELL = frozenset(["LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"])
 _ATTRIBUTE = frozenset(["LOAD_ATTR", "LOAD_METHOD"])
 _STORE = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"])
+_IDLE = frozenset(["NOP", "EXTENDED_ARG", "CACHE"])
 _SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
 
 
@@ -58,23 +59,48 @@ def _write(e: Encoder, code: CodeType) -> None:
     e.out.append(b"code")
     e.add((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~_HAS_DOCSTRING))
     e.add((code.co_varnames[:given], len(code.co_varnames), code.co_names))
-    e.add((len(code.co_cellvars), len(code.co_freevars), code.co_exceptiontable))
+    e.add((len(code.co_cellvars), len(code.co_freevars)))
     cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}
     e.add(tuple(cells.values()))
-    for op in dis.get_instructions(code):
-        if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
-            e.out.append(b"keywords")
-            e.add(code.co_consts[op.arg or 0])
-        elif op.opcode not in dis.hasconst:
-            e.out.append(b"%x,%x;" % (op.opcode, op.arg or 0))
-        elif isinstance(op.argval, CodeType):
-            e.out.append(b"%x:" % op.opcode)
-            e.add(op.argval.co_name)
-            _write(e, op.argval)
-        else:
-            e.out.append(b"%x=" % op.opcode)
-            e.add(op.argval)
+    _write_instructions(e, code)
     e.out.append(b"end")
+
+
+def _write_instructions(e: Encoder, code: CodeType) -> None:
+    """Append instructions without those that do nothing, and jumps by the number of what they go to.
+
+    How many there are, and which of them are two in one, depends on line breaks.
+    """
+    variables = {name: i for i, name in enumerate((*code.co_varnames, *code.co_cellvars, *code.co_freevars))}
+    instructions = list(dis.get_instructions(code))
+    places: dict[int, int] = {}
+    count = 0
+    for op in instructions:
+        places[op.offset] = count
+        count += len(_parts(op.opname)) if op.opname not in _IDLE else 0
+    for op in instructions:
+        if op.opname in _IDLE:
+            continue
+        names = _parts(op.opname)
+        values = op.argval if len(names) == 2 else (op.argval,)
+        for name, value in zip(names, values, strict=True):
+            e.out.append(name.encode() + b" ")
+            if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
+                e.add(code.co_consts[op.arg or 0])
+            elif op.opcode in dis.hasjrel or op.opcode in dis.hasjabs:
+                e.out.append(b">%x;" % places[value])
+            elif op.opcode in dis.haslocal or op.opcode in dis.hasfree:
+                e.out.append(b"$%x;" % variables[value])
+            elif op.opcode not in dis.hasconst:
+                e.out.append(b",%x;" % (op.arg or 0))
+            elif isinstance(value, CodeType):
+                e.add(value.co_name)
+                _write(e, value)
+            else:
+                e.add(value)
+    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
+        start, end = places[entry.start], places.get(entry.end, count)
+        e.add((start, end, places[entry.target], entry.depth, entry.lasti))
 
 
 class Op(NamedTuple):
@@ -97,17 +123,25 @@ def _ops(code: CodeType) -> list[Op]:
         names = _parts(op.opname)
         values = op.argval if len(names) == 2 else (op.argval,)
         for name, value in zip(names, values, strict=True):
+            name = "LOAD_FAST" if name in _LOADING else name
             found.append(Op(name, value, line, op.is_jump_target, calls))
     return [op for op in found if op.name not in _SILENT]
 
 
-def _parts(name: str) -> list[str]:
-    """Return what an instruction does, one after another, by the names that older Pythons have for it."""
-    name = name.replace("_BORROW", "").replace("_CHECK", "").replace("_AND_CLEAR", "")
-    if name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
-        words = name.split("_")
-        return ["_".join(words[:2]), "_".join(words[2:])]
-    return [name]
+# Instructions that do two things: whether they are made depends on line breaks.
+_PAIRS = {
+    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST_BORROW", "LOAD_FAST_BORROW"),
+}
+
+_LOADING = frozenset(["LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR"])
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Return what an instruction does, one after another."""
+    return _PAIRS.get(name, (name,))
 
 
 @dataclass(slots=True, frozen=True)
@@ -148,6 +182,7 @@ class Names:
         self.stored = {op.value for op in self.ops if op.name == "STORE_NAME"}
         self._find_imports()
         self.texts = {text for text in code.co_consts if type(text) is str}
+        self.texts |= {t for many in code.co_consts if type(many) is tuple for t in many if type(t) is str}
         self.attributes = {op.value for op in self.ops if op.name in (*_ATTRIBUTE, "STORE_ATTR", "LOAD_SUPER_ATTR")}
 
     def nested(self) -> Iterator[Names]:

@@ -12,7 +12,8 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
-from ._walk import Walk, shown_module
+from ._library import shown_module
+from ._walk import Walk
 
 # In front of what identities are made from; another number is another rule.
 FORMAT = b"larder python code 1\n"
@@ -144,7 +145,7 @@ def _identified(value: Any) -> Identity:
     made = Identity()
     made.name = operation(value)
     try:
-        walk.run(value, made.name, isinstance(value, type))
+        walk.run(value, made.name)
     except RecursionError:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 import sys
 import types
@@ -12,6 +14,25 @@ from .._keys._objects import COMPILED
 from . import _owner
 
 _HEAP = 1 << 9
+
+_FUNCTIONS = frozenset(
+    (
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodDescriptorType,
+        types.WrapperDescriptorType,
+        types.MethodWrapperType,
+        types.ClassMethodDescriptorType,
+        types.GetSetDescriptorType,
+        types.MemberDescriptorType,
+        functools._lru_cache_wrapper,
+        staticmethod,
+        classmethod,
+        property,
+    )
+)
+
+CURES = 'or give the function a version, as in version="1", and another one whenever its results change'
 
 # What torch has its functions in, whose names are of its own.
 _TORCH = "_VariableFunctionsClass"
@@ -90,12 +111,7 @@ def _of_class(cls: type) -> tuple[str, _owner.Owner | None]:
     if owner is None and not cls.__flags__ & _HEAP:
         return name, _owner.PYTHON if module in ("builtins", "types") or "." not in module else owner
     if owner is not None and cls.__flags__ & _HEAP and not _is_in(cls, module):
-        # Anybody can say of a class that it is of a library: of one that it is not in, see its methods.
-        codes = [m.__code__ for m in vars(cls).values() if isinstance(m, types.FunctionType)]
-        if any(not c.co_filename.startswith("<") and _owner.of_file(c.co_filename) is None for c in codes):
-            return name, None
-        if "<locals>" not in cls.__qualname__ and not codes:
-            return name, None
+        return name, None  # anybody can say of a class that it is of a library
     return name, owner
 
 
@@ -119,3 +135,16 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
     if isinstance(value, _CHANGING) or type(value) in _PLAIN or type(value).__name__ == "ndarray":
         return False
     return _of_class(type(value))[1] == owner and type(value).__module__ != "builtins"
+
+
+def is_code(value: Any) -> bool:
+    """Report whether a value is a function or a class, of exactly a type that is known here."""
+    return type(value) in _FUNCTIONS or isinstance(value, type) or is_compiled(value)
+
+
+def shown_module(name: str) -> str:
+    """Return what a module is called; the script that runs is called by its file."""
+    if name != "__main__":
+        return name
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    return os.path.splitext(os.path.basename(path))[0] if isinstance(path, str) else "__main__"

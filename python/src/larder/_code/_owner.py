@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.machinery
 import json
 import os
@@ -45,7 +46,22 @@ def of_module(name: str) -> Owner | None:
     module = sys.modules.get(name)
     if module is None:
         return PYTHON if name in sys.builtin_module_names else None
-    return _of(name, _file(module))
+    path = _file(module)
+    owner = _of(name, path)
+    return _compiled(name, path) if owner is None and path.endswith(_COMPILED) else owner
+
+
+_COMPILED = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+
+
+@lru_cache(1024)
+def _compiled(name: str, path: str) -> Owner | None:
+    """Return what a compiled module of no distribution is known by: the bytes of its file."""
+    try:
+        with open(path, "rb") as file:
+            return Owner(name, hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError:
+        return None
 
 
 def of_file(path: str) -> Owner | None:

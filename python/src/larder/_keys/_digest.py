@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, CodeError
 from ._encoder import Encoder, Unkeyed
 
 # In front of every encoding; another number is another format.
@@ -53,7 +53,10 @@ class _Classes:
     def code(self, value: Any) -> bytes:
         from .._code import identity_of
 
-        identity = identity_of(value)
+        try:
+            identity = identity_of(value)
+        except CodeError as err:
+            raise Unkeyed(f"code that cannot be known ({err})", "pass something else") from None
         if identity.refused:
             self.found.append(identity)
         return identity.digest

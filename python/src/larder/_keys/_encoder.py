@@ -254,12 +254,18 @@ def _frozenset(e: Encoder, value: frozenset[Any]) -> None:
     members(e, b">", value)
 
 
+def _called(item: Any) -> tuple[str, str]:
+    name = getattr(item, "__qualname__", None) if callable(item) else None
+    return type(item).__qualname__, f"{item.__module__}.{name}" if isinstance(name, str) else ""
+
+
 def members(e: Encoder, letter: bytes, value: Any) -> None:
     """Append what is in a set, in an order that only their own bytes decide."""
     e.out.append(b"%b%x;" % (letter, len(value)))
     alone: list[tuple[bytes, Any]] = []
     plain = True
-    for item in value:
+    # Code is numbered where it is met first: that must not be another place in each process.
+    for item in value if all(map(fixed, value)) else sorted(value, key=_called):
         own = Encoder(e.code)
         own.seen, own.kept = e.seen.copy(), e.kept.copy()
         try:

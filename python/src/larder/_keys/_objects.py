@@ -43,6 +43,9 @@ _CONTENT: dict[type, Callable[[Any], Any]] = {
     dict: lambda v: dict(dict.items(v)),
     set: lambda v: set(set.__iter__(v)),
     frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+    property: lambda v: (v.fget, v.fset, v.fdel),
+    staticmethod: lambda v: v.__func__,
+    classmethod: lambda v: v.__func__,
 }
 
 _CURE = "pass what it is made of, or give its class a method __larder_key__ that returns that"
@@ -52,7 +55,7 @@ def find(cls: type) -> Writer:
     """Return what writes values of a class that has no special rule."""
     if cls is types.BuiltinFunctionType or cls is types.MethodWrapperType:
         return _builtin
-    if issubclass(cls, CODE) or cls.__name__ in COMPILED:
+    if cls in CODE or issubclass(cls, type) or cls.__name__ in COMPILED:
         return _code
     if cls is types.MethodType:
         return _method

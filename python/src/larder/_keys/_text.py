@@ -10,7 +10,10 @@ _MOST = 80
 
 def describe(value: Any) -> str:
     """Return a line of at most 80 characters for people: what a value is, in short."""
-    text = _described(value, 3)
+    try:
+        text = _described(value, 3)
+    except Exception:  # what it says of itself is an error
+        text = f"a {type(value).__qualname__}"
     return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
 
 
@@ -30,10 +33,8 @@ def _described(value: Any, depth: int) -> str:
         name = getattr(value, "__qualname__", None)
         if isinstance(name, str):
             return f"{getattr(value, '__module__', None) or ''}.{name}".lstrip(".")
-    shape = getattr(value, "shape", None)
-    dtype = getattr(value, "dtype", None)
-    if shape is not None and dtype is not None:
-        return _array(value, shape, dtype)
+    if kind.__name__ in ("ndarray", "Tensor", "Parameter"):
+        return _array(value, value.shape, value.dtype)
     if hasattr(kind, "__fspath__"):
         return _quoted(str(value))
     return f"a {kind.__qualname__}"

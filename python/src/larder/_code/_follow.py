@@ -1,0 +1,358 @@
+"""What the code of one function names, and how it uses it."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import operator
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+from .._keys._encoder import Encoder, Unkeyed
+from ..errors import CodeError
+from . import _bytecode, _owner, _rules, _settings
+from ._library import CURES, is_code, is_of_library, library_name, shown_module
+
+if TYPE_CHECKING:
+    from ._walk import Node, Walk
+
+
+class Follow:
+    """Follows what the code of one function names."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        node: Node,
+        space: dict[str, Any],
+        cells: dict[str, Any],
+        files: frozenset[str],
+        own: tuple[str, frozenset[str]] | None,
+    ):
+        self.walk = walk
+        self.node = node
+        self.space = space
+        self.cells = cells
+        self.files = files
+        self.own = own
+
+    def all(self, names: _bytecode.Names) -> None:
+        """Follow what a piece of code names, and what the pieces in it name."""
+        unknown = names.unknown()
+        if unknown is not None:
+            raise CodeError(f"{self._where(None)}: the instruction {unknown} is not known; {CURES[3:]}")
+        for kind, name, line in names.writes():
+            raise CodeError(
+                f"{self._where(line)}: the {kind} {name} is set, which outlives the call; "
+                f"return the value, or keep it in an object that is passed, {CURES}"
+            )
+        self.walk.names |= names.attributes
+        if any(op.name == "MATCH_CLASS" for op in names.ops):
+            self.walk.names |= names.texts
+        self.walk.texts |= names.texts
+        for name in sorted(names.attributes | names.texts):
+            if name in _rules.INSIDES:
+                self._refuse_insides(name)
+        if names.attributes & _rules.ZONED:
+            self.walk.zoned = True
+        self.walk.formats = self.walk.formats or any(op.name in _settings.FORMATTING for op in names.ops)
+        for imported in names.imports:
+            self._import(imported, None)
+        files = self.files | _listed_files(names, self.files)
+        for use in names.uses():
+            self._use(use, files)
+        for inner in names.nested():
+            self.all(inner)
+
+    def _refuse_insides(self, name: str) -> None:
+        raise CodeError(
+            f"{self._where(None)}: {name} leads to code and variables that nobody can follow; "
+            f"name what is used of them, {CURES}"
+        )
+
+    def _where(self, line: int | None) -> str:
+        module = shown_module(self.space.get("__name__", "?"))
+        at = f", line {line}" if line is not None else ""
+        return f"{self.node.path} (module {module}{at})"
+
+    def _use(self, use: _bytecode.Use, files: frozenset[str]) -> None:
+        if use.kind == "global":
+            assert isinstance(use.root, str)
+            self._global(use, use.root, files)
+        elif use.kind == "cell":
+            assert isinstance(use.root, str)
+            if use.root in self.cells:
+                path = f"{self.node.path} -> captured {use.root}"
+                held = self.cells[use.root]
+                if isinstance(held, types.ModuleType) or use.attributes:
+                    self._chain(use, held, path, files)
+        elif use.kind == "import":
+            assert isinstance(use.root, _bytecode.Imported)
+            value = self._import(use.root, use)
+            if value is not _MISSING:
+                self._chain(use, value, f"{self.node.path} -> {use.root.name or use.root.module}", files)
+        else:
+            self._attributes(use, files)
+
+    def _attributes(self, use: _bytecode.Use, files: frozenset[str]) -> None:
+        """Doubt methods that are called on what nobody knows the type of."""
+        if use.kind == "local" and use.root in files and len(use.attributes) == 1:
+            return
+        if use.kind == "local" and self.own is not None and use.root == self.own[0]:
+            # What its own class has is followed there.
+            if use.attributes and use.attributes[0] not in self.own[1]:
+                self._doubt(use.attributes[0], use)
+            for name in use.attributes[1:]:
+                self._doubt(name, use)
+            return
+        if use.kind == "value" and _is_made_of_file(use.before, files):
+            return
+        for name in use.attributes:
+            self._doubt(name, use)
+
+    def _doubt(self, name: str, use: _bytecode.Use) -> None:
+        why = _rules.METHODS.get(name)
+        if why is not None:
+            self.walk._doubts.append((name, self._where(use.line), why))
+
+    def _global(self, use: _bytecode.Use, name: str, files: frozenset[str]) -> None:
+        walk, space = self.walk, self.space
+        if name in space:
+            value = space[name]
+            walk.guards.name(space, name, value)
+            self._chain(use, value, f"{self.node.path} -> {name}", files)
+            return
+        outer = space.get("__builtins__", builtins)
+        outer = vars(outer) if isinstance(outer, types.ModuleType) else outer
+        walk.guards.missing(space, name)
+        if name not in outer:
+            self.node.out.append(f"missing {name}".encode())  # it may be made later, or be an error
+            walk.guards.missing(outer, name)
+            return
+        walk.guards.name(outer, name, outer[name])
+        if name in _rules.BY_NAME:
+            walk.any_name = True
+        if name in _settings.PRINTERS:
+            walk.formats = True
+        if name in ("vars", "dir") and not _without_arguments(use):
+            self.node.out.append(f"builtin {name}".encode())
+            return
+        self._chain(use, outer[name], f"{self.node.path} -> {name}", files)
+
+    def _import(self, imported: _bytecode.Imported, use: _bytecode.Use | None) -> Any:
+        """Return what is imported; it is imported now, as the function would when it is called."""
+        name, module = imported.module, None
+        where = self._where(use.line if use else None)
+        try:
+            package = self.space.get("__package__") or self.space.get("__name__", "").rpartition(".")[0]
+            module = importlib.import_module("." * imported.level + name, package if imported.level else None)
+        except ImportError:
+            self.node.out.append(f"missing module {name}".encode())
+            return _MISSING
+        except Exception as err:
+            raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
+        self.walk.guards.name(sys.modules, module.__name__, module)
+        if imported.name is None:
+            if use is None:
+                self._module(module)
+            return module
+        value = self._member(module, imported.name)
+        if use is None and not isinstance(value, types.ModuleType) and value is not _MISSING:
+            self._refer(value, f"{self.node.path} -> {imported.name}", False, module, imported.name)
+        return value
+
+    def _module(self, module: types.ModuleType) -> None:
+        owner = _owner.of_module(module.__name__)
+        self.node.out.append(f"import {module.__name__ if owner else ''} {owner}".encode())
+
+    def _member(self, module: types.ModuleType, name: str) -> Any:
+        """Return what a module has of a name, and see to it that it stays so."""
+        space = vars(module)
+        if name not in space:
+            try:
+                getattr(module, name)
+            except AttributeError:
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(f"{module.__name__}.{name}")
+            except Exception as err:
+                raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be had: {err}") from err
+        if name not in space:
+            self.node.out.append(f"missing {module.__name__}.{name}".encode())
+            self.walk.guards.missing(space, name)
+            maker = space.get("__getattr__")
+            if maker is not None:  # it is made anew each time, by this
+                self.walk.guards.name(space, "__getattr__", maker)
+                self.walk._value(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
+            elif name in _OF_MODULES:
+                raise CodeError(
+                    f"{self.node.path}: {module.__name__}.{name} may be anything of the module; "
+                    f"name what is used of it, {CURES}"
+                )
+            return _MISSING
+        self.walk.guards.name(space, name, space[name])
+        return space[name]
+
+    def _chain(self, use: _bytecode.Use, value: Any, path: str, files: frozenset[str]) -> None:
+        """Follow attributes of modules and classes as far as they go."""
+        attributes = list(use.attributes)
+        holder: types.ModuleType | None = None
+        last = use.root.name or use.root.module if isinstance(use.root, _bytecode.Imported) else str(use.root)
+        while isinstance(value, types.ModuleType) and attributes:
+            holder, last = value, attributes.pop(0)
+            value = self._member(holder, last)
+            path += f".{last}"
+            self._refuse_in(holder, last, value, path, use, files)
+            if value is _MISSING:
+                return
+        if use.written and not attributes[1:]:
+            raise CodeError(
+                f"{self._where(use.line)}: an attribute of {path.rpartition(' ')[2]} is set, which outlives the call; "
+                f"return the value, {CURES}"
+            )
+        if value is operator.methodcaller or value is operator.attrgetter:
+            self.walk.any_name = True
+        name, owner = "", None
+        if is_code(value):
+            name, owner = library_name(value)
+        if owner is not None:
+            self._library(use, value, name, owner, attributes, path, files)
+            return
+        self._refer(value, path, use.called and not attributes, holder, last)
+        if attributes:
+            self._after(value, attributes, use)
+
+    def _after(self, value: Any, attributes: list[str], use: _bytecode.Use) -> None:
+        """Doubt methods of a value, but for those that its own class has, which are followed."""
+        cls = value if isinstance(value, type) else type(value)
+        for name in attributes:
+            if library_name(cls)[1] is not None or not hasattr(cls, name):
+                self._doubt(name, use)
+            cls = object
+
+    def _refuse_in(
+        self, module: types.ModuleType, name: str, value: Any, path: str, use: _bytecode.Use, files: frozenset[str]
+    ) -> None:
+        """Refuse what a library has by a name, if that depends on more than its arguments."""
+        owner = _owner.of_module(module.__name__)
+        if owner is not None and not isinstance(value, types.ModuleType) and not _is_users(value):
+            self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
+
+    def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
+        if name in _rules.READERS and _reads_given(use, files):
+            return
+        if name in _rules.SEEDED:
+            if _without_arguments(use):
+                self._refuse(use, name, _rules.CHANCE)
+            return
+        why = _rules.refusal(name, owner is _owner.PYTHON)
+        if why is not None and not (name.startswith("random.") and name.count(".") == 1 and name[7:8].islower()):
+            self._refuse(use, name, why)
+
+    def _refuse(self, use: _bytecode.Use, name: str, why: _rules.Refusal) -> None:
+        raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {why.cure}, {CURES}")
+
+    def _library(
+        self,
+        use: _bytecode.Use,
+        value: Any,
+        name: str,
+        owner: _owner.Owner,
+        attributes: list[str],
+        path: str,
+        files: frozenset[str],
+    ) -> None:
+        """Refer to a function or a class of a library, if it may be used in this way."""
+        if isinstance(value, type):
+            for attribute in attributes[:1]:
+                why = _rules.refusal(f"{name}.{attribute}", owner is _owner.PYTHON) or _rules.METHODS.get(attribute)
+                if why is not None and not hasattr(type, attribute):
+                    self._refuse(use, f"{name}.{attribute}", why)
+                found = vars(value).get(attribute)
+                if isinstance(found, types.FunctionType):
+                    # Somebody may have put it there.
+                    self.walk.guards.name(vars(value), attribute, found)
+                    self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
+        if name in _rules.READERS or name in _rules.SEEDED or name.partition(".")[0] == "_io":
+            self._refuse_use(name, owner, use, files, path)
+            self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
+            self.walk._depend(self.node, name)
+            return
+        try:
+            self.walk._value(self.node, value, path, "", not use.called)
+        except CodeError as err:
+            raise CodeError(str(err).replace(path + ":", f"{self._where(use.line)}:", 1)) from None
+
+    def _has_key(self, value: Any, owner: _owner.Owner | None) -> bool:
+        """Report whether an object of the standard library is known by its content: somebody may have put it there."""
+        if owner is not _owner.PYTHON:
+            return False
+        try:
+            Encoder(lambda code: b"").add(value)
+        except Unkeyed:
+            return False
+        return True
+
+    def _refer(self, value: Any, path: str, called: bool, holder: types.ModuleType | None, name: str) -> None:
+        owner = _owner.of_module(holder.__name__) if holder is not None else None
+        if holder is not None and is_of_library(value, owner) and not self._has_key(value, owner):
+            self.node.out.append(f"library {owner} {holder.__name__}.{name}".encode())
+            self.walk._depend(self.node, holder.__name__)
+            return
+        space = "" if holder is None else shown_module(holder.__name__) + "."
+        if holder is None and not isinstance(value, (types.FunctionType, type)):
+            space = shown_module(self.space.get("__name__", "?")) + "."
+        if isinstance(value, types.ModuleType):
+            owner = _owner.of_module(value.__name__)
+            raise CodeError(
+                f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
+                f"name what is used after the module, as in {value.__name__}.name, {CURES}"
+            )
+        self.walk._value(self.node, value, path, f"{space}{name}", not called)
+
+
+_MISSING = object()
+
+_OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
+
+
+def _is_users(value: Any) -> bool:
+    """Report whether what a library has by a name is a function that the user put there."""
+    return isinstance(value, types.FunctionType) and library_name(value)[1] is None
+
+
+def _without_arguments(use: _bytecode.Use) -> bool:
+    after = [op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")]
+    return bool(after) and after[0].name == "CALL" and (after[0].value or 0) == 0
+
+
+def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
+    """Report whether what reads a file is given one that is in the key, or bytes."""
+    if not use.after:
+        return False
+    first = use.after[0]
+    if first.name == "LOAD_FAST" or first.name in ("LOAD_DEREF",):
+        return first.value in files
+    return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
+
+
+def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) -> bool:
+    """Report whether the value before is what one call made of a file that is in the key, as Path(file)."""
+    return (
+        len(before) == 2
+        and before[1].name == "CALL"
+        and before[1].value == 1
+        and before[0].name in ("LOAD_FAST", "LOAD_DEREF")
+        and before[0].value in files
+    )
+
+
+def _listed_files(names: _bytecode.Names, files: frozenset[str]) -> frozenset[str]:
+    """Return the variables of loops over files that are in the key."""
+    ops = names.ops
+    found = set()
+    for a, b, c, d in zip(ops, ops[1:], ops[2:], ops[3:], strict=False):
+        if a.value in files and b.name == "GET_ITER" and c.name == "FOR_ITER" and d.name == "STORE_FAST":
+            found.add(d.value)
+    return frozenset(found)
