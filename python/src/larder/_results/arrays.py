@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .kinds import Data, Kind, Refused, cure, expect, register
+from .kinds import CURES, Data, Kind, Refused, expect, register
 from .writer import of_kind
 
 if TYPE_CHECKING:
@@ -206,17 +206,6 @@ def _masked(data: Any, mask: Any, fill: Any, hard: bool) -> Any:
     )
 
 
-def _refuse(remedy: str) -> Any:
-    def parts(value: Any) -> Any:
-        raise cure(type(value), remedy)
-
-    return parts
-
-
-def _never(*parts: Any) -> Any:
-    raise TypeError("nothing is kept of it")
-
-
 def _scalars() -> list[Kind]:
     types = {np.dtype(char).type for char in np.typecodes["All"] if char not in "OSU"}
     found = [Kind("numpy.scalar", cls, _scalar_parts, _scalar, shared=False) for cls in types if cls is not np.void]
@@ -241,8 +230,6 @@ register(
         for cls in {type(np.dtype(char)) for char in np.typecodes["All"] if char != "O"}
     ),
     *_scalars(),
-    *(
-        Kind(f"numpy.{cls.__name__}", cls, _refuse("return numpy.asarray of it"), _never)
-        for cls in (np.matrix, np.memmap, np.recarray)
-    ),
 )
+
+CURES[np.ndarray] = "return numpy.asarray of it"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .kinds import Data, Kind, Refused, expect, register
+from .kinds import CURES, Data, Kind, Refused, expect, register
 
 _DTYPES: dict[str, Any] = {
     name: dtype
@@ -65,14 +65,12 @@ def _make(memory: memoryview, name: str, shape: tuple[int, ...]) -> Any:
     return torch.frombuffer(bytearray(memory) if memory.readonly else memory, dtype=torch.uint8).view(dtype).view(shape)
 
 
-def _parameter(value: Any) -> Any:
-    raise Refused("a Parameter cannot be kept; return .detach() of it")
-
-
 register(
     Kind("torch.Tensor", torch.Tensor, _parts, _make, private=True),
-    Kind("torch.Parameter", torch.nn.Parameter, _parameter, _make),
     Kind("torch.Size", torch.Size, lambda v: (tuple(v),), torch.Size, shared=False),
     Kind("torch.dtype", torch.dtype, lambda v: (str(v)[6:],), _DTYPES.__getitem__, shared=False),
     Kind("torch.device", torch.device, lambda v: (str(v),), torch.device, shared=False),
 )
+
+CURES[torch.Tensor] = "return .detach() of it, a plain tensor"
+CURES[torch.nn.Module] = "return its state_dict()"
