@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .kinds import Data, Kind, Refused, expect, register
+from .kinds import Data, Kind, Refused, register
 
 
 def _stream(schema: Any, batches: list[Any]) -> tuple[Any, ...]:
@@ -54,8 +54,5 @@ register(
     Kind("pyarrow.Table", pa.Table, lambda v: _stream(v.schema, v.to_batches()), _read),
     Kind("pyarrow.RecordBatch", pa.RecordBatch, lambda v: _stream(v.schema, [v]), _batch),
     Kind("pyarrow.ChunkedArray", pa.ChunkedArray, _chunked_parts, lambda data: _read(data).column(0)),
-    *(
-        Kind("pyarrow.Array", cls, _array_parts, lambda data: _batch(data).column(0))
-        for cls in _classes(pa.Array)
-    ),
+    *(Kind("pyarrow.Array", cls, _array_parts, lambda data: _batch(data).column(0)) for cls in _classes(pa.Array)),
 )

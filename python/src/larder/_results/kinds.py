@@ -117,4 +117,3 @@ def expect(cls: type[T], value: object) -> T:
     if type(value) is not cls:
         raise TypeError(f"a {type(value).__name__} where a {cls.__name__} must be")
     return value
-

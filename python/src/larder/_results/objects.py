@@ -250,7 +250,8 @@ def read_namedtuple(reader: Reader) -> Any:
     items = [reader.read() for _ in plan.fields]
     if not (isinstance(cls, type) and hasattr(cls, "_fields") and _named(cls)) or cls._fields != plan.fields:
         raise _changed(cls, f"does not have the fields {', '.join(plan.fields)}")
-    value = reader.memo[at] = tuple.__new__(cls, items)
+    value: Any = tuple.__new__(cls, items)
+    reader.memo[at] = value
     return value
 
 

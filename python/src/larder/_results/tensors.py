@@ -9,11 +9,11 @@ import torch
 
 from .kinds import CURES, Data, Kind, Refused, expect, register
 
-_DTYPES: dict[str, Any] = {
-    name: dtype
-    for name, dtype in vars(torch).items()
-    if isinstance(dtype, torch.dtype) and str(dtype) == f"torch.{name}" and not name.startswith(("q", "bits", "uint1_"))
-}
+_NAMES = (
+    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "
+    "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
+)
+_DTYPES: dict[str, Any] = {name: getattr(torch, name) for name in _NAMES.split() if hasattr(torch, name)}
 
 
 def check(tensor: Any) -> None:
@@ -36,7 +36,7 @@ def _unlike(tensor: Any) -> str | None:
         return f"a tensor of the device {tensor.device} cannot be kept; return .cpu()"
     if tensor.dtype not in _DTYPES.values():
         return f"a tensor of {tensor.dtype} cannot be kept; return it as one of another dtype"
-    if any(tensor.names):
+    if any(getattr(tensor, "names", ())):
         return "a tensor with named dimensions cannot be kept; return .rename(None)"
     return None
 
