@@ -15,7 +15,7 @@ class Refused(Exception):
     def __init__(self, why: str, step: str = "") -> None:
         super().__init__(why)
         self.why = why
-        self.steps = [step]
+        self.steps = [step] if step else []
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ kinds.CURES |= {
     type: "return its name",
 }
 kinds.CURES |= {
-    base: f"return a {base.__name__}"
+    base: f"return {'an' if base is int else 'a'} {base.__name__}"
     for base in (list, tuple, dict, set, frozenset, str, bytes, bytearray, int, float, complex)
 }
 

@@ -280,7 +280,7 @@ def _dict(writer: Writer, value: dict[Any, Any]) -> None:
 def _said(key: object) -> str:
     if type(key) not in (str, int, float, bool, bytes):
         return f"a {type(key).__name__}"
-    text = repr(key)
+    text = hex(key) if type(key) is int and abs(key) > LARGE else repr(key)  # decimal ones may have no text
     return text if len(text) <= 60 else text[:57] + "..."
 
 
