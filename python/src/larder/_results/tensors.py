@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import torch
@@ -55,10 +56,15 @@ def _parts(tensor: Any) -> tuple[Any, ...]:
     return flat(tensor), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
 
 
+@cache
+def _bytes(dtype: Any) -> int:
+    return int(torch.empty(0, dtype=dtype).element_size())
+
+
 def _make(memory: memoryview, name: str, shape: tuple[int, ...]) -> Any:
     dtype = _DTYPES[name]
     expect(tuple, shape)
-    if min(shape, default=0) < 0 or math.prod(shape) * torch.empty(0, dtype=dtype).element_size() != len(memory):
+    if min(shape, default=0) < 0 or math.prod(shape) * _bytes(dtype) != len(memory):
         raise ValueError(f"a tensor of {dtype} and shape {shape} in {len(memory)} bytes")
     if not memory:
         return torch.empty(shape, dtype=dtype)
