@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .kinds import Data, Kind, Refused, cure, expect, register
+from .kinds import CURES, Data, Kind, Refused, expect, register
 from .writer import of_kind
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def _plain(text: str) -> Any:
     made = np.dtype(text)
     if made.kind not in _PLAIN or made.hasobject or made.names is not None or made.isbuiltin == 2:
         raise TypeError(f"dtype {text!r}")
+    if made.kind in "SU" and not made.itemsize:
+        raise TypeError(f"dtype {text!r}, of which NumPy makes another one")
     if len(_known) < 1000:  # texts of damaged results are no reason to keep more
         _known[text] = made
     return made
@@ -128,15 +130,14 @@ def read_array(reader: Reader) -> Any:
     return array
 
 
-def _array(dtype: Any, fortran: bool, shape: tuple[int, ...], size: int, memory: Any, at: int) -> Any:
-    if math.prod(shape) * dtype.itemsize != size:
+def _array(dtype: Any, fortran: bool, shape: tuple[int, ...], size: int, memory: memoryview, at: int) -> Any:
+    count = math.prod(shape)
+    if count * dtype.itemsize != size:
         raise ValueError(f"an array of {dtype} and shape {shape} in {size} bytes")
-    if size:
-        array: Any = np.ndarray(shape, dtype, memory, at, None, "F" if fortran else "C")
-    else:
-        array = _empty(shape, dtype, fortran)
-    array.flags.writeable = False
-    return array
+    if not size:
+        return _empty(shape, dtype, fortran)
+    array = np.frombuffer(memory, dtype, count, at)  # the one way in which it can never be written to
+    return array if len(shape) == 1 else array.reshape(shape, order="F" if fortran else "C")
 
 
 _ARRAY = b"A"
@@ -163,9 +164,9 @@ def _make(*parts: Any) -> Any:
 
 
 def _empty(shape: tuple[int, ...], dtype: Any, fortran: bool) -> Any:
-    if not dtype.itemsize and math.prod(shape) > 1 << 16 and dtype.kind in "SU":
-        raise ValueError(f"an array of {dtype} and shape {shape}")  # these have a byte after all
-    return np.ndarray(shape, dtype, order="F" if fortran else "C")
+    array: Any = np.ndarray(shape, dtype, order="F" if fortran else "C")
+    array.flags.writeable = False
+    return array
 
 
 def _objects(fortran: bool, shape: tuple[int, ...], items: list[Any]) -> Any:
@@ -187,7 +188,7 @@ def _scalar(described: Described, data: bytes) -> Any:
     dtype = dtype_of(described)
     if dtype.itemsize != len(data):
         raise ValueError(f"a {dtype} of {len(data)} bytes")
-    return np.ndarray((), dtype, data).copy()[()] if data else dtype.type()
+    return np.ndarray((), dtype, bytearray(data))[()] if data else dtype.type()
 
 
 def _masked_parts(array: Any) -> tuple[Any, ...]:
@@ -204,17 +205,6 @@ def _masked(data: Any, mask: Any, fill: Any, hard: bool) -> Any:
     return np.ma.MaskedArray(
         data, np.ma.nomask if mask is None else mask, fill_value=fill, hard_mask=hard, keep_mask=False
     )
-
-
-def _refuse(remedy: str) -> Any:
-    def parts(value: Any) -> Any:
-        raise cure(type(value), remedy)
-
-    return parts
-
-
-def _never(*parts: Any) -> Any:
-    raise TypeError("nothing is kept of it")
 
 
 def _scalars() -> list[Kind]:
@@ -241,8 +231,6 @@ register(
         for cls in {type(np.dtype(char)) for char in np.typecodes["All"] if char != "O"}
     ),
     *_scalars(),
-    *(
-        Kind(f"numpy.{cls.__name__}", cls, _refuse("return numpy.asarray of it"), _never)
-        for cls in (np.matrix, np.memmap, np.recarray)
-    ),
 )
+
+CURES[np.ndarray] = "return numpy.asarray of it"

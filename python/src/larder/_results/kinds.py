@@ -15,7 +15,7 @@ class Refused(Exception):
     def __init__(self, why: str, step: str = "") -> None:
         super().__init__(why)
         self.why = why
-        self.steps = [step]
+        self.steps = [step] if step else []
 
 
 @dataclass(slots=True)
@@ -44,12 +44,17 @@ class Kind:
     """Whether a value that comes twice is one object again: not of what is small and cannot change."""
     write: Callable[[Any, Any], None] | None = None
     """Writes a value of its own way instead: called with the writer."""
+    checked: bool = False
+    """Whether a value is read back as it is written, and refused if it is not the same."""
     private: bool = False
     """Whether `make` gets memory, as its first argument, that it may have written to."""
 
 
 _BY_TYPE: dict[type, Kind] = {}
 _BY_NAME: dict[str, Kind] = {}
+
+CURES: dict[type, str] = {}
+"""What to do about values of types derived from these, and of these."""
 
 # What is asked of whose types. They are imported when there is a value of theirs.
 _MODULES = {
@@ -112,8 +117,3 @@ def expect(cls: type[T], value: object) -> T:
     if type(value) is not cls:
         raise TypeError(f"a {type(value).__name__} where a {cls.__name__} must be")
     return value
-
-
-def cure(cls: type, remedy: str) -> Refused:
-    """Return what is raised for a type of value that has a remedy of its own."""
-    return Refused(f"a value of type {cls.__module__}.{cls.__qualname__} cannot be kept; {remedy}")

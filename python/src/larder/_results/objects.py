@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultError
+from . import kinds
 from .kinds import Refused
 from .layout import COUNTED, SHARED
 
@@ -35,31 +36,28 @@ class Plan:
     """What reads and writes fields that are no entries of `__dict__`."""
 
 
-_CURES = {
-    types.FunctionType: "return what it makes",
-    types.BuiltinFunctionType: "return what it makes",
-    types.MethodType: "return what it makes",
+_FUNCTION = "return what it makes"
+kinds.CURES |= {
+    types.FunctionType: _FUNCTION,
+    types.BuiltinFunctionType: _FUNCTION,
+    types.MethodType: _FUNCTION,
     types.ModuleType: "return its name",
     types.GeneratorType: "return a list",
     types.CoroutineType: "await it",
     memoryview: "return bytes",
     type: "return its name",
-    object: "return None",
+}
+kinds.CURES |= {
+    base: f"return {'an' if base is int else 'a'} {base.__name__}"
+    for base in (list, tuple, dict, set, frozenset, str, bytes, bytearray, int, float, complex)
 }
 
 
 def refused(cls: type) -> Refused:
     """Return what says that values of a type cannot be kept."""
-    cure = _CURES.get(cls) or next(
-        (f"return a {base.__name__}" for base in _BASES if issubclass(cls, base)),
-        "return a dataclass of what is in it",
-    )
-    if issubclass(cls, type):
-        cure = _CURES[type]
-    return Refused(f'a value of type {_called(cls)} cannot be kept; {cure}, or say codec="pickle"')
-
-
-_BASES = (list, tuple, dict, set, frozenset, str, bytes, bytearray, int, float, complex)
+    remedies = (kinds.CURES[base] for base in cls.__mro__ if base in kinds.CURES)
+    remedy = next(remedies, "return a dataclass of what is in it")
+    return Refused(f'a value of type {_called(cls)} cannot be kept; {remedy}, or say codec="pickle"')
 
 
 def _called(cls: type) -> str:
@@ -252,7 +250,8 @@ def read_namedtuple(reader: Reader) -> Any:
     items = [reader.read() for _ in plan.fields]
     if not (isinstance(cls, type) and hasattr(cls, "_fields") and _named(cls)) or cls._fields != plan.fields:
         raise _changed(cls, f"does not have the fields {', '.join(plan.fields)}")
-    value = reader.memo[at] = tuple.__new__(cls, items)
+    value: Any = tuple.__new__(cls, items)
+    reader.memo[at] = value
     return value
 
 

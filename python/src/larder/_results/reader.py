@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ResultError
 from . import kinds, objects
-from .layout import ALIGNED, COMPLEX, COUNTED, DEEPEST, FLOAT, HEAD, INT, MAGIC, OF_FLOAT, OF_INT, SHARED, SHORT, ZEROS
+from .layout import ALIGNED, COMPLEX, COUNTED, DEEPEST, FLOAT, HEAD, MAGIC, OF_FLOAT, OF_INT, SHARED, SHORT, ZEROS
 from .packed import BUFFERS, unpacked
 
 
@@ -61,7 +61,7 @@ class Reader:
         self.private = private
         self.data = private.toreadonly()
         self.tree = encoded if type(encoded) is bytes and end == len(encoded) else bytes(private[:end])
-        self.end = end
+        self.end: int = end
         """Where the last buffer that was read ends."""
         self.at = HEAD.size
         self.depth = 0
@@ -139,9 +139,9 @@ def _unknown(magic: bytes) -> str:
 
 
 def _int(reader: Reader) -> int:
-    number = OF_INT.unpack_from(reader.tree, reader.at - 1)[1]
+    number: int = OF_INT.unpack_from(reader.tree, reader.at - 1)[1]
     reader.at += 8
-    return int(number)
+    return number
 
 
 def _long(reader: Reader) -> int:
@@ -233,30 +233,31 @@ def _packed(reader: Reader) -> Any:
 
 def _dict(reader: Reader) -> dict[Any, Any]:
     at = reader.at - 1
-    n = reader.counted(_DICT)
-    items = _items(reader, 2 * n)
+    items = _items(reader, 2 * reader.counted(_DICT))
     value = reader.memo[at] = dict(zip(items[::2], items[1::2], strict=True))
-    return _whole(value, n)
+    _different(2 * len(value), items)
+    return value
 
 
 def _set(reader: Reader) -> set[Any]:
     at = reader.at - 1
-    n = reader.counted(_SET)
-    value = reader.memo[at] = set(_items(reader, n))
-    return _whole(value, n)
+    items = _items(reader, reader.counted(_SET))
+    value = reader.memo[at] = set(items)
+    _different(len(value), items)
+    return value
 
 
 def _frozenset(reader: Reader) -> frozenset[Any]:
     at = reader.at - 1
-    n = reader.counted(_FROZENSET)
-    value = reader.memo[at] = frozenset(_items(reader, n))
-    return _whole(value, n)
-
-
-def _whole(value: Any, n: int) -> Any:
-    if len(value) != n:
-        raise ValueError("two keys or elements are equal")
+    items = _items(reader, reader.counted(_FROZENSET))
+    value = reader.memo[at] = frozenset(items)
+    _different(len(value), items)
     return value
+
+
+def _different(n: int, items: list[Any]) -> None:
+    if n != len(items):
+        raise ValueError("two keys or elements are equal")
 
 
 def _range(reader: Reader) -> range:

@@ -12,6 +12,7 @@ import zoneinfo
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .kinds import Data, Kind, Refused, expect, register
@@ -26,7 +27,9 @@ def _texts(cls: Any) -> Kind:
             raise ValueError(f"{text!r} is not how {value!r} is kept")
         return value
 
-    return Kind(f"{cls.__module__.partition('.')[0]}.{cls.__name__}", cls, lambda value: (str(value),), make, shared=False)
+    return Kind(
+        f"{cls.__module__.partition('.')[0]}.{cls.__name__}", cls, lambda value: (str(value),), make, shared=False
+    )
 
 
 def _zone(value: zoneinfo.ZoneInfo) -> tuple[str]:
@@ -35,14 +38,9 @@ def _zone(value: zoneinfo.ZoneInfo) -> tuple[str]:
     return (value.key,)
 
 
-def _datetime(*parts: Any) -> datetime.datetime:
+def _folded(cls: Any, *parts: Any) -> Any:
     *numbers, fold, zone = parts
-    return datetime.datetime(*numbers, tzinfo=zone, fold=fold)
-
-
-def _time(*parts: Any) -> datetime.time:
-    *numbers, fold, zone = parts
-    return datetime.time(*numbers, tzinfo=zone, fold=fold)
+    return cls(*numbers, zone, fold=fold)
 
 
 def _fraction(numerator: Any, denominator: Any) -> fractions.Fraction:
@@ -85,7 +83,7 @@ register(
         "datetime.datetime",
         datetime.datetime,
         lambda v: (v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond, v.fold, v.tzinfo),
-        _datetime,
+        partial(_folded, datetime.datetime),
         ("",) * 8 + (".tzinfo",),
         shared=False,
     ),
@@ -93,7 +91,7 @@ register(
         "datetime.time",
         datetime.time,
         lambda v: (v.hour, v.minute, v.second, v.microsecond, v.fold, v.tzinfo),
-        _time,
+        partial(_folded, datetime.time),
         ("",) * 5 + (".tzinfo",),
         shared=False,
     ),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import torch
 
-from .kinds import Data, Kind, Refused, expect, register
+from .kinds import CURES, Data, Kind, Refused, expect, register
 
-_DTYPES: dict[str, Any] = {
-    name: dtype
-    for name, dtype in vars(torch).items()
-    if isinstance(dtype, torch.dtype) and str(dtype) == f"torch.{name}" and not name.startswith(("q", "bits", "uint1_"))
-}
+_NAMES = (
+    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "
+    "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
+)
+_DTYPES: dict[str, Any] = {name: getattr(torch, name) for name in _NAMES.split() if hasattr(torch, name)}
 
 
 def check(tensor: Any) -> None:
@@ -36,7 +37,7 @@ def _unlike(tensor: Any) -> str | None:
         return f"a tensor of the device {tensor.device} cannot be kept; return .cpu()"
     if tensor.dtype not in _DTYPES.values():
         return f"a tensor of {tensor.dtype} cannot be kept; return it as one of another dtype"
-    if any(tensor.names):
+    if any(getattr(tensor, "names", ())):
         return "a tensor with named dimensions cannot be kept; return .rename(None)"
     return None
 
@@ -55,24 +56,27 @@ def _parts(tensor: Any) -> tuple[Any, ...]:
     return flat(tensor), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
 
 
+@cache
+def _bytes(dtype: Any) -> int:
+    return int(torch.empty(0, dtype=dtype).element_size())
+
+
 def _make(memory: memoryview, name: str, shape: tuple[int, ...]) -> Any:
     dtype = _DTYPES[name]
     expect(tuple, shape)
-    if min(shape, default=0) < 0 or math.prod(shape) * torch.empty(0, dtype=dtype).element_size() != len(memory):
+    if min(shape, default=0) < 0 or math.prod(shape) * _bytes(dtype) != len(memory):
         raise ValueError(f"a tensor of {dtype} and shape {shape} in {len(memory)} bytes")
     if not memory:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(bytearray(memory) if memory.readonly else memory, dtype=torch.uint8).view(dtype).view(shape)
 
 
-def _parameter(value: Any) -> Any:
-    raise Refused("a Parameter cannot be kept; return .detach() of it")
-
-
 register(
     Kind("torch.Tensor", torch.Tensor, _parts, _make, private=True),
-    Kind("torch.Parameter", torch.nn.Parameter, _parameter, _make),
     Kind("torch.Size", torch.Size, lambda v: (tuple(v),), torch.Size, shared=False),
     Kind("torch.dtype", torch.dtype, lambda v: (str(v)[6:],), _DTYPES.__getitem__, shared=False),
     Kind("torch.device", torch.device, lambda v: (str(v),), torch.device, shared=False),
 )
+
+CURES[torch.Tensor] = "return .detach() of it, a plain tensor"
+CURES[torch.nn.Module] = "return its state_dict()"

@@ -28,6 +28,7 @@ from .layout import (
     ZEROS,
 )
 from .packed import packed
+from .reader import decode
 
 
 def encode(value: object) -> bytes:
@@ -72,11 +73,13 @@ def _way(steps: list[str]) -> str:
 class Writer:
     """The tree of a value and its buffers, while they are made."""
 
-    __slots__ = ("buffers", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
+    __slots__ = ("buffers", "checking", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
 
     def __init__(self) -> None:
         self.tree = bytearray(HEAD.size)
         self.buffers: list[tuple[Any, int]] = []
+        self.checking = False
+        """Whether what is written is read back."""
         self.depth = 0
         self.memo: dict[int, int] = {}
         """Where objects lie in the tree, by their ids, and 0 for those that are being written."""
@@ -277,7 +280,7 @@ def _dict(writer: Writer, value: dict[Any, Any]) -> None:
 def _said(key: object) -> str:
     if type(key) not in (str, int, float, bool, bytes):
         return f"a {type(key).__name__}"
-    text = repr(key)
+    text = hex(key) if type(key) is int and abs(key) > LARGE else repr(key)  # decimal ones may have no text
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -310,7 +313,7 @@ def _order(writer: Writer, item: object) -> bytes:
     order = writer.orders.get(id(item))
     if order is None:
         alone = Writer()
-        alone.depth, alone.orders = writer.depth, writer.orders
+        alone.depth, alone.orders, alone.checking = writer.depth, writer.orders, writer.checking
         alone.write(item)
         order = writer.orders[id(item)] = b"".join(alone.finish())
     return order
@@ -338,7 +341,14 @@ def of_kind(kind: Kind) -> Write:
         at = writer.begin(value)
         if not at:
             return
-        taken = take_apart(value)
+        if kind.checked and not writer.checking:
+            _check(value)
+        try:
+            taken = take_apart(value)
+        except Refused:
+            raise
+        except Exception as error:  # of a library of another version
+            raise Refused(f"this {type(value).__name__} cannot be kept: {error!r}") from error
         writer.kept.append(taken)
         writer.tree += head
         writer.tree.append(len(taken))
@@ -353,6 +363,23 @@ def of_kind(kind: Kind) -> Write:
 
     return write
 
+
+def _check(value: object) -> None:
+    """Refuse a value that would not come back as it is."""
+    first, second = Writer(), Writer()
+    first.checking = second.checking = True
+    first.write(value)
+    encoded = b"".join(first.finish())
+    try:
+        second.write(decode(encoded))
+        same = b"".join(second.finish()) == encoded
+    except (ResultError, Refused):
+        same = False
+    if not same:
+        raise Refused(f"this {type(value).__name__} cannot be kept, as it comes back as another one; {_PLAINER}")
+
+
+_PLAINER = "return one of plain columns, or its arrays"
 
 _LOWER = ord("a") - ord("A")
 (_NONE, _TRUE, _FALSE, _ELLIPSIS, _INT, _LONG, _FLOAT, _COMPLEX, _STR, _BYTES, _BYTEARRAY) = b"NTF.iIfcsbY"
