@@ -10,12 +10,17 @@ import (
 // Forget forgets what is kept under keys, pinned or not. What another process holds in
 // memory it may hand out until that is let go of.
 func (l *Larder) Forget(ctx context.Context, keys ...key.Key) error {
+	l.LetGo(keys...)
+	return l.store.Delete(ctx, keys...)
+}
+
+// LetGo lets go of what is held in memory under keys. What is kept stays kept.
+func (l *Larder) LetGo(keys ...key.Key) {
 	if l.memory != nil {
 		for _, k := range keys {
 			l.memory.Remove(k)
 		}
 	}
-	return l.store.Delete(ctx, keys...)
 }
 
 // File returns the file that is all of the encoding of a result, for other programs of

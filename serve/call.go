@@ -182,6 +182,9 @@ func (cl *call) run(ctx context.Context) {
 	entries := make([]entry, len(results))
 	for i, r := range results {
 		entries[i] = cl.entry(ctx, i, r, errs[i])
+		if entries[i].as == resultKept && len(r.Value) >= fileBytes { // who asks next is to have the store's own file
+			l.LetGo(cl.action(i).Key(), r.Key)
+		}
 	}
 	conn := cl.settled()
 	if err := conn.results(entries...); err != nil {
