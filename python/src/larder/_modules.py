@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ._code import Identity, identify
+from ._code import Identity, identify_made
 from ._keys import digest
 from .errors import CodeError
 
@@ -60,7 +60,7 @@ class ModuleIdentity:
             return digest(("version", self._version))
         identity = self._codes.get(cls)
         if identity is None or not identity.check():
-            identity = self._codes[cls] = identify(cls)
+            identity = self._codes[cls] = identify_made(cls)
         return identity.digest
 
     def _refuse(self, module: torch.nn.Module, where: str) -> None:
@@ -102,17 +102,29 @@ class ModuleIdentity:
 
 
 def _sum(tensor: torch.Tensor) -> Any:
-    """Return a number that nearly every change of a tensor changes.
+    """Return what nearly every change of a tensor changes: the sums of its rows and columns, as numbers.
 
-    Writes through `.data` leave no trace in its version.
+    Writes through `.data` leave no trace in its version. A small tensor is read as a whole.
     """
-    if tensor.numel() == 0 or tensor.is_meta:
+    if tensor.is_meta:
         return 0
     size = tensor.element_size()
     whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}.get(size)
-    if whole is None or not tensor.is_contiguous():
+    if whole is None or not tensor.is_contiguous() or tensor.numel() < _WHOLE:
         return digest(tensor)
-    return int(tensor.view(whole).sum(dtype=torch.int64))
+    flat = tensor.view(whole).reshape(-1)
+    rows = flat[: len(flat) // _COLUMNS * _COLUMNS].view(-1, _COLUMNS)
+    along, down = rows.sum(1, dtype=torch.int64), rows.sum(0, dtype=torch.int64)
+    order = torch.arange(1, len(along) + 1, device=tensor.device)
+    rest = flat[rows.numel() :].tolist()
+    return int((along * order * order).sum()), int((down * _order(tensor.device)).sum()), rest
+
+
+_WHOLE, _COLUMNS = 4096, 256
+
+
+def _order(device: torch.device) -> torch.Tensor:
+    return torch.arange(1, _COLUMNS + 1, device=device) ** 2
 
 
 def _modes() -> tuple[Any, ...]:

@@ -4,6 +4,6 @@ It is precise only where that is proved. What is not understood is refused, or c
 its content, and is never left out.
 """
 
-from ._identity import Identity, Part, identify, identity_of
+from ._identity import Identity, Part, identify, identify_made, identity_of
 
-__all__ = ["Identity", "Part", "identify", "identity_of"]
+__all__ = ["Identity", "Part", "identify", "identify_made", "identity_of"]

@@ -13,7 +13,7 @@ from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
 from ._library import shown_module
-from ._walk import Walk
+from ._walk import Remade, Walk
 
 # In front of what identities are made from; another number is another rule.
 FORMAT = b"larder python code 1\n"
@@ -87,12 +87,26 @@ def identify(function: Any, *, version: str | None = None) -> Identity:
     return identity_of(function)
 
 
+def identify_made(cls: type) -> Identity:
+    """Return what the methods of an object that is there are known by.
+
+    What makes objects of its class counts as text, and may do what no key can tell,
+    unless a method may make another one.
+    """
+    try:
+        walk = Walk()
+        walk.made(cls)
+        return _identified(cls, walk)
+    except Remade:
+        return _identified(cls, Walk())
+
+
 def identity_of(value: Any) -> Identity:
     """Return what a function or a class is known by, made anew only if it has changed."""
     known = _known.get(id(value))
     if known is not None and known.check():
         return known
-    made = _identified(value)
+    made = _identified(value, Walk())
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
         with _lock:
             _known.pop(id(value), None)
@@ -140,8 +154,7 @@ def _no_code(value: Any) -> bytes:
     raise TypeError(f"a version of {type(value)}")
 
 
-def _identified(value: Any) -> Identity:
-    walk = Walk()
+def _identified(value: Any, walk: Walk) -> Identity:
     made = Identity()
     made.name = operation(value)
     try:

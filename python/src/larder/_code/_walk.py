@@ -49,6 +49,11 @@ _OF_EVERY_CLASS = frozenset(
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 # Bases of the standard library that call no methods but those with two underscores.
+# Methods that make or prepare an object: one that is there has been made.
+_MAKING = frozenset(
+    "__init__ __new__ __init_subclass__ reset_parameters _reset_parameters init_weights _init_weights "
+    "extra_repr __repr__ train".split()
+)
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
 
@@ -64,6 +69,10 @@ class Node:
 
     def digest(self) -> bytes:
         return sha256(b"".join(self.out)).digest()
+
+
+class Remade(Exception):
+    """Code may make objects of a class whose objects were taken for made."""
 
 
 class Walk:
@@ -92,6 +101,11 @@ class Walk:
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
         self._documented: set[int] = set()
         self._of_classes: dict[int, frozenset[str]] = {}
+        self._made: frozenset[type] = frozenset()
+
+    def made(self, cls: type) -> None:
+        """Take objects of a class for made: what makes them is followed if something calls it by its name."""
+        self._made = frozenset(c for c in cls.__mro__ if library_name(c)[1] is None)
 
     def run(self, root: Any, path: str) -> None:
         """Follow all that a value reaches."""
@@ -128,7 +142,7 @@ class Walk:
             self._value(of, member, f"{of.path}.{name}")
             self._drain()
             self._check_doubts(of.path)
-        except CodeError as err:
+        except (CodeError, Remade) as err:
             self._queue.clear()
             self.refused[name] = str(err)
             for value in self.kept[kept:]:
@@ -165,6 +179,8 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, text: str = "", documented: bool = True) -> None:
         """Let a node refer to a value, whatever it is."""
+        if isinstance(value, type) and value in self._made and node.kind not in ("root", "class"):
+            raise Remade(path)
         if is_bound(value):
             self._state(node, value, path, text)
         elif is_code(value):
@@ -370,6 +386,8 @@ class Walk:
             self.guards.cell(cell, held)
             if isinstance(held, types.ModuleType):
                 continue  # what is used of it is followed
+            if name == "__class__" and held in self._made:
+                continue  # for super, which makes nothing
             if name != "repr_running" or _owner.of_module(value.__globals__.get("__name__", "")) is not _owner.PYTHON:
                 self._value(node, held, f"{path} -> captured {name}", f"captured {name}")
 
@@ -402,7 +420,8 @@ class Walk:
         if isinstance(cls, abc.ABCMeta):
             self._registered(node, cls)
         self.guards.watch_mapping(vars(cls))
-        loud = self._is_loud(cls)
+        made = cls in self._made
+        loud = self._is_loud(cls) and not made
         own = frozenset(name for base in cls.__mro__ if library_name(base)[1] is None for name in vars(base))
         self.names.update(name for name in vars(cls).get("__match_args__", ()) if isinstance(name, str))
         for name, member in sorted(vars(cls).items(), key=lambda item: item[0]):
@@ -410,7 +429,11 @@ class Walk:
                 continue
             for function in _functions_of(member):
                 self._of_classes[id(function)] = own
-            self._member(node, name, member, f"{path}.{name}", loud)
+            if made and name in _MAKING and not self._is_called(name):
+                node.out.append(f"member {name} ".encode())
+                self._methods.append((name, member, node))
+            else:
+                self._member(node, name, member, f"{path}.{name}", loud or (made and _is_inherited(cls, name)))
         fields = vars(cls).get("__dataclass_fields__", {})
         for name, held in fields.items():
             self._dataclass_field(node, held, f"{path}.{name}")
@@ -501,6 +524,11 @@ def _is_elsewhere(code: types.CodeType) -> bool:
     """Report whether code that is in a module of a library comes from a file of the user."""
     name = code.co_filename
     return not name.startswith("<") and name.endswith(".py") and name[:1] in "/\\" and _owner.of_file(name) is None
+
+
+def _is_inherited(cls: type, name: str) -> bool:
+    """Report whether a base that is of a library has a name, so that it may call it."""
+    return any(name in vars(base) for base in cls.__mro__[1:] if library_name(base)[1] is not None)
 
 
 def _cells_of(value: types.FunctionType) -> dict[str, Any]:
