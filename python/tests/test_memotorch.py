@@ -192,7 +192,7 @@ class Net(Base):
     def forward(self, x):
         return helper(self.scaled(x)) + self.offset
 """
-EDITS = ["LIMIT = 0.2", "helper(x):\n    return x.clamp(max=LIMIT)", "x * self.weight * 3", "return 0.25", "helper(self.scaled(x)) - self.offset"]
+EDITS = ["LIMIT = 0.2", "helper(x):\n    return x.clamp(max=LIMIT / 10)", "x * self.weight * 3", "return 0.25", "helper(self.scaled(x)) - self.offset"]
 
 
 @pytest.mark.parametrize("edit", EDITS)
