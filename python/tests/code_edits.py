@@ -1792,3 +1792,58 @@ case(
     "K = 1\nimport math",
     want="same",
 )
+case(
+    "print options and percent",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return '%s' % K",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and format",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return '{}'.format(K)",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and an f-string",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return f'{K}'",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and a function of NumPy",
+    "import numpy as np\nfrom numpy import array2string as a\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return a(K)",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "context of a global decimal",
+    "import decimal\ndecimal.getcontext().prec = 5\nK = decimal.Decimal(1)\ndef f(x): return str(K / 3)",
+    "prec = 5",
+    "prec = 6",
+)
+case(
+    "context of a decimal in a list",
+    "import decimal\ndecimal.getcontext().prec = 5\nK = [decimal.Decimal(1)]\ndef f(x): return str(K[0] / 3)",
+    "prec = 5",
+    "prec = 6",
+)
+case(
+    "context of an argument",
+    "import decimal\ndecimal.getcontext().prec = 5\ndef f(x): return str(x / 3)",
+    "prec = 5",
+    "prec = 6",
+    call="m.f(m.decimal.Decimal(1))",
+)
+case(
+    "dtype by default of an argument",
+    "import torch\ntorch.set_default_dtype(torch.float32)\ndef f(x): return str((x + 1.5).dtype)",
+    "dtype(torch.float32)",
+    "dtype(torch.float64)",
+    call="m.f(m.torch.tensor([1]))",
+    needs="torch",
+)
