@@ -57,7 +57,7 @@ class Follow:
                 self._refuse_insides(name)
         if names.attributes & _rules.ZONED:
             self.walk.zoned = True
-        self.walk.formats = self.walk.formats or any(op.name in _settings.FORMATTING for op in names.ops)
+        self.walk.formats = self.walk.formats or _formats(names)
         for imported in names.imports:
             self._import(imported, None)
         files = self.files | _listed_files(names, self.files)
@@ -310,6 +310,15 @@ class Follow:
                 f"name what is used after the module, as in {value.__name__}.name, {CURES}"
             )
         self.walk._value(self.node, value, path, f"{space}{name}", not called)
+
+
+def _formats(names: _bytecode.Names) -> bool:
+    """Report whether code makes text of values."""
+    return (
+        any(op.name in _settings.FORMATTING for op in names.ops)
+        or not names.attributes.isdisjoint(_settings.METHODS)
+        or any("%" in text for text in names.texts)
+    )
 
 
 _MISSING = object()
