@@ -1792,3 +1792,162 @@ case(
     "K = 1\nimport math",
     want="same",
 )
+case(
+    "print options and percent",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return '%s' % K",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and format",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return '{}'.format(K)",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and an f-string",
+    "import numpy as np\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return f'{K}'",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "print options and a function of NumPy",
+    "import numpy as np\nfrom numpy import array2string as a\nnp.set_printoptions(precision=3)\nK = np.array([1 / 3])\ndef f(x): return a(K)",
+    "precision=3",
+    "precision=5",
+    needs="numpy",
+)
+case(
+    "context of a global decimal",
+    "import decimal\ndecimal.getcontext().prec = 5\nK = decimal.Decimal(1)\ndef f(x): return str(K / 3)",
+    "prec = 5",
+    "prec = 6",
+)
+case(
+    "context of a decimal in a list",
+    "import decimal\ndecimal.getcontext().prec = 5\nK = [decimal.Decimal(1)]\ndef f(x): return str(K[0] / 3)",
+    "prec = 5",
+    "prec = 6",
+)
+case(
+    "context of an argument",
+    "import decimal\ndecimal.getcontext().prec = 5\ndef f(x): return str(x / 3)",
+    "prec = 5",
+    "prec = 6",
+    call="m.f(m.decimal.Decimal(1))",
+)
+case(
+    "dtype by default of an argument",
+    "import torch\ntorch.set_default_dtype(torch.float32)\ndef f(x): return str((x + 1.5).dtype)",
+    "dtype(torch.float32)",
+    "dtype(torch.float64)",
+    call="m.f(m.torch.tensor([1]))",
+    needs="torch",
+)
+case(
+    "larder file by a text",
+    "from __future__ import annotations\nfrom larder import File\nopen('data', 'w').write('1')\ndef f(p: File | None):\n    with open(p) as h: return h.read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.File('data'))",
+    needs="larder",
+)
+case(
+    "larder files in a list",
+    "import larder\nopen('data', 'w').write('1')\ndef f(ps: list[larder.File]):\n    s = ''\n    for p in ps: s += open(p).read()\n    return s",
+    "'1'",
+    "'2'",
+    call="m.f([m.larder.File('data')])",
+    needs="larder",
+)
+case(
+    "larder file by a callee",
+    "import larder\nopen('data', 'w').write('1')\ndef g(p: larder.File): return open(p, 'rb').read()\ndef f(p: larder.File): return g(p)",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+)
+case(
+    "another file beside a larder file",
+    "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File):\n    open(p)\n    return open('more').read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "another argument beside a larder file",
+    "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File, q='more'):\n    open(p)\n    return open(q).read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "path beside a larder file",
+    "import larder, pathlib\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File): return pathlib.Path('more').read_text()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "variable set to another file",
+    "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File):\n    p = 'more'\n    return open(p).read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "larder file's name made longer",
+    "import larder\nopen('data', 'w')\nopen('data2', 'w').write('1')\ndef f(p: larder.File): return open(str(p) + '2').read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "folder of a larder file",
+    "import larder, pathlib\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File): return (pathlib.Path(p).parent / 'more').read_text()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "another variable of a file's name",
+    "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File): return (lambda p: open(p).read())('more')",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "file that a function inside sets",
+    "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File):\n    def g():\n        nonlocal p\n        p = 'more'\n    g()\n    return open(p).read()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+    refused=True,
+)
+case(
+    "larder file in a function inside",
+    "import larder\nopen('data', 'w').write('1')\ndef f(p: larder.File): return (lambda: open(p).read())()",
+    "'1'",
+    "'2'",
+    call="m.f(m.larder.File('data'))",
+    needs="larder",
+)

@@ -40,18 +40,21 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def use_joblib(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by joblib."""
     import joblib
 
     return joblib.Memory(folder, verbose=0).cache(f)
 
 
 def use_diskcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by diskcache."""
     import diskcache
 
     return diskcache.Cache(folder).memoize()(f)
 
 
 def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep results by evalcache."""
     import evalcache
 
     lazy = evalcache.Lazy(cache=folder)(f)
@@ -136,6 +139,7 @@ def verdict(case: Case, tool: str, place: str) -> str:
 
 
 def main() -> None:
+    """Try all edits with the tool that is named."""
     tool = sys.argv[1]
     with contextlib.suppress(ImportError):
         import numpy  # noqa: F401  # once, and not in each child

@@ -30,7 +30,7 @@ _NAMING = frozenset(
 _GLOBAL = frozenset(["LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"])
 _CELL = frozenset(["LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"])
 _ATTRIBUTE = frozenset(["LOAD_ATTR", "LOAD_METHOD"])
-_STORE = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"])
+STORE = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"])
 _IDLE = frozenset(["NOP", "EXTENDED_ARG", "CACHE"])
 _SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
 
@@ -226,7 +226,7 @@ class Names:
         j = i + 1
         if names is None:
             whole = j < len(ops) and ops[j].name == "IMPORT_FROM"  # import a.b as c
-            while j < len(ops) and ops[j].name not in _STORE:
+            while j < len(ops) and ops[j].name not in STORE:
                 j += 1
             yield j, Imported(module if whole else module.partition(".")[0], level)
             return

@@ -38,8 +38,11 @@ class Follow:
         self.files = files
         self.own = own
 
-    def all(self, names: _bytecode.Names) -> None:
-        """Follow what a piece of code names, and what the pieces in it name."""
+    def all(self, names: _bytecode.Names, files: frozenset[str] | None = None) -> None:
+        """Follow what a piece of code names, and what the pieces in it name.
+
+        files are the variables that are files in the key: the parameters, if not said.
+        """
         unknown = names.unknown()
         if unknown is not None:
             raise CodeError(f"{self._where(None)}: the instruction {unknown} is not known; {CURES[3:]}")
@@ -57,14 +60,14 @@ class Follow:
                 self._refuse_insides(name)
         if names.attributes & _rules.ZONED:
             self.walk.zoned = True
-        self.walk.formats = self.walk.formats or any(op.name in _settings.FORMATTING for op in names.ops)
+        self.walk.formats = self.walk.formats or _formats(names)
         for imported in names.imports:
             self._import(imported, None)
-        files = self.files | _listed_files(names, self.files)
+        files = _files(names, self.files if files is None else files)
         for use in names.uses():
             self._use(use, files)
         for inner in names.nested():
-            self.all(inner)
+            self.all(inner, files & frozenset(inner.code.co_freevars))
 
     def _refuse_insides(self, name: str) -> None:
         raise CodeError(
@@ -312,6 +315,15 @@ class Follow:
         self.walk._value(self.node, value, path, f"{space}{name}", not called)
 
 
+def _formats(names: _bytecode.Names) -> bool:
+    """Report whether code makes text of values."""
+    return (
+        any(op.name in _settings.FORMATTING for op in names.ops)
+        or not names.attributes.isdisjoint(_settings.METHODS)
+        or any("%" in text for text in names.texts)
+    )
+
+
 _MISSING = object()
 
 _OF_MODULES = frozenset(["__dict__", "__getattribute__", "__class__"])
@@ -348,11 +360,24 @@ def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) ->
     )
 
 
-def _listed_files(names: _bytecode.Names, files: frozenset[str]) -> frozenset[str]:
-    """Return the variables of loops over files that are in the key."""
+def _files(names: _bytecode.Names, files: frozenset[str]) -> frozenset[str]:
+    """Return which variables are files in the key, all the time: those, and the ones of loops over them."""
     ops = names.ops
-    found = set()
-    for a, b, c, d in zip(ops, ops[1:], ops[2:], ops[3:], strict=False):
-        if a.value in files and b.name == "GET_ITER" and c.name == "FOR_ITER" and d.name == "STORE_FAST":
-            found.add(d.value)
-    return frozenset(found)
+    stores = [i for i, op in enumerate(ops) if op.name in _bytecode.STORE or op.name.startswith("DELETE_")]
+    files -= {ops[i].value for i in stores} | _stored_inside(names)
+    listed = {i for i in stores if i > 2 and _is_loop(ops[i - 3 : i], files)}
+    others = {ops[i].value for i in stores if i not in listed}
+    return files | ({ops[i].value for i in listed} - others - _stored_inside(names))
+
+
+def _is_loop(before: list[_bytecode.Op], files: frozenset[str]) -> bool:
+    first, second, third = before
+    return first.value in files and second.name == "GET_ITER" and third.name == "FOR_ITER"
+
+
+def _stored_inside(names: _bytecode.Names) -> set[str]:
+    """Return the variables that functions inside set."""
+    found: set[str] = set()
+    for inner in names.nested():
+        found |= {op.value for op in inner.ops if op.name in ("STORE_DEREF", "DELETE_DEREF")} | _stored_inside(inner)
+    return found

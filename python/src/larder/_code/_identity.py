@@ -13,6 +13,7 @@ from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
 from ._library import shown_module
+from ._settings import Setting
 from ._walk import Remade, Walk
 
 # In front of what identities are made from; another number is another rule.
@@ -39,7 +40,10 @@ class Identity:
     same. `parts` is what it is made from. May be used by several threads.
     """
 
-    __slots__ = ("_hold", "_kept", "_numbers", "_roots", "_state", "digest", "name", "names", "parts", "refused")
+    __slots__ = (
+        *("digest", "name", "names", "parts", "refused"),
+        *("_changing", "_hold", "_kept", "_numbers", "_roots", "_settings", "_state"),
+    )
 
     digest: bytes
     name: str
@@ -53,11 +57,17 @@ class Identity:
     _numbers: dict[int, int]
     _kept: list[Any]
     _roots: list[Any]
+    _settings: list[tuple[Setting, Any]]
+    _changing: bool
     _state: bytes | None
 
     def check(self) -> bool:
         """Report whether nothing has changed since: no function, variable or value that it reaches."""
-        return self._hold() and (not self._roots or self._state_now() == self._state)
+        return (
+            self._hold()
+            and all(setting.read() == seen for setting, seen in self._settings)
+            and (not self._changing or self._state_now() == self._state)
+        )
 
     def _state_now(self) -> bytes | None:
         numbers = self._numbers
@@ -146,7 +156,7 @@ def _of_version(function: Any, version: str) -> Identity:
     e.add(("version", made.name, version))
     made.digest = sha256(FORMAT + b"".join(e.out)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
-    made._hold, made._roots, made._state = _unchecked, [], None
+    made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
 
 
@@ -165,6 +175,8 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made.refused = walk.refused
     made._hold = walk.guards.sealed()
     made._numbers, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
+    made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
+    made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()
     if made._roots and made._state is None:
         raise CodeError(f"{made.name}: values that it reaches changed while they were looked at; try again")

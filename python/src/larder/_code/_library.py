@@ -64,7 +64,10 @@ def library_name(value: Any) -> tuple[str, _owner.Owner | None]:
         if not module and own is not None:
             name, owner = _of_class(type(own))
             return f"{name}.{value.__name__}", owner
-        return f"{module}.{value.__qualname__.removeprefix(_TORCH + '.')}", _owner.of_module(module)
+        return (
+            f"{_PRIVATE.sub('numpy.random', module)}.{value.__qualname__.removeprefix(_TORCH + '.')}",
+            _owner.of_module(module),
+        )
     if is_compiled(value):
         module = getattr(value, "__module__", None) or type(value).__module__
         return f"{_PRIVATE.sub('numpy.random', module)}.{getattr(value, '__name__', '?')}", _owner.of_module(module)

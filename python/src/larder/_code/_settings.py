@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._keys._encoder import Encoder, writes
+from .._keys._standard import decimal_context
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -28,6 +29,9 @@ _PRINTING = {
 FORMATTING = frozenset(["FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"])
 """Instructions that make text of values."""
 
+METHODS = frozenset(["format", "format_map", "array2string", "array_repr", "array_str", "__str__", "__repr__"])
+"""Methods and functions of libraries that do."""
+
 PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
 """Built-in functions that do."""
 
@@ -44,14 +48,6 @@ class Setting:
 def _setting(e: Encoder, value: Setting) -> None:
     e.out.append(b"=")
     e.add((value.name, value.read()))
-
-
-def _decimals() -> Any:
-    import decimal
-
-    c = decimal.getcontext()
-    traps = tuple(sorted(signal.__name__ for signal, on in c.traps.items() if on))
-    return (c.prec, c.rounding, c.Emin, c.Emax, c.capitals, c.clamp, traps)
 
 
 _usual: list[Any] = []  # the very options that were found to be the usual ones
@@ -85,7 +81,7 @@ def _torch() -> Any:
     return (str(torch.get_default_dtype()), str(device), torch.is_grad_enabled(), torch.is_autocast_enabled())
 
 
-DECIMALS = Setting("the context of decimal", _decimals)
+DECIMALS = Setting("the context of decimal", decimal_context)
 PRINTING = Setting("print options of NumPy", _printing)
 ZONE = Setting("the time zone of the machine", _zone)
 TORCH = Setting("modes of torch", _torch)

@@ -225,6 +225,8 @@ class Walk:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {CURES}") from None
         if any(name in part for part in e.out for name in _BY_NAME):
             self.any_name = True
+        if any(b"decimal.Decimal" in part for part in e.out):
+            self._depend(node, "decimal")
         if fixed(value):
             node.out.append(b"".join(e.out))
 
@@ -308,6 +310,8 @@ class Walk:
         package = name.partition(".")[0]
         if package in ("decimal", "_decimal", "_pydecimal"):
             self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
+        if name.rpartition(".")[2] in _settings.METHODS:
+            self.formats = True
         if package == "torch" and "torch" in sys.modules:
             self._state(node, _settings.TORCH, _settings.TORCH.name, "")
 

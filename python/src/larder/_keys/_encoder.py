@@ -262,21 +262,28 @@ def _called(item: Any) -> tuple[str, str]:
 def members(e: Encoder, letter: bytes, value: Any) -> None:
     """Append what is in a set, in an order that only their own bytes decide."""
     e.out.append(b"%b%x;" % (letter, len(value)))
+    if all(map(fixed, value)):
+        e.out.extend(sorted(_alone(Encoder(e.code), item) for item in value))
+        return
     alone: list[tuple[bytes, Any]] = []
     plain = True
     # Code is numbered where it is met first: that must not be another place in each process.
-    for item in value if all(map(fixed, value)) else sorted(value, key=_called):
+    for item in sorted(value, key=_called):
         own = Encoder(e.code)
         own.seen, own.kept = e.seen.copy(), e.kept.copy()
-        try:
-            own.add(item)
-        except Unkeyed as err:
-            raise err.step("{...}") from None
+        alone.append((_alone(own, item), item))
         plain = plain and len(own.kept) == len(e.kept)
-        alone.append((b"".join(own.out), item))
     alone.sort(key=lambda pair: pair[0])
     for content, item in alone:
         if plain:
             e.out.append(content)
         else:  # they may share what is in them, and others may refer to it
             e.add(item)
+
+
+def _alone(e: Encoder, item: Any) -> bytes:
+    try:
+        e.add(item)
+    except Unkeyed as err:
+        raise err.step("{...}") from None
+    return b"".join(e.out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -34,7 +35,9 @@ def tree(content: Any) -> bytes:
                 return
             digests[i] = sha256(view[i * PIECE : (i + 1) * PIECE]).digest()
 
-    others = [_threads().submit(work) for _ in range(min(_THREADS, count) - 1)]
+    others = []
+    with contextlib.suppress(RuntimeError):  # the interpreter ends: this thread does all
+        others = [_threads().submit(work) for _ in range(min(_THREADS, count) - 1)]
     work()
     for other in others:
         if not other.cancel():

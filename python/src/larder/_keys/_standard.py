@@ -59,6 +59,19 @@ def _zone(value: Any) -> tuple[Any, ...]:
     return (value.key,)
 
 
+def decimal_context() -> tuple[Any, ...] | None:
+    """Return how decimal numbers are computed with, or None for the usual way."""
+    import decimal
+
+    c = decimal.getcontext()
+    traps = tuple(sorted(signal.__name__ for signal, on in c.traps.items() if on))
+    found = (c.prec, c.rounding, c.Emin, c.Emax, c.capitals, c.clamp, traps)
+    return None if found == _USUAL else found
+
+
+_USUAL = (28, "ROUND_HALF_EVEN", -999999, 999999, 1, 0, ("DivisionByZero", "InvalidOperation", "Overflow"))
+
+
 def _random(value: Any) -> tuple[Any, ...]:
     return (value.getstate(),)
 
@@ -79,7 +92,8 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
         "datetime.timedelta": lambda v: (v.days, v.seconds, v.microseconds),
         "datetime.timezone": lambda v: (v.utcoffset(None), v.tzname(None)),
         "zoneinfo.ZoneInfo": _zone,
-        "decimal.Decimal": lambda v: v.as_tuple()[:],
+        # With how it would be computed with: a function of it need not name that.
+        "decimal.Decimal": lambda v: (*v.as_tuple(), decimal_context()),
         "fractions.Fraction": lambda v: (v.numerator, v.denominator),
         "uuid.UUID": lambda v: (v.int, v.is_safe.value),
         "re.Pattern": lambda v: (v.pattern, v.flags),

@@ -39,6 +39,8 @@ def _tensor(e: Encoder, value: Any) -> None:
     grad = bool(value.requires_grad)
     e.out.append(b"X")
     e.add((type(value).__name__, str(value.dtype), tuple(value.shape), grad, value.is_conj(), value.is_neg()))
+    # What its operators do depends on these.
+    e.add((str(torch.get_default_dtype()), torch.is_autocast_enabled(), torch.is_grad_enabled() if grad else None))
     plain = value.detach().resolve_conj().resolve_neg()
     order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
     e.add(order)
