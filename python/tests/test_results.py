@@ -148,9 +148,10 @@ def test_values_come_back_as_they_were(value: Any) -> None:
 def test_the_same_of_signalling_numbers() -> None:
     value = decimal.Decimal("sNaN12")
     assert str(decode(encode(value))) == "sNaN12"
-    assert uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe).is_safe is decode(
-        encode(uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe))
-    ).is_safe
+    assert (
+        uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe).is_safe
+        is decode(encode(uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe))).is_safe
+    )
 
 
 def test_what_is_equal_but_not_the_same_has_encodings_of_its_own() -> None:
@@ -437,7 +438,13 @@ def test_deep_nesting_is_kept_or_refused() -> None:
             value = around(value)
         return value
 
-    around: list[Callable[[Any], Any]] = [lambda v: [v], lambda v: (v,), lambda v: {1: v}, Frozen, lambda v: Node(v, [])]
+    around: list[Callable[[Any], Any]] = [
+        lambda v: [v],
+        lambda v: (v,),
+        lambda v: {1: v},
+        Frozen,
+        lambda v: Node(v, []),
+    ]
     around += [lambda v: frozenset({v}), lambda v: slice(v), lambda v: collections.deque([v])]
     for way in around:
         decode(encode(nested(100, way)))

@@ -42,7 +42,9 @@ def arrays() -> list[Any]:
     return [*found, objects, objects.T, np.array(None), np.empty((0, 2), object)]
 
 
-@pytest.mark.parametrize("value", arrays(), ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', value)}")
+@pytest.mark.parametrize(
+    "value", arrays(), ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', value)}"
+)
 def test_arrays_come_back_as_they_were(value: Any) -> None:
     made = back(value)
     back([1, value, "x" * 2000, (value, value)])
@@ -146,8 +148,14 @@ class Own(np.ndarray):  # type: ignore[type-arg]
 
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
-    (lambda: np.zeros(2, [("a", int), ("o", object)]), r"array with objects in fields cannot be kept; return one array"),
-    (lambda: [np.matrix([1])], r"result\[0\]: a value of type numpy.*matrix cannot be kept; return numpy.asarray of it"),
+    (
+        lambda: np.zeros(2, [("a", int), ("o", object)]),
+        r"array with objects in fields cannot be kept; return one array",
+    ),
+    (
+        lambda: [np.matrix([1])],
+        r"result\[0\]: a value of type numpy.*matrix cannot be kept; return numpy.asarray of it",
+    ),
     (lambda: np.zeros(2).view(np.recarray), r"recarray cannot be kept; return numpy.asarray of it"),
     (lambda: np.zeros(2).view(Own), r"test_results_arrays.Own cannot be kept; return numpy.asarray of it"),
     (lambda: np.zeros(2, np.dtype("i4", metadata={"a": 1})), r"dtype.*cannot be kept; return it as one of a dtype"),

@@ -57,7 +57,13 @@ def test_tensors_of_each_dtype_come_back(name: str) -> None:
 
 def test_tensors_come_back_in_the_order_of_their_dimensions() -> None:
     tensor = torch.arange(24.0).view(2, 3, 4)
-    for view in (tensor.transpose(0, 2), tensor[:, ::2], tensor[1:, 1], torch.ones(1).expand(3, 4), torch.ones(2, 2).t()):
+    for view in (
+        tensor.transpose(0, 2),
+        tensor[:, ::2],
+        tensor[1:, 1],
+        torch.ones(1).expand(3, 4),
+        torch.ones(2, 2).t(),
+    ):
         made = decode(encode(view))
         assert torch.equal(made, view)
         assert made.is_contiguous()
