@@ -57,7 +57,12 @@ def _same(dtype: Any, described: Described) -> bool:
         made = dtype_of(described)
     except (TypeError, ValueError):
         return False
-    return bool(made == dtype) and made.type is dtype.type and made.char == dtype.char and made.flags == dtype.flags
+    return (
+        bool(made == dtype)
+        and made.type is dtype.type
+        and made.char == dtype.char
+        and made.isalignedstruct == dtype.isalignedstruct
+    )
 
 
 def dtype_of(described: Described) -> Any:
