@@ -23,7 +23,9 @@ def columns() -> dict[str, Any]:
         "texts": ["a", None, "c"],
         "objects": pd.Series([1, "x", None], dtype=object),
         "categories": pd.Categorical(["a", None, "b"], ["b", "a", "unused"], ordered=True),
-        "times": pd.date_range("2020", periods=3, unit="ms") if pd.__version__ >= "2" else pd.date_range("2020", periods=3),
+        "times": pd.date_range("2020", periods=3, unit="ms")
+        if pd.__version__ >= "2"
+        else pd.date_range("2020", periods=3),
         "zoned": pd.date_range("2020-10-25", periods=3, freq="h", tz="Europe/Berlin"),
         "fixed": pd.date_range("2020", periods=3, tz=datetime.timezone(datetime.timedelta(hours=1))),
         "nullable": pd.array([1, None, 3], "Int64"),
@@ -84,8 +86,8 @@ def rest() -> dict[str, Any]:
         "no values": pd.Series([], dtype="int8"),
         "objects": pd.Series(["a"], dtype=object),
         "index of objects": pd.Index(["a", 1, None]),
-        "time": pd.Timestamp("2020-10-25 02:30:00.000000001", tz="Europe/Berlin"),
-        "time in utc": pd.Timestamp("2020", tz=datetime.timezone.utc),
+        "time": pd.Timestamp("2020-10-25 01:30:00.000000001", tz="UTC").tz_convert("Europe/Berlin"),
+        "time in utc": pd.Timestamp("2020", tz=datetime.UTC),
         "time of no zone": pd.Timestamp(2020, 1, 1),
         "span": pd.Timedelta("1D"),
         "period": pd.Period("2020-03", "M"),
@@ -124,9 +126,10 @@ def test_a_frame_may_be_written_to() -> None:
     for frame in frames().values():
         encoded = encode(frame)
         made = decode(encoded)
-        for i in range(len(made.columns) if len(made) else 0):
-            made.iloc[0, i] = made.iloc[-1, i]
-        made["new"] = 1
+        for i, name in enumerate(made.columns if len(made) else ()):
+            if name != "arrow lists":  # pandas takes no list for one place
+                made.iloc[0, i] = made.iloc[-1, i]
+        made.insert(0, "new" if made.columns.nlevels == 1 else ("new", 1), 1)
         check_same(decode(encoded), frame)
 
 
@@ -179,7 +182,7 @@ def tables() -> dict[str, Any]:
         "no rows": table.slice(0, 0),
         "notes": table.replace_schema_metadata({"k": "v"}),
         "columns of one name": pa.Table.from_arrays([pa.array([1]), pa.array(["x"])], ["a", "a"]),
-        "batch": pa.record_batch({"a": [1], "b": [[1, 2]]}),
+        "batch": pa.RecordBatch.from_pylist([{"a": 1, "b": [1, 2]}]),
         "batch of no rows": pa.RecordBatch.from_pylist([], pa.schema([("a", pa.int8())])),
         "numbers": pa.array([1.5, None]),
         "lists": pa.array([[1], None, [2, 3]]),

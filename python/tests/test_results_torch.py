@@ -17,10 +17,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support:UserWarning")
 
-NAMES = (
-    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "
-    "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
-).split()
+NAMES = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16"]
+NAMES += ["float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e4m3fnuz"]
+NAMES += ["float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 DTYPES = [name for name in NAMES if hasattr(torch, name)]
 
 
@@ -57,7 +56,13 @@ def test_tensors_of_each_dtype_come_back(name: str) -> None:
 
 def test_tensors_come_back_in_the_order_of_their_dimensions() -> None:
     tensor = torch.arange(24.0).view(2, 3, 4)
-    for view in (tensor.transpose(0, 2), tensor[:, ::2], tensor[1:, 1], torch.ones(1).expand(3, 4), torch.ones(2, 2).t()):
+    for view in (
+        tensor.transpose(0, 2),
+        tensor[:, ::2],
+        tensor[1:, 1],
+        torch.ones(1).expand(3, 4),
+        torch.ones(2, 2).t(),
+    ):
         made = decode(encode(view))
         assert torch.equal(made, view)
         assert made.is_contiguous()

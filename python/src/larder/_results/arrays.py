@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,12 @@ def _same(dtype: Any, described: Described) -> bool:
         made = dtype_of(described)
     except (TypeError, ValueError):
         return False
-    return bool(made == dtype) and made.type is dtype.type and made.char == dtype.char and made.flags == dtype.flags
+    return (
+        bool(made == dtype)
+        and made.type is dtype.type
+        and made.char == dtype.char
+        and made.isalignedstruct == dtype.isalignedstruct
+    )
 
 
 def dtype_of(described: Described) -> Any:
@@ -137,6 +143,8 @@ def _array(dtype: Any, fortran: bool, shape: tuple[int, ...], size: int, memory:
     if not size:
         return _empty(shape, dtype, fortran)
     array = np.frombuffer(memory, dtype, count, at)  # the one way in which it can never be written to
+    if dtype.kind in "UV":
+        _check_texts(array, dtype)
     return array if len(shape) == 1 else array.reshape(shape, order="F" if fortran else "C")
 
 
@@ -161,6 +169,16 @@ def _make(*parts: Any) -> Any:
         return _objects(*parts)
     described, fortran, shape, data = parts
     return _array(dtype_of(described), fortran, shape, len(data), data, 0)
+
+
+def _check_texts(array: Any, dtype: Any) -> None:
+    """Complain of what is no character, which NumPy would do when it is looked at, and badly."""
+    for name in dtype.names or ():
+        _check_texts(array[name], dtype[name].base)
+    if dtype.kind == "U" and array.size:
+        characters = np.ascontiguousarray(array).reshape(-1).view(dtype.byteorder + "u4")
+        if characters.max() > sys.maxunicode:
+            raise ValueError("a text that is none")
 
 
 def _empty(shape: tuple[int, ...], dtype: Any, fortran: bool) -> Any:
@@ -188,7 +206,11 @@ def _scalar(described: Described, data: bytes) -> Any:
     dtype = dtype_of(described)
     if dtype.itemsize != len(data):
         raise ValueError(f"a {dtype} of {len(data)} bytes")
-    return np.ndarray((), dtype, bytearray(data))[()] if data else dtype.type()
+    if not data:
+        return dtype.type()
+    array: Any = np.ndarray((), dtype, bytearray(data))
+    _check_texts(array, dtype)
+    return array[()]
 
 
 def _masked_parts(array: Any) -> tuple[Any, ...]:

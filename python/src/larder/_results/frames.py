@@ -118,15 +118,31 @@ def _freq(value: Any) -> Any:
 # Arrays
 
 
+def _zone(zone: Any) -> Any:
+    """Return a time zone as it is kept: as a tuple if it is one of pytz, which older versions have."""
+    name = getattr(zone, "zone", None)
+    if name is None or not type(zone).__module__.startswith("pytz"):
+        return zone
+    return ("pytz", name)
+
+
+def _zone_of(kept: Any) -> Any:
+    if type(kept) is not tuple:
+        return kept
+    import pytz
+
+    return pytz.timezone(kept[1])
+
+
 def _dates_parts(array: Any) -> tuple[Any, ...]:
     naive = array if array.tz is None else array.tz_convert("UTC").tz_localize(None)
-    return naive.to_numpy(), array.tz, _freq(array)
+    return naive.to_numpy(), _zone(array.tz), _freq(array)
 
 
 def _dates(values: Any, zone: Any, freq: Any) -> Any:
     index = pd.DatetimeIndex(_own(values))
     if zone is not None:
-        index = index.tz_localize("UTC").tz_convert(zone)
+        index = index.tz_localize("UTC").tz_convert(_zone_of(zone))
     if freq is not None:
         index.freq = freq
     return index.array
@@ -160,7 +176,7 @@ def _interval(left: Any, right: Any, closed: Any) -> Any:
 
 
 def _period(ordinals: Any, freq: Any) -> Any:
-    return pd.PeriodIndex.from_ordinals(_own(ordinals), freq=expect(str, freq)).array
+    return pd.arrays.PeriodArray(_own(ordinals), pd.PeriodDtype(expect(str, freq)))
 
 
 def _texts_parts(array: Any) -> tuple[Any, ...]:
@@ -191,12 +207,12 @@ def _arrow(array: Any) -> Any:
 
 
 def _time_parts(time: Any) -> tuple[Any, ...]:
-    return (time if time.tz is None else time.tz_convert("UTC").tz_localize(None)).asm8, time.tz
+    return (time if time.tz is None else time.tz_convert("UTC").tz_localize(None)).asm8, _zone(time.tz)
 
 
 def _time(value: Any, zone: Any) -> Any:
     time = pd.Timestamp(expect(np.datetime64, value))
-    return time if zone is None else time.tz_localize("UTC").tz_convert(zone)
+    return time if zone is None else time.tz_localize("UTC").tz_convert(_zone_of(zone))
 
 
 def _sparse(array: Any) -> tuple[Any, ...]:
