@@ -56,7 +56,9 @@ def test_the_model_runs_on_what_is_new(real: Path, counter: Any) -> None:
     net = model()
     f = larder.memo_batch(net, items="x")
     y = f(x=X[:60])
-    assert torch.equal(y, net(X[:60])) and y.dtype == torch.float32 and not y.requires_grad
+    assert torch.equal(y, net(X[:60]))
+    assert y.dtype == torch.float32
+    assert not y.requires_grad
     counter.sizes.clear()
     assert torch.allclose(f(X), net(X))
     assert counter.sizes == [4, 64]
@@ -104,7 +106,8 @@ def test_writes_through_data_are_seen_in_large_tensors(real: Path) -> None:
         i, j = torch.randint(0, 10_000, (2,), generator=rng).tolist()
         flat = net.weight.data.view(-1)
         flat[i], flat[j] = flat[j].clone(), flat[i].clone()
-        assert torch.equal(f(x), f(x)) and torch.allclose(f(x), net(x), atol=1e-6)
+        assert torch.equal(f(x), f(x))
+        assert torch.allclose(f(x), net(x), atol=1e-6)
 
 
 def test_modes_are_in_the_key(real: Path, counter: Any) -> None:
@@ -123,12 +126,12 @@ def test_what_is_refused(real: Path) -> None:
     net = model()
     f = larder.memo_batch(net, items="x")
     net.train()
-    with pytest.raises(larder.CodeError, match="in training mode.*eval"):
+    with pytest.raises(larder.CodeError, match=r"in training mode.*eval"):
         f(X)
     net.norm.eval()
     assert torch.allclose(larder.memo_batch(net, items="x", train=True)(X), net(X))
     net.eval().requires_grad_(True)
-    with pytest.raises(larder.CodeError, match="gradients.*no_grad"):
+    with pytest.raises(larder.CodeError, match=r"gradients.*no_grad"):
         f(X)
     with torch.no_grad():
         f(X)
@@ -146,7 +149,8 @@ def test_types_of_tensors_are_kept(real: Path) -> None:
         f = larder.memo_batch(lambda x, dtype: x.to(dtype), items="x", version="1")
         for _ in range(2):
             y = f(X, dtype)
-            assert y.dtype == dtype and torch.equal(y, X.to(dtype))
+            assert y.dtype == dtype
+            assert torch.equal(y, X.to(dtype))
 
 
 def test_results_are_the_callers_own(real: Path) -> None:
@@ -192,7 +196,13 @@ class Net(Base):
     def forward(self, x):
         return helper(self.scaled(x)) + self.offset
 """
-EDITS = ["LIMIT = 0.2", "helper(x):\n    return x.clamp(max=LIMIT / 10)", "x * self.weight * 3", "return 0.25", "helper(self.scaled(x)) - self.offset"]
+EDITS = [
+    "LIMIT = 0.2",
+    "helper(x):\n    return x.clamp(max=LIMIT / 10)",
+    "x * self.weight * 3",
+    "return 0.25",
+    "helper(self.scaled(x)) - self.offset",
+]
 
 
 @pytest.mark.parametrize("edit", EDITS)

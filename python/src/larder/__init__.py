@@ -111,7 +111,8 @@ _FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step swe
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
-_LATER |= {"Memo": "_memo", "memo": "_memo", "MemoBatch": "_memobatch", "memo_batch": "_memobatch", "Why": "_why", "why": "_why"}
+_LATER |= dict.fromkeys(["Memo", "memo"], "_memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memobatch")
+_LATER |= dict.fromkeys(["Why", "why"], "_why")
 
 
 def _later(name: str) -> Any:

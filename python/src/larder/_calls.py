@@ -415,4 +415,3 @@ def client_of(cache: str | os.PathLike[str] | None) -> Client:
     if found is None:
         found = _clients.setdefault(place, Client(folder))
     return found
-

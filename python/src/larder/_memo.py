@@ -7,9 +7,8 @@ import functools
 import inspect
 import os
 import pickle
-import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from . import _calls
@@ -20,8 +19,6 @@ from ._results import decode, encode
 from .errors import CycleError, Error, LarderWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from ._why import Why
 
 P = ParamSpec("P")
@@ -183,9 +180,7 @@ class Memo(Generic[P, R]):
             for name, value in self._arguments.named(args, kwargs).items()
         ]
 
-    def _made(
-        self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0
-    ) -> R:
+    def _made(self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
         """Return the result by way of the server, which asks for it unless somebody else has it."""
         self._near.pop(key, None)
         run = _Run(self, known, key, args, kwargs)
@@ -210,7 +205,8 @@ class Memo(Generic[P, R]):
             _warn(f"a result of {self._known.name if self._known else self} is not kept: {outcome.text}")
         if outcome.encoded is not None:
             try:
-                return self._decoded(outcome.encoded)
+                kept: R = self._decoded(outcome.encoded)
+                return kept
             except ResultError:
                 run.compute([0])
                 if run.raised is not None:
@@ -219,9 +215,9 @@ class Memo(Generic[P, R]):
 
     def _own(self, run: _Run) -> R:
         """Return what was computed here: as it comes back from the store, if it can."""
-        if run.encoded is not None:
-            return self._decoded(run.encoded)
-        return iter(run.value) if self._generates else run.value  # type: ignore[no-any-return,return-value]
+        value = run.value if run.encoded is None else self._decoded(run.encoded)
+        own: R = iter(value) if self._generates and run.encoded is None else value
+        return own
 
     def _encoded(self, value: Any) -> bytes | bytearray:
         if self._pickle:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, overload
 
 from . import _calls
 from ._calls import Function, Made, Outcome
@@ -67,7 +67,7 @@ class MemoBatch:
         if self._model:
             from ._modules import ModuleIdentity
 
-            self._identity: Any = ModuleIdentity(function, train, version)  # type: ignore[arg-type]
+            self._identity: Any = ModuleIdentity(function, train, version)
         else:
             self._identity = None
             functools.update_wrapper(self, function)
@@ -239,7 +239,7 @@ class _Batch:
         for name in self.memo._items:
             if arguments[name] is not None and not whole:
                 arguments[name] = chosen(arguments[name], which)
-        bound = inspect.BoundArguments(self.bound.signature, arguments)  # type: ignore[arg-type]
+        bound = inspect.BoundArguments(self.bound.signature, arguments)
         return self.memo._function(*bound.args, **bound.kwargs)
 
     def about(self, i: int) -> list[dict[str, str]]:
@@ -456,6 +456,36 @@ def difference(a: Any, b: Any) -> float:
     return 0.0 if a == b else float("inf")
 
 
+@overload
+def memo_batch(
+    function: Callable[..., Any],
+    /,
+    *,
+    items: str | Sequence[str],
+    version: str | None = None,
+    ignore: Iterable[str] = (),
+    key: Callable[..., Sequence[Any]] | None = None,
+    most: int | None = None,
+    train: bool = False,
+    check: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+) -> MemoBatch: ...
+
+
+@overload
+def memo_batch(
+    *,
+    items: str | Sequence[str],
+    version: str | None = None,
+    ignore: Iterable[str] = (),
+    key: Callable[..., Sequence[Any]] | None = None,
+    most: int | None = None,
+    train: bool = False,
+    check: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+) -> Callable[[Callable[..., Any]], MemoBatch]: ...
+
+
 def memo_batch(
     function: Callable[..., Any] | None = None,
     /,
@@ -490,7 +520,7 @@ def memo_batch(
     names = [items] if isinstance(items, str) else list(items)
     if isinstance(ignore, str):
         raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
-    if most is not None and most < 1 or check < 0:
+    if (most is not None and most < 1) or check < 0:
         raise ValueError("most is at least 1, and check is not negative")
 
     def made(function: Callable[..., Any]) -> MemoBatch:

@@ -51,8 +51,18 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 # Bases of the standard library that call no methods but those with two underscores.
 # Methods that make or prepare an object: one that is there has been made.
 _MAKING = frozenset(
-    "__init__ __new__ __init_subclass__ reset_parameters _reset_parameters init_weights _init_weights "
-    "extra_repr __repr__ train".split()
+    [
+        "__init__",
+        "__new__",
+        "__init_subclass__",
+        "reset_parameters",
+        "_reset_parameters",
+        "init_weights",
+        "_init_weights",
+        "extra_repr",
+        "__repr__",
+        "train",
+    ]
 )
 _QUIET = frozenset(["builtins", "abc", "enum", "typing", "collections", "collections.abc", "dataclasses", "contextlib"])
 
