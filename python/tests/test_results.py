@@ -230,6 +230,11 @@ class Color(enum.Enum):
     CRIMSON = 1
 
 
+class Odd(enum.Enum):
+    NAN = math.nan
+    LIST = (1, [2])
+
+
 class Level(enum.IntEnum):
     LOW = 1
 
@@ -316,6 +321,8 @@ OBJECTS: list[Any] = [
     Color.RED,
     Color.CRIMSON,
     Color.GREEN,
+    Odd.NAN,
+    Odd.LIST,
     Level.LOW,
     Name.A,
     Right.READ,
@@ -477,6 +484,12 @@ def local_class() -> Any:
     return Here(1)
 
 
+def attributed() -> Any:
+    value: Any = collections.OrderedDict(a=1)
+    value.b = 2
+    return value
+
+
 REFUSED: list[tuple[Any, str]] = [
     (threading.Lock(), r"result: a value of type _thread.lock cannot be kept; return a dataclass of what is in it, or"),
     ([1, 2, Model(threading.Lock())], r"result\[2\]\.model: a value of type _thread.lock"),
@@ -497,6 +510,7 @@ REFUSED: list[tuple[Any, str]] = [
     (local_class(), r"as its class is made by a function; move the class"),
     (collections.defaultdict(lambda: 1), r"defaultdict with a function of its own cannot be kept"),
     (collections.deque([object()]), r"result\[0\]: "),
+    (attributed(), r"a OrderedDict with attributes cannot be kept; return a dataclass"),
     (os.stat("/"), r"os.stat_result cannot be kept; return a tuple"),
     (type("Text", (str,), {})("x"), r"Text cannot be kept; return a str"),
     (type("Truth", (int,), {})(1), r"Truth cannot be kept; return an int"),
@@ -613,3 +627,19 @@ def test_the_pieces_make_the_encoding() -> None:
 def test_any_memory_is_read(turn: Callable[[bytes], Any]) -> None:
     for value in (1.5, "a", [1, "b" * 5000]):
         assert same(decode(turn(encode(value))), value)
+
+
+def test_memory_of_other_numbers_is_read_as_bytes() -> None:
+    padded = encode(["x" * 170])
+    assert len(padded) == 200
+    assert decode(memoryview(padded).cast("d")) == ["x" * 170]  # 25 of them, as a float has bytes
+
+
+def test_texts_and_bytes_that_hash_alike_are_told_apart() -> None:
+    program = """
+from larder._results import decode, encode
+value = ["x" * 100, b"x" * 100, "x" * 100]
+assert decode(encode(value)) == value
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-bb", "-c", program], env=environment, check=True, timeout=60)

@@ -179,6 +179,7 @@ def tables() -> dict[str, Any]:
         "slice": table.slice(1, 1),
         "chunks": pa.table({"a": pa.chunked_array([[1, 2], [3]]), "b": pa.chunked_array([["x"], ["y", None]])}),
         "no columns": pa.table({}),
+        "rows alone": table.select([]),
         "no rows": table.slice(0, 0),
         "notes": table.replace_schema_metadata({"k": "v"}),
         "columns of one name": pa.Table.from_arrays([pa.array([1]), pa.array(["x"])], ["a", "a"]),

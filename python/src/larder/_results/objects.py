@@ -237,9 +237,19 @@ def read_enum(reader: Reader) -> Enum:
     if not (isinstance(cls, type) and issubclass(cls, Enum)):
         raise _changed(cls, "is no enumeration any more")
     member = cls(value) if name is None else cls._member_map_.get(name)
-    if member is None or type(member._value_) is not type(value) or member._value_ != value:
+    if member is None or not _same(member._value_, value):
         raise _changed(cls, f"has another {name or value}")
     return member
+
+
+def _same(a: object, b: object) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (int, str)):
+        return a == b
+    from .writer import encode
+
+    return encode(a) == encode(b)
 
 
 def read_namedtuple(reader: Reader) -> Any:

@@ -23,18 +23,19 @@ def decode(encoded: bytes | bytearray | memoryview | mmap.mmap) -> Any:
     What is no encoding, is damaged, or needs a class or a library that is not there or
     has changed is a `ResultError`.
     """
-    if len(encoded) == FLOAT.size:
-        magic, end, tag, number = FLOAT.unpack(encoded)
-        if magic == MAGIC and end == FLOAT.size and tag == _FLOAT:
-            return number
     try:
+        if type(encoded) is bytes and len(encoded) == FLOAT.size:
+            magic, end, tag, number = FLOAT.unpack(encoded)
+            if magic == MAGIC and end == FLOAT.size and tag == _FLOAT:
+                return number
         return _decoded(encoded)
     except ResultError:
         raise
     except ImportError as error:
         raise ResultError(f"the result needs a library that cannot be imported: {error}") from error
     except Exception as error:
-        raise ResultError(f"the result is damaged: {error!r}") from error
+        what = f"{type(error).__name__}: {error}"
+        raise ResultError(f"the result is damaged, or made by another version; compute it again ({what})") from error
 
 
 def _decoded(encoded: Any) -> Any:

@@ -59,6 +59,13 @@ def _defaults(value: defaultdict[Any, Any]) -> tuple[Any, ...]:
     return _FACTORIES[value.default_factory], dict(value)
 
 
+def _bare(value: dict[Any, Any]) -> tuple[dict[Any, Any]]:
+    """Return what is in a dict that may have attributes, and has none."""
+    if vars(value):
+        raise Refused(f"a {type(value).__name__} with attributes cannot be kept; return a dataclass")
+    return (dict(value),)
+
+
 def _counter(counts: Any) -> Counter[Any]:
     made: Counter[Any] = Counter()
     dict.update(made, expect(dict, counts))
@@ -122,8 +129,8 @@ register(
         ),
     ),
     Kind("collections.deque", deque, lambda v: (list(v), v.maxlen), lambda v, n: deque(expect(list, v), n)),
-    Kind("collections.OrderedDict", OrderedDict, lambda v: (dict(v),), lambda v: OrderedDict(expect(dict, v))),
-    Kind("collections.Counter", Counter, lambda v: (dict(v),), _counter),
+    Kind("collections.OrderedDict", OrderedDict, _bare, lambda v: OrderedDict(expect(dict, v))),
+    Kind("collections.Counter", Counter, _bare, _counter),
     Kind("collections.defaultdict", defaultdict, _defaults, lambda f, v: defaultdict(_MADE_BY[f], expect(dict, v))),
     Kind(
         "array.array",

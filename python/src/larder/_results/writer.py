@@ -73,7 +73,7 @@ def _way(steps: list[str]) -> str:
 class Writer:
     """The tree of a value and its buffers, while they are made."""
 
-    __slots__ = ("buffers", "checking", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
+    __slots__ = ("buffers", "bytes", "checking", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
 
     def __init__(self) -> None:
         self.tree = bytearray(HEAD.size)
@@ -83,7 +83,8 @@ class Writer:
         self.depth = 0
         self.memo: dict[int, int] = {}
         """Where objects lie in the tree, by their ids, and 0 for those that are being written."""
-        self.texts: dict[str | bytes, int] = {}
+        self.texts: dict[str, int] = {}
+        self.bytes: dict[bytes, int] = {}
         self.kept: list[Any] = []
         """What was made meanwhile, so that nothing else gets its id."""
         self.classes: dict[type, objects.Plan] = {}
@@ -189,17 +190,17 @@ def _complex(writer: Writer, value: complex) -> None:
 
 
 def _str(writer: Writer, value: str) -> None:
-    _text(writer, value, value.encode("utf-8", "surrogatepass"), _STR)
+    _text(writer, writer.texts, value, value.encode("utf-8", "surrogatepass"), _STR)
 
 
 def _bytes(writer: Writer, value: bytes) -> None:
-    _text(writer, value, value, _BYTES)
+    _text(writer, writer.bytes, value, value, _BYTES)
 
 
-def _text(writer: Writer, value: str | bytes, data: bytes, tag: int) -> None:
+def _text(writer: Writer, before: dict[Any, int], value: str | bytes, data: bytes, tag: int) -> None:
     size = len(data)
     if size >= SHARED:
-        at = writer.texts.setdefault(value, len(writer.tree))
+        at = before.setdefault(value, len(writer.tree))
         if at != len(writer.tree):
             writer.tree += COUNTED.pack(_AGAIN, at)
             return
