@@ -174,7 +174,12 @@ class Client:
             pass
         if self._address is None:
             self._address = _server.address(self._cache)
-        return _Link(_server.connect(self._address, _nothing))
+        connected = _server.connect(self._address, _nothing)
+        try:
+            return _Link(connected)
+        except BaseException:
+            connected.close()
+            raise
 
     def one(self, function: Function, digest: bytes, flags: int = 0) -> Any:
         """Return the encoding of what is kept under one set of arguments, or None.
