@@ -106,7 +106,7 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 		r.options.AheadBytes = defaultAheadBytes
 	}
 	if r.options.Rooms == nil {
-		r.options.Rooms = &l.heap
+		r.options.Rooms = l.Rooms()
 	}
 	r.ctx, r.cancel = context.WithCancelCause(l.pool.Context(ctx))
 	r.ahead = newAhead(r.ctx, r.options.Ahead, r.options.AheadBytes)

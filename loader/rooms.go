@@ -19,6 +19,10 @@ type Rooms interface {
 	Give(b []byte)
 }
 
+// Rooms returns the memory of Go that batches are written into where nothing else is
+// said.
+func (l *Loader) Rooms() Rooms { return &l.heap }
+
 // heapRooms is memory of Go, used again by its size.
 type heapRooms struct{ sizes [48]sync.Pool } // of *byte
 

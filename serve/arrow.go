@@ -267,8 +267,9 @@ func (c *columns) pieces(f *loader.Field) error {
 	offsets, lengths := int64s(c.in(f.Offsets)), c.in(f.Lengths)
 	ends, begins := make([]int64, f.Shape[0]+1), make([]byte, 0, len(lengths))
 	for _, at := range offsets {
-		ends[at/row+1]++
-		begins = binary.LittleEndian.AppendUint64(begins, uint64(at%row))
+		in := min(at/row, int64(f.Shape[0])-1) // a piece of nothing may be at the very end
+		ends[in+1]++
+		begins = binary.LittleEndian.AppendUint64(begins, uint64(at-in*row))
 	}
 	for r := range f.Shape[0] {
 		ends[r+1] += ends[r]

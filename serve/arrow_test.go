@@ -146,6 +146,29 @@ func TestArrowOfPackedRows(t *testing.T) {
 	}
 }
 
+// A padded batch that would be too large is refused before it is made, and a piece of
+// nothing at the end of the last row has a place.
+func TestArrowAtTheEdges(t *testing.T) {
+	h := remoteFor(t, 0, testToken)
+	dir := h.Config.Handler.(*Remote).flows
+	lines := `{"seq": [1, 2, 3, 4]}` + "\n" + `{"seq": []}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := with(remoteOpen("flow.yaml"), map[string]any{"fields": []any{map[string]any{"item": "seq", "as": "pad", "multiple": 100_000_000, "dtype": "int64"}}})
+	status, _, reply := postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	if text, err := io.ReadAll(reply); err != nil || status != http.StatusBadRequest || !strings.Contains(string(text), "take smaller batches") {
+		t.Errorf("%d: %.200s: %v", status, text, err)
+	}
+	open = with(remoteOpen("flow.yaml"), map[string]any{"batch": map[string]any{"size": 1, "row": 4}, "length": map[string]any{"expression": "len(seq)"}, "fields": []any{map[string]any{"item": "seq", "as": "packed"}}})
+	_, _, reply = postArrow(t, h, "/v1/batches", map[string]any{"open": open, "start": map[string]any{"epochs": 1}})
+	_, columns, _ := columnsOf(t, reply)
+	want := "map[seq:[[[1,2,3,4]]] seq_lengths:[[[4,0]]] seq_offsets:[[[0,4]]]]"
+	if got := fmt.Sprint(columns); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 // What goes wrong before the first batch has a status and words; what does later breaks
 // the stream off.
 func TestArrowFails(t *testing.T) {

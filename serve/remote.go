@@ -86,9 +86,9 @@ func (r *Remote) lets(req *http.Request) bool {
 	if r.token == "" {
 		return req.TLS != nil && len(req.TLS.VerifiedChains) > 0
 	}
-	given := sha256.Sum256([]byte(strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")))
-	want := sha256.Sum256([]byte(r.token))
-	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(r.token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
 // remoteRequest is the body of a request.
@@ -177,6 +177,9 @@ func (r *Remote) locate(o *openRequest) error {
 	if o.Flow.Text != "" || o.Flow.Dir != "" || o.Flow.File == "" {
 		return requestError{errors.New("flow: name a file in the server's folder of flows")}
 	}
+	if err := o.bounded(); err != nil {
+		return err
+	}
 	info, err := r.root.Stat(filepath.FromSlash(o.Flow.File))
 	if err != nil || !info.Mode().IsRegular() {
 		return requestError{fmt.Errorf("there is no flow %q in the server's folder of flows", o.Flow.File)}
@@ -190,7 +193,7 @@ func (r *Remote) locate(o *openRequest) error {
 
 func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out reply) error {
 	for _, n := range samples {
-		b, err := p.loader.Gather(ctx, 0, []int{n}, nil)
+		b, err := p.loader.Gather(ctx, 0, []int{n}, remoteRooms{p.loader.Rooms()})
 		if err != nil {
 			return err
 		}
@@ -213,7 +216,7 @@ func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) er
 	if err != nil {
 		return err
 	}
-	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing})
+	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, Ranks: o.Ranks, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Rooms: remoteRooms{p.loader.Rooms()}})
 	if err != nil {
 		return requestError{err}
 	}

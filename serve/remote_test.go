@@ -132,11 +132,36 @@ func TestRemoteIsRefused(t *testing.T) {
 		with(remoteOpen(""), map[string]any{"flow": map[string]any{"text": "version: 1", "dir": "/"}}),
 		with(remoteOpen("flow.yaml"), map[string]any{"set": map[string]any{"path": "/etc"}}),
 		with(remoteOpen("flow.yaml"), map[string]any{"unknown": 1}),
+		remoteOpen("rows.jsonl"), // whose lines an error would show
 	} {
 		_, reply := post(t, h, "/v1/batches", testToken, map[string]any{"open": open})
 		_, kinds, last := remoteClient(t, reply)
 		if len(kinds) != 1 || kinds[0] != kindError || !strings.Contains(string(last.body), `"request"`) {
 			t.Errorf("%v: %v %s", open["flow"], kinds, last.body)
+		}
+	}
+}
+
+// A request that would take memory from all who are served is refused before it does.
+func TestRemoteRequestsAreBounded(t *testing.T) {
+	h := remoteFor(t, 10, testToken)
+	field := map[string]any{"item": "n"}
+	many := func(n int, one any) (list []any) {
+		for range n {
+			list = append(list, one)
+		}
+		return list
+	}
+	for name, more := range map[string]map[string]any{
+		"samples": {"batch": map[string]any{"size": 1_000_000_000, "rest": "fill"}},
+		"draws":   {"batch": map[string]any{"size": 100_000_000}, "order": "replaced", "draws": 1_000_000_000},
+		"parts":   {"parts": many(5000, map[string]any{"node": "rows"})},
+		"fields":  {"fields": many(10_000, field)},
+		"buckets": {"batch": map[string]any{"tokens": 10, "buckets": many(100_000, 1)}},
+	} {
+		_, reply := post(t, h, "/v1/batches", testToken, map[string]any{"open": with(remoteOpen("flow.yaml"), more), "start": map[string]any{"epochs": 1}})
+		if _, _, last := remoteClient(t, reply); last.kind != kindError || !strings.Contains(string(last.body), "at most") {
+			t.Errorf("%s: %d %.200s", name, last.kind, last.body)
 		}
 	}
 }

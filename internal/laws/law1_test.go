@@ -2,6 +2,7 @@ package laws
 
 var rightHits = law{
 	shows: map[string]string{
+		"serve.TestCalls":                                         "results of functions of other programs are known by their code and arguments",
 		"source.TestLiteralsAreFoundByTheirFunc":                  "a function literal is the one that it says it is, whatever the compiler made of it",
 		"flow.TestInputsWrittenThroughMappingsAreSeen":            "an input that was changed a moment ago is known by its content",
 		"flow.TestPiecesAreWhatAFreshRunWrites":                   "whatever is done to rows and outputs between runs, what is written is what a run with an empty cache writes",
@@ -144,6 +145,8 @@ var rightHits = law{
 		"embed.TestPrecision":                                     "numbers come back to the bit as a service said them",
 	},
 	mutations: []mutation{
+		{"arguments of functions of clients are not told apart", "serve/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"serve.TestCalls"}},
+		{"functions of clients are known by their names alone", "serve/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"serve.TestCalls"}},
 		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},
 		{"the functions of a template are not handed its data", "source/calls.go", "if t.p.funcs || types.IsInterface(of) {", "if t.p.funcs && types.IsInterface(of) {", []string{"source.TestVariables"}},
 		{"variables of the library are not followed", "source/leaf.go", "				t.follow()\n			}\n			t.roomWritten()", "				t.assigned()\n			}\n			t.roomWritten()", []string{"source.TestLibraryVariables"}},

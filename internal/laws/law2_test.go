@@ -2,6 +2,8 @@ package laws
 
 var onceComputed = law{
 	shows: map[string]string{
+		"serve.TestCallsAreComputedOnce":                              "eight clients whose batches overlap compute each result once",
+		"serve.TestCallsThatFail":                                     "who waits for a client that fails or leaves computes for itself",
 		".TestMemoryOnlyAmongGoroutines":                              "also for what is not put into the store",
 		".TestDoAmongLarders":                                         "so do those who share nothing but a store",
 		".TestDoComputesOnce":                                         "a result is computed once over many calls and two runs",
@@ -46,6 +48,7 @@ var onceComputed = law{
 		"cli.TestEmbedProcesses":                                      "two processes ask for each text once",
 	},
 	mutations: []mutation{
+		{"who waits for a client that fails fails with it", "serve/call.go", "\t\t\tagain = append(again, i)\n", "\t\t\t_ = again\n", []string{"serve.TestCallsThatFail"}},
 		{"a call under way is not joined", "internal/flight/flight.go", "if c, ok := g.calls[k]; ok {", "if c, ok := g.calls[k]; ok && c == nil {", []string{"internal/flight.TestOneCallForManyCallers"}},
 		{"the single flight is skipped", "internal/flight/flight.go", "	g.calls[k] = c\n", "", []string{"internal/flight.TestOneCallForManyCallers"}},
 		{"a call that has ended stays in the way of the next", "internal/flight/flight.go", "			delete(g.calls, k)\n", "			_ = k\n", []string{"internal/flight.TestALateCallerDoesNotGetAStaleCancellation"}},

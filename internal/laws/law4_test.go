@@ -2,6 +2,7 @@ package laws
 
 var bounded = law{
 	shows: map[string]string{
+		"serve.TestRemoteRequestsAreBounded":                 "what another machine asks for is bounded before it takes memory",
 		"pool.TestStreamsShareAPool":                         "streams that share a pool do no more at once than it says",
 		"dataset.TestStreamSharesSlowElements":               "no worker keeps to itself what others could do",
 		".TestMaxBytesIsTheStores":                           "the bound that a Larder is given is its store's",
@@ -55,6 +56,7 @@ var bounded = law{
 		"embed.TestLargeAnswers":                       "and what is read of its answers",
 	},
 	mutations: []mutation{
+		{"another machine may ask for any number of buckets", "serve/remotebounds.go", "		{\"buckets\", len(o.Batch.Buckets), mostRemoteBuckets},\n", "", []string{"serve.TestRemoteRequestsAreBounded"}},
 		{"batches ahead have no bound in bytes", "loader/ahead.go", "return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes)", "return a.laid == k", []string{"loader.TestAheadIsBounded"}},
 		{"MemoryBytes is ignored", "larder.go", "Bytes: o.MemoryBytes}", "Bytes: 1 << 40}", []string{".TestMemoryIsBounded"}},
 		{"recorded inputs grow without end", "recorded.go", "	return t[:min(len(t), maxRecorded)]\n", "	return t\n", []string{".TestRecordedInputsAreBounded"}},

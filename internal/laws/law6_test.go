@@ -2,6 +2,7 @@ package laws
 
 var ordered = law{
 	shows: map[string]string{
+		"serve.TestArrowHasWhatBatchesHave":        "a reader on another machine goes on from its state",
 		"order.TestEpochsDiffer":                   "each epoch and each seed has an order of its own",
 		"order.TestNextAgreesWithAt":               "of every order, and two composed, the next position of an index is the first at which it is read",
 		"order.TestShuffleIsABijection":            "a shuffle has every element once",
@@ -27,6 +28,7 @@ var ordered = law{
 		"dataset.TestDrawsPerPositionAndContent":   "a sample that comes again is drawn for anew, or alike, as was said",
 	},
 	mutations: []mutation{
+		{"a client on another machine begins anew", "serve/remote.go", "From: &from, ", "", []string{"serve.TestArrowHasWhatBatchesHave"}},
 		{"Next of a slice is wrong", "order/order.go", "if a.N == 0 || (index-a.Start)%a.Step != 0 {", "if a.N == 0 {", []string{"order.TestNextAgreesWithAt"}},
 		{"Next of a repetition is wrong", "order/order.go", "((after-index)/c.N + 1) * c.N", "((after - index) / c.N) * c.N", []string{"order.TestNextAgreesWithAt"}},
 		{"Next of two orders composed is not the first", "order/order.go", "(!ok || pos < best)", "(!ok || pos > best)", []string{"order.TestNextAgreesWithAt"}},
