@@ -310,6 +310,15 @@ class Listed(list[int]):
     a: int = 0
 
 
+class Hiding:
+    __slots__ = ("hidden",)
+
+
+@dataclasses.dataclass(slots=True)
+class Shown(Hiding):
+    a: int
+
+
 class Counted(list[int]):
     pass
 
@@ -371,6 +380,14 @@ def test_attributes_beside_the_fields_come_back() -> None:
     node: Any = Node(1)
     node.note = ["kept"]
     assert decode(encode(node)).note == ["kept"]
+
+
+def test_slots_beside_the_fields_are_refused() -> None:
+    value: Any = Shown(1)
+    back([value])
+    value.hidden = 2
+    with pytest.raises(ResultError, match=r"result\[0\]: it has the attribute 'hidden', which is no field of .*Shown"):
+        encode([value])
 
 
 def test_an_ordered_dict_that_is_a_dataclass_comes_back() -> None:

@@ -66,6 +66,7 @@ def frames() -> dict[str, Any]:
         "columns of one name": pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["a", "a"]),
         "columns of two levels": pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])),
         "notes": noted,
+        "labels that come twice": pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None]}, index=[0, 0, None]),
         "of objects": pd.DataFrame({"a": ["x", 1], "b": [None, (1, 2)]}, dtype=object),
         "bytes per column": pd.DataFrame({"a": np.array([1, 2], "i1"), "b": np.array([1, 2], "i1")}),
     }
