@@ -148,6 +148,11 @@ def test_values_come_back_as_they_were(value: Any) -> None:
 def test_the_same_of_signalling_numbers() -> None:
     value = decimal.Decimal("sNaN12")
     assert str(decode(encode(value))) == "sNaN12"
+    with decimal.localcontext() as context:
+        encoded = encode(decimal.Decimal("1E+50"))
+        context.capitals = 0
+        assert encode(decimal.Decimal("1E+50")) == encoded
+        assert decode(encoded) == decimal.Decimal("1E+50")
     assert (
         uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe).is_safe
         is decode(encode(uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe))).is_safe
@@ -507,6 +512,12 @@ def attributed() -> Any:
     return value
 
 
+def zone_of_a_file() -> zoneinfo.ZoneInfo:
+    files = [Path(folder) / "Europe" / "Paris" for folder in zoneinfo.TZPATH]
+    with next(file for file in files if file.exists()).open("rb") as file:
+        return zoneinfo.ZoneInfo.from_file(file, key="Europe/Berlin")
+
+
 REFUSED: list[tuple[Any, str]] = [
     (threading.Lock(), r"result: a value of type _thread.lock cannot be kept; return a dataclass of what is in it, or"),
     ([1, 2, Model(threading.Lock())], r"result\[2\]\.model: a value of type _thread.lock"),
@@ -527,6 +538,7 @@ REFUSED: list[tuple[Any, str]] = [
     (local_class(), r"as its class is made by a function; move the class"),
     (collections.defaultdict(lambda: 1), r"defaultdict with a function of its own cannot be kept"),
     (collections.deque([object()]), r"result\[0\]: "),
+    (zone_of_a_file(), r"a time zone of a file cannot be kept; make it by zoneinfo.ZoneInfo\(key\)"),
     (attributed(), r"a OrderedDict with attributes cannot be kept; return a dataclass"),
     (os.stat("/"), r"os.stat_result cannot be kept; return a tuple"),
     (type("Text", (str,), {})("x"), r"Text cannot be kept; return a str"),
