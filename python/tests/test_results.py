@@ -9,6 +9,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import io
 import ipaddress
 import math
 import os
@@ -513,9 +514,8 @@ def attributed() -> Any:
 
 
 def zone_of_a_file() -> zoneinfo.ZoneInfo:
-    files = [Path(folder) / "Europe" / "Paris" for folder in zoneinfo.TZPATH]
-    with next(file for file in files if file.exists()).open("rb") as file:
-        return zoneinfo.ZoneInfo.from_file(file, key="Europe/Berlin")
+    counts = struct.pack(">4s16x6l", b"TZif", 0, 0, 0, 0, 1, 4)
+    return zoneinfo.ZoneInfo.from_file(io.BytesIO(counts + bytes(6) + b"UTC\0"), key="Europe/Berlin")
 
 
 REFUSED: list[tuple[Any, str]] = [
