@@ -9,6 +9,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import io
 import ipaddress
 import math
 import os
@@ -148,6 +149,11 @@ def test_values_come_back_as_they_were(value: Any) -> None:
 def test_the_same_of_signalling_numbers() -> None:
     value = decimal.Decimal("sNaN12")
     assert str(decode(encode(value))) == "sNaN12"
+    with decimal.localcontext() as context:
+        encoded = encode(decimal.Decimal("1E+50"))
+        context.capitals = 0
+        assert encode(decimal.Decimal("1E+50")) == encoded
+        assert decode(encoded) == decimal.Decimal("1E+50")
     assert (
         uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe).is_safe
         is decode(encode(uuid.UUID(int=5, is_safe=uuid.SafeUUID.safe))).is_safe
@@ -310,6 +316,15 @@ class Listed(list[int]):
     a: int = 0
 
 
+class Hiding:
+    __slots__ = ("hidden",)
+
+
+@dataclasses.dataclass(slots=True)
+class Shown(Hiding):
+    a: int
+
+
 class Counted(list[int]):
     pass
 
@@ -371,6 +386,14 @@ def test_attributes_beside_the_fields_come_back() -> None:
     node: Any = Node(1)
     node.note = ["kept"]
     assert decode(encode(node)).note == ["kept"]
+
+
+def test_slots_beside_the_fields_are_refused() -> None:
+    value: Any = Shown(1)
+    back([value])
+    value.hidden = 2
+    with pytest.raises(ResultError, match=r"result\[0\]: it has the attribute 'hidden', which is no field of .*Shown"):
+        encode([value])
 
 
 def test_an_ordered_dict_that_is_a_dataclass_comes_back() -> None:
@@ -490,6 +513,11 @@ def attributed() -> Any:
     return value
 
 
+def zone_of_a_file() -> zoneinfo.ZoneInfo:
+    counts = struct.pack(">4s16x6l", b"TZif", 0, 0, 0, 0, 1, 4)
+    return zoneinfo.ZoneInfo.from_file(io.BytesIO(counts + bytes(6) + b"UTC\0"), key="Europe/Berlin")
+
+
 REFUSED: list[tuple[Any, str]] = [
     (threading.Lock(), r"result: a value of type _thread.lock cannot be kept; return a dataclass of what is in it, or"),
     ([1, 2, Model(threading.Lock())], r"result\[2\]\.model: a value of type _thread.lock"),
@@ -510,6 +538,7 @@ REFUSED: list[tuple[Any, str]] = [
     (local_class(), r"as its class is made by a function; move the class"),
     (collections.defaultdict(lambda: 1), r"defaultdict with a function of its own cannot be kept"),
     (collections.deque([object()]), r"result\[0\]: "),
+    (zone_of_a_file(), r"a time zone of a file cannot be kept; make it by zoneinfo.ZoneInfo\(key\)"),
     (attributed(), r"a OrderedDict with attributes cannot be kept; return a dataclass"),
     (os.stat("/"), r"os.stat_result cannot be kept; return a tuple"),
     (type("Text", (str,), {})("x"), r"Text cannot be kept; return a str"),
@@ -632,7 +661,8 @@ def test_any_memory_is_read(turn: Callable[[bytes], Any]) -> None:
 def test_memory_of_other_numbers_is_read_as_bytes() -> None:
     padded = encode(["x" * 170])
     assert len(padded) == 200
-    assert decode(memoryview(padded).cast("d")) == ["x" * 170]  # 25 of them, as a float has bytes
+    numbers: Any = memoryview(padded).cast("d")  # 25 of them, as a float has bytes
+    assert decode(numbers) == ["x" * 170]
 
 
 def test_texts_and_bytes_that_hash_alike_are_told_apart() -> None:

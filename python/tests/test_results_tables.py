@@ -66,6 +66,7 @@ def frames() -> dict[str, Any]:
         "columns of one name": pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["a", "a"]),
         "columns of two levels": pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])),
         "notes": noted,
+        "labels that come twice": pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None]}, index=[0, 0, None]),
         "of objects": pd.DataFrame({"a": ["x", 1], "b": [None, (1, 2)]}, dtype=object),
         "bytes per column": pd.DataFrame({"a": np.array([1, 2], "i1"), "b": np.array([1, 2], "i1")}),
     }
@@ -214,6 +215,33 @@ def test_tables_of_arrow_come_back(name: str, value: Any) -> None:
     made.validate(full=True)
 
 
+class Meters(pa.ExtensionType):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__(pa.float64(), "test.meters")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Meters:
+        return cls()
+
+
+def test_types_of_arrow_that_are_registered_come_back_where_they_are() -> None:
+    array = pa.ExtensionArray.from_storage(Meters(), pa.array([1.5]))
+    with pytest.raises(ResultError, match="cannot be kept, as Arrow makes"):
+        encode(pa.table({"a": array}))
+    pa.register_extension_type(Meters())
+    try:
+        encoded = encode([array, pa.table({"a": array})])
+        made = decode(encoded)
+        assert made[0].type == made[1].schema.field(0).type == Meters()
+    finally:
+        pa.unregister_extension_type("test.meters")
+    with pytest.raises(ResultError, match="a type of Arrow that is not registered"):
+        decode(encoded)
+
+
 def test_a_table_is_a_view_of_the_encoding() -> None:
     encoded = encode(pa.table({"a": np.arange(10_000)}))
     allocated = pa.total_allocated_bytes()
@@ -235,6 +263,9 @@ def test_images_come_back() -> None:
     images[0].info = {"dpi": (72.0, 72.0), "exif": b"x"}
     clear = image_module.new("P", (2, 2))
     clear.putpalette(bytes(range(256)) * 4, "RGBA")
+    images += [
+        image_module.new(mode, size) for mode in ("P", "PA", "1", "RGB", "F") for size in ((0, 0), (1, 1), (9, 1))
+    ]
     for image in [*images, clear]:
         encoded = encode([image, image])
         made, twice = decode(encoded)

@@ -115,6 +115,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8), r"quantized tensor cannot be kept"),
     (lambda: torch.ones(2, 2).max(1), r"return_types.max cannot be kept; return a tuple"),
     (lambda: torch.nn.Linear(1, 1), r"Linear cannot be kept; return its state_dict\(\)"),
+    (lambda: torch.qint8, r"dtype cannot be kept"),
     (lambda: torch.Generator(), r"Generator cannot be kept"),
 ]
 

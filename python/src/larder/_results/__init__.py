@@ -9,16 +9,8 @@ and what was one object at two places of a value is one again. What cannot be re
 is refused with the way to it. No code of an encoding is run, and nothing is pickled:
 classes of the program are looked up by name, where their fields are still the same.
 
-An encoding is, in little-endian numbers,
-
-| At | Bytes | Holds |
-| ---: | ---: | --- |
-| 0 | 8 | `LARDVAL` and a byte 1, the version |
-| 8 | 8 | where the tree ends |
-| 16 | | the tree: one node, which holds those below it |
-| a multiple of 64 | | the first buffer of the tree, then each at the next multiple of 64; zeros between them |
-
-docs/python-values.md says what nodes there are. Arrays are views of their buffers.
+docs/python-values.md says what can be kept, and how, to the byte. Arrays are views of their
+buffers.
 """
 
 from .reader import decode

@@ -18,18 +18,25 @@ def _stream(schema: Any, batches: list[Any]) -> tuple[Any, ...]:
     with pa.ipc.open_stream(data) as reader:
         if not reader.schema.equals(schema, check_metadata=True):
             raise Refused(f"a table of schema {schema} cannot be kept, as Arrow makes {reader.schema} of it")
-    return (Data(memoryview(data), data.size),)
+    return Data(memoryview(data), data.size), _extended(schema)
 
 
-def _read(data: Any) -> Any:
+def _extended(schema: Any) -> bool:
+    """Return whether there are types that programs register: where they are not, Arrow leaves them out."""
+    return "extension<" in " ".join(map(str, schema.types))
+
+
+def _read(data: Any, extended: bool) -> Any:
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         table = reader.read_all()
     table.validate(full=True)
+    if _extended(table.schema) != extended:
+        raise ImportError("a type of Arrow that is not registered")
     return table
 
 
-def _batch(data: Any) -> Any:
-    table = _read(data)
+def _batch(data: Any, extended: bool) -> Any:
+    table = _read(data, extended)
     batches = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
     if len(batches) != 1:
         raise ValueError(f"{len(batches)} batches where one must be")
@@ -53,6 +60,6 @@ def _classes(cls: type) -> set[type]:
 register(
     Kind("pyarrow.Table", pa.Table, lambda v: _stream(v.schema, v.to_batches()), _read),
     Kind("pyarrow.RecordBatch", pa.RecordBatch, lambda v: _stream(v.schema, [v]), _batch),
-    Kind("pyarrow.ChunkedArray", pa.ChunkedArray, _chunked_parts, lambda data: _read(data).column(0)),
-    *(Kind("pyarrow.Array", cls, _array_parts, lambda data: _batch(data).column(0)) for cls in _classes(pa.Array)),
+    Kind("pyarrow.ChunkedArray", pa.ChunkedArray, _chunked_parts, lambda *parts: _read(*parts).column(0)),
+    *(Kind("pyarrow.Array", cls, _array_parts, lambda *parts: _batch(*parts).column(0)) for cls in _classes(pa.Array)),
 )

@@ -10,7 +10,6 @@ import sys
 import types
 from collections import OrderedDict
 from enum import Enum
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultError
@@ -315,8 +314,11 @@ def _read_class(reader: Reader) -> Plan:
 
 
 def _find(module: str, name: str) -> object:
+    """Return a class that the program has. Nothing is imported: that would run code that the encoding names."""
+    if module not in sys.modules:
+        raise ResultError(f"class {module}.{name} of the result is of a module that is not imported")
     try:
-        return _look_up(sys.modules.get(module) or import_module(module), name)
+        return _look_up(sys.modules[module], name)
     except Exception as error:
         raise ResultError(f"class {module}.{name} of the result is not there any more ({error})") from error
 

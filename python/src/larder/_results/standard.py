@@ -33,14 +33,20 @@ def _texts(cls: Any) -> Kind:
 
 
 def _zone(value: zoneinfo.ZoneInfo) -> tuple[str]:
-    if value.key is None:
-        raise Refused("a time zone without a key cannot be kept; make it by zoneinfo.ZoneInfo(key)")
+    try:
+        value.__reduce__()  # which is an error for what was read from a file of its own
+    except Exception as error:
+        raise Refused("a time zone of a file cannot be kept; make it by zoneinfo.ZoneInfo(key)") from error
     return (value.key,)
 
 
 def _folded(cls: Any, *parts: Any) -> Any:
     *numbers, fold, zone = parts
     return cls(*numbers, zone, fold=fold)
+
+
+def _decimal(text: Any) -> decimal.Decimal:
+    return decimal.Decimal(expect(str, text))
 
 
 def _fraction(numerator: Any, denominator: Any) -> fractions.Fraction:
@@ -112,7 +118,8 @@ register(
         lambda v: (v.bytes, v.is_safe.value),
         lambda data, safe: uuid.UUID(bytes=data, is_safe=uuid.SafeUUID(safe)),
     ),
-    _texts(decimal.Decimal),
+    # Its text has e where the context says so.
+    _plain("decimal.Decimal", decimal.Decimal, lambda v: (str(v).replace("e", "E"),), _decimal),
     *map(
         _texts,
         (

@@ -15,6 +15,7 @@ _NAMES = (
     "complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
 )
 _DTYPES: dict[str, Any] = {name: getattr(torch, name) for name in _NAMES.split() if hasattr(torch, name)}
+_CALLED = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def check(tensor: Any) -> None:
@@ -35,7 +36,7 @@ def _unlike(tensor: Any) -> str | None:
         return "a tensor of the device meta has no content that could be kept; return its shape"
     if tensor.device.type != "cpu":
         return f"a tensor of the device {tensor.device} cannot be kept; return .cpu()"
-    if tensor.dtype not in _DTYPES.values():
+    if tensor.dtype not in _CALLED:
         return f"a tensor of {tensor.dtype} cannot be kept; return it as one of another dtype"
     if any(getattr(tensor, "names", ())):
         return "a tensor with named dimensions cannot be kept; return .rename(None)"
@@ -47,13 +48,14 @@ def flat(tensor: Any) -> Data:
     size = tensor.numel() * tensor.element_size()
     if not size:
         return Data(b"", 0)
-    plain = tensor.resolve_conj().resolve_neg().contiguous().reshape(-1)
+    plain = tensor.resolve_conj().resolve_neg() if tensor.is_conj() or tensor.is_neg() else tensor
+    plain = plain.contiguous().reshape(-1)
     return Data(plain.view(torch.uint8).numpy(), size)
 
 
 def _parts(tensor: Any) -> tuple[Any, ...]:
     check(tensor)
-    return flat(tensor), str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
+    return flat(tensor), _CALLED[tensor.dtype], tuple(tensor.shape)
 
 
 @cache
@@ -74,7 +76,7 @@ def _make(memory: memoryview, name: str, shape: tuple[int, ...]) -> Any:
 register(
     Kind("torch.Tensor", torch.Tensor, _parts, _make, private=True),
     Kind("torch.Size", torch.Size, lambda v: (tuple(v),), torch.Size, shared=False),
-    Kind("torch.dtype", torch.dtype, lambda v: (str(v)[6:],), _DTYPES.__getitem__, shared=False),
+    Kind("torch.dtype", torch.dtype, lambda v: (_CALLED[v],), _DTYPES.__getitem__, shared=False),
     Kind("torch.device", torch.device, lambda v: (str(v),), torch.device, shared=False),
 )
 
