@@ -360,6 +360,50 @@ def test_coroutines(real: Path) -> None:
     assert sorted(calls) == [0, 1, 2]
 
 
+def test_what_is_interrupted_can_be_asked_for_again(real: Path) -> None:
+    interrupts: list[type[BaseException]] = [KeyboardInterrupt, SystemExit, GeneratorExit]
+
+    @larder.memo(version="1")
+    def f(n: int) -> int:
+        if interrupts:
+            raise interrupts.pop()
+        return n
+
+    for kind in reversed(list(interrupts)):
+        with pytest.raises(kind):
+            f(1)
+    assert f(1) == 1
+
+
+def test_a_coroutine_that_is_cancelled_can_be_asked_for_again(real: Path) -> None:
+    begun = asyncio.Event()
+    ended: list[str] = []
+
+    @larder.memo(version="1")
+    async def f(n: int) -> int:
+        if not ended:
+            begun.set()
+            try:
+                await asyncio.sleep(600)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+        return n
+
+    async def main() -> int:
+        task = asyncio.create_task(f(1))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while not ended:
+            await asyncio.sleep(0)
+        return await f(1)
+
+    assert asyncio.run(main()) == 1
+    assert ended == ["cancelled"]
+
+
 def test_a_fork_has_connections_of_its_own(real: Path) -> None:
     calls: list[Any] = []
     f = counted(calls, lambda n: n + 1)

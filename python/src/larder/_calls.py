@@ -284,8 +284,23 @@ class Client:
                 before = _within.set(asked[0])
                 try:
                     made |= zip(missing, compute(missing), strict=True)
+                except BaseException as error:  # as an interrupt is
+                    self._abandon(asked[0], asked[1], error)
+                    raise
                 finally:
                     _within.reset(before)
+
+    def _abandon(self, token: int, items: list[int], error: BaseException) -> None:
+        """Say that nothing comes of a computation, so that nobody waits for it."""
+        failed = [(i, Made(None, type(error).__name__)) for i in items]
+        try:
+            link = self._take()
+            try:
+                _send_made(link, token, failed)
+            finally:
+                link.close()
+        except (Lost, Error):
+            pass  # who knew of it has gone
 
     def _exchange(
         self, link: _Link, outcomes: list[Outcome | None], made: dict[int, Made]

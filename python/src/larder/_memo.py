@@ -9,6 +9,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from . import _calls
@@ -184,17 +185,27 @@ class Memo(Generic[P, R]):
         """Return the result by way of the server, which asks for it unless somebody else has it."""
         self._near.pop(key, None)
         run = _Run(self, known, key, args, kwargs)
+        outcome = self._asked(run, run.compute, flags)
+        if outcome is None:
+            run.compute([0])
+            outcome = Outcome(_calls.UNKEPT)
         try:
-            outcome = self._client.get(known, [key], run.compute, flags)[0]
+            return self._result(run, outcome)
+        except _Unreadable:  # it was kept in another form
+            return self._result(run, self._asked(run, run.compute, _calls.AGAIN) or Outcome(_calls.UNKEPT))
+
+    def _asked(self, run: _Run, compute: Callable[[list[int]], list[Made]], flags: int) -> Outcome | None:
+        """Ask the server; return None if there is none."""
+        try:
+            outcome = self._client.get(run.known, [run.key], compute, flags)[0]
             if outcome.kind == _calls.FILE and outcome.encoded is None:  # it was removed meanwhile
-                outcome = self._client.get(known, [key], run.compute, flags | _calls.INLINE)[0]
+                outcome = self._client.get(run.known, [run.key], compute, flags | _calls.INLINE)[0]
+            return outcome
         except ServerError as error:
             if not self._warned:
                 self._warned = True
-                _warn(f"results of {known.name} are computed and not kept: {error}")
-            run.compute([0])
-            outcome = Outcome(_calls.UNKEPT)
-        return self._result(run, outcome)
+                _warn(f"results of {run.known.name} are computed and not kept: {error}")
+            return None
 
     def _result(self, run: _Run, outcome: Outcome) -> R:
         if run.raised is not None:
@@ -202,16 +213,14 @@ class Memo(Generic[P, R]):
         if outcome.kind == _calls.ERROR:
             raise CycleError(outcome.text) if outcome.cycle else Error(outcome.text)
         if outcome.kind == _calls.UNKEPT and outcome.text:
-            _warn(f"a result of {self._known.name if self._known else self} is not kept: {outcome.text}")
-        if outcome.encoded is not None:
-            try:
-                kept: R = self._decoded(outcome.encoded)
-                return kept
-            except ResultError:
-                run.compute([0])
-                if run.raised is not None:
-                    raise run.raised from None
-        return self._own(run)
+            _warn(f"a result of {run.known.name} is not kept: {outcome.text}")
+        if outcome.encoded is None:
+            return self._own(run)
+        try:
+            kept: R = self._decoded(outcome.encoded)
+        except ResultError as error:
+            raise _Unreadable(str(error)) from error
+        return kept
 
     def _own(self, run: _Run) -> R:
         """Return what was computed here: as it comes back from the store, if it can."""
@@ -228,7 +237,10 @@ class Memo(Generic[P, R]):
         if self._pickle:
             if bytes(encoded[: len(_PICKLED)]) != _PICKLED:
                 raise ResultError("it was kept in another form")
-            value = pickle.loads(memoryview(encoded)[len(_PICKLED) :])
+            try:
+                value = pickle.loads(memoryview(encoded)[len(_PICKLED) :])
+            except Exception as error:
+                raise ResultError(f"it cannot be unpickled: {error}") from error
         else:
             value = decode(encoded)
         return iter(value) if self._generates else value
@@ -238,15 +250,33 @@ class Memo(Generic[P, R]):
         key = self._key(args, kwargs)
         found = self._client.one(known, key)
         if found is not None:
-            return self._decoded(found)
-        loop = asyncio.get_running_loop()
+            try:
+                return self._decoded(found)
+            except ResultError:
+                pass  # it is of another form, and made again
         run = _Run(self, known, key, args, kwargs)
+        loop = asyncio.get_running_loop()
+        begun: list[Future[list[Made]]] = []
 
         def compute(which: list[int]) -> list[Made]:
-            return asyncio.run_coroutine_threadsafe(run.later(), loop).result()
+            begun.append(asyncio.run_coroutine_threadsafe(run.later(), loop))
+            return begun[0].result()
 
-        outcome = await asyncio.to_thread(self._client.get, known, [key], compute)
-        return self._result(run, outcome[0])
+        flags = _calls.AGAIN if found is not None else 0
+        try:
+            outcome = await asyncio.to_thread(self._asked, run, compute, flags)
+        except asyncio.CancelledError:
+            for computation in begun:
+                computation.cancel()
+            raise
+        if outcome is None:
+            await run.later()
+            outcome = Outcome(_calls.UNKEPT)
+        return self._result(run, outcome)
+
+
+class _Unreadable(Exception):
+    """What is kept cannot be read."""
 
 
 class _Run:
@@ -285,19 +315,22 @@ class _Run:
         if reason is None:
             try:
                 self.encoded = self.memo._encoded(self.value)
-            except Error as error:
-                reason = str(error)
+            except Exception as error:
+                reason = str(error) or type(error).__name__
         if reason is not None:
-            _warn(f"a result of {self.memo._known.name if self.memo._known else ''} is not kept: {reason}")
+            _warn(f"a result of {self.known.name} is not kept: {reason}")
             return [Made(None, reason)]
         return [Made(self.encoded, about=lambda: self.memo._about(self.args, self.kwargs))]
 
     def _changed(self) -> str | None:
         """Return what is not what it was when the computation began, if anything is."""
-        if self.memo._function_now().known_by != self.known.known_by:
-            return "code or a value that it reaches changed while it was computed"
-        if self.memo._key(self.args, self.kwargs) != self.key:
-            return "its arguments changed while it was computed"
+        try:
+            if self.memo._function_now().known_by != self.known.known_by:
+                return "code or a value that it reaches changed while it was computed"
+            if self.memo._key(self.args, self.kwargs) != self.key:
+                return "its arguments changed while it was computed"
+        except Error as error:
+            return f"what it is known by changed while it was computed: {error}"
         return None
 
 
