@@ -114,3 +114,36 @@ func TestReadersThatCannotBeAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An error that came of the end of a file is an error, and not the end of an epoch.
+func TestTheEndOfAFileIsNoEndOfAnEpoch(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	data := dataset.Func(10, func(_ context.Context, i int) (dataset.Sample, error) {
+		if i == 5 {
+			var none dataset.Sample
+			return none, fmt.Errorf("row 5: %w", io.EOF)
+		}
+		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
+	})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := 0
+	for b, err := range r.Batches(t.Context()) {
+		if err != nil {
+			if errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "row 5: EOF") || n != 2 {
+				t.Errorf("after %d batches: %v", n, err)
+			}
+			return
+		}
+		n++
+		b.Release()
+	}
+	t.Errorf("the epoch ended after %d batches", n)
+}

@@ -347,10 +347,25 @@ func (r *Reader) take(c *coming) (*Batch, error) {
 
 // fail ends all that is being made.
 func (r *Reader) fail(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = noEnd{err}
+	}
 	r.err = err
 	r.cancel(err)
 	return err
 }
+
+// noEnd is an error that came of the end of a file, which nobody is to take for the end of
+// an epoch.
+type noEnd struct{ err error }
+
+func (e noEnd) Error() string { return e.err.Error() }
+
+// Is reports whether it is another error than [io.EOF].
+func (e noEnd) Is(target error) bool { return target != io.EOF && errors.Is(e.err, target) } //nolint:errorlint // the one error
+
+// As is errors.As of what it stands for.
+func (e noEnd) As(target any) bool { return errors.As(e.err, target) }
 
 // report tells of the samples that a batch lacks.
 func (r *Reader) report(b *Batch) error {

@@ -1870,6 +1870,7 @@ case(
     "'2'",
     call="m.f(m.larder.File('data'))",
     needs="larder",
+    refused=True,
 )
 case(
     "another file beside a larder file",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import decimal
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -459,3 +462,76 @@ def test_files_are_known_by_their_content(real: Path, tmp_path: Path) -> None:
     first.write_text("longer")
     assert size(larder.File(first)) == 6
     assert len(calls) == 2
+
+
+def test_a_path_where_a_file_is_said_to_be_is_the_file(real: Path, tmp_path: Path) -> None:
+    @larder.memo
+    def read(path: larder.File) -> str:
+        with open(path) as file:
+            return file.read()
+
+    file, ask = tmp_path / "file", cast(Any, read)
+    for text in ("one", "two, longer"):
+        file.write_text(text)
+        assert ask(file) == ask(str(file)) == ask(larder.File(file)) == ask(path=file) == text
+    assert ask.cached(str(file))
+    with pytest.raises(larder.ArgumentError, match=r"path is 3 where a larder\.File is said to be"):
+        ask(3)
+
+
+def test_versions_of_one_name_in_two_places(real: Path, tmp_path: Path) -> None:
+    said = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        text = f"import larder\n@larder.memo(version='1')\ndef load(n):\n    return {name!r}\nprint(load(1))\n"
+        (tmp_path / name / "main.py").write_text(text)
+        command = [sys.executable, "main.py"]
+        run = subprocess.run(command, cwd=tmp_path / name, capture_output=True, text=True, check=True)
+        said.append(run.stdout.strip())
+    assert said == ["first", "second"]
+    add, times = larder.memo(version="1")(lambda n: n + 1), larder.memo(version="1")(lambda n: n * 100)
+    assert (add(5), times(5)) == (6, 500)
+
+
+def test_settings_that_results_depend_on(real: Path) -> None:
+    @larder.memo
+    def third(number: decimal.Decimal) -> decimal.Decimal:
+        return number / 3
+
+    one = decimal.Decimal(1)
+    seen = {str(third(one))}
+    with decimal.localcontext() as context:
+        context.prec = 5
+        seen.add(str(third(one)))
+    assert len(seen) == 2
+
+
+@larder.memo(version="1")
+def doubled(n: int) -> int:
+    return 2 * n
+
+
+def test_functions_are_pickled_by_their_names() -> None:
+    assert pickle.loads(pickle.dumps(doubled)) is doubled
+    assert copy.deepcopy(doubled) is doubled
+
+
+def test_static_methods_and_names_of_parameters(real: Path) -> None:
+    class Tool:
+        @larder.memo(version="1")
+        @staticmethod
+        def twice(n: int, by: int = 2) -> int:
+            return n * by
+
+    assert Tool.twice(3) == Tool().twice(3) == 6
+    with pytest.raises(TypeError, match="write @classmethod above"):
+        larder.memo(version="1")(cast(Any, classmethod(lambda cls: 1)))
+    assert larder.memo(version="1")(lambda self, func: self + func)(self=1, func=2) == 3
+
+
+def test_objects_that_answer_to_every_name(real: Path) -> None:
+    class Answers(dict[str, int]):
+        __getattr__ = dict.__getitem__
+
+    f = larder.memo(version="1")(lambda config: config["n"])
+    assert f(Answers(n=3)) == f(Answers(n=3)) == 3

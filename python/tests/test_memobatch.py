@@ -215,3 +215,46 @@ def test_near_equal_items_have_results_of_their_own(real: Path) -> None:
         near[k, k % 32] += np.float32(k + 1) * np.float32(1e-6)
     assert np.array_equal(f(near), near)
     assert np.array_equal(f(near[::-1]), near[::-1])
+
+
+def test_what_changes_while_it_is_computed_is_not_kept(real: Path) -> None:
+    class Counting:
+        def __init__(self) -> None:
+            self.n = 0
+
+        def step(self, x: list[int]) -> list[int]:
+            self.n += 1
+            return [self.n * i for i in x]
+
+    def grown(x: list[int], seen: list[int]) -> list[int]:
+        seen.append(1)
+        return [len(seen) * i for i in x]
+
+    def overwritten(x: Any) -> Any:
+        x += 1
+        return x * 1
+
+    step = larder.memo_batch(Counting().step, items="x")
+    with pytest.warns(larder.LarderWarning, match="changed while they were computed"):
+        assert [step([5]), step([5])] == [[5], [10]]
+    seen: list[int] = []
+    f = larder.memo_batch(grown, items="x")
+    with pytest.warns(larder.LarderWarning, match="arguments changed"):
+        assert [f([5], seen), f([5], seen)] == [[5], [10]]
+    with pytest.warns(larder.LarderWarning, match="items changed"):
+        larder.memo_batch(overwritten, items="x")(np.arange(4.0).reshape(2, 2))
+
+
+def test_paths_where_files_are_said_to_be(real: Path, tmp_path: Path) -> None:
+    @larder.memo_batch(items="files")
+    def sizes(files: list[larder.File]) -> list[int]:
+        found = []
+        for file in files:
+            with open(file) as opened:
+                found.append(len(opened.read()))
+        return found
+
+    file = tmp_path / "file"
+    for text in ("one", "longer"):
+        file.write_text(text)
+        assert sizes([str(file)]) == sizes([larder.File(file)]) == [len(text)]

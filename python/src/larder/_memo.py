@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from . import _calls
 from ._calls import Function, Made, Outcome
 from ._code import Identity, identify
+from ._code._annotations import names_file
+from ._file import File
 from ._keys import describe, digest
 from ._results import decode, encode
-from .errors import CycleError, Error, LarderWarning, ResultError, ServerError
+from ._surroundings import surroundings
+from .errors import ArgumentError, CycleError, Error, LarderWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
     from ._why import Why
@@ -47,6 +50,7 @@ class Arguments:
         self.ignore = ignore
         self.keyed = keyed
         self.count = len(parameters)
+        self.files = frozenset() if keyed else names_file(function)
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the values that the key is made of."""
@@ -58,6 +62,15 @@ class Arguments:
         bound.apply_defaults()
         return tuple(value for name, value in bound.arguments.items() if name not in self.ignore)
 
+    def filed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments with files where parameters say so: a path there is the file, by its content."""
+        if not self.files:
+            return args, kwargs
+        bound = self.signature.bind(*args, **kwargs)
+        for name in self.files & bound.arguments.keys():
+            bound.arguments[name] = as_files(bound.arguments[name], name)
+        return bound.args, bound.kwargs
+
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the same by their names, for people."""
         if self.keyed is not None:
@@ -65,6 +78,18 @@ class Arguments:
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return {name: value for name, value in bound.arguments.items() if name not in self.ignore}
+
+
+def as_files(value: Any, name: str) -> Any:
+    if value is None or isinstance(value, File):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return File(value)
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(as_files(one, name) for one in value)
+    if type(value) is dict:
+        return {key: as_files(one, name) for key, one in value.items()}
+    raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
 
 
 class Memo(Generic[P, R]):
@@ -82,6 +107,11 @@ class Memo(Generic[P, R]):
     ) -> None:
         if codec not in (None, "pickle"):
             raise TypeError(f'codec is "pickle" or nothing, not {codec!r}')
+        if isinstance(function, classmethod):
+            raise TypeError("memo of a class method: write @classmethod above @larder.memo")
+        self._static = isinstance(function, staticmethod)
+        if isinstance(function, staticmethod):
+            function = function.__func__
         if inspect.isasyncgenfunction(function):
             raise TypeError(f"{describe(function)} is an asynchronous generator, whose results are not kept")
         functools.update_wrapper(self, function)
@@ -102,12 +132,13 @@ class Memo(Generic[P, R]):
                 "can run code in this program"
             )
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return the result: what is kept, or else what the function makes of the arguments."""
         if self._waits:
             return self._later(args, kwargs)  # type: ignore[return-value]
         known = self._function_now()
-        key = self._key(args, kwargs)
+        given, named = self._arguments.filed(args, kwargs)
+        key = self._key(given, named)
         found = self._near.get(key)
         if found is None:
             found = self._client.one(known, key)
@@ -115,10 +146,10 @@ class Memo(Generic[P, R]):
             try:
                 result: R = self._decoded(found)
             except ResultError:
-                return self._made(known, key, args, kwargs)  # it is of another form
+                return self._made(known, key, given, named, _calls.AGAIN)  # it is of another form
             self._hold(key, found)
             return result
-        return self._made(known, key, args, kwargs)
+        return self._made(known, key, given, named)
 
     def _hold(self, key: bytes, encoded: Any) -> None:
         """Have a small result near, for who asks for it again."""
@@ -128,30 +159,35 @@ class Memo(Generic[P, R]):
             self._near[key] = encoded
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else Method(self, instance)
+        return self if instance is None or self._static else Method(self, instance)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined,no-any-return]  # as functions are pickled: by their names
 
     def __repr__(self) -> str:
         return f"<larder.memo of {getattr(self._function, '__qualname__', self._function)}>"
 
-    def cached(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+    def cached(self, /, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Report whether the result is kept. Nothing is computed."""
         outcome = self._client.get(self._function_now(), [self._key(args, kwargs)], _never, _calls.FIND)[0]
         return outcome.kind in (_calls.BYTES, _calls.FILE)
 
-    def forget(self, *args: P.args, **kwargs: P.kwargs) -> None:
+    def forget(self, /, *args: P.args, **kwargs: P.kwargs) -> None:
         """Forget the result, if it is kept."""
         known = self._function_now()
         self._near.clear()
         self._client.forget(known, [self._key(args, kwargs)])
 
-    def refresh(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compute the result, whether it is kept or not, and keep it."""
         if self._waits:
             self.forget(*args, **kwargs)
             return self(*args, **kwargs)
-        return self._made(self._function_now(), self._key(args, kwargs), args, kwargs, _calls.AGAIN)
+        known = self._function_now()
+        given, named = self._arguments.filed(args, kwargs)
+        return self._made(known, self._key(given, named), given, named, _calls.AGAIN)
 
-    def why(self, *args: P.args, **kwargs: P.kwargs) -> Why:
+    def why(self, /, *args: P.args, **kwargs: P.kwargs) -> Why:
         """Say whether the result is kept, what its key is made of, and what differs if it is not."""
         from ._why import Why
 
@@ -173,7 +209,9 @@ class Memo(Generic[P, R]):
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         assert self._identity is not None
-        return digest(self._arguments.of(args, kwargs), name="arguments", used=self._identity.names)
+        values = self._arguments.of(*self._arguments.filed(args, kwargs))
+        settings = surroundings()
+        return digest((values, settings) if settings else values, name="arguments", used=self._identity.names)
 
     def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
         return [
@@ -247,6 +285,7 @@ class Memo(Generic[P, R]):
 
     async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         known = self._function_now()
+        args, kwargs = self._arguments.filed(args, kwargs)
         key = self._key(args, kwargs)
         found = self._client.one(known, key)
         if found is not None:

@@ -14,14 +14,17 @@ from typing import Any, overload
 from . import _calls
 from ._calls import Function, Made, Outcome
 from ._code import identify
+from ._code._annotations import names_file
 from ._keys import describe, digest, digest_rows
-from ._memo import _SMALL, _code, _warn
+from ._memo import _SMALL, _code, _warn, as_files
 from ._results import decode, decode_rows, encode, encode_rows
+from ._surroundings import surroundings
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
 """Items of one call to the server."""
 _NEAR_CALLS, _NEAR_ITEMS = 64, 65536
+_KEPT = (_calls.BYTES, _calls.FILE, _calls.KEPT)
 _NOTHING = bytes(32)
 """In place of the digest of a row, where there are none."""
 
@@ -51,6 +54,7 @@ class MemoBatch:
         self._check = check
         self._client = _calls.client_of(cache)
         self._model = _is_module(function)
+        self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
         self._near: dict[bytes, dict[bytes, Any]] = {}
@@ -72,11 +76,13 @@ class MemoBatch:
             self._identity = None
             functools.update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the result of a batch: rows that are kept, and others from one call of the function."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         values = bound.arguments
+        for name in self._files & values.keys():
+            values[name] = as_files(values[name], name)
         rows = [values[name] for name in self._items]
         count = self._count(rows)
         if self._model:
@@ -120,7 +126,11 @@ class MemoBatch:
         """Return the digest of what all items of a batch have in common."""
         left_out = {*self._items, *self._ignore}
         shared = {name: value for name, value in values.items() if name not in left_out}
-        return digest(("batch", self._items, shared), name="arguments", used=getattr(self._identity, "names", None))
+        return digest(
+            ("batch", self._items, shared, surroundings()),
+            name="arguments",
+            used=getattr(self._identity, "names", None),
+        )
 
     def _own(self, rows: list[Any], count: int) -> list[bytes]:
         """Return what tells each item apart from others: digests of its rows, one after another."""
@@ -154,7 +164,8 @@ class _Batch:
         self, memo: MemoBatch, known: Function, bound: inspect.BoundArguments, shared: bytes, own: list[bytes]
     ) -> None:
         self.memo, self.known, self.bound, self.own = memo, known, bound, own
-        self.start = sha256(shared)
+        self.shared, self.start = shared, sha256(shared)
+        self.changed = ""
         self.near = memo._near_of(shared)
         self.encoded: list[Any] = [self.near.get(one) for one in own]
         self.raised: BaseException | None = None
@@ -211,7 +222,7 @@ class _Batch:
                 self.encoded[i] = outcome.encoded
                 hits.append(i)
             found = self.encoded[i]
-            if type(found) is bytes and len(found) <= _SMALL:
+            if type(found) is bytes and len(found) <= _SMALL and outcome.kind in _KEPT:
                 self.near[self.own[i]] = found
         return hits
 
@@ -222,15 +233,37 @@ class _Batch:
         for at in range(0, len(which), most):
             part = which[at : at + most]
             try:
-                rows = encoded_rows(self.call(part), len(part))
+                value = self.call(part)
+                self.changed = self.changed or self.change(part)
+                rows = encoded_rows(value, len(part))
             except Exception as error:
                 self.raised = error
                 left = len(which) - len(made)
                 return made + [Made(None, f"{type(error).__name__}: {error}")] * left
             for i, encoded in zip(part, rows, strict=True):
                 self.encoded[i] = encoded
+                if self.changed:
+                    made.append(Made(None, self.changed))
+                    continue
                 made.append(Made(encoded, about=functools.partial(self.about, i)))
         return made
+
+    def change(self, part: list[int]) -> str:
+        """Return what is not what it was when the function was called, if anything is."""
+        memo, values = self.memo, self.bound.arguments
+        try:
+            if memo._function_now().known_by != self.known.known_by:
+                reason = "code, weights or values that it reaches changed while they were computed"
+            elif memo._shared(values) != self.shared:
+                reason = "the arguments changed while they were computed"
+            elif memo._own([values[name] for name in memo._items], len(self.own)) != self.own:
+                reason = "the items changed while they were computed"
+            else:
+                return ""
+        except Error as error:
+            reason = f"what they are known by changed while they were computed: {error}"
+        _warn(f"results of {self.known.name} are not kept: {reason}")
+        return reason
 
     def call(self, which: Any) -> Any:
         """Call the function with some of the items."""

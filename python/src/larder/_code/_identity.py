@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import os
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -12,6 +15,7 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
+from . import _bytecode, _owner
 from ._library import shown_module
 from ._settings import Setting
 from ._walk import Remade, Walk
@@ -153,11 +157,30 @@ def _of_version(function: Any, version: str) -> Identity:
     made.names = None
     made.refused = {}
     e = Encoder(_no_code)
-    e.add(("version", made.name, version))
+    e.add(("version", made.name, _place(function), version))
     made.digest = sha256(FORMAT + b"".join(e.out)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
+
+
+def _place(function: Any) -> tuple[str, ...]:
+    """Return what tells a function with a version from others of its name: whose it is, and which one.
+
+    Scripts and modules of different projects may have one name. Of functions in functions
+    and lambdas there are many of one name.
+    """
+    inner = inspect.unwrap(getattr(function, "__func__", function))
+    code = getattr(inner, "__code__", None)
+    module = getattr(inner, "__module__", None) or ""
+    if code is None:
+        return (module,)
+    owner = _owner.of_module(module)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    place = owner.name if owner is not None else os.path.realpath(file) if isinstance(file, str) else ""
+    if "<" not in getattr(inner, "__qualname__", "<"):
+        return (place,)
+    return (place, sha256(_bytecode.content(code)).hexdigest())
 
 
 def _no_code(value: Any) -> bytes:

@@ -56,9 +56,9 @@ _PURE = frozenset(
         "genericpath graphlib hashlib heapq hmac html io ipaddress itertools json keyword logging lzma math numbers "
         "operator opcode pathlib pickle pprint queue quopri random re reprlib statistics string stringprep struct "
         "textwrap threading token traceback types typing unicodedata urllib.parse uuid warnings weakref "
-        "xml zlib zoneinfo "
+        "zlib zoneinfo "
         "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
-        "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid _elementtree pyexpat "
+        "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid pyexpat "
         "_typing _strptime _py_abc _string sre_constants sre_parse sre_compile difflib tomllib "
         "gzip zipfile tarfile html.parser errno stat cmath unittest.mock "
         "_pydecimal _compat_pickle encodings posixpath ntpath _struct annotationlib string.templatelib compression"
@@ -97,6 +97,7 @@ _BY_MODULE = {
     "dbm": FILES,
     "sqlite3": FILES,
     "mmap": FILES,
+    "xml": FILES,
     "importlib": DYNAMIC,
     "inspect": DYNAMIC,
     "runpy": DYNAMIC,
@@ -116,11 +117,17 @@ _ALLOWED = frozenset(
     ]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
     + ["multiprocessing.pool.ThreadPool"]
+    + [f"xml.etree.ElementTree.{n}" for n in words("fromstring fromstringlist tostring tostringlist Element XML")]
+    + [f"xml.etree.ElementTree.{n}" for n in words("SubElement indent dump iselement Comment QName ParseError")]
+    + [f"_elementtree.{n}" for n in words("Element SubElement TreeBuilder")]
+    + [f"xml.sax.saxutils.{n}" for n in words("escape unescape quoteattr")]
 )
 
 _REFUSED: dict[str, Refusal] = (
     dict.fromkeys(["builtins.open", "io.open", "_io.open", "io.FileIO", "_io.FileIO", "io.open_code"], FILES)
     | dict.fromkeys(["_io.open_code", "codecs.open", "gzip.open", "gzip.GzipFile", "bz2.open", "lzma.open"], FILES)
+    | dict.fromkeys(["bz2.BZ2File", "lzma.LZMAFile", "zipfile.is_zipfile", "tarfile.is_tarfile"], FILES)
+    | dict.fromkeys([f"{m}.{n}" for m in ("pickle", "_pickle") for n in words("load loads Unpickler")], DYNAMIC)
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys(["gzip.compress", "asyncio.get_event_loop.time"], CLOCK)
     | dict.fromkeys(["datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow"], CLOCK)

@@ -112,6 +112,7 @@ class Walk:
         self._documented: set[int] = set()
         self._of_classes: dict[int, frozenset[str]] = {}
         self._made: frozenset[type] = frozenset()
+        self._root: Any = None
 
     def made(self, cls: type) -> None:
         """Take objects of a class for made: what makes them is followed if something calls it by its name."""
@@ -120,6 +121,7 @@ class Walk:
     def run(self, root: Any, path: str) -> None:
         """Follow all that a value reaches."""
         node = self._node(path, "root", path)
+        self._root = root.__func__ if isinstance(root, types.MethodType) else root
         # What operators do is Python's, too.
         self._edge(node, len(self.nodes))
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
@@ -383,7 +385,8 @@ class Walk:
         for name, held in vars(value).items():
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
-        files = names_file(value)
+        # Of others nobody knows that they are given files, whatever they say.
+        files = names_file(value) if value is self._root else frozenset()
         own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
         Follow(self, node, value.__globals__, _cells_of(value), files, own).all(_bytecode.Names(code))
 

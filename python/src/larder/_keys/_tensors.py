@@ -45,6 +45,8 @@ def _tensor(e: Encoder, value: Any) -> None:
     order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
     e.add(order)
     plain = plain.cpu().contiguous()
+    if plain.numel() == 1:  # which is contiguous with any stride
+        plain = plain.reshape(-1).clone().reshape(plain.shape)
     if plain.numel() == 0:
         e.out.append(b"0;")
     else:

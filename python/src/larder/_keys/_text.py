@@ -30,14 +30,22 @@ def _described(value: Any, depth: int) -> str:
     if isinstance(value, enum.Enum):
         return f"{kind.__qualname__}.{value._name_}"
     if isinstance(value, type) or hasattr(kind, "__code__") or callable(value):
-        name = getattr(value, "__qualname__", None)
+        name = _attribute(value, "__qualname__")
         if isinstance(name, str):
-            return f"{getattr(value, '__module__', None) or ''}.{name}".lstrip(".")
+            return f"{_attribute(value, '__module__') or ''}.{name}".lstrip(".")
     if kind.__name__ in ("ndarray", "Tensor", "Parameter"):
         return _array(value, value.shape, value.dtype)
     if hasattr(kind, "__fspath__"):
         return _quoted(str(value))
     return f"a {kind.__qualname__}"
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """Return an attribute, whatever the object does when it is asked for one."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
 
 
 def _number(value: Any) -> str:

@@ -1,0 +1,41 @@
+"""Settings of the process that results may depend on, whatever computes them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def surroundings() -> tuple[Any, ...]:
+    """Return the settings that are not as they are at first, by their names: nothing as a rule."""
+    found: list[Any] = []
+    if sys.flags.optimize:
+        found.append(("optimize", sys.flags.optimize))  # without assertions
+    if "decimal" in sys.modules:
+        decimal = sys.modules["decimal"]
+        context = decimal.getcontext()
+        if (context.prec, context.rounding, context.Emin, context.Emax) != (28, "ROUND_HALF_EVEN", -999999, 999999):
+            traps = sorted(signal.__name__ for signal, on in context.traps.items() if on)
+            found.append(("decimal", context.prec, context.rounding, context.Emin, context.Emax, traps))
+    if "numpy" in sys.modules:
+        errors = sys.modules["numpy"].geterr()
+        if errors != _ERRORS:
+            found.append(("numpy", sorted(errors.items())))
+    if "torch" in sys.modules:
+        found.extend(_torch(sys.modules["torch"]))
+    return tuple(found)
+
+
+_ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+_HOOKS = ["_global_forward_hooks", "_global_forward_pre_hooks"]
+
+
+def _torch(torch: Any) -> list[Any]:
+    found = []
+    backends = torch.backends
+    for name in ("mkldnn", "cudnn"):
+        if not getattr(getattr(backends, name, None), "enabled", True):
+            found.append(("torch without", name))
+    if torch.are_deterministic_algorithms_enabled():
+        found.append(("torch", "deterministic"))
+    return found
