@@ -21,6 +21,8 @@ from .errors import ProtocolError
 
 DATA = 20
 
+_MOST_BATCH = 1 << 30
+"""Bytes of a batch of another machine."""
 _HEADER = struct.Struct("<IHH")
 _LAST = (_stream.STOPPED, _stream.GOT, _stream.ERROR)
 
@@ -60,6 +62,8 @@ class Reply:
         data, size = self._header()
         if data != DATA:
             raise ProtocolError("the server sent a batch without its bytes")
+        if size > _MOST_BATCH:
+            raise ProtocolError(f"the server sent a batch of {size} bytes; {_MOST_BATCH} are the most")
         if wait is not None:
             wait(size)
         memory = self._rooms(size)
