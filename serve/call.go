@@ -211,7 +211,7 @@ func (cl *call) attempt(ctx context.Context, todo []int, results []larder.Result
 			continue
 		}
 		errs[i] = failed[j]
-		if cl.failed[i] == nil && ctx.Err() == nil && others(failed[j]) {
+		if !cl.hasFailed(i) && ctx.Err() == nil && others(failed[j]) {
 			again = append(again, i)
 		}
 	}
@@ -253,6 +253,7 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 	cl.mu.Unlock()
 	token := cl.server.calls.begin(cl, ctx)
 	defer cl.server.calls.end(token)
+	defer cl.drop()
 	conn.busy.Store(false)
 	err := conn.send(appendFrame(nil, kindCompute, func(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint64(b, token)
@@ -272,6 +273,23 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 		return nil, context.Cause(ctx)
 	}
 	return cl.take(which)
+}
+
+// drop lets go of what the client has made and nobody took.
+func (cl *call) drop() {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	for _, m := range cl.made {
+		cl.server.calls.pending.Add(-int64(len(m.encoded)))
+	}
+	cl.made = nil
+}
+
+// hasFailed reports whether the client could not make an item.
+func (cl *call) hasFailed(i int) bool {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.failed[i] != nil
 }
 
 // take returns what the client has made.

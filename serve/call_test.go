@@ -310,6 +310,30 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
+// What a client has sent a part of and not the rest takes no room once it has gone.
+func TestPartsOfResultsAreLetGo(t *testing.T) {
+	socket, s, _ := serverFor(t, Options{})
+	first, second := newCaller(t, socket, "1"), newCaller(t, socket, "1")
+	sum := sha256.Sum256([]byte("a"))
+	b := appendFrame(nil, kindCall, func(b []byte) []byte {
+		return append(append(binary.LittleEndian.AppendUint32(b, 0), make([]byte, 12)...), sum[:]...)
+	})
+	if _, err := first.conn.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	token := binary.LittleEndian.Uint64(first.want(kindCompute).body)
+	if _, err := first.conn.Write(appendMade(nil, token, 0, madeMore, strings.Repeat("x", 1<<20))); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.conn.Close()
+	if all, err := second.call(0, "a"); err != nil || all[0].text != "made of a" {
+		t.Errorf("%v %v", all, err)
+	}
+	if n := s.calls.pending.Load(); n != 0 {
+		t.Errorf("%d bytes are counted", n)
+	}
+}
+
 // What differs from the result that is most like one is told.
 func TestWhyCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})

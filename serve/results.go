@@ -58,7 +58,7 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 	switch {
 	case errors.Is(err, errTooLarge):
 		e.as, e.body = resultUnkept, []byte(message(err))
-	case err != nil && cl.failed[i] != nil:
+	case err != nil && cl.hasFailed(i):
 		e.as = resultFailed
 	case errors.Is(err, larder.ErrDry):
 		e.as = resultNone

@@ -188,7 +188,7 @@ def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
 
     for n in (10, 400_000):  # one that is sent, and one that lies in a file
         f(n)
-        f._near.clear()
+        f._function_now().near.clear()
         for kept in (f(n), f(n)):
             assert type(kept["t"]) is tuple
             assert kept["a"].dtype == "float32"
@@ -535,3 +535,18 @@ def test_objects_that_answer_to_every_name(real: Path) -> None:
 
     f = larder.memo(version="1")(lambda config: config["n"])
     assert f(Answers(n=3)) == f(Answers(n=3)) == 3
+
+
+def test_ways_to_name_arguments_are_told_apart(real: Path) -> None:
+    def f(a: Any, b: Any = 0) -> Any:
+        return ["f", a, b]
+
+    by_b = larder.memo(version="1", ignore=["a"])(f)
+    by_a = larder.memo(version="1", ignore=["b"])(f)
+    whole = larder.memo(version="1")(f)
+    by_key = larder.memo(version="1", key=lambda a, b=0: b)(f)
+    assert by_b(1, 2) == ["f", 1, 2]
+    assert by_a(2, 9) == ["f", 2, 9]
+    assert by_key(5, "k") == ["f", 5, "k"]
+    assert whole("key", "k") == ["f", "key", "k"]
+    assert whole("k") == ["f", "k", 0]

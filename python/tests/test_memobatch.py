@@ -258,3 +258,12 @@ def test_paths_where_files_are_said_to_be(real: Path, tmp_path: Path) -> None:
     for text in ("one", "longer"):
         file.write_text(text)
         assert sizes([str(file)]) == sizes([larder.File(file)]) == [len(text)]
+
+
+def test_keys_of_the_callers_are_no_items(real: Path) -> None:
+    def upper(texts: list[str]) -> list[str]:
+        return [text.upper() for text in texts]
+
+    named = kept(upper, items="texts", key=lambda texts: ["a"] * len(texts))
+    assert named(["other"]) == ["OTHER"]
+    assert kept(upper, items="texts")(["a"]) == ["A"]

@@ -18,11 +18,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import edits
+
 HERE = Path(__file__).resolve().parent
 CLONE = HERE.parents[2]
 WORK = CLONE / "bench" / ".work" / "memo"
 PEERS = ["Larder", "diskcache", "joblib", "evalcache"]
-PACKAGES = ["numpy==2.1.3", "diskcache==5.6.3", "joblib==1.5.3", "evalcache==1.15.0"]
 UNITS = {
     "tiny": ("a hit of a number", 1e6, "us"),
     "another process": ("the same, not seen by this process", 1e6, "us"),
@@ -35,10 +36,7 @@ UNITS = {
 
 def install() -> Path:
     """Install what is measured, and the package of this clone; return the interpreter."""
-    python = WORK / "venv" / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
+    python = edits.installed()
     subprocess.run([python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", CLONE / "python"], check=True)
     subprocess.run(["go", "build", "-o", WORK / "larder", "./cmd/larder"], cwd=CLONE, check=True)
     return python

@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import _server, _stream
@@ -46,6 +46,8 @@ class Function:
     """Tells it apart from others in this process."""
     code: Callable[[], dict[str, Any]]
     """Returns what its code is known by, in the terms of the protocol."""
+    near: dict[bytes, Any] = field(default_factory=dict)
+    """Small results of it that this process has seen: of this code, so another one begins anew."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from . import _calls
@@ -46,18 +47,19 @@ class Arguments:
             raise TypeError(f"ignore names {sorted(unknown)}, which are no parameters of {describe(function)}")
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
         self.plain = plain and not ignore and keyed is None
-        self.names = [p.name for p in parameters]
         self.ignore = ignore
         self.keyed = keyed
         self.count = len(parameters)
         self.files = frozenset() if keyed else names_file(function)
+        self.kind = digest(("ignore", *sorted(ignore), "key" if keyed else "")) if ignore or keyed else b""
+        """Tells values that are not all arguments from arguments that look like them."""
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the values that the key is made of."""
         if self.plain and not kwargs and len(args) == self.count:
             return args
         if self.keyed is not None:
-            return ("key", self.keyed(*args, **kwargs))
+            return (self.keyed(*args, **kwargs),)
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return tuple(value for name, value in bound.arguments.items() if name not in self.ignore)
@@ -125,7 +127,6 @@ class Memo(Generic[P, R]):
         self._identity: Identity | None = None
         self._known: Function | None = None
         self._warned = False
-        self._near: dict[bytes, bytes] = {}
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
@@ -139,7 +140,7 @@ class Memo(Generic[P, R]):
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
         key = self._key(given, named)
-        found = self._near.get(key)
+        found = known.near.get(key)
         if found is None:
             found = self._client.one(known, key)
         if found is not None:
@@ -147,16 +148,9 @@ class Memo(Generic[P, R]):
                 result: R = self._decoded(found)
             except ResultError:
                 return self._made(known, key, given, named, _calls.AGAIN)  # it is of another form
-            self._hold(key, found)
+            _hold(known, key, found)
             return result
         return self._made(known, key, given, named)
-
-    def _hold(self, key: bytes, encoded: Any) -> None:
-        """Have a small result near, for who asks for it again."""
-        if type(encoded) is bytes and len(encoded) <= _SMALL:
-            if len(self._near) >= _NEAR:
-                self._near.clear()
-            self._near[key] = encoded
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None or self._static else Method(self, instance)
@@ -175,7 +169,7 @@ class Memo(Generic[P, R]):
     def forget(self, /, *args: P.args, **kwargs: P.kwargs) -> None:
         """Forget the result, if it is kept."""
         known = self._function_now()
-        self._near.clear()
+        known.near.clear()
         self._client.forget(known, [self._key(args, kwargs)])
 
     def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -202,7 +196,6 @@ class Memo(Generic[P, R]):
         if identity is None or not identity.check():
             identity = self._identity = identify(self._function, version=self._version)
             mark = b"pickle" if self._pickle else b""
-            self._near = {}
             self._known = Function(identity.name, identity.digest + mark, lambda: _code(identity, self._pickle))
         assert self._known is not None
         return self._known
@@ -210,8 +203,10 @@ class Memo(Generic[P, R]):
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         assert self._identity is not None
         values = self._arguments.of(*self._arguments.filed(args, kwargs))
-        settings = surroundings()
-        return digest((values, settings) if settings else values, name="arguments", used=self._identity.names)
+        key, settings = digest(values, name="arguments", used=self._identity.names), surroundings()
+        if settings or self._arguments.kind:  # in front, where no argument is
+            key = sha256(digest(settings) + self._arguments.kind + key).digest()
+        return key
 
     def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
         return [
@@ -221,7 +216,7 @@ class Memo(Generic[P, R]):
 
     def _made(self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
         """Return the result by way of the server, which asks for it unless somebody else has it."""
-        self._near.pop(key, None)
+        known.near.pop(key, None)
         run = _Run(self, known, key, args, kwargs)
         outcome = self._asked(run, run.compute, flags)
         if outcome is None:
@@ -387,6 +382,14 @@ class Method:
         if name in ("cached", "forget", "refresh", "why"):
             return functools.partial(getattr(self.__func__, name), self.__self__)
         raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
+
+
+def _hold(known: Function, key: bytes, encoded: Any) -> None:
+    """Have a small result near, for who asks for it again."""
+    if type(encoded) is bytes and len(encoded) <= _SMALL:
+        if len(known.near) >= _NEAR:
+            known.near.clear()
+        known.near[key] = encoded
 
 
 def _code(identity: Identity, pickled: bool) -> dict[str, Any]:

@@ -57,7 +57,6 @@ class MemoBatch:
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
-        self._near: dict[bytes, dict[bytes, Any]] = {}
         self.checked = 0
         """How many kept results were computed again, by `check`."""
         self.largest = 0.0
@@ -107,7 +106,6 @@ class MemoBatch:
         if self._model:
             now = self._identity.now()
             if self._known is None or self._known.known_by != now:
-                self._near = {}
                 parts = [
                     {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
                     for part in self._identity.code()
@@ -117,7 +115,6 @@ class MemoBatch:
             return self._known
         if self._identity is None or not self._identity.check():
             self._identity = identity = identify(self._function, version=self._version)
-            self._near = {}
             self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
         assert self._known is not None
         return self._known
@@ -127,7 +124,7 @@ class MemoBatch:
         left_out = {*self._items, *self._ignore}
         shared = {name: value for name, value in values.items() if name not in left_out}
         return digest(
-            ("batch", self._items, shared, surroundings()),
+            ("batch", self._items, self._keyed is not None, shared, surroundings()),
             name="arguments",
             used=getattr(self._identity, "names", None),
         )
@@ -145,16 +142,17 @@ class MemoBatch:
         ]
         return columns[0] if len(columns) == 1 else [b"".join(parts) for parts in zip(*columns, strict=True)]
 
-    def _near_of(self, shared: bytes) -> dict[bytes, Any]:
-        """Return the small results that this process has seen."""
-        near = self._near.get(shared)
-        if near is None:
-            if len(self._near) >= _NEAR_CALLS:
-                self._near.clear()
-            near = self._near[shared] = {}
-        elif len(near) >= _NEAR_ITEMS:
-            near.clear()
-        return near
+
+def _near_of(known: Function, shared: bytes) -> dict[bytes, Any]:
+    """Return the small results that this process has seen, of items that have so much in common."""
+    near: dict[bytes, Any] | None = known.near.get(shared)
+    if near is None:
+        if len(known.near) >= _NEAR_CALLS:
+            known.near.clear()
+        near = known.near[shared] = {}
+    elif len(near) >= _NEAR_ITEMS:
+        near.clear()
+    return near
 
 
 class _Batch:
@@ -166,7 +164,7 @@ class _Batch:
         self.memo, self.known, self.bound, self.own = memo, known, bound, own
         self.shared, self.start = shared, sha256(shared)
         self.changed = ""
-        self.near = memo._near_of(shared)
+        self.near = _near_of(known, shared)
         self.encoded: list[Any] = [self.near.get(one) for one in own]
         self.raised: BaseException | None = None
 

@@ -27,7 +27,6 @@ def surroundings() -> tuple[Any, ...]:
 
 
 _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-_HOOKS = ["_global_forward_hooks", "_global_forward_pre_hooks"]
 
 
 def _torch(torch: Any) -> list[Any]:
