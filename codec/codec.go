@@ -92,6 +92,8 @@ type Codec struct {
 
 	ownReduce func([]byte, image.Point) (any, image.Point, error) // Reduce, where a library reduces in its place
 
+	lend func(b []byte, config image.Config, by int) (image.Image, func(), bool) // of the library; nil if it has none
+
 	raster   func(image.Image) image.Image // brings an image to a type that is written row by row; nil where no library writes the format
 	ownWrite func(v any) ([]byte, error)   // Encode, where a library encodes in its place
 }
@@ -133,6 +135,9 @@ func (c Codec) Functions() []any {
 	}
 	if c.ownReduce != nil {
 		list = append(list, c.ownReduce)
+	}
+	if c.lend != nil {
+		list = append(list, c.lend)
 	}
 	if c.ownWrite != nil {
 		list = append(list, c.ownWrite, c.raster)

@@ -22,6 +22,9 @@ type Library struct {
 	// Reduce is Decode to sides that are divided by 2, 4 or 8 and rounded up; nil if
 	// the library reads only the whole.
 	Reduce func(b []byte, config image.Config, by int) (img image.Image, ok bool)
+	// Lend is Decode, or with by of 2, 4 or 8 Reduce, into memory that other images are
+	// read into after done was called; nil if there is no such memory.
+	Lend func(b []byte, config image.Config, by int) (img image.Image, done func(), ok bool)
 	// Encode writes an image of no more pixels than allowed, with a quality from 1
 	// to 100, as the codec does, but for rounding; nil if the library only reads.
 	// Equal images give equal bytes. ok is false for what it does not write in the
@@ -53,6 +56,9 @@ func Use(l Library) error {
 		c.Library, c.own, c.Decode = l.ID, c.Decode, decodeBy(l.Decode, c.header, c.Decode)
 		if l.Reduce != nil && c.Reduce != nil {
 			c.ownReduce, c.Reduce = c.Reduce, reduceBy(l.Reduce, c.header, c.Decode, c.Reduce)
+		}
+		if c.Reduce != nil {
+			c.lend = l.Lend
 		}
 		if l.Encode != nil && c.raster != nil {
 			c.ownWrite, c.Encode = c.Encode, encodeBy(l.Encode, c.raster, c.Encode)

@@ -49,13 +49,15 @@ func (f *MakerFunc) checkBatch() error {
 // batched is a dataset whose samples are made for less if some consecutive ones are
 // asked for together.
 type batched interface {
-	// Batch returns how many; 0 and 1 mean that each may come by itself.
+	// Batch returns how many; 0 means that each may come by itself, and 1 that as many
+	// may as are made within some milliseconds.
 	Batch() int
 }
 
 // BatchOf returns how many consecutive samples of ds are best asked for together, by
 // [Ranges]: as many as a maker that it is made by takes at once ([MakerFunc]), the
-// most of several. 0 and 1 mean that each may be asked for by itself.
+// most of several. 0 means that each may be asked for by itself, and 1 that it costs
+// less to ask for as many as are made quickly ([MakerFunc].Quick).
 func BatchOf(ds any) int {
 	if d, ok := ds.(batched); ok {
 		return d.Batch()
@@ -66,7 +68,7 @@ func BatchOf(ds any) int {
 // Batching is ds, of which so many samples are best asked for together, or as many as
 // it says itself if that is more.
 func Batching(ds Dataset[Sample], n int) Dataset[Sample] {
-	if n = max(n, BatchOf(ds)); n <= 1 {
+	if n = max(n, BatchOf(ds)); n <= 0 {
 		return ds
 	}
 	return &batching{ds, n}
@@ -83,7 +85,7 @@ func (b *batching) ReadOrder(source Dataset[Sample], o order.Order) (order.Order
 	return readOrder(b.Dataset, source, o)
 }
 
-// batchOf returns how many samples a mapper makes at once.
+// batchOf returns how many samples a mapper makes at once at most.
 func batchOf(m Mapper) (n int) {
 	switch m := m.(type) {
 	case *maker:
@@ -96,7 +98,25 @@ func batchOf(m Mapper) (n int) {
 	return n
 }
 
-func (d *mapped) Batch() int { return max(batchOf(d.maker), d.below) }
+// leastOf returns how many samples a mapper is best asked for at once.
+func leastOf(m Mapper) (n int) {
+	switch m := m.(type) {
+	case *maker:
+		if n = m.f.Batch; m.f.Quick {
+			n = min(n, 1)
+		}
+	case *chain:
+		for _, s := range m.steps {
+			n = max(n, leastOf(s))
+		}
+	}
+	return n
+}
+
+func (d *mapped) Batch() int { return max(leastOf(d.maker), d.below) }
+
+// batches reports whether it, or something that it is made of, is made several at once.
+func (d *mapped) batches() bool { return batchOf(d.maker) > 1 || d.below > 0 }
 
 func (a *arranged) Batch() int { return BatchOf(a.ds) }
 

@@ -85,9 +85,14 @@ func (f *FileOrigin) Digest(ctx context.Context) (key.Digest, error) {
 // Bytes reads the file. It hands out the bytes that the digest names, whichever
 // is asked for first, or the error is ErrChanged.
 func (f *FileOrigin) Bytes(ctx context.Context) ([]byte, error) {
+	return f.bytes(ctx, func(n int64) []byte { return make([]byte, n) })
+}
+
+// bytes is Bytes into memory of as many as are asked for.
+func (f *FileOrigin) bytes(ctx context.Context, memory func(n int64) []byte) ([]byte, error) {
 	ctx, leave := stage.Enter(ctx, stage.Read, filepath.Ext(f.path))
 	defer leave()
-	b, stat, err := readFile(ctx, f.path)
+	b, stat, err := readFile(ctx, f.path, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +128,7 @@ func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
 // readFile returns a file's content with the status that it had before and
 // after it was read.
-func readFile(ctx context.Context, path string) (b []byte, stat key.FileStat, err error) {
+func readFile(ctx context.Context, path string, memory func(n int64) []byte) (b []byte, stat key.FileStat, err error) {
 	file, stat, err := openRegular(path)
 	if err != nil {
 		return nil, stat, err
@@ -134,7 +139,7 @@ func readFile(ctx context.Context, path string) (b []byte, stat key.FileStat, er
 		return nil, stat, err
 	}
 	defer done()
-	b = make([]byte, stat.Size)
+	b = memory(stat.Size)
 	if _, err := io.ReadFull(file, b); err != nil {
 		return nil, stat, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -34,6 +34,7 @@ type Item struct {
 	read    bool
 	held    bool // the value stays, however large
 	reading bool // some goroutine is at it
+	makers  makers
 	value   any
 	others  *others // nil as long as nobody waits or watches: there are many items
 }
@@ -250,13 +251,18 @@ func read(ctx context.Context, o Origin) (any, error) {
 	}
 	defer done()
 	v, err := decode(ctx, c, b, o)
+	if err != nil {
+		return nil, notDecoded(ctx, o, err)
+	}
+	return v, nil
+}
+
+// notDecoded says whose value there is not.
+func notDecoded(ctx context.Context, o Origin, err error) error {
 	if errors.Is(err, codec.ErrSetting) {
 		larder.Unkeep(ctx, err) // no key covers what is made without the value
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", Describe(o), err)
-	}
-	return v, nil
+	return fmt.Errorf("%s: %w", Describe(o), err)
 }
 
 func decode(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {

@@ -42,7 +42,7 @@ func (j *joint) inBatches(ctx context.Context, n int) {
 		whole := j.batch(ctx, from, to)
 		if whole != nil && to-from > 1 && ofOneSample(ctx, whole) {
 			for _, m := range j.makings[from:to] {
-				m.most = (to - from) / 2
+				m.most.Store(int32((to - from) / 2))
 			}
 			continue
 		}
@@ -60,8 +60,8 @@ func (j *joint) inBatches(ctx context.Context, n int) {
 // batchFrom is where a batch of at most n ends that begins at a place.
 func (j *joint) batchFrom(from, n int) (to int) {
 	for to = from; to < len(j.makings) && to-from < n; to++ {
-		if m := j.makings[to].most; m > 0 {
-			if n = min(n, m); to-from >= n {
+		if most := int(j.makings[to].most.Load()); most > 0 {
+			if n = min(n, most); to-from >= n {
 				break
 			}
 		}

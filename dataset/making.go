@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/larder-data/larder"
@@ -35,7 +36,8 @@ type Making struct {
 	done   bool
 	out    Sample
 	failed error // of a batch that it was in, as long as nobody was told
-	most   int   // samples in a batch with it, as a larger one failed as a whole; 0: any number
+
+	most atomic.Int32 // samples in a batch with it, as a larger one failed as a whole; 0: any number
 }
 
 func newMaking(d *mapped, index int, in Sample) *Making {
@@ -237,9 +239,15 @@ func (m *Making) recall(ctx context.Context) error {
 	return m.take(a, r)
 }
 
-// call is how the result is found or made. The turn is held.
+// call is how the result is found or made. The turn is held, but need not be any more
+// when it is made: who asks may leave before that ends.
 func (m *Making) call(a *key.Action) larder.Call[*made] {
-	return larder.Call[*made]{Action: a, Compute: m.pack, Resolve: m.resolve, Value: madeValue, Share: true}
+	compute := m.pack
+	if m.done { // it was made before it was to be kept
+		out := m.out
+		compute = func(ctx context.Context) (*made, error) { return m.packed(ctx, out) }
+	}
+	return larder.Call[*made]{Action: a, Compute: compute, Resolve: m.resolve, Value: madeValue, Share: true}
 }
 
 // take takes in the result. The turn is held.
@@ -277,13 +285,15 @@ func (m *Making) count(r larder.Result[*made]) {
 
 // pack is the computation whose result is kept.
 func (m *Making) pack(ctx context.Context) (*made, error) {
-	out := m.out
-	if !m.done {
-		var err error
-		if out, err = m.run(ctx); err != nil {
-			return nil, err
-		}
+	out, err := m.run(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return m.packed(ctx, out)
+}
+
+// packed is what is kept of what the maker made.
+func (m *Making) packed(ctx context.Context, out Sample) (*made, error) {
 	p, err := newMade(ctx, m.in, out)
 	if err != nil {
 		return nil, m.fail(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
@@ -100,6 +101,9 @@ func (d *mapped) At(ctx context.Context, i int) (Sample, error) {
 		if in, err = s.pick(reads); err != nil {
 			return Sample{}, &SampleError{Node: d.Node, Index: i, Err: err}
 		}
+	}
+	for f := range in.Fields() {
+		f.Item.givenTo(slices.Contains(makes, f.Key))
 	}
 	m := newMaking(d, i, in)
 	m.maker, m.makes = d.maker, makes

@@ -90,6 +90,10 @@ type MakerFunc struct {
 	// Batch is how many samples Together is given at most, up to [MaxBatch]; 0 means
 	// one. It is no part of the identity.
 	Batch int
+	// Quick says that samples as a rule take so little that what it takes to hand one on
+	// counts: then Together is given what can be made within some milliseconds, up to
+	// Batch, and no sample waits for others to be with.
+	Quick bool
 	// Given are the functions that Func or Together, a literal, gets as values and calls: parameters
 	// of the function around it, named here beside the literal. They are known beside
 	// Func, and as Func is. Where that function may be given others, of which nobody

@@ -13,7 +13,7 @@ import (
 // or of do.
 func Pass(ctx context.Context, ds Dataset[Sample], p *pool.Pool, do func(ctx context.Context, i int, s Sample) error) error {
 	n := BatchOf(ds)
-	if n <= 1 || larder.IsDry(ctx) {
+	if n == 0 || larder.IsDry(ctx) {
 		return p.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
 			s, err := ds.At(ctx, i)
 			if err != nil {

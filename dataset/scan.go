@@ -139,7 +139,7 @@ func (s Scan[T]) value(ctx context.Context, in Sample, i int) (T, error) {
 // the items are to be made, what is made in batches is made before.
 func (s Scan[T]) each(ctx context.Context, ds Dataset[Sample], made bool, do func(ctx context.Context, i int, in Sample, err error) error) error {
 	n := BatchOf(ds)
-	if n <= 1 || !made || larder.IsDry(ctx) {
+	if n == 0 || !made || larder.IsDry(ctx) {
 		return s.Pool.Each(ctx, ds.Len(), func(ctx context.Context, i int) error {
 			in, err := s.at(ctx, ds, i)
 			return do(ctx, i, in, err)

@@ -14,7 +14,7 @@ import (
 func Stream[T any](ctx context.Context, ds Dataset[T], p *pool.Pool) iter.Seq2[T, error] {
 	n := BatchOf(ds)
 	r, ok := ds.(Ranger[T])
-	if samples, of := any(ds).(Dataset[Sample]); !ok && of && n > 1 {
+	if samples, of := any(ds).(Dataset[Sample]); !ok && of && n > 0 {
 		r, ok = any(&ranger{samples, RangesOf(samples)}).(Ranger[T])
 	}
 	return pool.Stream(ctx, p.AtLeast(n), ds.Len(), func(ctx context.Context, from, to int) ([]T, error) {

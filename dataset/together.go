@@ -145,7 +145,7 @@ func (d *mapped) is(o *mapped) bool {
 	if d == o {
 		return true
 	}
-	return d.Node == o.Node && d.Larder == o.Larder && d.Batch() > 1 && sameMaker(d.maker, o.maker)
+	return d.Node == o.Node && d.Larder == o.Larder && d.batches() && sameMaker(d.maker, o.maker)
 }
 
 func sameMaker(a, b Maker) bool {
@@ -165,7 +165,7 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 	b := larder.Batch[*made]{Patience: pool.Patience, Calls: make([]larder.Call[*made], 0, len(g.makings))}
 	at := make([]int, 0, len(g.makings)) // of each call, in makings
 	var loose []int                      // that are not kept
-	inBatches := g.makings[0].node.Batch() > 1 && !larder.IsDry(ctx)
+	inBatches := g.makings[0].node.batches() && !larder.IsDry(ctx)
 	done = len(g.makings)
 	for i, m := range g.makings {
 		if !m.turn.tryTake() {
@@ -209,7 +209,13 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, note func(int, error)) {
 	b.Prepare = func(ctx context.Context, calls []int) { g.prepare(ctx, at, calls) }
 	if batchOf(g.makings[0].node.maker) > 1 {
-		b.Compute = func(ctx context.Context, missing []int) ([]*made, error) { return g.compute(ctx, at, missing) }
+		had := map[int]Sample{} // who computes has no turns, as in [Making.call]
+		for c, i := range at {
+			if m := g.makings[i]; m.done { // it was made before it was to be kept
+				had[c] = m.out
+			}
+		}
+		b.Compute = func(ctx context.Context, missing []int) ([]*made, error) { return g.compute(ctx, at, missing, had) }
 	}
 	node := g.makings[at[0]].node
 	ctx, leave := stage.Enter(ctx, stage.Keep, node.Node)
@@ -230,12 +236,13 @@ func (g *group) makeKept(ctx context.Context, b larder.Batch[*made], at []int, n
 	}
 }
 
-// compute makes what is kept of those calls that are missing, in batches.
-func (g *group) compute(ctx context.Context, at, missing []int) ([]*made, error) {
+// compute makes what is kept of those calls that are missing, in batches, but for the
+// samples that some had.
+func (g *group) compute(ctx context.Context, at, missing []int, had map[int]Sample) ([]*made, error) {
 	var run []*Making
 	for _, c := range missing {
-		if m := g.makings[at[c]]; !m.done { // else it was made before it was to be kept
-			run = append(run, m)
+		if _, ok := had[c]; !ok {
+			run = append(run, g.makings[at[c]])
 		}
 	}
 	j := &joint{}
@@ -247,16 +254,14 @@ func (g *group) compute(ctx context.Context, at, missing []int) ([]*made, error)
 	}
 	values, failed, next := make([]*made, len(missing)), map[int]error{}, 0
 	for k, c := range missing {
-		m := g.makings[at[c]]
-		out, err := m.out, error(nil)
-		if !m.done {
+		out, ok := had[c]
+		var err error
+		if !ok {
 			out, err = j.outs[next], j.errs[next]
 			next++
 		}
 		if err == nil {
-			if values[k], err = newMade(ctx, m.in, out); err != nil {
-				err = m.fail(err)
-			}
+			values[k], err = g.makings[at[c]].packed(ctx, out)
 		}
 		if err != nil {
 			failed[k] = err

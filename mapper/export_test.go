@@ -25,11 +25,11 @@ func Jitter(img image.Image, order []int, factors [4]float64) image.Image {
 
 // Resample scales an image by a filter, in whole numbers.
 func Resample(img image.Image, w, h int, filter string) (image.Image, bool) {
-	return resampled(img, w, h, blend(filter))
+	return resampled(img, w, h, filterOf(filter))
 }
 
 // Support is how many pixels a filter takes in to one side, and At what one at that
 // distance weighs.
 func Support(filter string) (support float64, at func(float64) float64) {
-	return blend(filter).Support, blend(filter).At
+	return filterOf(filter).Support, filterOf(filter).At
 }

@@ -37,8 +37,8 @@ type ImageResize struct {
 	Format string `param:"format" doc:"how the result is encoded" default:"png" enum:"png|jpeg|bmp|tiff"`
 }
 
-// blend returns the filter of that name, one that blends.
-func blend(name string) *draw.Kernel {
+// filterOf returns the filter of that name, one that blends.
+func filterOf(name string) *draw.Kernel {
 	switch name {
 	case "box":
 		return &draw.Kernel{Support: 0.5 + 1e-9, At: func(float64) float64 { return 1 }} // it leaves out what is at the end of its support
@@ -95,10 +95,11 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 		},
 		In: []string{m.Item}, Out: []string{into},
 		Func: func(ctx context.Context, s dataset.Sample) (dataset.Sample, error) {
-			img, whole, err := m.image(ctx, s)
+			img, whole, done, err := m.image(ctx, s)
 			if err != nil {
 				return dataset.Sample{}, err
 			}
+			defer done() // nothing of what is made is a part of it
 			out, err := m.scale(img, whole)
 			if err != nil {
 				return dataset.Sample{}, err
@@ -108,29 +109,23 @@ func (m ImageResize) Maker() (dataset.Maker, error) {
 	})
 }
 
-// image returns the image, which may be less than the whole, and the size of the
+// image lends the image, which may be less than the whole, and returns the size of the
 // whole.
-func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, image.Point, error) {
-	if m.Reduce == 0 {
-		img, err := imageItem(ctx, s, m.Item)
-		if err != nil {
-			return nil, image.Point{}, err
-		}
-		return img, img.Bounds().Size(), nil
-	}
+func (m ImageResize) image(ctx context.Context, s dataset.Sample) (image.Image, image.Point, func(), error) {
 	it, err := s.Item(m.Item)
 	if err != nil {
-		return nil, image.Point{}, err
+		return nil, image.Point{}, nil, err
 	}
-	v, whole, err := it.Reduced(ctx, image.Pt(m.Reduce*m.Width, m.Reduce*m.Height))
+	v, whole, done, err := it.Lent(ctx, image.Pt(m.Reduce*m.Width, m.Reduce*m.Height))
 	if err != nil {
-		return nil, image.Point{}, err
+		return nil, image.Point{}, nil, err
 	}
 	img, ok := v.(image.Image)
 	if !ok {
-		return nil, image.Point{}, notImage(m.Item, v)
+		done()
+		return nil, image.Point{}, nil, notImage(m.Item, v)
 	}
-	return img, whole, nil
+	return img, whole, done, nil
 }
 
 // scale scales an image that is, or stands for, one of a size.
@@ -152,7 +147,7 @@ func (m ImageResize) scale(img image.Image, whole image.Point) (image.Image, err
 	if m.Filter == "nearest" {
 		return rasterOf(img).nearest(w, h), nil
 	}
-	filter := blend(m.Filter)
+	filter := filterOf(m.Filter)
 	if out, ok := resampled(img, w, h, filter); ok {
 		return out, nil
 	}

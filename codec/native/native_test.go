@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	_ "golang.org/x/image/webp" // its header
@@ -235,6 +236,87 @@ func TestLibrariesReduce(t *testing.T) {
 			t.Errorf("at 1/%d it is %.2f levels from the means, %d at most", by, mean, farthest(t, got, want.(image.Image)))
 		}
 	}
+}
+
+// TestLentIsTheSame: what is lent is what is decoded or reduced, and has no pixels any more
+// once it was given back.
+func TestLentIsTheSame(t *testing.T) {
+	l := library(t, "jpeg")
+	read := 0
+	for name, b := range corpus(t, "jpg") {
+		config, _ := configOf(t, b)
+		for _, by := range []int{1, 2, 4, 8} {
+			want, ok := l.Reduce(b, config, by)
+			got, done, lent := l.Lend(b, config, by)
+			if lent != ok {
+				t.Fatalf("%s at 1/%d is lent: %v, and reduced: %v", name, by, lent, ok)
+			}
+			if !ok {
+				continue
+			}
+			read++
+			if reflect.TypeOf(got) != reflect.TypeOf(want) || farthest(t, got, want) != 0 {
+				t.Errorf("%s at 1/%d has other pixels", name, by)
+			}
+			done()
+			done() // does nothing
+			if pix := reflect.ValueOf(got).Elem().FieldByName("Pix"); pix.Len() != 0 {
+				t.Errorf("%s at 1/%d has pixels after it was given back", name, by)
+			}
+			if _, _, lent := l.Lend(b[:len(b)/2], config, by); lent {
+				t.Errorf("half of %s is lent at 1/%d", name, by)
+			}
+		}
+	}
+	if read < 40 {
+		t.Errorf("%d images were lent", read)
+	}
+}
+
+// TestLentToMany: an image that is lent stays what it is until it is given back, whatever
+// others are lent meanwhile.
+func TestLentToMany(t *testing.T) {
+	l := library(t, "jpeg")
+	type file struct {
+		b      []byte
+		config image.Config
+		want   image.Image
+	}
+	var files []file
+	for _, b := range corpus(t, "jpg") {
+		config, _ := configOf(t, b)
+		if want, ok := l.Decode(b, config); ok {
+			files = append(files, file{b, config, want})
+		}
+	}
+	var wait sync.WaitGroup
+	for seed := range uint64(8) {
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(seed, 1))
+			for range 30 {
+				var dones []func()
+				var all []file
+				var images []image.Image
+				for range 1 + random.IntN(5) {
+					f := files[random.IntN(len(files))]
+					img, done, ok := l.Lend(f.b, f.config, 1)
+					if !ok {
+						t.Error("an image is not lent")
+						return
+					}
+					all, images, dones = append(all, f), append(images, img), append(dones, done)
+				}
+				for i, f := range all {
+					if !reflect.DeepEqual(images[i], f.want) {
+						t.Error("an image became another one while it was lent")
+					}
+					dones[i]()
+					dones[i]() // does nothing
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // partOf is the lower right of an image.

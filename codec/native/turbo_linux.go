@@ -49,7 +49,7 @@ func openTurbo() (codec.Library, error) {
 		return codec.Library{}, err
 	}
 	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], room: f[5], encode: f[6]}
-	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Encode: t.write}, nil
+	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Lend: t.lend, Encode: t.write}, nil
 }
 
 // read reads grey and colour, in samples of chroma that TurboJPEG knows, as
@@ -59,6 +59,11 @@ func (t turbo) read(b []byte, config image.Config) (image.Image, bool) { return 
 // reduce reads at a part of the size: as many of the cosines of each block as are
 // left of its pixels.
 func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool) {
+	return t.into(b, config, by, unset)
+}
+
+// into reads into memory of so many bytes as it asks for.
+func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []byte) (image.Image, bool) {
 	var want int32
 	switch config.ColorModel {
 	case color.GrayModel:
@@ -88,10 +93,10 @@ func (t turbo) reduce(b []byte, config image.Config, by int) (image.Image, bool)
 	var pix []byte
 	var stride, pixel int
 	if bounds := image.Rect(0, 0, (config.Width+by-1)/by, (config.Height+by-1)/by); want == turboIsGray {
-		gray := &image.Gray{Pix: unset(bounds.Dx() * bounds.Dy()), Stride: bounds.Dx(), Rect: bounds}
+		gray := &image.Gray{Pix: memory(bounds.Dx() * bounds.Dy()), Stride: bounds.Dx(), Rect: bounds}
 		img, pix, stride, pixel = gray, gray.Pix, gray.Stride, turboGray
 	} else {
-		rgba := &image.RGBA{Pix: unset(4 * bounds.Dx() * bounds.Dy()), Stride: 4 * bounds.Dx(), Rect: bounds}
+		rgba := &image.RGBA{Pix: memory(4 * bounds.Dx() * bounds.Dy()), Stride: 4 * bounds.Dx(), Rect: bounds}
 		img, pix, stride, pixel = rgba, rgba.Pix, rgba.Stride, turboRGBA
 	}
 	r, _, _ = purego.SyscallN(t.decode, handle, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pix[0])),

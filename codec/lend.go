@@ -1,0 +1,39 @@
+package codec
+
+import "image"
+
+// Lend is Reduce, or if least is zero Decode, for who is done with the image when done
+// is called: after that, other images may be read into its memory. Done is called once;
+// it is not nil if err is. The size of the whole is zero for what is no image.
+func (c Codec) Lend(b []byte, least image.Point) (v any, whole image.Point, done func(), err error) {
+	decode, reduce := c.Decode, c.Reduce
+	if c.lend != nil {
+		if v, whole, done, ok := c.lent(b, least); ok {
+			return v, whole, done, nil
+		}
+		decode, reduce = c.own, c.ownReduce
+	}
+	if least != (image.Point{}) {
+		v, whole, err = reduce(b, least)
+	} else if v, err = decode(b); err == nil {
+		if img, ok := v.(image.Image); ok {
+			whole = img.Bounds().Size()
+		}
+	}
+	return v, whole, func() {}, err
+}
+
+// lent has the library lend an image.
+func (c Codec) lent(b []byte, least image.Point) (img image.Image, whole image.Point, done func(), ok bool) {
+	config, err := guarded(func() (image.Config, error) { return c.header(b) })
+	if err != nil {
+		return nil, whole, nil, false
+	}
+	whole = image.Pt(config.Width, config.Height)
+	by := 1
+	if least != (image.Point{}) {
+		by = reduction(whole, least)
+	}
+	img, done, ok = c.lend(b, config, by)
+	return img, whole, done, ok
+}

@@ -1,0 +1,108 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/jpeg"
+	"testing"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/key"
+)
+
+// countedJPEG is an item of a photograph, and how often it was decoded.
+func countedJPEG(t *testing.T) (*Item, *counted) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 40, 30)), nil); err != nil {
+		t.Fatal(err)
+	}
+	c := &counted{encoded: encoded{ext: "jpg", bytes: b.Bytes()}}
+	return ItemFrom(c), c
+}
+
+// looker makes an item of an image that is lent to it.
+func looker(t *testing.T, into string) Maker {
+	t.Helper()
+	m, err := NewMaker(MakerFunc{
+		Name: "look", Code: key.Version("1"), In: []string{"image"}, Out: []string{into},
+		Func: func(ctx context.Context, s Sample) (Sample, error) {
+			it, err := s.Item("image")
+			if err != nil {
+				return Sample{}, err
+			}
+			v, whole, done, err := it.Lent(ctx, image.Point{})
+			if err != nil {
+				return Sample{}, err
+			}
+			defer done()
+			if size := v.(image.Image).Bounds().Size(); size != whole || size != image.Pt(40, 30) {
+				t.Errorf("an image of %v, and the whole is %v", size, whole)
+			}
+			return NewSample(Field{Key: into, Item: NewItem("json", "seen")}), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestLentIsNotRemembered: an image that one maker reads, and nobody else gets, is not held.
+func TestLentIsNotRemembered(t *testing.T) {
+	item, _ := countedJPEG(t)
+	valueOf(t, Map(List(NewSample(Field{Key: "image", Item: item})), looker(t, "image"), MapOptions{}), "image")
+	if item.read {
+		t.Error("the item remembers what was lent")
+	}
+}
+
+// TestWhatOthersReadIsNotLent: an image is decoded once however many read it: makers, who
+// gets it from the sample, a cache, and who has read it before.
+func TestWhatOthersReadIsNotLent(t *testing.T) {
+	for name, read := range map[string]func(ds Dataset[Sample]){
+		"two makers": func(ds Dataset[Sample]) {
+			ds = Map(Map(ds, looker(t, "seen"), MapOptions{}), looker(t, "image"), MapOptions{})
+			s, err := ds.At(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []string{"image", "seen"} {
+				if _, err := s.Value(t.Context(), k); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"who gets the sample": func(ds Dataset[Sample]) {
+			s, err := Map(ds, looker(t, "seen"), MapOptions{}).At(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []string{"seen", "image"} {
+				if _, err := s.Value(t.Context(), k); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"a cache": func(ds Dataset[Sample]) {
+			c, err := Cached(ds, cache.Options{Policy: "lru", Bytes: 1 << 30}, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				valueOf(t, Map(c, looker(t, "image"), MapOptions{}), "image")
+			}
+		},
+		"who has read it": func(ds Dataset[Sample]) {
+			valueOf(t, ds, "image")
+			valueOf(t, Map(ds, looker(t, "image"), MapOptions{}), "image")
+		},
+	} {
+		item, c := countedJPEG(t)
+		read(List(NewSample(Field{Key: "image", Item: item})))
+		if n := c.reads.Load(); n != 1 {
+			t.Errorf("%s: the image was decoded %d times", name, n)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package blend
+
+import "golang.org/x/sys/cpu"
+
+// fast is whether the processor has the instructions of AVX2.
+var fast = cpu.X86.HasAVX2
+
+// fastBytes is how many bytes of a row are blended at once.
+const fastBytes = 32
+
+// downFast is [rows.each] of all bytes. ok is false where it cannot be done.
+func downFast(row []int32, r rows) (ok bool) {
+	if !fast || r.n < fastBytes {
+		return false
+	}
+	_, _ = row[r.n-1], r.pix[(len(r.weights)-1)*r.stride+r.n-1]
+	downAVX2(&row[0], &r.pix[0], r.n, r.stride, &r.weights[0], len(r.weights))
+	return true
+}
+
+// alongFast is [alongEach]. ok is false where it cannot be done.
+func alongFast(to []byte, row []int32, c columns) (ok bool) {
+	if c.twice == nil {
+		return false
+	}
+	_, _, _ = to[4*len(c.taps)-1], row[:cap(row)][4*(c.farthest+c.most)-1], c.twice[2*c.most*len(c.taps)-1]
+	alongAVX2(&to[0], &row[0], &c.taps[0], len(c.taps), &c.twice[0], c.most)
+	return true
+}
+
+// doubled returns the weights of all taps, each twice, and of all as many, which is even:
+// those that are too few are followed by 0. It is nil where nobody needs it.
+func doubled(all []taps, most int, room *[]int64) []int64 {
+	if !fast {
+		return nil
+	}
+	twice := sized(room, 2*most*len(all))
+	clear(twice)
+	for i, t := range all {
+		to := twice[2*most*i:]
+		for k, weight := range t.weights {
+			to[2*k], to[2*k+1] = weight, weight
+		}
+	}
+	return twice
+}
+
+// downAVX2 gives the sums that rows.each does, which says what they are.
+//
+//larder:version 1
+//go:noescape
+func downAVX2(row *int32, pix *byte, n, stride int, weights *int64, taps int)
+
+// alongAVX2 gives the pixels that alongEach does, which says what they are.
+//
+//larder:version 1
+//go:noescape
+func alongAVX2(to *byte, row *int32, columns *taps, n int, twice *int64, most int)

@@ -1,0 +1,12 @@
+//go:build !amd64
+
+package blend
+
+func downFast([]int32, rows) (ok bool) { return false }
+
+func alongFast([]byte, []int32, columns) (ok bool) { return false }
+
+func doubled([]taps, int, *[]int64) []int64 { return nil }
+
+// fast is whether the processor has vectors that are used here.
+var fast = false
