@@ -12,6 +12,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
 )
 
 // A cell is what one sample has for one field: elements of an array or of an image, or
@@ -34,6 +35,10 @@ func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err
 		c.data, err = it.Bytes(ctx)
 		return c, err
 	}
+	if f.As == ItemKey {
+		err = c.key(ctx, it)
+		return c, err
+	}
 	if o, ok := it.Unread(); ok && f.As != JSON {
 		c.natural, c.unread = Stack, o
 		c.dtype, c.shape = o.Array()
@@ -48,6 +53,24 @@ func cellOf(ctx context.Context, f *FieldOptions, it *dataset.Item) (c cell, err
 		return c, err
 	}
 	return c, c.set(f, v)
+}
+
+// keyBytes is how long keys of items are: a digest without its tag.
+const keyBytes = key.Size - 1
+
+// key makes what an item is known by, but for the declaration of fields.
+func (c *cell) key(ctx context.Context, it *dataset.Item) error {
+	ref, err := it.Ref(ctx)
+	if err != nil {
+		return err
+	}
+	ext, err := it.Ext(ctx)
+	if err != nil {
+		return err
+	}
+	sum := key.DigestOf([]byte("item " + ext + " " + ref.String()))
+	c.natural, c.dtype, c.shape, c.data = Stack, array.Uint8, []int{keyBytes}, sum[:]
+	return nil
 }
 
 func (c *cell) set(f *FieldOptions, v any) (err error) {

@@ -35,9 +35,14 @@ const (
 	// what a token is. Offsets says where in the rows each piece begins, and Lengths how
 	// long it is.
 	Packed
+	// ItemKey is what each sample's item is known by, in 32 bytes, as uint8 of shape N x 32: what
+	// it is made of, whatever reads it, and what all fields of the loader are declared to
+	// be. Two items of the same key are the same, in every field made of them; one item may
+	// have several keys, as where it was computed, and then lies in a file. It comes as Stack.
+	ItemKey
 )
 
-var forms = []string{"auto", "stack", "pad", "list", "text", "bytes", "json", "packed"}
+var forms = []string{"auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"}
 
 func (f Form) String() string {
 	if f < 0 || int(f) >= len(forms) {
@@ -108,7 +113,7 @@ func (f *FieldOptions) check() error {
 	switch {
 	case f.Item == "":
 		return wrong("it has no item; say which it is made of")
-	case f.As < Auto || f.As > Packed:
+	case f.As < Auto || f.As > ItemKey:
 		return wrong("there is no %v", f.As)
 	case !arrays && (f.converts() || f.Planar || f.Channels != 0):
 		return wrong("%v are no numbers to convert; leave that out", f.As)

@@ -21,8 +21,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/order"
 	"github.com/larder-data/larder/pool"
 )
@@ -72,7 +74,8 @@ type Loader struct {
 
 	forecasts forecasts
 	stages    stages
-	batch     int // samples that are best made together
+	batch     int                        // samples that are best made together
+	declared  func() (key.Digest, error) // what makes elements of items: see [ItemKey]
 }
 
 // New returns a loader, or what is wrong with the options. It reads nothing.
@@ -86,6 +89,7 @@ func New(o Options) (*Loader, error) {
 	parts := append([]Part(nil), o.Plan.Parts...)
 	l := &Loader{options: o, pool: o.Pool, shelf: shelf{of: map[place]*held{}}}
 	l.stages.all = o.MeasureAll
+	l.declared = sync.OnceValues(l.declares)
 	for k, ds := range o.Data {
 		if n := ds.Len(); parts[k].Len != 0 && parts[k].Len != n {
 			return nil, fmt.Errorf("loader: part %d (%s) is to have %d samples, and its dataset has %d", k, parts[k].Name, parts[k].Len, n)
@@ -114,6 +118,21 @@ func New(o Options) (*Loader, error) {
 	var err error
 	l.plan, err = NewPlan(o.Plan)
 	return l, err
+}
+
+// declares stands for what makes elements of items: decoders, the program, and how all
+// fields are declared.
+func (l *Loader) declares() (key.Digest, error) {
+	build, err := key.Build()
+	text := fmt.Sprintf("%v %s\n%+v", build, dataset.Codecs(), l.options.Fields)
+	return key.DigestOf([]byte(text)), err
+}
+
+// keyed makes the key of a sample's item as the batches of this loader have it.
+func (l *Loader) keyed(item []byte) ([]byte, error) {
+	own, err := l.declared()
+	sum := key.DigestOf(append(own[:], item...))
+	return sum[key.Size-keyBytes:], err
 }
 
 // Plan returns the loader's plan.

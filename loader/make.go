@@ -167,7 +167,11 @@ func (j *job) fill(ctx context.Context, i int) {
 			j.errs[i] = err
 			return
 		}
-		if j.cells[f][i], err = cellOf(ctx, &j.fields[f], it); err != nil {
+		c, err := cellOf(ctx, &j.fields[f], it)
+		if err == nil && j.fields[f].As == ItemKey {
+			c.data, err = j.loader.keyed(c.data)
+		}
+		if j.cells[f][i] = c; err != nil {
 			j.errs[i] = fmt.Errorf("item %s: %w", j.fields[f].Item, err)
 		}
 	}
@@ -285,6 +289,9 @@ func (j *job) describe(i int) string { return j.loader.plan.describe(j.content.S
 func (j *job) form(c *column) (Form, error) {
 	if c.options.As == Auto && len(c.rows) > 0 && j.sequences(c) {
 		return Packed, nil
+	}
+	if c.options.As == ItemKey {
+		return Stack, nil
 	}
 	return formOf(c)
 }

@@ -92,7 +92,11 @@ func (c *conn) end() { shutdown(c.file) }
 
 // receive reads frames. What the client is done with is taken back at once.
 func (c *conn) receive() error {
-	r := bufio.NewReaderSize(c.file, 4096)
+	eager, err := newEagerReader(c.file)
+	if err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(eager, 4096)
 	for {
 		f, err := readFrame(r, mostRequest)
 		if err != nil {
@@ -108,6 +112,7 @@ func (c *conn) receive() error {
 			if err := c.remember(carry, f); err != nil {
 				return err
 			}
+			eager.hasten()
 			continue
 		}
 		select {
@@ -282,7 +287,7 @@ func (c *conn) start(body []byte) error {
 	} else if b, e := appendJSON(nil, kindStarted, reply); e != nil {
 		err = e
 	} else {
-		err = c.sendFile(b, r.ring.memory.file)
+		err = c.sendFile(b, r.ring.memory.File)
 	}
 	if err == nil && r.window > 0 {
 		r.run()

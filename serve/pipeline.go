@@ -247,7 +247,7 @@ func (b *opening) parse(epoch uint64) (*flow.Flow, error) {
 }
 
 func (b *opening) options() flow.RunOptions {
-	o := flow.RunOptions{Larder: b.server.options.Larder, Pool: b.server.pool, Log: b.server.log}
+	o := flow.RunOptions{Larder: b.server.options.Larder, Pool: b.server.pool, Log: b.server.log, Python: b.request.Python}
 	told := time.Now()
 	o.Observers = []func(flow.Event){func(ev flow.Event) {
 		if ev.Event == flow.NodeProgress && time.Since(told) > time.Second { // what is opened may have to be computed first

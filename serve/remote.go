@@ -177,6 +177,9 @@ func (r *Remote) locate(o *openRequest) error {
 	if o.Flow.Text != "" || o.Flow.Dir != "" || o.Flow.File == "" {
 		return requestError{errors.New("flow: name a file in the server's folder of flows")}
 	}
+	if o.Python != "" {
+		return requestError{errors.New("python: what the server runs cannot be named from another machine")}
+	}
 	if err := o.bounded(); err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ func slowly(t *testing.T) (s *Server, body io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.alive = time.Hour // a batch that waits for a note to be taken waits in a mutex, for which no time passes in a bubble
 	h, listener := r.HTTP(), make(pipes)
 	ended := make(chan error)
 	go func() { ended <- h.Serve(listener) }()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/larder-data/larder/internal/sharedmem"
 )
 
 // pageBytes is what the parts of a ring are multiples of.
@@ -16,7 +18,7 @@ const pageBytes = 4096
 // given back. It grows as far as is needed, and no further than its bound: most bytes,
 // or four times the largest batch, beside what its client keeps.
 type ring struct {
-	memory *sharedMemory
+	memory *sharedmem.Memory
 
 	mu     sync.Mutex
 	most   int64
@@ -31,7 +33,7 @@ type ring struct {
 type span struct{ from, to int64 }
 
 func newRing() (*ring, error) {
-	m, err := newMemory()
+	m, err := sharedmem.New()
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +56,8 @@ func (e *memoryError) Unwrap() error { return e.err }
 // Take implements loader.Rooms.
 func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
 	need := (max(bytes, 1) + pageBytes - 1) / pageBytes * pageBytes
-	if need > r.memory.most() {
-		return nil, &memoryError{fmt.Errorf("a batch of %d bytes is larger than the %d that a ring can have; take smaller batches", bytes, r.memory.most())}
+	if need > r.memory.Most() {
+		return nil, &memoryError{fmt.Errorf("a batch of %d bytes is larger than the %d that a ring can have; take smaller batches", bytes, r.memory.Most())}
 	}
 	for {
 		at, wait, err := r.try(need)
@@ -63,7 +65,7 @@ func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
 			return nil, err
 		}
 		if wait == nil {
-			return r.memory.bytes[at : at+bytes : at+need], nil
+			return r.memory.Bytes[at : at+bytes : at+need], nil
 		}
 		select {
 		case <-wait:
@@ -90,11 +92,11 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	if n := len(r.free); n > 0 && r.free[n-1].to == r.size {
 		at = r.free[n-1].from
 	}
-	bound := min(max(r.most, 4*need)+r.kept, r.memory.most())
+	bound := min(max(r.most, 4*need)+r.kept, r.memory.Most())
 	if at+need > bound {
 		return 0, r.given, nil
 	}
-	if err := r.memory.grow(r.size, at+need); err != nil {
+	if err := r.memory.Grow(r.size, at+need); err != nil {
 		return 0, nil, &memoryError{fmt.Errorf("the memory for batches cannot be %d bytes large: %w; take smaller batches or fewer at once (window)", at+need, err)}
 	}
 	if at < r.size {
@@ -140,7 +142,7 @@ func (r *ring) keep(bytes int64) {
 
 // at is where in the ring something lies that was taken of it.
 func (r *ring) at(b []byte) int64 {
-	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.memory.bytes))))
+	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(r.memory.Bytes))))
 }
 
 func (r *ring) bytes() int64 {
@@ -156,6 +158,6 @@ func (r *ring) close() {
 	defer r.mu.Unlock()
 	if !r.closed {
 		r.closed = true
-		r.memory.close()
+		r.memory.Close()
 	}
 }

@@ -29,6 +29,7 @@ type openRequest struct {
 	Round   string            `json:"round,omitempty"`
 	Fields  []fieldSpec       `json:"fields,omitempty"`
 	Skip    int               `json:"skip,omitempty"`
+	Python  string            `json:"python,omitempty"`
 }
 
 type flowSpec struct {
@@ -198,6 +199,8 @@ func (o *openRequest) check() error {
 		return errors.New("flow: give it a file or a text")
 	case o.Flow.File != "" && !filepath.IsAbs(o.Flow.File), o.Flow.Text != "" && !filepath.IsAbs(o.Flow.Dir):
 		return errors.New("flow: its path must be absolute, as the server is in another folder")
+	case o.Python != "" && !filepath.IsAbs(o.Python):
+		return errors.New("python: its path must be absolute, as the server is in another folder")
 	case len(o.Parts) == 0:
 		return errors.New("parts: name the node to read")
 	}
