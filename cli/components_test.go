@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -315,6 +316,12 @@ var mappers = map[string]oneComponent{
 			out.Errorf("made %q", v)
 		}
 	}},
+	"python": {line: "--function f:up --items metadata --into up", check: func(_, out written) {
+		out.has(alphabet)
+		if v := out.value(4, "up"); v != "E" {
+			out.Errorf("made %q", v)
+		}
+	}},
 	"format-keys": {line: "--format 'my_*' --keys image", check: func(_, out written) {
 		out.has(alphabet)
 		out.keys("consonants", "metadata", "my_image", "vowels")
@@ -393,6 +400,8 @@ var mappers = map[string]oneComponent{
 func TestEveryComponent(t *testing.T) {
 	b := newBench(t)
 	b.write("up.sh", `tr a-z A-Z < "$LARDER_IN/metadata.yaml" | head -n 1 > "$LARDER_OUT/up.txt"`)
+	b.write("f.py", "def up(metadata): return metadata['letter'].upper()\n")
+	hasPython := withPython(t)
 	t.Chdir(b.dir)
 	t.Setenv("LARDER_CACHE", b.cache)
 	for kind, cases := range map[component.Kind]map[string]oneComponent{component.Op: operators, component.Map: mappers} {
@@ -402,6 +411,9 @@ func TestEveryComponent(t *testing.T) {
 				one, ok := cases[c.Name]
 				if !ok {
 					t.Fatal("is run by no test: add a case")
+				}
+				if c.Name == "python" && !hasPython {
+					t.Skip("there is no Python 3.11 or newer on this machine")
 				}
 				in := "-i data"
 				if one.in != "" {
@@ -419,6 +431,18 @@ func TestEveryComponent(t *testing.T) {
 			t.Errorf("there are %d cases of %s for %d components: %q", len(cases), kind, len(registered), slices.Sorted(maps.Keys(cases)))
 		}
 	}
+}
+
+// withPython has functions run by the package of this repository, and reports whether this
+// machine has a Python for that.
+func withPython(t *testing.T) bool {
+	t.Helper()
+	src, err := filepath.Abs("../python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", src)
+	return exec.CommandContext(t.Context(), "python3", "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() == nil
 }
 
 // samplesOf opens a folder if it is a dataset; it may hold several.

@@ -31,6 +31,11 @@ type Env struct {
 	// Logs is a folder that takes what commands say about samples; "" means that
 	// nobody wants to know.
 	Logs string
+	// Checked says that what is made is only looked at for errors in parameters, and not used:
+	// nothing outside need be started for it.
+	Checked bool
+	// Python is the program that runs Python; "" is what the environment says.
+	Python string
 	// Ending, if not nil, is told of what has to be over before the run is.
 	Ending *Ending
 	// Mapping says how the node applies a mapper; nil keeps nothing.

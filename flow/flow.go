@@ -245,7 +245,7 @@ func (f *Flow) sort() {
 // wrong parameters show before anything runs.
 func (f *Flow) checkMappers() {
 	for _, n := range f.Nodes {
-		env := &component.Env{Node: n.Name, Dir: n.dir(f)}
+		env := &component.Env{Node: n.Name, Dir: n.dir(f), Checked: true}
 		for _, s := range n.steps() {
 			if _, err := s.Mapper(env); err != nil {
 				f.wrongAt(n, Input{pos: n.with}, "%s: %s", s.Component.Name, called.Error(err))

@@ -37,6 +37,9 @@ type RunOptions struct {
 	// Logs is a folder, by its absolute path, that takes what commands of exec write to
 	// stderr: NODE/SAMPLE.log of each sample that one is run for; "" means none.
 	Logs string
+	// Python is the program that runs functions of mappers python where they name none;
+	// "" leaves it to them.
+	Python string
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -224,7 +227,7 @@ func (r *run) state(name string) *state {
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
-		Pool: r.pool(n), Log: r.Log.With("node", n.Name), Logs: r.Logs,
+		Pool: r.pool(n), Python: r.Python, Log: r.Log.With("node", n.Name), Logs: r.Logs,
 	}
 	if r.ends {
 		env.Ending = &r.ending

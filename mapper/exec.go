@@ -1,7 +1,6 @@
 package mapper
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
@@ -22,6 +20,7 @@ import (
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/internal/tail"
 	"github.com/larder-data/larder/key"
 )
 
@@ -124,7 +123,7 @@ func (m Exec) Maker(env *component.Env) (dataset.Maker, error) {
 		run.folders = names
 		remain := remains.Add(func() error { return clearRun(folder, names) })
 		env.Ending.Last(func() {
-			endProcesses(usersOf(folder.dir))
+			endUsers(usersOf(folder.dir))
 			_ = folder.remove() // the next program tries again
 			remain.Done()
 		})
@@ -279,7 +278,7 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 	cmd := exec.CommandContext(bounded, e.argv[0], e.argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(e.environ(), larder.Environ(ctx), variables)
-	var stderr tail
+	var stderr tail.Tail
 	log, err := openLog(ctx, e.logs)
 	if err != nil {
 		return fmt.Errorf("logs: %w", err)
@@ -288,7 +287,7 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 	cmd.Stderr = &said{&stderr, log}
 	err = runGroup(cmd)
 	if bounded.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
-		endProcesses(dir + string(filepath.Separator))
+		endUsers(dir + string(filepath.Separator))
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -337,37 +336,4 @@ func (e *execution) environ() []string {
 		}
 	}
 	return env
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ b []byte }
-
-const (
-	tailBytes = 2000
-	tailLines = 30
-
-	noTextBytes = 60 // shown of what is no text
-)
-
-var _ io.Writer = (*tail)(nil)
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if len(t.b) > 2*tailBytes {
-		t.b = append(t.b[:0], t.b[len(t.b)-tailBytes:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	text := bytes.TrimSpace(t.b[max(0, len(t.b)-tailBytes):])
-	if len(text) == 0 {
-		return " (nothing on stderr)"
-	}
-	if !utf8.Valid(bytes.TrimLeftFunc(text, func(r rune) bool { return r == utf8.RuneError })) {
-		return "; its stderr is no text, and ends: " + called.Short(string(text[max(0, len(text)-noTextBytes):]))
-	}
-	lines := strings.Split(string(text), "\n")
-	end := lines[max(0, len(lines)-tailLines):]
-	return "; its stderr ends:\n    " + strings.Join(end, "\n    ")
 }

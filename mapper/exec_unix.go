@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/larder-data/larder/internal/group"
 )
 
 // pipeDelay is how long the end of stderr is waited for when a command and its group
@@ -24,7 +26,7 @@ func runGroup(cmd *exec.Cmd) error {
 	var mu sync.Mutex
 	over := false // then the group's number may be another's soon
 	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.SysProcAttr = groupAttributes()
+	cmd.SysProcAttr = group.Attributes()
 	cmd.WaitDelay = pipeDelay
 	cmd.Cancel = func() error {
 		mu.Lock()
@@ -37,7 +39,7 @@ func runGroup(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if awaitExit(cmd.Process.Pid) {
+	if group.AwaitExit(cmd.Process.Pid) {
 		mu.Lock()
 		over = true
 		_ = end() // the command has ended, but its number is kept until Wait

@@ -77,6 +77,9 @@ func (e *execution) collectAll(desks []desk, ended error) ([]dataset.Sample, err
 	return outs, nil
 }
 
+// maxReason is how many bytes of a reason count.
+const maxReason = 2000
+
 // error returns what the command says of a sample that it could not make.
 func (d desk) error() error {
 	if d.failed == "" || d.intact(len(d.folders)-1) != nil {
@@ -96,7 +99,7 @@ func (d desk) error() error {
 		return err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, tailBytes))
+	text, err := io.ReadAll(io.LimitReader(f, maxReason))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/larder-data/larder/internal/group"
 )
 
 // folderPrefix begins the names of the folders in which commands run.
@@ -86,7 +88,7 @@ func lockNew(dir string) (workFolder, error) {
 // clearRun ends the processes of a run, and removes its folder and those of its executions,
 // of which the names begin so, for a program that ends before they do.
 func clearRun(folder workFolder, names string) error {
-	endProcesses(usersOf(folder.dir))
+	endUsers(usersOf(folder.dir))
 	all, err := filepath.Glob(filepath.Join(os.TempDir(), names+"*"))
 	for _, dir := range all {
 		if rerr := removeAll(dir); rerr != nil {
@@ -150,11 +152,15 @@ func Sweep() error {
 		if err != nil || lock == nil {
 			continue
 		}
-		endProcesses(usersOf(dir))
+		endUsers(usersOf(dir))
 		errs = append(errs, workFolder{dir, lock}.remove())
 	}
 	return errors.Join(errs...)
 }
+
+// endUsers ends the processes that were given a folder of which the path begins so, or
+// that work in one.
+func endUsers(prefix string) { group.End(prefix, "LARDER_OUT="+prefix, "LARDER_BATCH="+prefix) }
 
 // usersOf is how the paths begin of which the users belong to a folder that nobody has:
 // those in it and, where it stands for a run, those of all executions of that. The folder

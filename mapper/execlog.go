@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/tail"
 	"github.com/larder-data/larder/internal/umask"
 )
 
@@ -68,7 +69,7 @@ func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
 
 // said takes what a command writes to stderr: its end for errors, and all for the log.
 type said struct {
-	end *tail
+	end *tail.Tail
 	all *sampleLog
 }
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
 import os
 import pickle
 import queue
 import struct
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,7 @@ def test_requests_are_as_the_protocol_says(serve: Serve) -> None:
     assert said["protocol"] == [1]
     assert request == {
         "flow": {"file": os.path.abspath("flow.yaml")},
+        "python": os.path.abspath(sys.executable),
         "set": {"n": "3"},
         "parts": [{"node": "images"}],
         "order": "shuffled",
@@ -291,6 +295,20 @@ def test_an_error_while_reading_ends_the_reader_and_not_the_connection(serve: Se
     assert [name for name, _ in script.seen].count("open") == 1
 
 
+def strange_layouts() -> Iterator[bytes]:
+    """Yield layouts of which a part is of another kind, or missing."""
+    yield b"[" * 100_000
+    field = {"name": "x", "dtype": "int64", "shape": [1, 4], "offset": 0, "bytes": 32, "form": "stack"}
+    strange = [None, True, -1, 1 << 70, 1.5, "", "?", [], [None], [[-1]], {}, {"x": 1}]
+    for name in ("dtype", "shape", "offset", "bytes", "form"):
+        for value in strange:
+            if name == "offset" and value in (True, 1.5):
+                continue  # which can be understood
+            yield json.dumps({"layout": 1, "fields": [field | {name: value}]}).encode()
+    for fields in (None, True, 7, "x", {"a": 1}, [field, None], [[field]]):
+        yield json.dumps({"layout": 1, "fields": fields}).encode()
+
+
 garbage = [
     struct.pack("<IHH", 0, 10, 1),  # not zero
     struct.pack("<IHH", 65 << 20, 10, 0),  # too large
@@ -303,6 +321,7 @@ garbage = [
     struct.pack("<IHH", 27, 9, 0) + b'{"layout":256,"fields":[]} ',
     struct.pack("<IHH", 0, 77, 0),
     struct.pack("<IHH", 3, 12, 0) + b"abc",
+    *(struct.pack("<IHH", len(body), 9, 0) + body for body in strange_layouts()),
 ]
 
 

@@ -43,6 +43,9 @@ func main() {
 	}
 	env := &component.Env{Dir: os.Args[1], Larder: l, Pool: pool.New(1), Tally: &dataset.Tally{}}
 	for _, c := range component.All(component.Map) {
+		if c.Name == "python" { // which needs a Python to be made
+			continue
+		}
 		m, err := c.Mapper(env, params(c.Name, schema))
 		if maker, ok := m.(dataset.Maker); ok || err != nil {
 			say(c.Name, l, maker, err)

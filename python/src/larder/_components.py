@@ -38,6 +38,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "image-resize": {"item": "image", "into": None, "width": None, "height": None, "filter": "bilinear", "reduce": 0, "format": "png"},
         "image-stats": {"item": "image", "into": "stats", "format": "json"},
         "keep-keys": {"keys": ...},
+        "python": {"function": ..., "items": ..., "into": ..., "setup": None, "args": None, "files": None, "as": None, "version": None, "batch": 0, "workers": 0, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
         "random-crop": {"items": ("image",), "width": ..., "height": ..., "format": "png", "seed": 0, "epoch": 0, "per": "position"},
         "rename": {"names": ..., "exclude": False},
         "set-value": {"key": ..., "value": ..., "format": "json"},
@@ -573,6 +574,60 @@ class Methods:
             keys: items to pass on; those that are not there are ignored
         """
         return self._apply("map", "keep-keys", {"keys": keys}, options)
+
+    def python(
+        self,
+        *,
+        function: str | Var,
+        items: Sequence[str | Var] | Var,
+        into: Sequence[str | Var] | Var,
+        setup: str | Var | None = None,
+        args: Mapping[str, object] | Var | None = None,
+        files: Mapping[str, str | PathLike[str] | Var] | Var | None = None,
+        as_: Mapping[str, str | Var] | Var | None = None,
+        version: str | Var | None = None,
+        batch: int | Var = 0,
+        workers_: int | Var = 0,
+        timeout: str | Var | None = None,
+        path: Sequence[str | PathLike[str] | Var] | Var | None = None,
+        interpreter: str | Var | None = None,
+        max_bytes: int | Var = 1073741824,
+        **options: Unpack[Options],
+    ) -> Node:
+        """Calls a function of Python on each sample, or on several at once (batch), in processes that stay. Its results are kept while the code that the function reaches, its arguments and the items that it gets stay the same.
+
+        Args:
+            function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name\"
+            items: items that the function is called with, in this order
+            into: items that it makes: what it returns, or for several, a tuple of them or a dict
+            setup: a function that each worker calls once; what it returns is the first argument of the function: a model, for example
+            args: arguments by name beside the items, for the function, its setup, or both: for those that have such a parameter
+            files: the same for files, which are known by their content: parameters that are annotated as larder.File
+            as_: how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)
+            version: stands for all code, where that depends on what no key can tell: a text to be changed whenever results do
+            batch: how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one
+            workers_: how many processes there may be; 0 means as many as samples are computed at once
+            timeout: how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes
+            path: folders where modules are looked for after the flow's folder
+            interpreter: the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3
+            max_bytes: how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB
+        """
+        return self._apply("map", "python", {
+            "function": function,
+            "items": items,
+            "into": into,
+            "setup": setup,
+            "args": args,
+            "files": files,
+            "as": as_,
+            "version": version,
+            "batch": batch,
+            "workers": workers_,
+            "timeout": timeout,
+            "path": path,
+            "interpreter": interpreter,
+            "max-bytes": max_bytes,
+        }, options)
 
     def random_crop(
         self,

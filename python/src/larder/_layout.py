@@ -117,7 +117,7 @@ class Layout:
         try:
             for field in described:
                 self._add(field)
-        except (KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ProtocolError(f"the server described a batch in a way that is not understood: {error!r}") from error
         names = [name for name, *_ in (*self.arrays, *self.others)]
         if len(set(names)) < len(names):
@@ -143,7 +143,8 @@ class Layout:
     def _block(self, block: dict[str, Any]) -> Block:
         dtype, shape = block["dtype"], tuple(int(n) for n in block["shape"])
         offset, size = int(block["offset"]), int(block["bytes"])
-        if dtype not in _SIZES or min(shape, default=0) < 0 or offset < 0 or math.prod(shape) * _SIZES[dtype] != size:
+        fits = min(shape, default=0) >= 0 and 0 <= offset < 1 << 62 and math.prod(shape) * _SIZES[dtype] == size
+        if not fits:
             raise ValueError(f"a block of {dtype}, shape {shape}, {size} bytes at {offset}")
         self.bytes = max(self.bytes, offset + size)
         return dtype, shape, offset, size

@@ -18,6 +18,7 @@ from typing import IO, Any
 from . import _yaml
 from ._program import find
 from ._values import Var, plain
+from ._worker import refuse_importing
 from .errors import FlowError, LarderWarning
 from .flow import Flow, Node
 from .report import Report, report_of
@@ -65,6 +66,7 @@ def run(
             name node and place.
         RunError: the run failed. It is a FlowError, too.
     """
+    refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)
     options = [f"--set={name}={_variable(name, value)}" for name, value in (set or {}).items()]
@@ -165,7 +167,12 @@ class _Run:
         command += ["--progress=none", "--events=/dev/stdout", f"--report={report}"]
         # In a group of its own it gets no Ctrl-C but ours, so it gets one.
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
         )
         assert process.stdin is not None
         assert process.stdout is not None

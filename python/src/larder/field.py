@@ -9,7 +9,7 @@ from typing import Any, Literal
 from . import _numbers
 from .errors import RequestError
 
-Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed"]
+Form = Literal["auto", "stack", "pad", "list", "text", "bytes", "json", "packed", "key"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,11 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _yaml
+from . import _callable, _yaml
 from ._components import JOINS, PARAMETERS, SEVERAL, Methods, csv, images, jsonl, numpy, underfolder
 from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
@@ -54,14 +54,27 @@ class Node(Methods):
 
     # Components
 
-    def map(self, component: str | Step, /, *, with_: Mapping[str, object] | None = None, **params: Any) -> Node:
+    def map(
+        self,
+        component: str | Step | Callable[..., Any],
+        /,
+        *,
+        with_: Mapping[str, object] | None = None,
+        **params: Any,
+    ) -> Node:
         """Apply a mapper to each sample.
 
         Args:
-            component: its name, or a mapper made by `step`.
+            component: its name, or a mapper made by `step`, or a function of a module or of
+                the script, which worker processes import: the mapper `python`.
             with_: parameters by their names in flow files.
             **params: other parameters, and `Options`.
         """
+        if not isinstance(component, (str, Step)):
+            if not callable(component):
+                raise TypeError(f"map() takes a mapper or a function, and {type(component).__name__} is none")
+            params = _callable.parameters(component, params)
+            component = "python"
         if isinstance(component, Step):
             if with_ is not None:
                 raise TypeError(f"map({component!r}) has its parameters already: with_ cannot be given")

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package group
+
+import "syscall"
+
+// Attributes has a program begin a group.
+func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// AwaitExit does not wait where a child cannot be left to be waited for.
+func AwaitExit(int) bool { return false }

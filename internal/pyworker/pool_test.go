@@ -1,0 +1,51 @@
+package pyworker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// A task that could not be sent leaves its worker as it is, and its log ends.
+func TestUnsent(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.CommandContext(t.Context(), python, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() != nil {
+		t.Skip("there is no Python 3.11 or newer on this machine")
+	}
+	src, err := filepath.Abs("../../python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", src)
+	owner := new(int)
+	pool, err := Open(t.Context(), Setup{
+		Interpreter: python, Dir: t.TempDir(), Path: []string{}, Function: "os:getpid", Version: "1",
+		Items: []string{}, Into: []string{"pid"}, Args: json.RawMessage("{}"), Files: map[string]string{}, Logs: true, Shared: true,
+	}, 1, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer CloseOf(owner)
+	var said []byte
+	whole := errors.New("cannot be read")
+	task := func(fill error) error {
+		return Do(t.Context(), pool.Number(), &Task{
+			Bytes: 8, Most: 1 << 20, Log: new(bytes.Buffer),
+			Fill:   func(to []byte) error { copy(to, []byte{1, 0, 0, 0, 0, 0, 0, 0}); return fill },
+			Answer: func(m []byte) error { said = bytes.Clone(m); return nil },
+		})
+	}
+	if err := task(nil); err != nil {
+		t.Fatal(err)
+	}
+	pid := said
+	if err := task(whole); !errors.Is(err, whole) {
+		t.Errorf("%v", err)
+	}
+	if err := task(nil); err != nil || !bytes.Equal(said, pid) {
+		t.Errorf("another worker: %q, before %q; %v", said, pid, err)
+	}
+}

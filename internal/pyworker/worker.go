@@ -1,0 +1,529 @@
+// Package pyworker runs functions of Python in processes that stay: each is started once,
+// imports what it needs, and is then fed with samples through memory that it shares with
+// this program. docs/python-mapper.md says what users see of it.
+package pyworker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder/internal/sharedmem"
+	"github.com/larder-data/larder/internal/tail"
+)
+
+// Frames: the kind and the bytes of what follows, of 4 bytes each.
+const (
+	frameSetup  = 1 // to the worker: what it is to run, as JSON
+	frameReady  = 2 // from it: what that is known by, as JSON
+	frameDo     = 3 // to it: how long the message is, and variables of the environment; the message, where no memory is shared
+	frameDone   = 4 // from it: how long the message is; the message, where no memory is shared
+	frameFailed = 5 // from it: why nothing came of it, as JSON
+	frameStart  = 6 // to it: call the function's setup; ready or failed, from it
+
+	maxText = 64 << 20 // bytes of JSON in a frame
+)
+
+// keptMemory is how many bytes of shared memory a worker keeps for the next samples.
+const keptMemory = 32 << 20
+
+var errMessage = errors.New("the worker sent what is not understood; are the program and the package of one version?")
+
+// A Setup says what workers run.
+type Setup struct {
+	Interpreter string            `json:"-"`
+	Dir         string            `json:"dir"`  // where modules are looked for first
+	Path        []string          `json:"path"` // and then
+	Function    string            `json:"function"`
+	Start       string            `json:"setup,omitempty"`
+	Version     string            `json:"version,omitempty"`
+	Items       []string          `json:"items"`
+	As          map[string]string `json:"as,omitempty"`
+	Into        []string          `json:"into"`
+	Batch       bool              `json:"batch"`
+	Args        json.RawMessage   `json:"args,omitempty"`
+	Files       map[string]string `json:"files,omitempty"` // by parameter
+	Shared      bool              `json:"shared"`
+	Logs        bool              `json:"logs"` // what is written to stderr is told apart by sample
+	Threads     int               `json:"-"`    // that libraries are to use
+	mark        string            // a variable of the environment, by which processes are found that workers left
+}
+
+// Known is what a function is known by.
+type Known struct {
+	Identity string      `json:"identity"` // a digest of all that it reaches
+	Parts    []KnownPart `json:"parts"`    // of what it is made, for people
+	As       []string    `json:"as"`       // how each item is given to it
+	Files    []string    `json:"files"`    // what was read to import it, and folders that were looked into
+}
+
+// A KnownPart is one thing that a function is known by.
+type KnownPart struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+}
+
+// A FunctionError is what a function in Python raised, or what is wrong with what it returned.
+type FunctionError struct{ Text string }
+
+func (e *FunctionError) Error() string { return e.Text }
+
+// A DiedError says that a worker ended before it was done.
+type DiedError struct {
+	How    string // "exit status 1"
+	Stderr string // its end
+}
+
+func (e *DiedError) Error() string { return "the worker ended: " + e.How + e.Stderr }
+
+// A worker is one process. One task at a time uses it.
+type worker struct {
+	known   Known
+	in, out *sharedmem.Memory // nil where none can be shared
+	have    int64             // bytes of in that can be written to
+	large   int64             // bytes that out has at least
+
+	end    func() // ends the process and those that it started, if they have not ended
+	to     *os.File
+	from   *os.File
+	stderr *os.File
+	said   teller
+	heard  chan struct{} // closed when all is read that it said
+	dead   chan struct{} // closed after that, when the process has ended
+	how    error
+	ready  bool // the function's setup was called, if it has one
+
+	heads *bufio.Reader // of from
+	head  [8]byte
+	body  []byte
+}
+
+// start starts a process and has it import what it is to run.
+func start(ctx context.Context, s *Setup) (_ *worker, err error) {
+	w := &worker{heard: make(chan struct{}), dead: make(chan struct{})}
+	given := *s
+	if given.Shared {
+		if w.in, err = sharedmem.New(); err != nil {
+			return nil, err
+		}
+		if w.out, err = sharedmem.New(); err != nil {
+			w.in.Close()
+			return nil, err
+		}
+	}
+	if err := w.begin(&given); err != nil {
+		w.release()
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, w.end)
+	defer stop()
+	if err := w.introduce(&given); err != nil {
+		w.close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return w, nil
+}
+
+// begin starts the process.
+func (w *worker) begin(s *Setup) error {
+	cmd := exec.CommandContext(context.Background(), s.Interpreter, "-P", "-m", "larder._worker") // it outlives who first needed it
+	cmd.Dir = s.Dir
+	cmd.Env = s.environ()
+	stdin, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	from, stdout, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, stdin.Close(), to.Close())
+	}
+	stderr, errout, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, stdin.Close(), to.Close(), from.Close(), stdout.Close())
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, errout
+	if w.in != nil {
+		cmd.ExtraFiles = []*os.File{w.in.File, w.out.File}
+	}
+	w.to, w.from, w.stderr = to, from, stderr
+	w.heads = bufio.NewReader(from)
+	w.end, err = live(cmd, w.over)
+	_, _, _ = stdin.Close(), stdout.Close(), errout.Close() // they are the worker's
+	if err != nil {
+		_, _, _ = to.Close(), from.Close(), stderr.Close()
+		return fmt.Errorf("the interpreter %s cannot be run: %w; name one in LARDER_PYTHON, or by interpreter", s.Interpreter, err)
+	}
+	go w.listen()
+	return nil
+}
+
+// listen reads what the worker says on stderr, to its end.
+func (w *worker) listen() {
+	defer close(w.heard)
+	w.said.read(w.stderr)
+}
+
+// over is called when the process has ended. What it sent before is still read; processes
+// that it left may hold the pipes open, and are not waited for.
+func (w *worker) over(how error) {
+	w.how = how
+	soon := time.Now().Add(pipeDelay)
+	_ = w.from.SetReadDeadline(soon)
+	if w.stderr.SetReadDeadline(soon) != nil {
+		_ = w.stderr.Close()
+	}
+	<-w.heard
+	_ = w.stderr.Close()
+	close(w.dead)
+}
+
+// pipeDelay is how long the end of a pipe is waited for when a worker and its group have
+// ended: a process that left the group may hold it open.
+const pipeDelay = 100 * time.Millisecond
+
+// close ends the process, and lets go of all that it was given. Nothing of the worker may
+// be in use.
+func (w *worker) close() {
+	w.end()
+	<-w.dead
+	_, _ = w.to.Close(), w.from.Close()
+	w.release()
+}
+
+func (w *worker) release() {
+	if w.in != nil {
+		w.in.Close()
+		w.out.Close()
+	}
+}
+
+func (w *worker) isDead() bool {
+	select {
+	case <-w.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// introduce says what is to be run, and hears what it is known by.
+func (w *worker) introduce(s *Setup) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := w.send(frameSetup, text); err != nil {
+		return w.lost(err)
+	}
+	kind, body, err := w.receive(maxText)
+	if err != nil {
+		return w.lost(err)
+	}
+	if kind == frameFailed {
+		return failureOf(body)
+	}
+	if kind != frameReady || json.Unmarshal(body, &w.known) != nil {
+		return errMessage
+	}
+	return nil
+}
+
+// lost says why a worker cannot be heard any more: as a rule, because it ended.
+func (w *worker) lost(err error) error {
+	if errors.Is(err, errMessage) {
+		return err
+	}
+	select {
+	case <-w.dead:
+	case <-time.After(pipeDelay): // it is not ending by itself
+		w.end()
+		<-w.dead
+	}
+	how := "exit status 0"
+	if w.how != nil {
+		how = w.how.Error()
+	}
+	return &DiedError{how, w.said.tail.String()}
+}
+
+// failureOf reads what a worker says of a failure.
+func failureOf(body []byte) error {
+	var said struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return errMessage
+	}
+	return &FunctionError{said.Text}
+}
+
+func (w *worker) send(kind uint32, body []byte) error {
+	w.body = binary.LittleEndian.AppendUint32(w.body[:0], kind)
+	w.body = binary.LittleEndian.AppendUint32(w.body, uint32(len(body)))
+	w.body = append(w.body, body...)
+	_, err := w.to.Write(w.body)
+	return err
+}
+
+func (w *worker) receive(most int) (kind uint32, body []byte, err error) {
+	if _, err := io.ReadFull(w.heads, w.head[:]); err != nil {
+		return 0, nil, err
+	}
+	kind = binary.LittleEndian.Uint32(w.head[:])
+	n := int(binary.LittleEndian.Uint32(w.head[4:]))
+	if n > most {
+		return 0, nil, errMessage
+	}
+	if cap(w.body) < n {
+		w.body = make([]byte, n)
+	}
+	body = w.body[:n]
+	_, err = io.ReadFull(w.heads, body)
+	return kind, body, err
+}
+
+// setupTime is how long a setup may take at least, where samples have a limit: a model takes
+// longer to load than to be asked.
+const setupTime = 5 * time.Minute
+
+// within does something in a time, or ends the worker; 0 is as long as it takes.
+func (w *worker) within(ctx context.Context, limit time.Duration, do func() error) error {
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if limit > 0 {
+		bounded, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	defer context.AfterFunc(bounded, w.end)()
+	err := do()
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return ErrTimeout
+	}
+	return err
+}
+
+// prepare has the function's setup called, if it has one and it was not.
+func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
+	if w.ready {
+		return nil
+	}
+	if limit > 0 {
+		limit = max(limit, setupTime)
+	}
+	return w.within(ctx, limit, func() error {
+		if err := w.send(frameStart, nil); err != nil {
+			return &unheardError{w.lost(err)}
+		}
+		kind, body, err := w.receive(maxText)
+		switch {
+		case err != nil:
+			return w.lost(err)
+		case kind == frameFailed:
+			return failureOf(body)
+		case kind != frameReady:
+			return errMessage
+		}
+		w.ready = true
+		return nil
+	})
+}
+
+// do has a task done. Any error but a *FunctionError leaves the worker unfit.
+func (w *worker) do(t *Task) error {
+	if err := w.ask(t); err != nil {
+		return err
+	}
+	kind, body, err := w.receive(int(min(max(t.Most, maxText)+8, 1<<31-1))) // also why nothing came of it
+	switch {
+	case err != nil:
+		return w.lost(err)
+	case kind == frameFailed:
+		return failureOf(body)
+	case kind != frameDone || len(body) < 8:
+		return errMessage
+	}
+	n := int64(binary.LittleEndian.Uint64(body))
+	if n > t.Most {
+		return &FunctionError{fmt.Sprintf("what it returned has %d bytes, and may have %d (max-bytes)", n, t.Most)}
+	}
+	message := body[8:]
+	if w.out != nil {
+		if n > w.large {
+			if w.large, err = w.out.Size(); err != nil || n > w.large || n > w.out.Most() {
+				return errors.Join(errMessage, err)
+			}
+		}
+		message = w.out.Bytes[:n]
+	}
+	err = t.Answer(message)
+	w.shrink()
+	return err
+}
+
+// ask sends a task.
+func (w *worker) ask(t *Task) error {
+	body := binary.LittleEndian.AppendUint64(nil, uint64(t.Bytes))
+	for _, v := range t.Environ {
+		body = append(append(body, v...), 0)
+	}
+	if w.in == nil {
+		message := make([]byte, t.Bytes)
+		if err := t.Fill(message); err != nil {
+			return &unsentError{err}
+		}
+		body = append(body, message...)
+		return w.sendTask(body)
+	}
+	if t.Bytes > w.have {
+		if t.Bytes > w.in.Most() {
+			return &unsentError{fmt.Errorf("the items have %d bytes, and a worker can be given %d", t.Bytes, w.in.Most())}
+		}
+		to := max(t.Bytes, min(2*w.have, w.in.Most()), 1<<20)
+		if err := w.in.Grow(w.have, to); err != nil {
+			return &unsentError{fmt.Errorf("no memory for %d bytes of items: %w", t.Bytes, err)}
+		}
+		w.have = to
+	}
+	if err := t.Fill(w.in.Bytes[:t.Bytes]); err != nil {
+		return &unsentError{err}
+	}
+	return w.sendTask(body)
+}
+
+func (w *worker) sendTask(body []byte) error {
+	if err := w.send(frameDo, body); err != nil {
+		return &unheardError{w.lost(err)}
+	}
+	return nil
+}
+
+// An unheardError says that a worker had ended before it heard of a task.
+type unheardError struct{ err error }
+
+func (e *unheardError) Error() string { return e.err.Error() }
+func (e *unheardError) Unwrap() error { return e.err }
+
+// An unsentError says that a task could not be sent, and the worker does not know of it.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
+// shrink gives memory back that was needed for large samples.
+func (w *worker) shrink() {
+	if w.in == nil {
+		return
+	}
+	if w.have > keptMemory {
+		w.in.Shrink(keptMemory, w.have)
+		w.have = keptMemory
+	}
+	if w.large > keptMemory { // the file stays as large
+		w.out.Shrink(keptMemory, w.large)
+		w.large = keptMemory
+	}
+}
+
+// A teller takes what a worker says on stderr: the end of it for errors, and what it says
+// of a sample for the log of that.
+type teller struct {
+	mu    sync.Mutex
+	tail  tail.Tail
+	log   io.Writer // nil: nobody wants it
+	marks int       // how many ends of samples were read
+	mark  *sync.Cond
+	over  bool
+}
+
+// endOfSample is what a worker writes to stderr after each sample, where that is wanted.
+const endOfSample = "\x00larder: end of sample\x00"
+
+func (t *teller) read(from io.Reader) {
+	b, held := make([]byte, 32<<10), 0
+	for {
+		n, err := from.Read(b[held:])
+		t.take(b[:held+n], &held, err != nil)
+		if err != nil {
+			t.ended()
+			return
+		}
+	}
+}
+
+// take hands on what was read, but for the beginning of what may be an end of a sample.
+func (t *teller) take(b []byte, held *int, last bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := b
+	for {
+		before, after, found := bytes.Cut(b, []byte(endOfSample))
+		if !found {
+			break
+		}
+		t.say(before)
+		t.marks++
+		t.signal()
+		b = after
+	}
+	keep := 0
+	if !last {
+		for keep = min(len(b), len(endOfSample)-1); !strings.HasPrefix(endOfSample, string(b[len(b)-keep:])); keep-- {
+		}
+	}
+	t.say(b[:len(b)-keep])
+	*held = copy(all, b[len(b)-keep:])
+}
+
+func (t *teller) say(b []byte) {
+	_, _ = t.tail.Write(b) // which cannot fail
+	if t.log != nil && len(b) > 0 {
+		_, _ = t.log.Write(b) // a log that cannot be written changes no result
+	}
+}
+
+func (t *teller) signal() {
+	if t.mark != nil {
+		t.mark.Broadcast()
+	}
+}
+
+func (t *teller) ended() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	t.signal()
+}
+
+// begin has what is said from now on go to a log; end waits until all is there that was
+// said of the sample, if the worker was asked for it.
+func (t *teller) begin(log io.Writer) (end func(asked bool)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tail = tail.Tail{}
+	if log == nil {
+		return func(bool) {}
+	}
+	t.mark = sync.NewCond(&t.mu)
+	t.log = log
+	before := t.marks
+	return func(asked bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for asked && t.marks == before && !t.over {
+			t.mark.Wait()
+		}
+		t.log = nil
+	}
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package pyworker
+
+import "os/exec"
+
+// live starts a process. over is called when it has ended.
+func live(cmd *exec.Cmd, over func(how error)) (end func(), err error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { over(cmd.Wait()) }()
+	return func() { _ = cmd.Process.Kill() }, nil
+}

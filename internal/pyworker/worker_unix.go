@@ -1,0 +1,51 @@
+//go:build unix
+
+package pyworker
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/larder-data/larder/internal/group"
+)
+
+// live starts a process in a group of its own, all of which ends when the process ends
+// or is ended, and, where the system can do that, when this program does. over is called
+// when it has ended.
+func live(cmd *exec.Cmd, over func(how error)) (end func(), err error) {
+	cmd.SysProcAttr = group.Attributes()
+	begun := make(chan error)
+	var mu sync.Mutex
+	gone := false // then the group's number may be another's soon
+	end = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !gone {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
+	go func() {
+		runtime.LockOSThread() // what ends with its parent ends with the thread that started it
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		begun <- err
+		if err != nil {
+			return
+		}
+		left := group.AwaitExit(cmd.Process.Pid)
+		mu.Lock()
+		if left {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // those that it left; its number is kept until Wait
+		}
+		gone = left
+		mu.Unlock()
+		how := cmd.Wait()
+		mu.Lock()
+		gone = true
+		mu.Unlock()
+		over(how)
+	}()
+	return end, <-begun
+}

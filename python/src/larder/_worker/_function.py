@@ -1,0 +1,275 @@
+"""The function of a node: what it is known by, how items are given to it, and what it returns."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import traceback
+from collections.abc import Mapping
+from hashlib import sha256
+from types import GeneratorType
+from typing import Any
+
+from .. import _worker
+from .._code import identify
+from .._file import File
+from .._keys import describe, digest
+from .._surroundings import surroundings
+from ..errors import CodeError
+from . import _modules
+from ._memory import Answer
+from ._values import AS, Reader, failure, value
+
+_FORMS = {"ndarray": "numpy", "NDArray": "numpy", "Image": "pil", "Tensor": "torch", "bytes": "bytes"}
+_LIST = re.compile(r"(?:typing\.)?(?:list|List|Sequence|Iterable)\[(.*)\]", re.DOTALL)
+_SHOWN = 8
+_HERE = os.path.dirname(__file__)
+
+
+class Function:
+    """A function with what it is given beside items."""
+
+    def __init__(self, setup: Mapping[str, Any]) -> None:
+        self._setup = setup
+        self._name: str = setup["function"]
+        self._items: list[str] = setup["items"]
+        self._into: list[str] = setup["into"]
+        self._batch: bool = setup["batch"]
+        _worker.importing = True
+        _modules.look_in([setup["dir"], *setup["path"]])
+        self._call = _modules.find(self._name, setup["dir"])
+        start = setup.get("setup")
+        self._start = _modules.find(start, setup["dir"]) if start else None
+        _worker.importing = False
+        self._refuse()
+        given = {**(setup.get("args") or {}), **{name: File(path) for name, path in (setup.get("files") or {}).items()}}
+        self._given, self._start_given = self._share(given)
+        self._as = self._forms()
+        version = setup.get("version")
+        self._identities = [identify(f, version=version) for f in (self._call, self._start) if f is not None]
+        self._checked = [] if version else self._identities
+        self._first: list[Any] = []
+
+    def known(self) -> dict[str, Any]:
+        """Return what the function is known by."""
+        settings = surroundings()
+        whole = digest((_own_code(), self._as, settings, *(identity.digest for identity in self._identities)))
+        parts = [
+            {"name": f"{part.text} ({part.path})", "digest": part.digest.hex()}
+            for identity in self._identities
+            for part in identity.parts
+        ]
+        return {
+            "identity": whole.hex(),
+            "parts": parts,
+            "as": self._as,
+            "files": _modules.read(),
+        }
+
+    def start(self) -> None:
+        """Call the setup, if there is one: what it returns is the first argument."""
+        if self._start is not None:
+            self._first = [self._start(**self._start_given)]
+
+    def answer(self, message: memoryview, answer: Answer) -> None:
+        """Answer a message, which has some samples."""
+        reader = Reader(message)
+        if self._batch:
+            samples = [self._read(reader) for _ in range(reader.count)]
+            self._several(samples, answer)
+        else:
+            for _ in range(reader.count):
+                answer.add(self._one(reader))
+        self._check()
+
+    def _read(self, reader: Reader) -> list[Any]:
+        return [reader.next(how, item) for how, item in zip(self._as, self._items, strict=True)]
+
+    def _one(self, reader: Reader) -> list[bytes | memoryview]:
+        """Return the parts of the answer for one sample: what fails fails it alone."""
+        after = reader.after(len(self._items))
+        try:
+            made = self._call(*self._first, *self._read(reader), **self._given)
+            return self._parts(self._split(made))
+        except BaseException as error:
+            return failure(failed(error))
+        finally:
+            reader.at = after
+
+    def _several(self, samples: list[list[Any]], answer: Answer) -> None:
+        columns = [list(column) for column in zip(*samples, strict=True)] if self._items else []
+        made = self._call(*self._first, *columns, **self._given)
+        if isinstance(made, GeneratorType) and len(self._into) == 1:
+            self._yielded(made, len(samples), answer)
+            return
+        all_ = self._split(list(made) if isinstance(made, GeneratorType) else made)
+        for item, column in zip(self._into, all_, strict=True):
+            if not hasattr(column, "__len__") or isinstance(column, (str, bytes, dict)) or len(column) != len(samples):
+                raise TypeError(
+                    f"{self._name} was given {len(samples)} samples and returned {_shown(column)} for {item}; "
+                    "it must be as many values, in their order"
+                )
+        for row in zip(*all_, strict=True):
+            answer.add(self._encoded(self._failed_or(row)))
+
+    def _yielded(self, made: GeneratorType[Any, Any, Any], samples: int, answer: Answer) -> None:
+        """Write each value as it comes: the next one may be the same object, changed."""
+        count = 0
+        for one in made:
+            count += 1
+            if count <= samples:
+                answer.add(self._encoded(self._failed_or((one,))))
+        if count != samples:
+            raise TypeError(
+                f"{self._name} was given {samples} samples and yielded {count} values; "
+                "it must be as many, in their order"
+            )
+
+    def _failed_or(self, row: tuple[Any, ...]) -> Any:
+        errors = [one for one in row if isinstance(one, BaseException)]
+        return errors[0] if errors else row
+
+    def _split(self, made: Any) -> tuple[Any, ...]:
+        """Return what was returned, by item."""
+        if isinstance(made, GeneratorType):
+            made.close()
+            raise TypeError(f"{self._name} yields; a function of one sample must return, as a sample stays one sample")
+        if len(self._into) == 1:
+            return (made,)
+        if isinstance(made, dict) and made.keys() == set(self._into):
+            return tuple(made[item] for item in self._into)
+        if isinstance(made, (tuple, list)) and len(made) == len(self._into):
+            return tuple(made)
+        raise TypeError(
+            f"{self._name} returned {_shown(made)}, and is to make {len(self._into)} items: "
+            "return a tuple of them, or a dict"
+        )
+
+    def _encoded(self, values: Any) -> list[bytes | memoryview]:
+        """Return the parts of one result of several, or of why there is none."""
+        if isinstance(values, BaseException):
+            return failure(failed(values))
+        try:
+            return self._parts(values)
+        except (TypeError, ValueError) as error:
+            return failure(failed(error))
+
+    def _parts(self, values: tuple[Any, ...]) -> list[bytes | memoryview]:
+        parts: list[bytes | memoryview] = []
+        for item, made in zip(self._into, values, strict=True):
+            parts += value(made, item)
+        return parts
+
+    def _check(self) -> None:
+        """Refuse what changed what it is known by: then results depend on what came before."""
+        for identity in self._checked:
+            if not identity.check():
+                raise CodeError(
+                    f"{identity.name} changed a variable that it reaches, so that what it makes of a sample depends on "
+                    "the samples before; keep such things in what setup returns, or give it a version"
+                )
+
+    def _refuse(self) -> None:
+        for f in (self._call, self._start):
+            if f is not None and (inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f)):
+                raise CodeError(f"{describe(f)} is asynchronous; give a plain function")
+        if inspect.isgeneratorfunction(self._call) and not self._batch:
+            raise CodeError(
+                f"{describe(self._call)} yields; a function of one sample must return, as a sample stays one sample. "
+                "With batch it may yield one result for each"
+            )
+
+    def _share(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return which of the arguments go to the function, and which to its setup."""
+        taken = {f: _keywords(f) for f in (self._call, self._start) if f is not None}
+        shares: list[dict[str, Any]] = []
+        for f in (self._call, self._start):
+            own = taken.get(f) if f is not None else frozenset()
+            shares.append({name: v for name, v in given.items() if own is None or name in own})
+        lost = [name for name in given if all(name not in share for share in shares)]
+        if lost:
+            names = " nor ".join(describe(f) for f in taken)
+            raise CodeError(f"{lost[0]} is given, and {names} has no parameter of that name")
+        return shares[0], shares[1]
+
+    def _forms(self) -> list[str]:
+        """Return how each item is given: as the flow says, else as the function does."""
+        said: dict[str, str] = self._setup.get("as") or {}
+        for item, how in said.items():
+            if how not in AS:
+                raise CodeError(f"as: {item} is given as {how!r}; it can be {', '.join(AS)}")
+            if item not in self._items:
+                raise CodeError(f"as: {item} is no item of this function; it has {', '.join(self._items)}")
+        annotations = _annotations(self._call)[1 if self._start else 0 :]
+        annotations += [""] * len(self._items)
+        return [said.get(item, _form(held, self._batch)) for item, held in zip(self._items, annotations, strict=False)]
+
+
+def _own_code() -> bytes:
+    """Return what items are made values by, and values items."""
+    own = sha256()
+    for name in sorted(os.listdir(_HERE)):
+        if name.endswith(".py"):
+            with open(os.path.join(_HERE, name), "rb") as file:
+                own.update(file.read())
+    return own.digest()
+
+
+def _keywords(function: Any) -> frozenset[str] | None:
+    """Return the names of parameters that can be given by name, or None if it may be any."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+
+
+def _annotations(function: Any) -> list[str]:
+    """Return the annotations of the parameters that are given by position, as text."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [inspect.formatannotation(p.annotation) if p.annotation is not p.empty else "" for p in parameters]
+
+
+def _form(annotation: str, batch: bool) -> str:
+    text = annotation.strip("'\"")
+    if batch:
+        inner = _LIST.fullmatch(text)
+        text = inner[1] if inner else ""
+    name = re.sub(r"\[.*", "", text, flags=re.DOTALL).rpartition(".")[2]
+    return _FORMS.get(name, "value")
+
+
+def _shown(made: Any) -> str:
+    if isinstance(made, (list, tuple, dict)):
+        return f"a {type(made).__name__} of {len(made)}"
+    return f"a {type(made).__name__}"
+
+
+def failed(error: BaseException) -> str:
+    """Return what an error says, and where in the function it was raised."""
+    said = _cut("".join(traceback.format_exception_only(error)).strip())
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _ours(f.filename)]
+    lines = [f"    {f.filename}:{f.lineno}, in {f.name}" for f in frames[-_SHOWN:]]
+    if isinstance(error, CodeError):
+        return str(error)
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if isinstance(error, BaseExceptionGroup):
+        lines += ["    with " + _cut(failed(one), 500).replace("\n", "\n    ") for one in error.exceptions[:_SHOWN]]
+    elif cause is not None:
+        lines.append("    because of " + _cut("".join(traceback.format_exception_only(cause)).strip(), 500))
+    return "\n".join([said, *lines])
+
+
+def _cut(text: str, most: int = 4000) -> str:
+    """Return a text, or what it begins and ends with if it is long."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
+
+
+def _ours(file: str) -> bool:
+    return file.startswith((_HERE, "<frozen importlib"))

@@ -1,0 +1,116 @@
+"""Where messages lie: in memory that this process shares with the program, or in their frames."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Sequence
+from typing import Protocol
+
+from . import end_if_forked
+
+
+class Answer(Protocol):
+    """An answer, as it grows."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+
+    def add(self, parts: Sequence[bytes | memoryview]) -> None:
+        """Write parts behind what there is: whoever they belong to may change them then."""
+
+
+class Memory(Protocol):
+    """Where messages come from, and answers go to."""
+
+    def read(self, size: int, rest: bytes) -> memoryview:
+        """Return the message of a task, of which nothing may be kept."""
+
+    def answer(self) -> Answer:
+        """Begin an answer, in place of the one before."""
+
+    def sent(self) -> bytes:
+        """Return what of the answer belongs into its frame."""
+
+
+class _Shared:
+    def __init__(self, given: int, answers: int) -> None:
+        os.set_inheritable(3, False)
+        os.set_inheritable(4, False)
+        self._files = given, answers
+        self._given: mmap.mmap | None = None
+        self._answers: mmap.mmap | None = None
+        self._has = 0
+        self.size = 0
+
+    def read(self, size: int, rest: bytes) -> memoryview:
+        if self._given is None or len(self._given) < size:
+            whole = os.fstat(self._files[0]).st_size
+            self._given = mmap.mmap(self._files[0], whole, prot=mmap.PROT_READ) if whole else None
+        return memoryview(self._given or b"")[:size]
+
+    def answer(self) -> Answer:
+        self.size = 0
+        return self
+
+    def add(self, parts: Sequence[bytes | memoryview]) -> None:
+        end_if_forked()
+        at = self.size
+        end = at + sum(map(len, parts))
+        if end > self._has:
+            self._grow(max(end, min(2 * self._has, _STEP), 1 << 20))
+        assert self._answers is not None
+        for part in parts:
+            self._answers[at : at + len(part)] = part
+            at += len(part)
+        self.size = end
+
+    def sent(self) -> bytes:
+        return b""
+
+    def _grow(self, size: int) -> None:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._files[1], 0, size)  # what is written where there is no memory ends the process
+        else:
+            os.ftruncate(self._files[1], size)
+        self._answers = mmap.mmap(self._files[1], size)
+        self._has = size
+
+
+_STEP = 16 << 20
+"""How many bytes an answer may grow by beyond what it needs."""
+
+
+class _Inline:
+    def __init__(self) -> None:
+        self._body = bytearray()
+
+    @property
+    def size(self) -> int:
+        return len(self._body)
+
+    def read(self, size: int, rest: bytes) -> memoryview:
+        return memoryview(rest)[len(rest) - size :]
+
+    def answer(self) -> Answer:
+        self._body.clear()
+        return self
+
+    def add(self, parts: Sequence[bytes | memoryview]) -> None:
+        end_if_forked()
+        for part in parts:
+            self._body += part
+
+    def sent(self) -> bytes:
+        return bytes(self._body)
+
+
+def shared(given: int, answers: int) -> Memory:
+    """Return memory by the numbers of its two files."""
+    return _Shared(given, answers)
+
+
+def inline() -> Memory:
+    """Return what lies in frames."""
+    return _Inline()

@@ -1,0 +1,167 @@
+"""Functions of programs in flows: made by the builder, run by workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import mapper_program
+import pytest
+from flow_program import LETTERS
+
+import larder
+from larder import _callable
+from larder._worker import _values
+
+HERE = Path(__file__).parent
+
+
+def test_a_program_maps_by_its_own_functions(real: Path, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    env = {**os.environ, "PYTHONPATH": str(HERE.parent / "src")}
+    for computed in (26, 0):
+        out = tmp_path / f"out{computed}"
+        done = subprocess.run(
+            [sys.executable, str(HERE / "mapper_program.py"), str(LETTERS), str(out)],
+            capture_output=True,
+            text=True,
+            env=env,
+            cwd=tmp_path,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said = [computed, [32, 32, 3, "uint8", "a"], "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+        assert json.loads(done.stdout) == said
+
+
+def test_the_flow_names_the_function_and_where_it_is() -> None:
+    node = larder.underfolder(path="data").map(
+        mapper_program.shape, items=["image"], into=["a"], setup=mapper_program.load
+    )
+    text = node.to_yaml()
+    assert "function: mapper_program:shape" in text.replace('"', "")
+    assert "setup: mapper_program:load" in text.replace('"', "")
+    assert str(HERE) in text
+    node = larder.underfolder(path="data").map(json.dumps, items=["image"], into=["a"])
+    assert "path:" not in node.to_yaml().partition("map: python")[2]
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda a: a, "is made in a function"),
+        ("x".join, "not a function that another process can import"),
+        (Path("a").exists, "is bound to an object"),
+    ],
+)
+def test_what_no_other_process_finds_is_refused(function: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        _callable.parameters(function, {})
+    with pytest.raises(TypeError):
+        larder.underfolder(path="data").map(function, items=["a"], into=["b"])
+
+
+def test_map_takes_mappers_and_functions_alone() -> None:
+    with pytest.raises(TypeError, match="int is none"):
+        larder.underfolder(path="data").map(3)  # type: ignore[arg-type]
+
+
+def there_and_back(value: Any, how: str = "value") -> Any:
+    """Return what a value becomes that a function returns, and another one is given."""
+    parts = [(1).to_bytes(8, "little"), *_values.value(value, "a")]
+    return _values.Reader(memoryview(b"".join(parts))).next(how, "a")
+
+
+@pytest.mark.parametrize(
+    "value", ["", "héllo\0", b"", b"\0\xff", {"b": 1, "a": [None, True, 2**80, -0.5]}, 3, 2.5, [], None]
+)
+def test_plain_values_come_back(value: Any) -> None:
+    got = there_and_back(value)
+    assert got == value
+    assert type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (float("inf"), "item a is inf"),
+        ({"x": [1, {2: 3}]}, r"item a.x\[1\] has the key 2"),
+        ({1, 2}, "builtins.set"),
+        (object(), "builtins.object"),
+        ("\ud800", "surrogates"),
+    ],
+)
+def test_what_no_item_can_be_is_refused(value: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        there_and_back(value)
+
+
+def test_a_document_with_itself_in_it_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="nested too deeply, or has itself in it"):
+        there_and_back(endless)
+
+
+def test_arrays_come_back() -> None:
+    np = pytest.importorskip("numpy")
+    whole = np.arange(24).reshape(2, 3, 4)
+    kinds = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128"
+    for kind in kinds.split():
+        for made in (whole, whole[:, ::-2], whole.T, whole[:0], whole[0, 0, 0], np.asfortranarray(whole)):
+            value = np.asarray(made, kind)
+            got = there_and_back(value)
+            if value.ndim == 0 and not isinstance(made, np.ndarray):
+                got = np.asarray(got, kind)
+            assert got.dtype == value.dtype
+            assert got.shape == value.shape
+            assert np.array_equal(got, value)
+            if got.ndim:
+                got[...] = 0  # it is the function's own
+    assert there_and_back(np.arange(3, dtype=">i4")).tolist() == [0, 1, 2]
+    assert there_and_back({"score": np.float32(0.5), "n": np.int64(3)}) == {"score": 0.5, "n": 3}
+    for wrong in (np.array(["a"]), np.array([object()]), np.ma.array([1]), np.zeros(2, "M8[s]"), {"a": np.zeros(2)}):
+        with pytest.raises(TypeError):
+            there_and_back(wrong)
+
+
+def test_tensors_come_back() -> None:
+    torch = pytest.importorskip("torch")
+    for kind in (torch.bfloat16, torch.float32, torch.uint8, torch.bool, torch.int64, torch.complex64):
+        for value in (
+            torch.arange(6).reshape(2, 3).to(kind),
+            torch.arange(6).reshape(2, 3).to(kind).t(),
+            torch.tensor(1).to(kind),
+        ):
+            got = there_and_back(value, "torch")
+            assert got.dtype == value.dtype
+            assert torch.equal(got, value)
+    assert there_and_back(torch.ones(2, requires_grad=True), "torch").tolist() == [1, 1]
+
+
+def test_images_come_back() -> None:
+    image = pytest.importorskip("PIL.Image")
+    for mode in ("L", "LA", "RGB", "RGBA", "I;16"):
+        value = image.new(mode, (5, 3))
+        value.putpixel((4, 2), {"L": 7, "I;16": 700}.get(mode, tuple(range(9, 9 + len(value.getbands())))))
+        got = there_and_back(value, "pil")
+        assert (got.mode, got.size) == (value.mode, value.size)
+        assert got.tobytes() == value.tobytes()
+    with pytest.raises(TypeError, match="mode F"):
+        there_and_back(image.new("F", (2, 2)))
+
+
+def test_other_kinds_are_refused_where_one_is_said() -> None:
+    pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="item a is a text, and cannot be given as numpy"):
+        there_and_back("text", "numpy")
+
+
+def test_a_document_that_has_a_key_twice_is_refused() -> None:
+    head = (1).to_bytes(8, "little") + _values._HEAD.pack(_values.JSON, 0, 0, 15)
+    with pytest.raises(ValueError, match="item a: the key 'x' is given twice"):
+        _values.Reader(memoryview(head + b'{"x":1,"x": 2} ' + b"\0")).next("value", "a")
