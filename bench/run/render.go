@@ -35,6 +35,9 @@ func render(dir string, r Results) error {
 			return err
 		}
 	}
+	if err := renderEdits(&b, "edits.json"); err != nil {
+		return err
+	}
 	err := os.WriteFile(filepath.Join(dir, "benchmarks.md"), b.Bytes(), 0o666)
 	if err != nil || r.Quick {
 		return err

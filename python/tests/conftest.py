@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from fake import Script, Server
 from larder import _server
 
 Serve = Callable[[Script], Server]
+
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import decimal
+import functools
 import json
 import os
 import pickle
@@ -194,6 +195,47 @@ def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
             assert kept["a"].dtype == "float32"
             assert numpy.array_equal(kept["a"], numpy.arange(n, dtype="float32").reshape(2, -1))
             assert not kept["a"].flags.writeable
+
+
+def test_large_results_that_were_just_seen_are_found_without_the_server(
+    real: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+
+    def large(n: int) -> bytes:
+        calls.append(n)
+        return bytes([n, len(calls)]) * 200_000
+
+    f, other = larder.memo(version="1")(large), larder.memo(version="1")(large)
+    first = f(1)
+    assert f(1) == first  # which the server is asked for
+    asked: list[int] = []
+    one = f._client.one
+
+    def noted(*given: Any) -> Any:
+        asked.append(1)
+        return one(*given)
+
+    monkeypatch.setattr(f._client, "one", noted)
+    assert f(1) == f(1) == first
+    assert not asked
+
+    def a_second_later() -> None:
+        f._function_now().near[f._key((1,), {})].until = 0
+
+    a_second_later()
+    assert f(1) == first
+    assert len(asked) == 1
+    assert f(1) == first
+    assert len(asked) == 1
+    second = other.refresh(1)
+    assert second == bytes([1, 2]) * 200_000
+    a_second_later()
+    assert f(1) == second
+    other.forget(1)
+    a_second_later()
+    assert f(1) == bytes([1, 3]) * 200_000
+    assert calls == [1, 1, 1]
 
 
 def test_what_cannot_be_kept_is_handed_out_with_a_warning(real: Path) -> None:
@@ -464,6 +506,34 @@ def test_files_are_known_by_their_content(real: Path, tmp_path: Path) -> None:
     assert len(calls) == 2
 
 
+def test_of_a_file_only_the_content_is_in_the_key(real: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("text")
+
+    def reads(path: larder.File) -> Any:
+        with open(path) as file:
+            return Path(path).read_text(), Path(path).exists(), os.path.getsize(path), file.read()
+
+    def beside(path: larder.File) -> Any:
+        return len(list(Path(path).parent.iterdir()))
+
+    def found(path: larder.File) -> Any:
+        return len(list(Path(path).parent.rglob("*")))
+
+    def when(path: larder.File) -> Any:
+        return os.path.getmtime(path)
+
+    def status(path: larder.File) -> Any:
+        return os.stat(path).st_mtime
+
+    def state(path: larder.File) -> Any:
+        return Path(path).stat().st_mtime
+
+    assert larder.memo(reads)(larder.File(tmp_path / "a")) == ("text", True, 4, "text")
+    for function in (beside, found, when, status, state):
+        with pytest.raises(larder.CodeError, match=r"reach(es)? files"):
+            larder.memo(function)(larder.File(tmp_path / "a"))
+
+
 def test_a_path_where_a_file_is_said_to_be_is_the_file(real: Path, tmp_path: Path) -> None:
     @larder.memo
     def read(path: larder.File) -> str:
@@ -550,3 +620,38 @@ def test_ways_to_name_arguments_are_told_apart(real: Path) -> None:
     assert by_key(5, "k") == ["f", 5, "k"]
     assert whole("key", "k") == ["f", "key", "k"]
     assert whole("k") == ["f", "k", 0]
+
+
+class Stamped:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def stamp(self) -> float:
+        return time.time()
+
+
+def test_what_nothing_calls_does_not_keep_an_argument_from_being_described(real: Path) -> None:
+    @larder.memo
+    def f(value: Stamped) -> int:
+        return value.n
+
+    assert f(Stamped(1)) == 1
+    assert f.cached(Stamped(1))
+
+
+def test_functions_of_libraries_and_classes_are_kept(real: Path) -> None:
+    assert larder.memo(len)([1, 2]) == 2
+    assert larder.memo(complex)(1, 2) == 1 + 2j
+
+
+def test_a_part_of_a_function_of_files_gets_files(real: Path, tmp_path: Path) -> None:
+    def read(file: larder.File, more: str) -> str:
+        with open(file) as opened:
+            return opened.read() + more
+
+    path = tmp_path / "data"
+    path.write_text("one")
+    f = larder.memo(version="1")(functools.partial(read, more="!"))
+    assert f(str(path)) == "one!"
+    path.write_text("other")
+    assert f(str(path)) == "other!"

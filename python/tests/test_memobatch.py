@@ -191,7 +191,7 @@ def test_keys_of_the_callers(real: Path) -> None:
     f = kept(double, key=lambda x: [str(k) for k in range(len(x))])
     assert np.array_equal(f(np.ones((3, 1))), f(np.zeros((3, 1))))
     assert double.sizes == [3]
-    with pytest.raises(ValueError, match="key returned 1 keys for 2 items"):
+    with pytest.raises(ValueError, match="there are 1 keys of 2 items"):
         kept(double, key=lambda x: ["a"])(np.ones((2, 1)))
 
 
@@ -215,6 +215,12 @@ def test_near_equal_items_have_results_of_their_own(real: Path) -> None:
         near[k, k % 32] += np.float32(k + 1) * np.float32(1e-6)
     assert np.array_equal(f(near), near)
     assert np.array_equal(f(near[::-1]), near[::-1])
+
+
+def test_a_function_can_tell_what_kind_of_batch_it_is_given(real: Path) -> None:
+    f = kept(lambda x: [type(x).__name__ for _ in x])
+    for batch in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), [np.float64(1.0), np.float64(2.0)]):
+        assert f(batch) == [type(batch).__name__] * 2
 
 
 def test_what_changes_while_it_is_computed_is_not_kept(real: Path) -> None:

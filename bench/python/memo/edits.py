@@ -3,7 +3,7 @@
     python3 bench/python/memo/edits.py
 
 Needs pip, and nothing else: what it compares is installed into bench/.work/memo,
-once. Results are bench/edits.json. The edits are those of python/tests/code_edits.py, where
+once (with torchcache comes torch, of some GB). Results are bench/edits.json. The edits are those of python/tests/code_edits.py, where
 each is said to change what a function returns or not.
 
 Each edit is two runs of one program in one folder with one cache, before and after it,
@@ -25,16 +25,16 @@ CLONE = HERE.parents[2]
 WORK = CLONE / "bench" / ".work" / "memo"
 RESULTS = CLONE / "bench" / "edits.json"
 
-TOOLS = ["larder", "joblib", "diskcache", "evalcache"]
+TOOLS = ["larder", "joblib", "diskcache", "evalcache", "torchcache"]
 
 
-def installed() -> Path:
-    """Return the interpreter that has all tools."""
-    wanted = (HERE / "requirements.txt").read_text()
-    done, python = WORK / "installed", WORK / "venv" / "bin" / "python"
+def installed(name: str = "requirements") -> Path:
+    """Return the interpreter that has what a list names."""
+    wanted = (HERE / f"{name}.txt").read_text()
+    done, python = WORK / f"{name}.installed", WORK / name / "bin" / "python"
     if not done.exists() or done.read_text() != wanted:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", WORK / "venv"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", WORK / name], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / f"{name}.txt"], check=True)
         done.write_text(wanted)
     return python
 
@@ -64,14 +64,17 @@ def counted(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def listed(python: Path) -> dict[str, str]:
+    """Return the versions of the tools that an interpreter has."""
+    said = subprocess.run([python, "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True)
+    return {p["name"]: p["version"] for p in json.loads(said.stdout) if p["name"] in TOOLS}
+
+
 def main() -> None:
     """Run all tools, print the counts and write them down."""
-    python = installed()
-    found = {tool: counted(run(python, tool)) for tool in TOOLS}
-    versions = subprocess.run(
-        [python, "-m", "pip", "list", "--format=json"], capture_output=True, text=True, check=True
-    )
-    tools = {p["name"]: p["version"] for p in json.loads(versions.stdout) if p["name"] in TOOLS}
+    pythons = dict.fromkeys(TOOLS, installed()) | {"torchcache": installed("requirements-torchcache")}
+    found = {tool: counted(run(python, tool)) for tool, python in pythons.items()}
+    tools = {name: version for python in set(pythons.values()) for name, version in listed(python).items()}
     RESULTS.write_text(json.dumps({"python": sys.version.split()[0], "tools": tools, "found": found}, indent=1) + "\n")
     print(f"{'':>10} {'edits':>6} {'stale':>6} {'needless':>9} {'refused':>8} {'failed':>7}")
     for tool, f in found.items():

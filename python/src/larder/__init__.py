@@ -29,6 +29,7 @@ from .field import Field
 from .loader import Loader
 
 if TYPE_CHECKING:
+    from . import lazy
     from ._file import File
     from ._memo import Memo, memo
     from ._memobatch import MemoBatch, memo_batch
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         underfolder,
         var,
     )
+    from .lazy import Lazy, LazyFunction, LazyObject
     from .report import CacheReport, NodeReport, Report, Skip
 
     __version__: str
@@ -69,6 +71,9 @@ __all__ = [
     "Flow",
     "FlowError",
     "LarderWarning",
+    "Lazy",
+    "LazyFunction",
+    "LazyObject",
     "Loader",
     "Memo",
     "MemoBatch",
@@ -93,6 +98,7 @@ __all__ = [
     "csv",
     "images",
     "jsonl",
+    "lazy",
     "memo",
     "memo_batch",
     "numpy",
@@ -112,7 +118,7 @@ _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
 _LATER |= dict.fromkeys(["Memo", "memo"], "_memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memobatch")
-_LATER |= dict.fromkeys(["Why", "why"], "_why")
+_LATER |= dict.fromkeys(["Why", "why"], "_why") | dict.fromkeys(["Lazy", "LazyFunction", "LazyObject"], "lazy")
 
 
 def _later(name: str) -> Any:

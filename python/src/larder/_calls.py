@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ FIND, AGAIN, INLINE = 1, 2, 4
 BYTES, FILE, KEPT, UNKEPT, FAILED, ERROR, NONE = range(7)
 
 _TRIES = 3
+_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
+_EAGER = 20 if _DONTWAIT else 0
 _PIECE = 4 << 20
 _LAST, _MORE = 1, 1
 _MADE_MORE, _MADE_FAILED, _MADE_LAST = 1, 2, 4
@@ -47,7 +50,7 @@ class Function:
     code: Callable[[], dict[str, Any]]
     """Returns what its code is known by, in the terms of the protocol."""
     near: dict[bytes, Any] = field(default_factory=dict)
-    """Small results of it that this process has seen: of this code, so another one begins anew."""
+    """What this process has seen: small results, and where large ones lie. Other code has others."""
 
 
 @dataclass(slots=True)
@@ -80,7 +83,7 @@ class _Link:
         self.buffer = bytearray(1 << 17)
         self.view = memoryview(self.buffer)
         self.used = 0
-        self.functions: dict[bytes, int] = {}
+        self.functions: dict[tuple[str, bytes], int] = {}
         client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
         self.ask(_stream.HELLO, {"protocol": [1], "client": client}, _stream.WELCOME)
 
@@ -89,10 +92,10 @@ class _Link:
 
     def number(self, function: Function) -> int:
         """Return the number of a function, which the server is told of once."""
-        found = self.functions.get(function.known_by)
+        found = self.functions.get((function.name, function.known_by))
         if found is None:
             said = self.ask(_stream.FUNCTION, {"name": function.name, "code": function.code()}, _stream.FUNCTIONED)
-            found = self.functions[function.known_by] = int(said["function"])
+            found = self.functions[function.name, function.known_by] = int(said["function"])
         return found
 
     def ask(self, kind: int, request: dict[str, Any], wanted: int) -> dict[str, Any]:
@@ -107,6 +110,16 @@ class _Link:
             self.socket.sendall(data)
         except OSError as error:
             raise Lost(str(error)) from error
+
+    def soon(self) -> int:
+        """Receive what comes first: without sleeping, if it comes within some 20 us, as to be woken takes longer."""
+        receive, view = self.socket.recv_into, self.view
+        for _ in range(_EAGER):
+            try:
+                return receive(view, 0, _DONTWAIT)
+            except BlockingIOError:
+                pass
+        return receive(view)
 
     def fill(self, wanted: int) -> None:
         """Receive until so many bytes are there."""
@@ -193,13 +206,13 @@ class Client:
             link = self._free.pop()
         except IndexError:
             return None
-        number = link.functions.get(function.known_by)
+        number = link.functions.get((function.name, function.known_by))
         if number is None:
             self._free.append(link)
             return None
         try:
             link.socket.sendall(_CALL.pack(48, _stream.CALL, 0, number, flags | FIND, _within.get()) + digest)
-            n = link.socket.recv_into(link.view)
+            n = link.soon()
         except OSError:
             link.close()
             return None
@@ -405,18 +418,55 @@ def _send_made(link: _Link, token: int, items: list[tuple[int, Made]]) -> None:
     link.send(out)
 
 
-def _mapped(path: bytes, size: int) -> Any:
-    """Return a file as memory that may be written to and of which no write is seen by others, or None."""
+class Mapped(mmap.mmap):
+    """A file of the store: memory that may be written to, and of which no write is seen by others."""
+
+    __slots__ = ("place",)
+    place: Place
+    """Where it is found again."""
+
+
+class Place:
+    """A file of the store as it was when the server named it, found again without the server for a second.
+
+    For no longer, so that the server hears which results are in use.
+    """
+
+    __slots__ = ("path", "stamp", "until")
+
+    def __init__(self, path: bytes, status: os.stat_result) -> None:
+        self.path = path
+        self.stamp = _stamp(status)
+        self.until = time.monotonic() + _SECOND
+
+    def mapped(self) -> Mapped | None:
+        """Return the file, unless it is another one by now, or the server is to be asked."""
+        return _mapped(self.path, self.stamp[1], self) if time.monotonic() < self.until else None
+
+
+_SECOND = 1.0
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _mapped(path: bytes, size: int, place: Place | None = None) -> Mapped | None:
+    """Return a file of so many bytes, which is that of a place if one is given, or None."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        file = os.open(path, _READ)
     except OSError:
         return None  # it was removed meanwhile
     try:
-        if os.fstat(file).st_size != size:
+        status = os.fstat(file)
+        if status.st_size != size or (place is not None and _stamp(status) != place.stamp):
             return None
-        return mmap.mmap(file, size, access=mmap.ACCESS_COPY)
+        made = Mapped(file, size, access=mmap.ACCESS_COPY)
     finally:
         os.close(file)
+    made.place = place or Place(path, status)
+    return made
 
 
 def shown(digest: bytes) -> str:

@@ -24,6 +24,14 @@ _EPOCH = struct.Struct("<QQQ")
 _NAMES = {value: name.lower() for name, value in vars(_stream).items() if name.isupper() and isinstance(value, int)}
 _log = logging.getLogger("larder")
 
+STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error)
+"""What comes up where a frame is not what it should be."""
+
+
+def _not_understood(kind: int, error: Exception) -> ProtocolError:
+    return ProtocolError(f"the server sent a frame ({_NAMES.get(kind, kind)}) that is not understood: {error!r}")
+
+
 DEFAULT_WINDOW = 16
 DEFAULT_RING = 256 << 20
 
@@ -99,7 +107,10 @@ class Connection:
 
     def _started(self, said: dict[str, Any]) -> None:
         self._layouts.clear()
-        self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+        try:
+            self.prefix, self.batches = str(said.get("prefix", "")), int(said.get("batches", 0))
+        except STRANGE as error:
+            raise _not_understood(_stream.STARTED, error) from error
 
     def take(self) -> Batch | None:
         """Return the next batch, or None at the end of an epoch.
@@ -108,23 +119,23 @@ class Connection:
         """
         while True:
             kind, at, size = self.stream.receive()
-            if kind == _stream.BATCH:
-                return self._batch(at, size)
-            if kind == _stream.LAYOUT:
-                self._layout(at, size)
-            elif kind == _stream.EPOCH:
+            try:
+                if kind == _stream.BATCH:
+                    return self._batch(at, size)
+                if kind == _stream.LAYOUT:
+                    self._layout(at, size)
+                    continue
+            except STRANGE as error:
+                raise _not_understood(kind, error) from error
+            if kind == _stream.EPOCH:
                 self.ended = self._epoch(at, size)
                 return None
-            else:
-                self._other(kind, at, size)
+            self._other(kind, at, size)
 
     def _batch(self, at: int, size: int) -> Batch:
         buffer = self.stream.buffer
-        try:
-            number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
-            layout = self._layouts[number]
-        except (struct.error, KeyError) as error:
-            raise ProtocolError(f"the server sent a batch that is not understood: {error!r}") from error
+        number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
+        layout = self._layouts[number]
         if size != 80 + 8 * n or layout.bytes > taken:
             raise ProtocolError("the server sent a batch that is not as its layout says")
         memory = self._memory(slot, begin, taken, total)
@@ -195,7 +206,7 @@ class Connection:
     def _object(self, at: int, size: int) -> dict[str, Any]:
         try:
             said = json.loads(bytes(self.stream.buffer[at : at + size]))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ProtocolError(f"the server sent what is no JSON: {error}") from error
         if not isinstance(said, dict):
             raise ProtocolError("the server sent JSON that is no object")

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from . import _calls
-from ._calls import Function, Made, Outcome
+from ._calls import Function, Made, Mapped, Outcome, Place
 from ._code import Identity, identify
 from ._code._annotations import names_file
 from ._file import File
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PICKLED = b"larder pickle 1\n"
-_MISSING = object()
+MISSING = object()
 
 _SMALL, _NEAR = 1024, 4096
 """Bytes of a small result, and how many of them each function has near."""
@@ -141,6 +141,8 @@ class Memo(Generic[P, R]):
         given, named = self._arguments.filed(args, kwargs)
         key = self._key(given, named)
         found = known.near.get(key)
+        if type(found) is Place:
+            found = found.mapped()
         if found is None:
             found = self._client.one(known, key)
         if found is not None:
@@ -148,7 +150,7 @@ class Memo(Generic[P, R]):
                 result: R = self._decoded(found)
             except ResultError:
                 return self._made(known, key, given, named, _calls.AGAIN)  # it is of another form
-            _hold(known, key, found)
+            self._hold(known, key, found)
             return result
         return self._made(known, key, given, named)
 
@@ -163,7 +165,7 @@ class Memo(Generic[P, R]):
 
     def cached(self, /, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Report whether the result is kept. Nothing is computed."""
-        outcome = self._client.get(self._function_now(), [self._key(args, kwargs)], _never, _calls.FIND)[0]
+        outcome = self._client.get(self._function_now(), [self._key(args, kwargs)], never, _calls.FIND)[0]
         return outcome.kind in (_calls.BYTES, _calls.FILE)
 
     def forget(self, /, *args: P.args, **kwargs: P.kwargs) -> None:
@@ -200,24 +202,40 @@ class Memo(Generic[P, R]):
         assert self._known is not None
         return self._known
 
+    @staticmethod
+    def _hold(known: Function, key: bytes, encoded: Any) -> None:
+        """Have a small result near, or where a large one lies, for who asks for it again."""
+        if type(encoded) is Mapped:
+            encoded = encoded.place
+        elif type(encoded) is not bytes or len(encoded) > _SMALL:
+            return
+        if len(known.near) >= _NEAR:
+            known.near.clear()
+        known.near[key] = encoded
+
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         assert self._identity is not None
         values = self._arguments.of(*self._arguments.filed(args, kwargs))
-        key, settings = digest(values, name="arguments", used=self._identity.names), surroundings()
+        identity, settings = self._identity, surroundings()
+        key = digest(values, name="arguments", used=identity.names, known=identity.known)
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
 
     def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
+        assert self._identity is not None
+        used = self._identity.names
         return [
-            {"name": name, "text": describe(value), "digest": _calls.shown(digest(value, name=name))}
+            {"name": name, "text": describe(value), "digest": _calls.shown(digest(value, name=name, used=used))}
             for name, value in self._arguments.named(args, kwargs).items()
         ]
 
     def _made(self, known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> R:
         """Return the result by way of the server, which asks for it unless somebody else has it."""
-        known.near.pop(key, None)
-        run = _Run(self, known, key, args, kwargs)
+        return self._finished(Run(self, known, key, args, kwargs), flags)
+
+    def _finished(self, run: Run, flags: int) -> R:
+        run.known.near.pop(run.key, None)
         outcome = self._asked(run, run.compute, flags)
         if outcome is None:
             run.compute([0])
@@ -227,7 +245,7 @@ class Memo(Generic[P, R]):
         except _Unreadable:  # it was kept in another form
             return self._result(run, self._asked(run, run.compute, _calls.AGAIN) or Outcome(_calls.UNKEPT))
 
-    def _asked(self, run: _Run, compute: Callable[[list[int]], list[Made]], flags: int) -> Outcome | None:
+    def _asked(self, run: Run, compute: Callable[[list[int]], list[Made]], flags: int) -> Outcome | None:
         """Ask the server; return None if there is none."""
         try:
             outcome = self._client.get(run.known, [run.key], compute, flags)[0]
@@ -240,13 +258,13 @@ class Memo(Generic[P, R]):
                 _warn(f"results of {run.known.name} are computed and not kept: {error}")
             return None
 
-    def _result(self, run: _Run, outcome: Outcome) -> R:
+    def _result(self, run: Run, outcome: Outcome) -> R:
         if run.raised is not None:
             raise run.raised
         if outcome.kind == _calls.ERROR:
             raise CycleError(outcome.text) if outcome.cycle else Error(outcome.text)
         if outcome.kind == _calls.UNKEPT and outcome.text:
-            _warn(f"a result of {run.known.name} is not kept: {outcome.text}")
+            self._unkept(f"a result of {run.known.name} is not kept: {outcome.text}")
         if outcome.encoded is None:
             return self._own(run)
         try:
@@ -255,11 +273,19 @@ class Memo(Generic[P, R]):
             raise _Unreadable(str(error)) from error
         return kept
 
-    def _own(self, run: _Run) -> R:
+    def _own(self, run: Run) -> R:
         """Return what was computed here: as it comes back from the store, if it can."""
         value = run.value if run.encoded is None else self._decoded(run.encoded)
         own: R = iter(value) if self._generates and run.encoded is None else value
         return own
+
+    def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function; of a generator, return the whole of what it yields."""
+        value = self._function(*args, **kwargs)
+        return list(value) if self._generates else value  # type: ignore[call-overload]
+
+    def _unkept(self, text: str) -> None:
+        _warn(text)
 
     def _encoded(self, value: Any) -> bytes | bytearray:
         if self._pickle:
@@ -288,18 +314,23 @@ class Memo(Generic[P, R]):
                 return self._decoded(found)
             except ResultError:
                 pass  # it is of another form, and made again
-        run = _Run(self, known, key, args, kwargs)
+        run = Run(self, known, key, args, kwargs)
         loop = asyncio.get_running_loop()
         begun: list[Future[list[Made]]] = []
+        cancelled: list[bool] = []
 
         def compute(which: list[int]) -> list[Made]:
-            begun.append(asyncio.run_coroutine_threadsafe(run.later(), loop))
-            return begun[0].result()
+            computation = asyncio.run_coroutine_threadsafe(run.later(), loop)
+            begun.append(computation)
+            if cancelled:  # before it was there to be cancelled
+                computation.cancel()
+            return computation.result()
 
         flags = _calls.AGAIN if found is not None else 0
         try:
             outcome = await asyncio.to_thread(self._asked, run, compute, flags)
         except asyncio.CancelledError:
+            cancelled.append(True)
             for computation in begun:
                 computation.cancel()
             raise
@@ -313,21 +344,22 @@ class _Unreadable(Exception):
     """What is kept cannot be read."""
 
 
-class _Run:
+class Run:
     """One computation, here, of a result that nobody has."""
 
     def __init__(
         self, memo: Memo[..., Any], known: Function, key: bytes, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.memo, self.known, self.key, self.args, self.kwargs = memo, known, key, args, kwargs
-        self.value: Any = _MISSING
+        self.value: Any = MISSING
         self.encoded: bytes | bytearray | None = None
         self.raised: BaseException | None = None
+        self.unkept = False
+        """Whether what was computed here is not to be kept."""
 
     def compute(self, which: list[int]) -> list[Made]:
         try:
-            value = self.memo._function(*self.args, **self.kwargs)
-            self.value = list(value) if self.memo._generates else value
+            self.value = self.memo._applied(self.args, self.kwargs)
         except Exception as error:
             return self._failed(error)
         return self._done()
@@ -344,7 +376,7 @@ class _Run:
         return [Made(None, f"{type(error).__name__}: {error}")]
 
     def _done(self) -> list[Made]:
-        self.raised = None
+        self.raised, self.unkept = None, False
         reason = self._changed()
         if reason is None:
             try:
@@ -352,7 +384,8 @@ class _Run:
             except Exception as error:
                 reason = str(error) or type(error).__name__
         if reason is not None:
-            _warn(f"a result of {self.known.name} is not kept: {reason}")
+            self.unkept = True
+            self.memo._unkept(f"a result of {self.known.name} is not kept: {reason}")
             return [Made(None, reason)]
         return [Made(self.encoded, about=lambda: self.memo._about(self.args, self.kwargs))]
 
@@ -384,14 +417,6 @@ class Method:
         raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
 
 
-def _hold(known: Function, key: bytes, encoded: Any) -> None:
-    """Have a small result near, for who asks for it again."""
-    if type(encoded) is bytes and len(encoded) <= _SMALL:
-        if len(known.near) >= _NEAR:
-            known.near.clear()
-        known.near[key] = encoded
-
-
 def _code(identity: Identity, pickled: bool) -> dict[str, Any]:
     """Return what a function is known by, in the terms of the protocol."""
     mark = "pickle " if pickled else ""
@@ -404,7 +429,8 @@ def _code(identity: Identity, pickled: bool) -> dict[str, Any]:
     }
 
 
-def _never(which: list[int]) -> list[Made]:
+def never(which: list[int]) -> list[Made]:
+    """Compute nothing, as nothing is asked for but what is kept."""
     raise AssertionError("nothing is to be computed")
 
 

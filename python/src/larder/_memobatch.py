@@ -39,7 +39,7 @@ class MemoBatch:
         *,
         version: str | None,
         ignore: Iterable[str],
-        key: Callable[..., Sequence[Any]] | None,
+        key: Callable[..., Sequence[Any]] | str | None,
         most: int | None,
         train: bool,
         check: int,
@@ -49,7 +49,8 @@ class MemoBatch:
         self._items = list(items)
         self._ignore = frozenset(ignore)
         self._version = version
-        self._keyed = key
+        self._keyed = key if callable(key) else None
+        self._keys_given = key if isinstance(key, str) else None
         self._most = most
         self._check = check
         self._client = _calls.client_of(cache)
@@ -77,6 +78,7 @@ class MemoBatch:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Return the result of a batch: rows that are kept, and others from one call of the function."""
+        keys = self._given_keys(kwargs)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         values = bound.arguments
@@ -93,7 +95,7 @@ class MemoBatch:
                     "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
                 )
         known = self._function_now()
-        batch = _Batch(self, known, bound, self._shared(values), self._own(rows, count))
+        batch = _Batch(self, known, bound, self._shared(values), keys, self._own(rows, count, keys))
         return batch.result()
 
     def _count(self, rows: list[Any]) -> int:
@@ -123,19 +125,39 @@ class MemoBatch:
         """Return the digest of what all items of a batch have in common."""
         left_out = {*self._items, *self._ignore}
         shared = {name: value for name, value in values.items() if name not in left_out}
+        keyed = bool(self._keys_given) or self._keyed is not None
+        kinds = () if keyed else tuple(_kind_of(values.get(name)) for name in self._items)
         return digest(
-            ("batch", self._items, self._keyed is not None, shared, surroundings()),
+            ("batch", self._items, keyed, kinds, shared, surroundings()),
             name="arguments",
             used=getattr(self._identity, "names", None),
+            known=getattr(self._identity, "known", None),
         )
 
-    def _own(self, rows: list[Any], count: int) -> list[bytes]:
+    def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
+        """Take the keys of the items out of the arguments, if the caller is to give them."""
+        if self._keys_given is None:
+            return None
+        try:
+            keys = kwargs.pop(self._keys_given)
+        except KeyError:
+            raise TypeError(
+                f"{describe(self._function)} is kept by keys of its items: give them by name, {self._keys_given}=..."
+            ) from None
+        if isinstance(keys, (str, bytes)):
+            raise TypeError(f"{self._keys_given} has a key for each item, and is no text")
+        if _is_tensor(keys):
+            keys = keys.cpu().numpy()
+        return [k.tobytes() for k in keys] if _is_array(keys) and keys.ndim == 2 else list(keys)
+
+    def _own(self, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
         """Return what tells each item apart from others: digests of its rows, one after another."""
         if self._keyed is not None:
-            own = list(self._keyed(*rows))
-            if len(own) != count:
-                raise ValueError(f"key returned {len(own)} keys for {count} items")
-            return [digest(k, name="key") for k in own]
+            keys = list(self._keyed(*rows))
+        if keys is not None:
+            if len(keys) != count:
+                raise ValueError(f"there are {len(keys)} keys of {count} items")
+            return [digest(k, name="key") for k in keys]
         columns = [
             [_NOTHING] * count if value is None else _digests(value, name)
             for name, value in zip(self._items, rows, strict=True)
@@ -159,9 +181,16 @@ class _Batch:
     """One call of a function of batches."""
 
     def __init__(
-        self, memo: MemoBatch, known: Function, bound: inspect.BoundArguments, shared: bytes, own: list[bytes]
+        self,
+        memo: MemoBatch,
+        known: Function,
+        bound: inspect.BoundArguments,
+        shared: bytes,
+        keys: Sequence[Any] | None,
+        own: list[bytes],
     ) -> None:
         self.memo, self.known, self.bound, self.own = memo, known, bound, own
+        self.keys = keys  # that the caller gave
         self.shared, self.start = shared, sha256(shared)
         self.changed = ""
         self.near = _near_of(known, shared)
@@ -254,7 +283,7 @@ class _Batch:
                 reason = "code, weights or values that it reaches changed while they were computed"
             elif memo._shared(values) != self.shared:
                 reason = "the arguments changed while they were computed"
-            elif memo._own([values[name] for name in memo._items], len(self.own)) != self.own:
+            elif memo._own([values[name] for name in memo._items], len(self.own), self.keys) != self.own:
                 reason = "the items changed while they were computed"
             else:
                 return ""
@@ -379,6 +408,11 @@ def split(value: Any, count: int) -> list[Any]:
     return [(cls, {name: rows[i] for name, rows in columns.items()}) for i in range(count)]
 
 
+def _kind_of(value: Any) -> str:
+    """Return what kind of batch items are in: a function can tell a list from an array."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
 def _fields(value: Any) -> list[str] | None:
     """Return the names of the fields of a dataclass, or of a tuple with names."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -495,7 +529,7 @@ def memo_batch(
     items: str | Sequence[str],
     version: str | None = None,
     ignore: Iterable[str] = (),
-    key: Callable[..., Sequence[Any]] | None = None,
+    key: Callable[..., Sequence[Any]] | str | None = None,
     most: int | None = None,
     train: bool = False,
     check: int = 0,
@@ -509,7 +543,7 @@ def memo_batch(
     items: str | Sequence[str],
     version: str | None = None,
     ignore: Iterable[str] = (),
-    key: Callable[..., Sequence[Any]] | None = None,
+    key: Callable[..., Sequence[Any]] | str | None = None,
     most: int | None = None,
     train: bool = False,
     check: int = 0,
@@ -524,7 +558,7 @@ def memo_batch(
     items: str | Sequence[str],
     version: str | None = None,
     ignore: Iterable[str] = (),
-    key: Callable[..., Sequence[Any]] | None = None,
+    key: Callable[..., Sequence[Any]] | str | None = None,
     most: int | None = None,
     train: bool = False,
     check: int = 0,
@@ -544,7 +578,9 @@ def memo_batch(
     computed again, and `.largest` what difference that showed.
 
     - `version`, `ignore` and `cache` are those of `memo`.
-    - `key` is called with the named parameters and returns what each item is known by.
+    - `key` is called with the named parameters and returns what each item is known by; or it
+      is a name, such as "keys", by which calls give that: a list, or an array with a row for
+      each item, as loaders have them in fields of the form key. The function does not get it.
     - `most` is how many items the function is called with at once.
     - `train` allows modules in training mode.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from . import _numbers, field
+from ._worker import refuse_importing
 from .errors import RequestError
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def flow_request(
 ) -> dict[str, Any]:
     """Return the members that say which flow it is, with absolute paths, or the path that a server knows it by."""
     said: dict[str, Any]
+    refuse_importing("a flow is read")
     if remote is not None:
         said = {"flow": {"file": remote.flow}}
     elif isinstance(flow, (str, os.PathLike)):
@@ -47,6 +50,8 @@ def flow_request(
         said["set"] = {name: _variable(value) for name, value in variables.items()}
     if profile is not None:
         said["profile"] = profile
+    if remote is None and sys.executable:
+        said["python"] = os.path.abspath(sys.executable)
     return said
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._code import Identity
 from ._keys import describe
+
+if TYPE_CHECKING:
+    from ._lazywhy import WhyTree
+    from .lazy import LazyObject
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,21 @@ class Why:
         return "\n".join([*lines, "  known by:", *(f"    {part}" for part in self.code)])
 
 
-def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why:
-    """Say whether a result of a function made by `memo` is kept, what it is known by, and what differs if not."""
+@overload
+def why(function: LazyObject[Any], /) -> WhyTree: ...
+
+
+@overload
+def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why: ...
+
+
+def why(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Why | WhyTree:
+    """Say whether a result of a function made by `memo` is kept, what it is known by, and what differs if not.
+
+    Of a lazy object, say so of each node of its tree.
+    """
     ask = getattr(function, "why", None)
     if ask is None:
         raise TypeError(f"{describe(function)} is no function whose results are kept: decorate it with larder.memo")
-    found: Why = ask(*args, **kwargs)
+    found: Why | WhyTree = ask(*args, **kwargs)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from typing import Any
@@ -19,8 +20,16 @@ def hints(value: Any) -> tuple[tuple[str, str], ...]:
 
 def names_file(function: Any) -> frozenset[str]:
     """Return the parameters of a function that are files by their annotations: their content is in the key."""
-    space = function.__globals__
-    return frozenset(name for name, held in _annotations(function).items() if _is_file(held, space, 6))
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, type):
+        module = sys.modules.get(function.__module__)
+        return _names(function, vars(module) if module else {}) | names_file(vars(function).get("__init__"))
+    return _names(function, getattr(function, "__globals__", {}))
+
+
+def _names(value: Any, space: dict[str, Any]) -> frozenset[str]:
+    return frozenset(name for name, held in _annotations(value).items() if _is_file(held, space, 6))
 
 
 def _is_file(value: Any, space: dict[str, Any], depth: int) -> bool:

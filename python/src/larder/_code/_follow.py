@@ -101,7 +101,10 @@ class Follow:
 
     def _attributes(self, use: _bytecode.Use, files: frozenset[str]) -> None:
         """Doubt methods that are called on what nobody knows the type of."""
-        if use.kind == "local" and use.root in files and len(use.attributes) == 1:
+        if (use.kind == "local" and use.root in files) or (use.kind == "value" and _is_made_of_file(use.before, files)):
+            for at, name in enumerate(use.attributes):
+                if at > 0 or name not in _rules.OF_CONTENT:
+                    self._doubt(name, use)
             return
         if use.kind == "local" and self.own is not None and use.root == self.own[0]:
             # What its own class has is followed there.
@@ -109,8 +112,6 @@ class Follow:
                 self._doubt(use.attributes[0], use)
             for name in use.attributes[1:]:
                 self._doubt(name, use)
-            return
-        if use.kind == "value" and _is_made_of_file(use.before, files):
             return
         for name in use.attributes:
             self._doubt(name, use)

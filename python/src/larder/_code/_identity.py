@@ -46,7 +46,7 @@ class Identity:
 
     __slots__ = (
         *("digest", "name", "names", "parts", "refused"),
-        *("_changing", "_hold", "_kept", "_numbers", "_roots", "_settings", "_state"),
+        *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
     digest: bytes
@@ -57,8 +57,9 @@ class Identity:
     parts: list[Part]
     refused: dict[str, str]
     """Why methods that nothing calls by their names would be refused, by their names."""
+    known: dict[int, int]
+    """The numbers of the functions, classes and values that its code reaches, by their addresses."""
     _hold: Callable[[], bool]
-    _numbers: dict[int, int]
     _kept: list[Any]
     _roots: list[Any]
     _settings: list[tuple[Setting, Any]]
@@ -74,7 +75,7 @@ class Identity:
         )
 
     def _state_now(self) -> bytes | None:
-        numbers = self._numbers
+        numbers = self.known
         e = Encoder(lambda value: b"%x;" % numbers[id(value)])
         try:
             for root in self._roots:
@@ -155,7 +156,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made = Identity()
     made.name = operation(function)
     made.names = None
-    made.refused = {}
+    made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
     made.digest = sha256(FORMAT + b"".join(e.out)).digest()
@@ -197,7 +198,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
     made.refused = walk.refused
     made._hold = walk.guards.sealed()
-    made._numbers, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
+    made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
     made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()

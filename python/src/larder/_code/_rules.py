@@ -30,6 +30,7 @@ FILES = Refusal("files, whose content is not in the key", "pass the file as a la
 NETWORK = Refusal("the network", "get it outside, and pass the content as an argument")
 PROGRAMS = Refusal("other programs", "run them outside, and pass what they gave as an argument")
 DYNAMIC = Refusal("code or variables by names that are only known when it runs", "name them in the code")
+PLACES = Refusal("lines of files, which are in no key", "return what the error says, and not where it was raised")
 INPUT = Refusal("what somebody types", _PASS)
 SETTING = Refusal("a setting of the whole process", "pass it as an argument")
 UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments alone", _PASS)
@@ -93,6 +94,7 @@ _BY_MODULE = {
     "tempfile": FILES,
     "fileinput": FILES,
     "linecache": FILES,
+    "traceback": PLACES,
     "shelve": FILES,
     "dbm": FILES,
     "sqlite3": FILES,
@@ -116,7 +118,7 @@ _ALLOWED = frozenset(
         for n in words("fspath fsencode fsdecode sep linesep pathsep extsep altsep curdir pardir PathLike path")
     ]
     + ["os.strerror", "posix.fspath", "posix.strerror", "nt.fspath", "time.strptime"]
-    + ["multiprocessing.pool.ThreadPool"]
+    + ["multiprocessing.pool.ThreadPool", "traceback.format_exception_only"]
     + [f"xml.etree.ElementTree.{n}" for n in words("fromstring fromstringlist tostring tostringlist Element XML")]
     + [f"xml.etree.ElementTree.{n}" for n in words("SubElement indent dump iselement Comment QName ParseError")]
     + [f"_elementtree.{n}" for n in words("Element SubElement TreeBuilder")]
@@ -274,8 +276,18 @@ _RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence B
 SEEDED = frozenset(["random.Random", "torch.Generator"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
 """What gives chance only if it is called without an argument."""
 
-READERS = frozenset(name for name, why in _REFUSED.items() if why is FILES)
-"""What reads the file that its first argument names."""
+_OF_FOLDERS = words(
+    "listdir scandir walk fwalk stat lstat access readlink lexists islink ismount getmtime getatime getctime samefile "
+    "sameopenfile samestat isjunction isdevdrive"
+)
+
+READERS = frozenset(
+    name for name, why in _REFUSED.items() if why is FILES and name.rpartition(".")[2] not in _OF_FOLDERS
+)
+"""What reads the content of the file that its first argument names, and nothing else of it."""
+
+OF_CONTENT = frozenset(words("read_text read_bytes open exists is_file"))
+"""Methods of paths that depend on a file's content at most."""
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)
@@ -294,7 +306,8 @@ METHODS: dict[str, Refusal] = (
 INSIDES = frozenset(
     words(
         "__globals__ __subclasses__ __closure__ func_globals f_globals f_locals f_back f_builtins gi_frame cr_frame "
-        "ag_frame tb_frame __builtins__ cache_info cache_parameters __annotate__"
+        "ag_frame tb_frame tb_lineno tb_lasti __traceback__ co_firstlineno co_lines co_positions co_linetable f_lineno "
+        "__builtins__ cache_info cache_parameters __annotate__"
     )
 )
 """Attributes by which code gets at what it does not name."""

@@ -15,6 +15,7 @@ import _abc  # type: ignore[import-not-found]
 import abc
 import enum
 import functools
+import os
 import random
 import re
 import sys
@@ -424,7 +425,7 @@ class Walk:
 
     def _class(self, node: Node, cls: type) -> None:
         path = node.path
-        node.out.append(f"class {cls.__name__}".encode())
+        node.out.append(f"class {cls.__module__}.{cls.__qualname__}".encode())  # which any object of it tells
         self.guards.bases(cls)
         for base in cls.__bases__:
             self._value(node, base, f"{path} -> base {base.__qualname__}")
@@ -537,9 +538,14 @@ def _is_global_random(state: Any) -> bool:
     return numpy is not None and state is numpy.random.mtrand._rand
 
 
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
 def _is_elsewhere(code: types.CodeType) -> bool:
     """Report whether code that is in a module of a library comes from a file of the user."""
     name = code.co_filename
+    if name.startswith(_OWN):  # wherever this package was put
+        return False
     return not name.startswith("<") and name.endswith(".py") and name[:1] in "/\\" and _owner.of_file(name) is None
 
 

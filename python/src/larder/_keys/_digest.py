@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -12,22 +13,28 @@ from ._encoder import Encoder, Unkeyed
 FORMAT = b"larder python value 1\n"
 
 
-def digest(value: Any, *, name: str = "value", used: frozenset[str] | None = None) -> bytes:
+def digest(
+    value: Any, *, name: str = "value", used: frozenset[str] | None = None, known: Mapping[int, int] | None = None
+) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
     `name` is what errors call the value. `used` are the names of attributes that the code
     which gets the value mentions, as in `Identity.names`: a method of another name may
-    do what no key can tell, as it is not called. Raises ArgumentError for what has no key.
+    do what no key can tell, as it is not called. `known` are numbers of functions and classes
+    that the code knows itself, by their addresses: it can tell whether a value has one of these,
+    or another one of the same text. Raises ArgumentError for what has no key.
     """
-    return sha256(encode(value, name=name, used=used)).digest()
+    return sha256(encode(value, name=name, used=used, known=known)).digest()
 
 
-def encode(value: Any, *, name: str = "value", used: frozenset[str] | None = None) -> bytes:
+def encode(
+    value: Any, *, name: str = "value", used: frozenset[str] | None = None, known: Mapping[int, int] | None = None
+) -> bytes:
     """Return what `digest` is the SHA-256 of.
 
     Of content that is large there is only the digest in it.
     """
-    classes = _Classes(name, used)
+    classes = _Classes(name, used, known or {})
     e = Encoder(classes.code)
     try:
         e.add(value)
@@ -43,10 +50,11 @@ def encode(value: Any, *, name: str = "value", used: frozenset[str] | None = Non
 class _Classes:
     """The functions and classes that a value has in it."""
 
-    __slots__ = ("found", "name", "used")
+    __slots__ = ("found", "known", "name", "used")
 
-    def __init__(self, name: str, used: frozenset[str] | None):
+    def __init__(self, name: str, used: frozenset[str] | None, known: Mapping[int, int]):
         self.name = name
+        self.known = known
         self.used = used
         self.found: list[Any] = []
 
@@ -59,7 +67,8 @@ class _Classes:
             raise Unkeyed(f"code that cannot be known ({err})", "pass something else") from None
         if identity.refused:
             self.found.append(identity)
-        return identity.digest
+        number = self.known.get(id(value))
+        return identity.digest if number is None else identity.digest + b"=%x;" % number
 
     def check(self) -> None:
         """Refuse methods that may be called and do what no key can tell."""

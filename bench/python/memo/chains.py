@@ -1,0 +1,49 @@
+"""One peer: builds a chain of small lazy calls, and evaluates it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+PEER, NODES, FOLDER = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+
+
+def more(n: int) -> int:
+    return n + 1
+
+
+def lazy_of(peer: str) -> Any:
+    """Return the decorator of a peer."""
+    if peer == "Larder":
+        import larder.lazy
+
+        return larder.lazy.lazy
+    import evalcache
+
+    return evalcache.Lazy(cache=evalcache.DirCache(str(FOLDER / "peer")))
+
+
+def main() -> None:
+    lazy = lazy_of(PEER)
+    began = time.perf_counter()
+    call = lazy(more)
+    node: Any = call(0)
+    for _ in range(NODES - 1):
+        node = call(node)
+    built = time.perf_counter()
+    assert node.unlazy() == NODES
+    print(json.dumps({"build": built - began, "evaluate": time.perf_counter() - built}))
+
+
+if PEER == "evalcache":  # which needs several calls of Python for each node of a chain
+    sys.setrecursionlimit(1 << 30)
+    threading.stack_size(1 << 30)
+    thread = threading.Thread(target=main)
+    thread.start()
+    thread.join()
+else:
+    main()

@@ -1,0 +1,178 @@
+"""What keeps the results of nodes: functions of the program, methods, and files that functions write."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from . import _calls
+from ._calls import Function, Place
+from ._code import identify
+from ._code._owner import PYTHON
+from ._keys import digest
+from ._lazynode import nodes_in
+from ._memo import MISSING, Memo, Run, _code, never
+from ._surroundings import surroundings
+from .errors import ResultError
+
+
+@dataclass(slots=True)
+class Obtained:
+    """A result, and how it was come by."""
+
+    value: Any
+    key: bytes
+    computed: bool
+    kept: bool
+
+
+class Kept(Memo[..., Any]):
+    """A function whose results are kept, as `memo` keeps them; a node in a result is evaluated."""
+
+    named = True
+    """Whether its parameters are what the program calls them."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        cache: str | os.PathLike[str] | None,
+        version: str | None = None,
+        ignore: Iterable[str] = (),
+        key: Callable[..., Any] | None = None,
+        codec: str | None = None,
+    ) -> None:
+        super().__init__(function, version=version, ignore=ignore, key=key, codec=codec, cache=cache)
+        if self._waits:
+            raise TypeError(f"{self!r}: a coroutine cannot be lazy; call asyncio.run in a function that can")
+        self._iterates, self._generates = self._generates, False
+
+    def __repr__(self) -> str:
+        return f"<lazy {getattr(self._function, '__qualname__', self._function)}>"
+
+    def reached(self) -> dict[int, int]:
+        """Return the functions and classes that the function knows itself, by their addresses."""
+        self._function_now()
+        assert self._identity is not None
+        return self._identity.known
+
+    def deep(self) -> bytes:
+        """Return what the function is known by, now."""
+        known, settings = self._function_now(), surroundings()
+        kind = self._arguments.kind
+        return known.name.encode() + b"\0" + known.known_by + (digest(settings) if settings else b"") + kind
+
+    def obtain(self, args: tuple[Any, ...], kwargs: dict[str, Any], likely: bool) -> Obtained:
+        """Return the result for values: what is kept, or else what the function makes of them.
+
+        Where it is likely to be kept, it is first asked for by the way that is shorter if it is.
+        """
+        known = self._function_now()
+        given, named = self._arguments.filed(args, kwargs)
+        key = self._key(given, named)
+        try:
+            found = self.read(key) if likely or key in known.near else MISSING
+        except ResultError:
+            return self._obtained(Run(self, known, key, given, named), _calls.AGAIN)
+        if found is not MISSING:
+            return Obtained(found, key, False, True)
+        return self._obtained(Run(self, known, key, given, named), 0)
+
+    def _obtained(self, run: Run, flags: int) -> Obtained:
+        value = self._finished(run, flags)
+        return Obtained(value, run.key, run.value is not MISSING, not run.unkept)
+
+    def read(self, key: bytes) -> Any:
+        """Return what is kept under a key, or MISSING. Whoever is given it may change it."""
+        known = self._function_now()
+        found = known.near.get(key)
+        if type(found) is Place:
+            found = found.mapped()
+        if found is None:
+            found = self._client.one(known, key)
+        if found is None:
+            return MISSING
+        value = self._decoded(found)
+        self._hold(known, key, found)
+        return value
+
+    def key_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+        """Return what a result is kept under."""
+        self._function_now()
+        return self._key(args, kwargs)
+
+    def reread(self, key: bytes) -> Any:
+        """Return what is kept under a key, or MISSING, also where nothing was asked of the server yet."""
+        try:
+            found = self.read(key)
+            if found is MISSING:
+                outcome = self._client.get(self._function_now(), [key], never, _calls.FIND)[0]
+                found = MISSING if outcome.encoded is None else self._decoded(outcome.encoded)
+        except ResultError:
+            return MISSING
+        return found
+
+    def applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function, without looking for what is kept."""
+        given, named = self._arguments.filed(args, kwargs)
+        return self._applied(given, named)
+
+    def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        value = self._function(*args, **kwargs)
+        if self._iterates or inspect.isgenerator(value):
+            value = list(value)
+        if next(nodes_in(value), None) is not None:
+            from .lazy import unlazy
+
+            return unlazy(value)
+        return value
+
+
+class Method(Kept):
+    """A method of whatever object, or an operator that is kept: known by its name, and by the object's class."""
+
+    named = False
+
+    def __init__(self, name: str, cache: str | os.PathLike[str] | None) -> None:
+        def apply(value: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return getattr(value, name)(*args, **kwargs)
+
+        function = operator.matmul if name == "@" else apply
+        if name != "@":
+            apply.__module__, apply.__qualname__, apply.__name__ = "method", name, name
+        super().__init__(function, cache=cache, version=f"1 {name} {libraries()}")
+        self._names = frozenset(["__matmul__", "__rmatmul__"] if name == "@" else [name])
+
+    def _function_now(self) -> Function:
+        if self._identity is None:
+            identity = identify(self._function, version=self._version)
+            identity.names = self._names
+            self._identity = identity
+            self._known = Function(identity.name, identity.digest, lambda: _code(identity, False))
+        assert self._known is not None
+        return self._known
+
+    def _unkept(self, text: str) -> None:
+        """Say nothing: who calls a method of a value did not ask for its result to be kept."""
+
+
+@cache
+def libraries() -> str:
+    """Return the versions of what operators and methods of plain values are of."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = [str(PYTHON)]
+    for name in ("numpy", "torch", "pillow", "pyarrow", "pandas"):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            module = sys.modules.get(name)
+            if module is not None:
+                found.append(f"{name} {getattr(module, '__version__', '')}")
+    return ", ".join(found)

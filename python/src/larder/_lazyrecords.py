@@ -1,0 +1,78 @@
+"""What is kept of trees: under which key the result of a node is, by all that the tree below it is made of.
+
+So of a tree that was evaluated before the result of its root is found at once, and
+nothing below it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from . import _calls
+from ._calls import Client, Function, Made
+from ._lazyclasses import unchanged
+from ._results import decode, encode
+from .errors import ResultError, ServerError
+
+_MARK = sha256(b"larder lazy record 1\n").digest()
+_RECORDS = Function("larder.lazy", _MARK, lambda: {"version": "1", "digest": _calls.shown(_MARK), "parts": []})
+_MOST = 1000
+"""How many records are asked for, or are told of, at once."""
+
+
+@dataclass(slots=True, frozen=True)
+class Record:
+    """Under which key a result is kept, and the classes that what is below it had in it."""
+
+    key: bytes
+    classes: tuple[tuple[str, str, bytes], ...]
+
+
+def find(client: Client, keys: Sequence[bytes]) -> dict[bytes, Record]:
+    """Return the records of trees that are known and still hold."""
+    found: dict[bytes, Record] = {}
+    if len(keys) == 1:
+        _read(found, keys[0], client.one(_RECORDS, keys[0]))
+        if found:
+            return found
+    for at in range(0, len(keys), _MOST):
+        some = keys[at : at + _MOST]
+        try:
+            outcomes = client.get(_RECORDS, some, _never, _calls.FIND)
+        except ServerError:  # which is said where a result is asked for
+            return found
+        for key, outcome in zip(some, outcomes, strict=True):
+            _read(found, key, outcome.encoded)
+    return found
+
+
+def _read(found: dict[bytes, Record], key: bytes, encoded: bytes | None) -> None:
+    if encoded is None:
+        return
+    try:
+        record = Record(*decode(encoded))
+    except (ResultError, TypeError):
+        return
+    if unchanged(record.classes):
+        found[key] = record
+
+
+def keep(client: Client, records: dict[bytes, Record]) -> None:
+    """Keep records in place of what there was under their keys."""
+    keys = list(records)
+    for at in range(0, len(keys), _MOST):
+        some = keys[at : at + _MOST]
+
+        def made(which: list[int], some: Sequence[bytes] = some) -> list[Made]:
+            return [Made(encode((records[some[i]].key, records[some[i]].classes))) for i in which]
+
+        try:
+            client.get(_RECORDS, some, made, _calls.AGAIN)
+        except ServerError:
+            return
+
+
+def _never(which: list[int]) -> list[Made]:
+    raise AssertionError("nothing is to be computed")

@@ -1,0 +1,113 @@
+"""Why the results of a tree are kept or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._lazynode import Node
+from ._lazyrun import Evaluation, State
+from ._why import Why
+
+
+@dataclass(frozen=True)
+class NodeWhy:
+    """What is known of one node."""
+
+    label: str
+    """What it is: a function, an operator, a method."""
+    status: str
+    """ "kept", "not kept", "value", "computed again" of an operator, or "waits" for arguments that are not kept."""
+    depth: int
+    why: Why | None
+    """What its key is made of, and what differs: where its arguments are known, and it is looked at by itself."""
+
+
+@dataclass(frozen=True)
+class WhyTree:
+    """What is known of a tree, from the root on; printed, it is for people. What is below a kept result is left out."""
+
+    nodes: list[NodeWhy]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the result of the root is kept, so that nothing has to be computed."""
+        return self.nodes[0].status == "kept"
+
+    @classmethod
+    def of(cls, root: Node) -> WhyTree:
+        look = Look()
+        state = look.prepare(root)
+        state.consumers += 1
+        look.find([state])
+        look.compute(state)
+        found: list[NodeWhy] = []
+        seen: set[State] = set()
+        stack = [(state, 0)]
+        while stack:
+            one, depth = stack.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            status, why = look.said[one]
+            found.append(NodeWhy(one.node.operation.label, status, depth, why))
+            if one.opened:
+                stack.extend((child, depth + 1) for child in reversed(one.children))
+        return cls(found)
+
+    def __str__(self) -> str:
+        return "\n".join(line for node in self.nodes for line in _lines(node))
+
+
+_DEEPEST = 20
+
+
+def _lines(node: NodeWhy) -> list[str]:
+    space = "  " * min(node.depth, _DEEPEST)
+    lines = [f"{space}{node.label}: {node.status}"]
+    if node.why is not None and node.status == "not kept":
+        lines += [f"{space}  differs: {change}" for change in node.why.changes] or [f"{space}  nothing like it is kept"]
+    return lines
+
+
+class Look(Evaluation):
+    """An evaluation that computes nothing but operators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: dict[State, tuple[str, Why | None]] = {}
+
+    def load(self, state: State) -> bool:
+        """Read a result that is kept for the whole tree; report whether there was one."""
+        found = super().load(state)
+        if found:
+            self.said[state] = "kept", None
+        return found
+
+    def apply(self, state: State) -> None:
+        """Look whether a result is kept where its arguments are known."""
+        state.done = True
+        if any(self.said[child][0] in ("not kept", "waits") for child in state.children):
+            self.said[state] = "waits", None
+            return
+        node, kept = state.node, state.kept
+        if node.operation.kept is None:
+            args, kwargs = self._filled(node, self.look)
+            state.value = node.operation.function(*args, **kwargs)
+            self.said[state] = ("computed again" if node.refs else "value"), None
+            return
+        if kept is None:
+            self.said[state] = "not kept", None
+            return
+        node.verify()
+        args, kwargs = self._filled(node, self.give)
+        why = kept.why(*args, **kwargs)
+        self.said[state] = ("kept" if why.kept else "not kept"), why
+        if why.kept:
+            state.key = kept.key_of(args, kwargs)
+            state.value, state.fresh = kept.reread(state.key), True
+
+    def _let_go(self, state: State) -> None:
+        """Let go of nothing, as it is only looked at."""
+
+    def _told(self, state: State, word: str) -> None:
+        """Say nothing."""

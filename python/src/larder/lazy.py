@@ -1,0 +1,572 @@
+"""Lazy trees: calls that are written down, and computed once their values are asked for.
+
+    from larder.lazy import Lazy, unlazy
+
+    lazy = Lazy()
+
+    @lazy
+    def load(path: larder.File) -> list[float]: ...
+
+    @lazy
+    def score(values: list[float]) -> float: ...
+
+    print(unlazy(score(load("data.csv")) * 100))
+
+Each result of a function is kept as `larder.memo` keeps it. A tree that was evaluated
+before is found by its root, and nothing below it is looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, overload
+
+from . import _calls
+from ._code._identity import operation as name_of
+from ._lazykeep import Kept, Method
+from ._lazynode import Handle, Node, Operation, filled, nodes_in, register
+from ._lazyrun import Evaluation
+
+if TYPE_CHECKING:
+    from ._lazyfile import LazyFile
+    from ._lazywhy import WhyTree
+
+__all__ = ["DirCache", "DirCache_v2", "Lazy", "LazyFunction", "LazyObject", "lazy", "unlazy"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
+
+_set = object.__setattr__
+
+
+class LazyObject(Handle, Generic[T_co]):
+    """A value that is not computed yet. What is done with it makes another one.
+
+    Operators, items, attributes and calls of methods are lazy. What must answer at once
+    evaluates it: `bool`, `int`, `float`, `complex`, `len`, `str`, `in`, iteration; `repr`
+    never does. It is hashed by its identity, and `==` is lazy like any operator. It
+    cannot be changed, and may be used by several threads.
+    """
+
+    __slots__ = ()
+
+    __array_ufunc__ = None  # so that NumPy leaves operators to this class, and pandas does below
+    __pandas_priority__ = 1 << 20
+
+    def unlazy(self) -> T_co:
+        """Return the value: what is kept, or else computed now. Each call returns an object of its own."""
+        return unlazy(self)
+
+    def why(self) -> WhyTree:
+        """Say of each node of the tree whether its result is kept, and why not. Only operators are computed."""
+        from ._lazywhy import WhyTree
+
+        return WhyTree.of(self._larder)
+
+    def __getattr__(self, name: str) -> LazyObject[Any]:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"a lazy object has no {name}; evaluate it with larder.lazy.unlazy")
+        return _made(self, Operation(f".{name}", getattr, attribute=name), self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> LazyObject[Any]:
+        """Return a call of the method, or of the value, as a node."""
+        node, of = self._larder, self
+        name = node.operation.attribute or "__call__"
+        if node.operation.attribute:
+            of = node.args[0]
+        return handle_of(Node(node.lazy, node.lazy._method(name), (of, *args), kwargs))
+
+    def __getitem__(self, item: Any) -> LazyObject[Any]:
+        return _made(self, _ITEM, self, item)
+
+    # What answers at once
+
+    def __bool__(self) -> bool:
+        if not self._larder.lazy.onbool:
+            raise TypeError("the truth of a lazy object is asked for, and onbool=False says not to; call unlazy")
+        return bool(unlazy(self))
+
+    def __int__(self) -> int:
+        return int(cast(Any, unlazy(self)))
+
+    def __float__(self) -> float:
+        return float(cast(Any, unlazy(self)))
+
+    def __complex__(self) -> complex:
+        return complex(cast(Any, unlazy(self)))
+
+    def __index__(self) -> int:
+        return operator.index(cast(Any, unlazy(self)))
+
+    def __len__(self) -> int:
+        return len(cast(Any, unlazy(self)))
+
+    def __contains__(self, item: object) -> bool:
+        return unlazy(item) in cast(Any, unlazy(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return lazy items of a sequence; what else can be iterated over is, at once."""
+        value = unlazy(self)
+        if isinstance(value, Sequence) or _is_array(value):
+            return (self[i] for i in range(len(cast(Any, value))))
+        return iter(cast(Iterable[Any], value))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    def __str__(self) -> str:
+        return str(unlazy(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(unlazy(self), spec)
+
+    def __repr__(self) -> str:
+        return f"<lazy {self._larder.operation.label}>"
+
+    # What it is as an object
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __copy__(self) -> LazyObject[T_co]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> LazyObject[T_co]:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a lazy object cannot be pickled; pickle its value: larder.lazy.unlazy(...)")
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("a lazy object is no array; evaluate it with larder.lazy.unlazy")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise TypeError(f"a lazy object cannot be changed: make a lazy function that sets {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise TypeError(f"a lazy object cannot be changed: make a lazy function that deletes {name}")
+
+    def __setitem__(self, item: object, value: object) -> NoReturn:
+        raise TypeError("a lazy object cannot be changed: make a lazy function that sets the item")
+
+    def __delitem__(self, item: object) -> NoReturn:
+        raise TypeError("a lazy object cannot be changed: make a lazy function that deletes the item")
+
+    # Operators
+
+    def __matmul__(self, other: Any) -> LazyObject[Any]:
+        return _matrix(self, self, other)
+
+    def __rmatmul__(self, other: Any) -> LazyObject[Any]:
+        return _matrix(self, other, self)
+
+    def __round__(self, digits: Any = None) -> LazyObject[Any]:
+        return _made(self, _ROUND, self, digits)
+
+    def __eq__(self, other: object) -> LazyObject[Any]:  # type: ignore[override]
+        return _made(self, _EQ, self, other)
+
+    def __ne__(self, other: object) -> LazyObject[Any]:  # type: ignore[override]
+        return _made(self, _NE, self, other)
+
+    def __add__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _ADD, self, other)
+
+    def __radd__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _ADD, other, self)
+
+    def __sub__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _SUB, self, other)
+
+    def __rsub__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _SUB, other, self)
+
+    def __mul__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _MUL, self, other)
+
+    def __rmul__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _MUL, other, self)
+
+    def __floordiv__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _FLOORDIV, other, self)
+
+    def __truediv__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _TRUEDIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _TRUEDIV, other, self)
+
+    def __mod__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _MOD, self, other)
+
+    def __rmod__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _MOD, other, self)
+
+    def __divmod__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _DIVMOD, self, other)
+
+    def __rdivmod__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _DIVMOD, other, self)
+
+    def __pow__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _POW, self, other)
+
+    def __rpow__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _POW, other, self)
+
+    def __lshift__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _LSHIFT, self, other)
+
+    def __rlshift__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _LSHIFT, other, self)
+
+    def __rshift__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _RSHIFT, self, other)
+
+    def __rrshift__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _RSHIFT, other, self)
+
+    def __and__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _AND, self, other)
+
+    def __rand__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _AND, other, self)
+
+    def __or__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _OR, self, other)
+
+    def __ror__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _OR, other, self)
+
+    def __xor__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _XOR, self, other)
+
+    def __rxor__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _XOR, other, self)
+
+    def __lt__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _LT, self, other)
+
+    def __le__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _LE, self, other)
+
+    def __gt__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _GT, self, other)
+
+    def __ge__(self, other: Any) -> LazyObject[Any]:
+        return _made(self, _GE, self, other)
+
+    def __pos__(self) -> LazyObject[Any]:
+        return _made(self, _POS, self)
+
+    def __neg__(self) -> LazyObject[Any]:
+        return _made(self, _NEG, self)
+
+    def __abs__(self) -> LazyObject[Any]:
+        return _made(self, _ABS, self)
+
+    def __invert__(self) -> LazyObject[Any]:
+        return _made(self, _INVERT, self)
+
+    def __floor__(self) -> LazyObject[Any]:
+        return _made(self, _FLOOR, self)
+
+    def __ceil__(self) -> LazyObject[Any]:
+        return _made(self, _CEIL, self)
+
+    def __trunc__(self) -> LazyObject[Any]:
+        return _made(self, _TRUNC, self)
+
+
+_ADD = Operation("+", operator.add)
+_SUB = Operation("-", operator.sub)
+_MUL = Operation("*", operator.mul)
+_FLOORDIV = Operation("//", operator.floordiv)
+_TRUEDIV = Operation("/", operator.truediv)
+_MOD = Operation("%", operator.mod)
+_DIVMOD = Operation("divmod", divmod)
+_POW = Operation("**", operator.pow)
+_LSHIFT = Operation("<<", operator.lshift)
+_RSHIFT = Operation(">>", operator.rshift)
+_AND = Operation("&", operator.and_)
+_OR = Operation("|", operator.or_)
+_XOR = Operation("^", operator.xor)
+_LT = Operation("<", operator.lt)
+_LE = Operation("<=", operator.le)
+_GT = Operation(">", operator.gt)
+_GE = Operation(">=", operator.ge)
+_EQ = Operation("==", operator.eq)
+_NE = Operation("!=", operator.ne)
+_POS = Operation("+x", operator.pos)
+_NEG = Operation("-x", operator.neg)
+_ABS = Operation("abs", abs)
+_INVERT = Operation("~", operator.invert)
+_FLOOR = Operation("floor", math.floor)
+_CEIL = Operation("ceil", math.ceil)
+_TRUNC = Operation("trunc", math.trunc)
+_ROUND = Operation("round", round)
+_ITEM = Operation("[]", operator.getitem)
+_VALUE = Operation("value", lambda value: value)
+
+
+def handle_of(node: Node) -> LazyObject[Any]:
+    """Return what programs have of a node."""
+    made: LazyObject[Any] = object.__new__(LazyObject)
+    _set(made, "_larder", node)
+    return made
+
+
+def _is_array(value: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _made(of: LazyObject[Any], operation: Operation, *args: Any) -> LazyObject[Any]:
+    return handle_of(Node(of._larder.lazy, operation, args))
+
+
+def _matrix(of: LazyObject[Any], left: Any, right: Any) -> LazyObject[Any]:
+    return _made(of, of._larder.lazy._method("@"), left, right)
+
+
+register(LazyObject)
+
+
+class LazyFunction(Generic[R]):
+    """A function whose calls are lazy. Made by `Lazy`."""
+
+    def __init__(self, lazy: Lazy, kept: Kept, function: Callable[..., Any], keep: bool) -> None:
+        functools.update_wrapper(self, function)
+        self._lazy = lazy
+        self._kept = kept
+        self._static = isinstance(function, staticmethod)
+        self._operation = Operation(name_of(kept._function), kept._function, kept=kept, keep=keep)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[R]:
+        """Return a node; its value is the result, once that is asked for."""
+        arguments = self._kept._arguments
+        if kwargs or not arguments.plain or len(args) != arguments.count:
+            arguments.signature.bind(*args, **kwargs)
+        made = handle_of(Node(self._lazy, self._operation, args, kwargs))
+        if self._lazy.onplace:
+            return cast("LazyObject[R]", unlazy(made))
+        if self._lazy.fastdo:
+            unlazy(made)
+        return made
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None or self._static else functools.partial(self, instance)
+
+    def __larder_key__(self) -> object:
+        return self._kept._function
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # type: ignore[attr-defined,no-any-return]  # as functions are pickled: by their names
+
+    def __repr__(self) -> str:
+        return repr(self._kept)
+
+
+class DirCache(os.PathLike[str]):
+    """A cache folder, by the name that evalcache has for its own: what is kept lies in `larder` below it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.path.join(os.fspath(path), "larder")
+
+    def __fspath__(self) -> str:
+        return self._path
+
+
+DirCache_v2 = DirCache
+"""The same, by its other name."""
+
+_REFUSED = {
+    "encache": "say cached=False to keep nothing",
+    "decache": "say cached=False to keep nothing",
+    "onuse": "say onplace=True, which returns values in place of lazy objects, or use larder.memo",
+    "onstr": "str() evaluates, and repr() does not",
+    "onrepr": "str() evaluates, and repr() does not",
+    "function_dump": "functions are known by all code that they reach",
+    "function_file": "functions are known by all code that they reach",
+    "hint": 'say version="..."',
+    "pedantic": "what has no key is always refused",
+    "diag_values": "diag=True prints names and keys",
+    "print_invokes": "diag=True prints names and keys",
+    "updatehash_profiling": "nothing takes its place",
+    "status_notify": "nothing takes its place; diag=True prints each node",
+    "transparent": "nothing takes its place; keep=False keeps no results of a function",
+    "prevent_unwrap_in_child": "nothing takes its place; pass what is to stay lazy as a function",
+    "cls": "nothing takes its place",
+}
+
+
+class Lazy:
+    """Makes functions and values lazy.
+
+    - `cache` is the cache folder; None is the usual one, which all of Larder shares.
+    - `cached=False` keeps no results: trees are evaluated anew each time.
+    - `diag=True` prints a line for each node that is evaluated: `load` of what was kept,
+      `save` of what was computed and kept, `eval` of what was computed and not kept,
+      `endp` of a value; then the key of the tree, and what it is.
+    - `onplace=True` has functions return values and no lazy objects.
+    - `fastdo=True` has calls evaluated at once, which shows errors where the call is.
+    - `onbool=False` has `bool()` of a lazy object be a TypeError.
+
+    May be used by several threads.
+    """
+
+    def __init__(
+        self,
+        cache: str | os.PathLike[str] | None = None,
+        *,
+        cached: bool = True,
+        diag: bool = False,
+        onplace: bool = False,
+        fastdo: bool = False,
+        onbool: bool = True,
+        algo: object = None,
+        **others: object,
+    ) -> None:
+        _refuse("Lazy", others)
+        if cache is not None and not isinstance(cache, (str, os.PathLike)):
+            raise TypeError(f"cache is a folder, not {type(cache).__name__}; None is the usual one")
+        self.cache = None if cache is None else os.path.abspath(os.fspath(cache))
+        self.cached = cached
+        self.diag = diag
+        self.onplace = onplace
+        self.fastdo = fastdo
+        self.onbool = onbool
+        self._methods: dict[str, Operation] = {}
+
+    @property
+    def client(self) -> _calls.Client:
+        """The server of the cache folder."""
+        return _calls.client_of(self.cache)
+
+    @overload
+    def __call__(self, thing: LazyFunction[R], /) -> LazyFunction[R]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, thing: LazyObject[T], /) -> LazyObject[T]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        thing: Callable[..., R],
+        /,
+        *,
+        version: str | None = None,
+        ignore: Iterable[str] = (),
+        key: Callable[..., Any] | None = None,
+        codec: str | None = None,
+        keep: bool | None = None,
+    ) -> LazyFunction[R]: ...
+
+    @overload
+    def __call__(self, thing: T, /) -> LazyObject[T]: ...
+
+    @overload
+    def __call__(
+        self,
+        *,
+        version: str | None = None,
+        ignore: Iterable[str] = (),
+        key: Callable[..., Any] | None = None,
+        codec: str | None = None,
+        keep: bool | None = None,
+    ) -> Callable[[Callable[..., R]], LazyFunction[R]]: ...
+
+    def __call__(self, *things: Any, keep: bool | None = None, **options: Any) -> Any:
+        """Return a function whose calls are lazy, or a value as a lazy object.
+
+        Of functions `version`, `ignore`, `key` and `codec` are those of `larder.memo`;
+        `keep=False` keeps no results, for what is cheap: it is computed again where
+        something needs it.
+        """
+        _refuse("lazy", {name: value for name, value in options.items() if name not in _OPTIONS})
+        if len(things) > 1:
+            raise TypeError("lazy takes one function or one value")
+        if not things:
+            return lambda function: self(function, keep=keep, **options)
+        thing = things[0]
+        if isinstance(thing, (LazyObject, LazyFunction)):
+            return thing
+        if not callable(thing) and not isinstance(thing, (staticmethod, classmethod)):
+            return handle_of(Node(self, _VALUE, (thing,)))
+        kept = Kept(thing, cache=self.cache, **options)
+        return LazyFunction(self, kept, thing, self.cached if keep is None else keep)
+
+    def file_creator(
+        self, pathfield: str = "path", *, version: str | None = None, **others: object
+    ) -> Callable[[Callable[..., Any]], LazyFile]:
+        """Return a decorator of functions that write a file to the path in a parameter.
+
+        A call writes the file at once: the function is given a path with the same ending
+        in a folder of its own, unless what it writes is kept; the target is replaced in
+        one step by a copy. Where the file is to be is no part of the key, its ending is.
+        Its content is held in memory as it is written.
+        """
+        from ._lazyfile import FileKept, LazyFile
+
+        _refuse("file_creator", others)
+        return lambda function: LazyFile(self, FileKept(function, pathfield, cache=self.cache, version=version))
+
+    def lazy(self, **options: Any) -> Callable[[Callable[..., R]], LazyFunction[R]]:
+        """Return a decorator of functions, with the options that a call of this has, by the name of evalcache."""
+        made: Callable[[Callable[..., R]], LazyFunction[R]] = self(**options)
+        return made
+
+    def _method(self, name: str) -> Operation:
+        found = self._methods.get(name)
+        if found is None:
+            label = name if name == "@" else f".{name}()"
+            kept = Method(name, self.cache)
+            found = self._methods[name] = Operation(label, kept._function, kept=kept, keep=self.cached)
+        return found
+
+
+_OPTIONS = ("version", "ignore", "key", "codec")
+
+
+def _refuse(what: str, given: dict[str, object]) -> None:
+    for name in given:
+        if name in _REFUSED:
+            raise TypeError(f"{what} has no {name} here: {_REFUSED[name]}")
+        raise TypeError(f"{what} got an unexpected keyword argument {name!r}")
+
+
+@overload
+def unlazy(thing: LazyObject[T]) -> T: ...
+
+
+@overload
+def unlazy(thing: T) -> T: ...
+
+
+def unlazy(thing: Any) -> Any:
+    """Return the value of a lazy object, and of lists, tuples, dicts and sets with those of the ones in them.
+
+    Anything else is returned as it is. What is kept is read; what is missing is computed,
+    each node once, and kept. Errors of functions are raised as they are, with a note of
+    where in the tree they came up. What is returned is the caller's own.
+    """
+    if isinstance(thing, Handle):
+        return Evaluation().value(thing._larder)
+    nodes = list(dict.fromkeys(nodes_in(thing)))
+    if not nodes:
+        return thing
+    values = dict(zip(nodes, Evaluation().values(nodes), strict=True))
+    return filled(thing, values.__getitem__, {}, [])
+
+
+lazy = Lazy()
+"""Makes functions and values lazy, with the usual cache folder."""
