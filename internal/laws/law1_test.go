@@ -182,7 +182,7 @@ var rightHits = law{
 		{"rows that run into each other are taken for alike", "format/internal/rows/stretch.go", "	s.sum.Write(binary.LittleEndian.AppendUint64(s.lengths, uint64(rows)))\n", "", []string{"format/internal/rows.TestStretchesOfOtherRows"}},
 		{"a position is no part of what is drawn for it", "dataset/stretch.go", "if r := d.maker.Random(); r != nil && r.perPosition() {", "if r := d.maker.Random(); r != nil && r.Per == \"\" && r.Seed < 0 {", []string{"dataset.TestStretchesGoThroughMappers"}},
 		{"how much of an image is read is no part of the key", "mapper/imageresize.go", ", {Name: \"reduce\", Value: m.Reduce}", "", []string{"mapper.TestReductionCounts"}},
-		{"an image that somebody has read is not read in part", "dataset/reduced.go", "	if c.Reduce == nil {\n", "	if c.Reduce == nil || it.read {\n", []string{"mapper.TestReducedResize"}},
+		{"an image that somebody has read is not read in part", "dataset/lent.go", "	if c.Reduce == nil ||", "	if c.Reduce == nil || it.read ||", []string{"mapper.TestReducedResize"}},
 		{"of the words of a command only whole ones are names", "mapper/execfiles.go", "range cuts {", "range cuts[:0] {", []string{"mapper.TestExecFilesInWords"}},
 		{"what a command that failed left of samples that it did not name counts", "mapper/execbatch.go", "		case ended != nil:\n", "		case ended != nil && i < 0:\n", []string{"mapper.TestExecBatchErrors"}},
 		{"an input that was changed just now is known by its times", "flow/unchanged.go", "if err == nil && read != found.Inputs {", "if err != nil && read != found.Inputs {", []string{"flow.TestInputsWrittenThroughMappingsAreSeen"}},

@@ -34,6 +34,7 @@ var onceComputed = law{
 		"lazy.TestWhatOthersKeepMeanwhileIsFound":                     "what another process keeps while a tree is evaluated is not computed again",
 		"lazy.TestInterruptedWorkIsNotKept":                           "what was interrupted is computed again and not remembered as an error",
 		"cache.TestLoadComputesOnce":                                  "goroutines that load the same wait for one",
+		"dataset.TestWhatOthersReadIsNotLent":                         "an image that several read is decoded once",
 		"dataset.TestItemsAreReadOnce":                                "an item is read once in the life of a sample",
 		"dataset.TestBatchesAreThoseThatAreMissing":                   "of samples that a maker takes together those that are missing are made, each once, in as few calls as there can be",
 		"dataset.TestBatchNamesItsFailures":                           "a sample that fails in a batch is not made again to say so, and the others are kept",
@@ -48,6 +49,7 @@ var onceComputed = law{
 		"cli.TestEmbedProcesses":                                      "two processes ask for each text once",
 	},
 	mutations: []mutation{
+		{"an image that others read is not remembered", "dataset/lent.go", "if it.makers++; !last || it.makers > anybody {", "if it.makers = oneMaker; it.makers > anybody {", []string{"dataset.TestWhatOthersReadIsNotLent"}},
 		{"who waits for a client that fails fails with it", "serve/call.go", "\t\t\tagain = append(again, i)\n", "\t\t\t_ = again\n", []string{"serve.TestCallsThatFail"}},
 		{"a call under way is not joined", "internal/flight/flight.go", "if c, ok := g.calls[k]; ok {", "if c, ok := g.calls[k]; ok && c == nil {", []string{"internal/flight.TestOneCallForManyCallers"}},
 		{"the single flight is skipped", "internal/flight/flight.go", "	g.calls[k] = c\n", "", []string{"internal/flight.TestOneCallForManyCallers"}},
