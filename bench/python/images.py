@@ -21,6 +21,8 @@ import sys
 import time
 from multiprocessing import Pool
 
+import freshmemory
+
 FLOW = """version: 1
 nodes:
   in: {source: underfolder, with: {path: in}}
@@ -65,6 +67,7 @@ def main():
     larder, images, work = (os.path.abspath(a) for a in sys.argv[1:4])
     rest = sys.argv[4:]
     changes = int(rest.pop(0)) if rest and rest[0].isdigit() else 4
+    freshmemory.touch()
     os.mkdir(work)
     data = os.path.join(work, "in", "data")
     shutil.copytree(os.path.join(images, "data"), data)
