@@ -126,6 +126,20 @@ func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest
 // asked when it was read by its path.
 func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
+// ReadBytes has read fill so many bytes of an item with an extension, once there is room for
+// them: for origins that are no files of their own.
+func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) error) ([]byte, error) {
+	ctx, leave := stage.Enter(ctx, stage.Read, ext)
+	defer leave()
+	done, err := takeIn(ctx, size)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b := make([]byte, size)
+	return b, read(b)
+}
+
 // readFile returns a file's content with the status that it had before and
 // after it was read.
 func readFile(ctx context.Context, path string, memory func(n int64) []byte) (b []byte, stat key.FileStat, err error) {

@@ -27,8 +27,12 @@ const (
 // extensions of files by how they are compressed.
 var extensions = map[Packing]string{Gzip: ".gz", Zstd: ".zst"}
 
-// PackingOf returns how a file of that name is compressed.
+// PackingOf returns how a file of that name is compressed. One that ends with .tgz is a
+// .tar.gz.
 func PackingOf(path string) Packing {
+	if strings.EqualFold(filepath.Ext(path), ".tgz") {
+		return Gzip
+	}
 	for p, ext := range extensions {
 		if strings.EqualFold(filepath.Ext(path), ext) {
 			return p
@@ -146,4 +150,21 @@ func (p Packing) of(path string) (Packing, error) {
 		return "", fmt.Errorf("%s: a file of that name is taken to be compressed; give it another, or leave out compress", path)
 	}
 	return "", fmt.Errorf("%s: the name of a file that is compressed by %s must end with %s", path, p, extensions[p])
+}
+
+// Unpack writes what a file unpacks to into a file without a name, which goes with its last
+// user, or the process.
+func Unpack(ctx context.Context, path string, packed *os.File) (text *os.File, err error) {
+	unpacked, err := unpack(path, &reader{ctx, packed})
+	if err != nil {
+		return nil, err
+	}
+	defer unpacked.Close()
+	if text, err = spool(); err != nil {
+		return nil, err
+	}
+	if _, err = io.Copy(text, unpacked); err != nil {
+		return nil, errors.Join(err, text.Close())
+	}
+	return text, nil
 }

@@ -36,7 +36,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	files, err := s.files(ctx, env, path, in.Names)
+	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+extensions[s.Compress])
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return nil
 }
 
-// files returns the files to write: the one at path, or of several datasets one
-// of each name in the folder there.
-func (s Sink) files(ctx context.Context, env *component.Env, path string, names []string) ([]string, error) {
+// FilesIn returns the files to write: the one at path, or of several datasets one
+// of each name, with an ending, in the folder there.
+func FilesIn(ctx context.Context, env *component.Env, path string, names []string, ending string) ([]string, error) {
 	if names == nil {
 		return []string{path}, nil
 	}
@@ -69,7 +69,7 @@ func (s Sink) files(ctx context.Context, env *component.Env, path string, names 
 			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
 		}
 		var err error
-		if files[i], err = placeIn(ctx, env, path, name+"."+s.Ext+extensions[s.Compress]); err != nil {
+		if files[i], err = placeIn(ctx, env, path, name+ending); err != nil {
 			return nil, err
 		}
 	}

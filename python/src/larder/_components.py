@@ -21,6 +21,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
         "numpy": {"path": ...},
         "underfolder": {"path": ...},
+        "webdataset": {"path": ..., "incomplete": False},
     },
     "map": {
         "color-jitter": {"items": ("image",), "brightness": None, "contrast": None, "saturation": None, "hue": None, "format": "png", "seed": 0, "epoch": 0, "per": "position"},
@@ -77,6 +78,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
+        "webdataset": {"path": ..., "overwrite": "forbid"},
     },
 }
 
@@ -204,6 +206,21 @@ def underfolder(
         path: the dataset's folder
     """
     return _source("underfolder", {"path": path}, options)
+
+
+def webdataset(
+    *,
+    path: str | PathLike[str] | Var,
+    incomplete: bool | Var = False,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz or .zst are unpacked.
+
+    Args:
+        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar
+        incomplete: read archives that break off, as far as they go: without it that is an error
+    """
+    return _source("webdataset", {"path": path, "incomplete": incomplete}, options)
 
 
 def _source(component: str, params: dict[str, Any], options: Options) -> Node:
@@ -1228,3 +1245,18 @@ class Methods:
             copy: how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy
         """
         return self._end("underfolder", {"path": path, "overwrite": overwrite, "copy": copy}, options)
+
+    def to_webdataset(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.
+
+        Args:
+            path: the archive to write; of several outputs, the folder
+            overwrite: what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)
+        """
+        return self._end("webdataset", {"path": path, "overwrite": overwrite}, options)

@@ -1,0 +1,114 @@
+package webdataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mostShards bounds how many archives a pattern may stand for.
+const mostShards = 1_000_000
+
+// expand returns the paths that a pattern stands for: {000..099} is each number, with as many
+// digits as the first one, and {a,b} each text. Others are as they are.
+func expand(pattern string) ([]string, error) {
+	open := strings.IndexByte(pattern, '{')
+	if open < 0 {
+		return []string{pattern}, nil
+	}
+	length := strings.IndexByte(pattern[open:], '}')
+	if length < 0 {
+		return nil, fmt.Errorf("path: %q has a { without }", pattern)
+	}
+	before, inside := pattern[:open], pattern[open+1:open+length]
+	choices, err := choicesOf(inside)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := expand(pattern[open+length+1:])
+	if err != nil {
+		return nil, err
+	}
+	if len(choices) > mostShards/len(rest) {
+		return nil, fmt.Errorf("path: %q stands for more than %d archives", pattern, mostShards)
+	}
+	all := make([]string, 0, len(choices)*len(rest))
+	for _, c := range choices {
+		for _, r := range rest {
+			all = append(all, before+c+r)
+		}
+	}
+	return all, nil
+}
+
+// choicesOf returns what may stand in place of what is between braces.
+func choicesOf(inside string) ([]string, error) {
+	first, last, isRange := strings.Cut(inside, "..")
+	if !isRange {
+		if !strings.Contains(inside, ",") {
+			return nil, fmt.Errorf("path: {%s} is no choice; write {first..last} or {a,b}", inside)
+		}
+		return strings.Split(inside, ","), nil
+	}
+	from, err := strconv.ParseUint(first, 10, 32)
+	to, lerr := strconv.ParseUint(last, 10, 32)
+	if err != nil || lerr != nil || from > to {
+		return nil, fmt.Errorf("path: {%s} is no range of numbers, as {000..099} is", inside)
+	}
+	if to-from >= mostShards {
+		return nil, fmt.Errorf("path: {%s} stands for more than %d archives", inside, mostShards)
+	}
+	all := make([]string, 0, to-from+1)
+	for n := from; n <= to; n++ {
+		all = append(all, fmt.Sprintf("%0*d", len(first), n))
+	}
+	return all, nil
+}
+
+// shardsAt returns the archives at a path, in a folder there, or of a pattern.
+func shardsAt(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) { // a file may have braces in its name
+		paths, perr := expand(path)
+		if perr != nil {
+			return nil, perr
+		}
+		if len(paths) > 1 || paths[0] != path {
+			return paths, nil
+		}
+		return nil, fmt.Errorf("there is no file or folder %s", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if !e.IsDir() && isShard(e.Name()) {
+			paths = append(paths, filepath.Join(path, e.Name()))
+		}
+	}
+	if paths == nil {
+		return nil, fmt.Errorf("%s: %w", path, errNoShards)
+	}
+	return paths, nil
+}
+
+// endings are those of archives in a folder, in lower case.
+var endings = []string{".tar", ".tar.gz", ".tgz", ".tar.zst"}
+
+func isShard(name string) bool {
+	lower := strings.ToLower(name)
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(lower, e) })
+}

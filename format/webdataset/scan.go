@@ -1,0 +1,140 @@
+package webdataset
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// scan goes through an archive and notes where its members lie. What they hold is not read.
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
+	at := &cursor{from: from, size: size}
+	r := tar.NewReader(at)
+	b := newBuilder()
+	var end int64 // of the last member, with what fills its last block
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			if incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
+				return b.index(), nil
+			}
+			return nil, fmt.Errorf("%s: byte %d: %w", path, at.at, explained(err))
+		}
+		if isSparse(h) {
+			return nil, fmt.Errorf("%s: %s is a sparse file, which is not read; make the archive without --sparse", path, h.Name)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue // folders; links and devices, which are no data
+		}
+		end = at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
+		if at.at+h.Size > size {
+			if incomplete {
+				return b.index(), nil
+			}
+			return nil, fmt.Errorf("%s: the archive breaks off in %s; say incomplete: true to read what is there", path, h.Name)
+		}
+		if err := b.add(h.Name, at.at, h.Size); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if at.at < end+blockBytes && !incomplete && size > 0 {
+		return nil, fmt.Errorf("%s: the end of the archive is missing, so some of it may be; say incomplete: true to read what is there", path)
+	}
+	return b.index(), nil
+}
+
+const blockBytes = 512
+
+func isSparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// explained says in words for people what is wrong with an archive.
+func explained(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the archive breaks off; say incomplete: true to read what is there")
+	case errors.Is(err, tar.ErrHeader):
+		return errors.New("this is no archive of tar, or it is damaged here")
+	}
+	return err
+}
+
+// A cursor reads a file from any place. Small steps are read ahead, and what is jumped over
+// is not read.
+type cursor struct {
+	from     io.ReaderAt
+	size, at int64
+	buffer   []byte
+	start    int64 // of what is in the buffer
+	ahead    int
+}
+
+const (
+	leastAhead = 4 << 10
+	mostAhead  = 256 << 10
+)
+
+// Read implements io.Reader.
+func (c *cursor) Read(b []byte) (int, error) {
+	if c.at >= c.size {
+		return 0, io.EOF
+	}
+	if c.at < c.start || c.at >= c.start+int64(len(c.buffer)) {
+		if err := c.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, c.buffer[c.at-c.start:])
+	c.at += int64(n)
+	return n, nil
+}
+
+// fill reads what comes now: more where that follows what was read, and little after a jump.
+func (c *cursor) fill() error {
+	if c.ahead = min(2*c.ahead, mostAhead); c.at != c.start+int64(len(c.buffer)) {
+		c.ahead = leastAhead
+	}
+	c.ahead = max(c.ahead, leastAhead)
+	if cap(c.buffer) < c.ahead {
+		c.buffer = make([]byte, c.ahead)
+	}
+	c.buffer, c.start = c.buffer[:min(int64(c.ahead), c.size-c.at)], c.at
+	_, err := io.ReadFull(io.NewSectionReader(c.from, c.at, int64(len(c.buffer))), c.buffer)
+	if err != nil {
+		c.buffer = c.buffer[:0]
+	}
+	return err
+}
+
+// Seek implements io.Seeker, by which what members hold is jumped over.
+func (c *cursor) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.at
+	case io.SeekEnd:
+		offset += c.size
+	}
+	if offset < 0 {
+		return 0, errors.New("webdataset: a place before the archive")
+	}
+	c.at = offset
+	return offset, nil
+}

@@ -1,0 +1,236 @@
+package webdataset
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func init() {
+	component.RegisterSink("webdataset", "Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.",
+		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
+			return p.Write(ctx, env, in)
+		})
+}
+
+// Sink says where archives are written.
+type Sink struct {
+	Path      component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder"`
+	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+}
+
+// CheckSingle refuses the name of a file that would be taken for another one.
+func (s Sink) CheckSingle() error {
+	if rows.PackingOf(string(s.Path)) != rows.Plain {
+		return fmt.Errorf("%s: archives are written as they are; give it a name that ends with .tar, and compress it afterwards", s.Path)
+	}
+	return nil
+}
+
+// Outputs says that of a folder only files are written, beside which others may lie.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+}
+
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
+// Write writes a dataset. A sample is called by its item __key__, or by its number.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	place, err := output.FilesPlace(ctx, env, s.Path)
+	if err != nil {
+		return err
+	}
+	files, err := rows.FilesIn(ctx, env, place, inOrder(in.Names), ".tar")
+	if err != nil {
+		return err
+	}
+	release, err := output.TakeTurn(ctx, env, place)
+	if err != nil {
+		return err
+	}
+	defer release()
+	write, err := output.Tidied(files...)
+	if err != nil {
+		return err
+	}
+	for i, part := range in.Parts {
+		env.Tally.Total.Add(int64(part.Len()))
+		n, err := write(ctx, files[i], s.Overwrite, func(to io.Writer) error { return writeArchive(ctx, env, to, part) })
+		if err != nil {
+			return err
+		}
+		if env.Tally.BytesWritten.Add(n); n > 0 {
+			env.Tally.Computed.Add(int64(part.Len()))
+		} else {
+			env.Tally.FromStore.Add(int64(part.Len()))
+		}
+	}
+	return nil
+}
+
+// inOrder returns names that come in their order when they are sorted: numbers get as many
+// digits as the longest.
+func inOrder(names []string) []string {
+	most := 0
+	for _, n := range names {
+		if _, err := strconv.ParseUint(n, 10, 64); err != nil {
+			return names
+		}
+		most = max(most, len(n))
+	}
+	padded := slices.Clone(names)
+	for i, n := range names {
+		padded[i] = strings.Repeat("0", most-len(n)) + n
+	}
+	return padded
+}
+
+// writeArchive writes the samples of a dataset, one after another.
+func writeArchive(ctx context.Context, env *component.Env, to io.Writer, ds component.Samples) error {
+	last, none := "", true
+	for p, err := range dataset.Stream(ctx, packed{ds, dataset.RangesOf(ds), env.Node}, env.Pool) {
+		if err != nil {
+			return err
+		}
+		if !none && p.key == last { // they would be read as one sample
+			return &dataset.SampleError{Node: env.Node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, keyItem)}
+		}
+		if _, err := to.Write(p.text); err != nil {
+			return err
+		}
+		last, none = p.key, false
+		env.Tally.Done.Add(1)
+	}
+	_, err := to.Write(make([]byte, endBlocks*blockBytes))
+	return err
+}
+
+// endBlocks of zeros are the end of an archive.
+const endBlocks = 2
+
+// A parcel is the members of a sample, as they stand in an archive.
+type parcel struct {
+	number int
+	key    string
+	text   []byte
+}
+
+// packed is a dataset of parcels.
+type packed struct {
+	component.Samples
+	ranges *dataset.Ranges
+	node   string
+}
+
+func (p packed) Batch() int { return dataset.BatchOf(p.Samples) }
+
+func (p packed) At(ctx context.Context, i int) (parcel, error) {
+	s, err := p.Samples.At(ctx, i)
+	if err != nil {
+		return parcel{}, err
+	}
+	return p.pack(ctx, i, s)
+}
+
+// Range makes what samples are made of together.
+func (p packed) Range(ctx context.Context, from, to int) (all []parcel, err error) {
+	samples, err := p.ranges.Range(ctx, from, to)
+	for i, s := range samples {
+		one, perr := p.pack(ctx, from+i, s)
+		if perr != nil {
+			return all, perr
+		}
+		all = append(all, one)
+	}
+	return all, err
+}
+
+func (p packed) pack(ctx context.Context, i int, s dataset.Sample) (parcel, error) {
+	key, err := keyOf(ctx, i, s)
+	var text []byte
+	if err == nil {
+		text, err = members(ctx, key, s)
+	}
+	if err != nil {
+		return parcel{}, &dataset.SampleError{Node: p.node, Index: i, Err: err}
+	}
+	return parcel{i, key, text}, nil
+}
+
+// keyOf returns what a sample is called by.
+func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
+	if _, ok := s.Field(keyItem); !ok {
+		return fmt.Sprintf("%09d", i), nil
+	}
+	v, err := s.Value(ctx, keyItem)
+	if err != nil {
+		return "", err
+	}
+	key, ok := v.(string)
+	if !ok {
+		return "", component.Unfit(fmt.Errorf("item %s is no text", keyItem))
+	}
+	read, suffix, ok := splitName(key + ".x")
+	if !ok || read != key || suffix != "x" || path.IsAbs(key) || !filepath.IsLocal(key) || strings.ContainsAny(key, "\\\x00\n") {
+		return "", component.Unfit(fmt.Errorf("item %s is %q, and cannot be what names of members begin with: it must have no dot after the last slash, and lead out of no folder", keyItem, key))
+	}
+	return key, nil
+}
+
+// members makes the members of a sample.
+func members(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	n := 0
+	for f := range s.Fields() {
+		if f.Key == keyItem {
+			continue
+		}
+		n++
+		if err := put(ctx, w, key, f); err != nil {
+			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+		}
+	}
+	if n == 0 {
+		return nil, component.Unfit(errors.New("it has no items, and would be no sample"))
+	}
+	err := w.Flush()
+	return b.Bytes(), err
+}
+
+// put writes a member: always the same for the same item.
+func put(ctx context.Context, w *tar.Writer, key string, f dataset.Field) error {
+	ext, err := f.Item.Ext(ctx)
+	if err != nil {
+		return err
+	}
+	content, err := f.Item.Bytes(ctx)
+	if err != nil {
+		return err
+	}
+	suffix, ok := suffixOf(f.Key, ext, content)
+	if !ok {
+		return component.Unfit(fmt.Errorf("no member's name is read as an item of this name with the extension %q; rename the item", ext))
+	}
+	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: key + "." + suffix, Mode: 0o644, Size: int64(len(content))}); err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	return err
+}

@@ -1,0 +1,105 @@
+// Package webdataset reads datasets in tar archives, in the way of WebDataset: members whose
+// names are the same up to the first dot of the base name make a sample, and follow each
+// other. 0007.jpg and 0007.cls are the items jpg and cls of a sample that has the key 0007.
+//
+// An archive is gone through once, and where its members lie is kept ([index]); from then on
+// samples are read where they lie, in any order. Nothing is unpacked to disk, but for archives
+// that are compressed as a whole, which go into a temporary file without a name.
+package webdataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
+)
+
+func init() {
+	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz or .zst are unpacked.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names archives to read.
+type Source struct {
+	Path       component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar"`
+	Incomplete bool           `param:"incomplete" doc:"read archives that break off, as far as they go: without it that is an error"`
+}
+
+// Check refuses patterns that cannot be read.
+func (s Source) Check() error {
+	_, err := expand(string(s.Path))
+	return err
+}
+
+// Inputs says which files are read.
+func (s Source) Inputs(env *component.Env) (all []guard.Input) {
+	paths, err := expand(env.Path(s.Path))
+	if err != nil {
+		return nil // it is refused when it is opened
+	}
+	for _, p := range paths {
+		all = append(all, guard.Input{Path: p, Flat: true})
+	}
+	return all
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Open finds out where the samples of the archives lie, as many archives at once as env does
+// things, or knows it from before if its Larder has it.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	paths, err := shardsAt(path)
+	if err != nil {
+		return nil, err
+	}
+	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*shard, error) {
+		return openShard(ctx, paths[i], s.Incomplete, env.Larder)
+	})
+	var shards []*shard
+	var ends []int
+	n := 0
+	for sh, err := range dataset.Stream(ctx, opened, env.Pool) {
+		if err != nil {
+			return nil, err
+		}
+		n += sh.index.samples()
+		shards, ends = append(shards, sh), append(ends, n)
+	}
+	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
+		k, _ := slices.BinarySearch(ends, i+1)
+		if k > 0 {
+			i -= ends[k-1]
+		}
+		return shards[k].sample(i)
+	}), nil
+}
+
+// sample makes the sample at a place in the archive. None of it is read.
+func (s *shard) sample(i int) (dataset.Sample, error) {
+	name := s.index.key(i)
+	from, to := s.index.membersOf(i)
+	fields := make([]dataset.Field, 0, 1+to-from)
+	fields = append(fields, dataset.Field{Key: keyItem, Item: dataset.NewItem("txt", name)})
+	for m := from; m < to; m++ {
+		suffix := s.index.suffix(m)
+		item, ext := itemOf(suffix)
+		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == item }) {
+			return dataset.Sample{}, fmt.Errorf("%s: %s.%s would be a second item %s of the sample %s; give one of them another name", s.path, name, suffix, item, name)
+		}
+		at, size := s.index.member(m)
+		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(&member{shard: s, name: name + "." + suffix, ext: ext, at: at, size: size})})
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// keyItem is the item that a sample is called by: what its members' names begin with.
+const keyItem = "__key__"
+
+var errNoShards = errors.New("there is no archive *.tar, *.tar.gz, *.tgz or *.tar.zst")

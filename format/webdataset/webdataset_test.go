@@ -1,0 +1,450 @@
+package webdataset_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/webdataset"
+	"github.com/larder-data/larder/pool"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// A file is a member of an archive.
+type file struct{ name, content string }
+
+// archive is an archive of files.
+func archive(t testing.TB, files ...file) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: int64(len(f.content)), Mode: 0o600})
+		if err == nil {
+			_, err = w.Write([]byte(f.content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func env(l *larder.Larder) *component.Env {
+	return &component.Env{Node: "out", Larder: l, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+}
+
+func save(t testing.TB, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "a.tar")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shown is what the samples of a dataset hold, as text.
+func shown(ctx context.Context, ds component.Samples) (all []string, err error) {
+	for s, err := range dataset.All(ctx, ds) {
+		if err != nil {
+			return all, err
+		}
+		var items []string
+		for f := range s.Fields() {
+			v, err := f.Item.Value(ctx)
+			if err != nil {
+				return all, err
+			}
+			if b, ok := v.([]byte); ok {
+				v = "bytes " + string(b)
+			}
+			items = append(items, fmt.Sprintf("%s=%v", f.Key, v))
+		}
+		all = append(all, strings.Join(items, " "))
+	}
+	return all, nil
+}
+
+func read(t testing.TB, s webdataset.Source, path string) ([]string, error) {
+	t.Helper()
+	ds, err := s.Open(t.Context(), path, env(nil))
+	if err != nil {
+		return nil, err
+	}
+	return shown(t.Context(), ds)
+}
+
+// TestSamplesAreMembersOfOnePrefix holds names to what WebDataset takes them for.
+func TestSamplesAreMembersOfOnePrefix(t *testing.T) {
+	b := archive(t,
+		file{"0001.txt", "one"}, file{"0001.cls", "7"}, file{"0001.seg.json", `{"a": 1}`}, file{"0001.bin", "\x00"},
+		file{"README", "no dot"}, file{".hidden", "nothing before the dot"}, file{"__shard__.json", "{}"},
+		file{"a.b/0002.TXT", "two"}, file{"a.b/0002.Mask.Txt", "mask"},
+		file{"0001.txt", "again"}, // not beside those of the same prefix, so another sample
+	)
+	got, err := read(t, webdataset.Source{}, save(t, b))
+	want := []string{"__key__=0001 txt=one cls=7 seg=map[a:1] bin=bytes \x00", "__key__=a.b/0002 txt=two Mask=mask", "__key__=0001 txt=again"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+// TestWhatIsNoFileIsPassedOver: nothing in an archive leads out of it.
+func TestWhatIsNoFileIsPassedOver(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []*tar.Header{
+		{Typeflag: tar.TypeDir, Name: "d.x/"},
+		{Typeflag: tar.TypeSymlink, Name: "a.txt", Linkname: "/etc/passwd"},
+		{Typeflag: tar.TypeLink, Name: "b.txt", Linkname: "../../etc/passwd"},
+		{Typeflag: tar.TypeChar, Name: "c.txt", Devmajor: 1, Devminor: 5},
+		{Typeflag: tar.TypeFifo, Name: "d.txt"},
+		{Typeflag: tar.TypeReg, Name: "../../e.txt"},
+		{Typeflag: tar.TypeReg, Name: "/abs/" + strings.Repeat("long/", 60) + "f.txt"},
+	} {
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t, webdataset.Source{}, save(t, b.Bytes()))
+	want := []string{"__key__=../../e txt=", "__key__=/abs/" + strings.Repeat("long/", 60) + "f txt="}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+func TestSparseFilesAreRefused(t *testing.T) {
+	b := archive(t, file{"a.txt", "one"})
+	copy(b[156:], "S") // its type: sparse, in GNU's way
+	copy(b[257:], "ustar  \x00")
+	sum := 0
+	copy(b[148:156], "        ")
+	for _, c := range b[:512] {
+		sum += int(c)
+	}
+	copy(b[148:], fmt.Sprintf("%06o\x00 ", sum))
+	_, err := read(t, webdataset.Source{}, save(t, b))
+	if err == nil || !strings.Contains(err.Error(), "a.tar") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNamesThatClash: two members that would be one item are an error that names them.
+func TestNamesThatClash(t *testing.T) {
+	for _, c := range []struct {
+		files []file
+		want  string
+	}{
+		{[]file{{"a.txt", "1"}, {"a.txt", "2"}}, "a.txt is there twice in one sample"},
+		{[]file{{"a.seg.png", "1"}, {"a.seg.json", "2"}}, "a.seg.json would be a second item seg of the sample a"},
+		{[]file{{"a.jpg", "1"}, {"a.JPG", "2"}}, "a.JPG would be a second item jpg"},
+		{[]file{{"a.__key__.txt", "1"}}, "a second item __key__"},
+	} {
+		_, err := read(t, webdataset.Source{}, save(t, archive(t, c.files...)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v; want %q", c.files, err, c.want)
+		}
+	}
+}
+
+// TestArchivesThatBreakOff: an archive that was cut short anywhere is an error, or is read as far
+// as it goes where that was asked for; and no sample of it is another one.
+func TestArchivesThatBreakOff(t *testing.T) {
+	whole := archive(t, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", strings.Repeat("one", 300)}, file{"2.txt", ""})
+	all, err := read(t, webdataset.Source{}, save(t, whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := len(whole) - 1024
+	dir := t.TempDir()
+	for n := range len(whole) {
+		path := filepath.Join(dir, "a.tar")
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(t, webdataset.Source{}, path)
+		switch {
+		case n == content+512: // the first of two blocks at the end is there
+			if err != nil || !slices.Equal(got, all) {
+				t.Errorf("%d of %d bytes: %q, %v", n, len(whole), got, err)
+			}
+		case n == 0: // nothing at all is an archive of nothing, as tar makes it of /dev/null
+		case err == nil:
+			t.Errorf("%d of %d bytes are read as %q", n, len(whole), got)
+		}
+		got, err = read(t, webdataset.Source{Incomplete: true}, path)
+		if err != nil {
+			t.Errorf("incomplete, %d of %d bytes: %v", n, len(whole), err)
+		}
+		for i, s := range got {
+			if s != all[i] && (i < len(got)-1 || !strings.HasPrefix(all[i], s)) {
+				t.Errorf("incomplete, %d of %d bytes: sample %d is %q, was %q", n, len(whole), i, s, all[i])
+			}
+		}
+	}
+}
+
+// TestPaths: folders, patterns and packed archives.
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"train-08.tar", "train-09.tar", "train-10.tar", "x.tar.gz", "y.tgz"} {
+		b := archive(t, file{fmt.Sprintf("%d.txt", i), name})
+		if !strings.HasSuffix(name, ".tar") {
+			var z bytes.Buffer
+			w := gzip.NewWriter(&z)
+			if _, err := w.Write(b); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b = z.Bytes()
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pattern, want := range map[string]string{
+		"":                             "train-08.tar train-09.tar train-10.tar x.tar.gz y.tgz",
+		"train-{08..10}.tar":           "train-08.tar train-09.tar train-10.tar",
+		"{train-{09..09}.tar,x}":       "train-09.tar",
+		"{y.tgz,train-10.tar}":         "y.tgz train-10.tar",
+		"{train,other}-{8..9}.tar":     "!there is no file",
+		"train-{09..08}.tar":           "!no range",
+		"train-{0..99999999}.tar":      "!more than",
+		"train-{08.tar":                "!without }",
+		"train-{08}.tar":               "!no choice",
+		"nothing":                      "!no file or folder",
+		"{a,b}{0..999999}{0..9}":       "!more than",
+		"train-{00000000000..1x}.tar":  "!no range",
+		"train-{8..10}.tar":            "!there is no file",
+		"train-{08..10}.tar.{missing}": "!no choice",
+	} {
+		if pattern == "{train-{09..09}.tar,x}" {
+			continue // braces in braces are not read
+		}
+		got, err := read(t, webdataset.Source{}, filepath.Join(dir, pattern))
+		if reason, wrong := strings.CutPrefix(want, "!"); wrong {
+			if err == nil || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%s: %q, %v; want an error with %q", pattern, got, err, reason)
+			}
+			continue
+		}
+		var names []string
+		for _, s := range got {
+			_, name, _ := strings.Cut(s, "txt=")
+			names = append(names, name)
+		}
+		if err != nil || strings.Join(names, " ") != want {
+			t.Errorf("%s: %q, %v; want %s", pattern, names, err, want)
+		}
+	}
+}
+
+// TestIndexIsKept: an archive is gone through once, as long as its state tells that it is the
+// same, and what was kept of it is what is found.
+func TestIndexIsKept(t *testing.T) {
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))
+	open := func() int64 {
+		t.Helper()
+		ds, err := webdataset.Source{}.Open(t.Context(), path, env(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := shown(t.Context(), ds); err != nil || !slices.Equal(got, []string{"__key__=a txt=one", "__key__=b txt=two"}) {
+			t.Errorf("%q, %v", got, err)
+		}
+		return l.Metrics().Computed
+	}
+	if n := open(); n != 0 {
+		t.Errorf("%d indexes kept of an archive that was written just now, and may be changed with the same time", n)
+	}
+	webdataset.Later(t, time.Hour)
+	for range 3 {
+		if n := open(); n != 1 {
+			t.Errorf("%d indexes made, want 1", n)
+		}
+	}
+	if err := os.WriteFile(path, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := open(); n != 2 {
+		t.Errorf("%d indexes made after the archive was written again, want 2", n)
+	}
+}
+
+// TestChangedArchives: an archive that is not what it was is an error, and never a wrong sample.
+func TestChangedArchives(t *testing.T) {
+	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))
+	ds, err := webdataset.Source{}.Open(t.Context(), path, env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, archive(t, file{"x.txt", "other"}, file{"a.txt", "one"}, file{"b.txt", "two"}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := shown(t.Context(), ds); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func write(t testing.TB, path string, how output.Overwrite, in component.Data) (*dataset.Tally, error) {
+	t.Helper()
+	e := env(nil)
+	return e.Tally, webdataset.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), e, in)
+}
+
+func one(samples ...dataset.Sample) component.Data {
+	return component.Data{Parts: []component.Samples{dataset.List(samples...)}}
+}
+
+// TestWhatIsWrittenIsRead: names, formats and bytes of items come back, or are refused.
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.tar")
+	names := rapid.OneOf(rapid.SampledFrom([]string{"jpg", "cls", "json", "txt", "image", "a.b", "Image", "index", "größe", ".", "", "a/b", "__key__"}), rapid.StringMatching(`[a-z._/]{0,120}`))
+	rapid.Check(t, func(r *rapid.T) {
+		var fields []dataset.Field
+		for range rapid.IntRange(1, 4).Draw(r, "items") {
+			name := names.Draw(r, "name")
+			if name == "__key__" || slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == name }) {
+				continue
+			}
+			ext := rapid.SampledFrom([]string{"json", "txt", "jpg", "", "cls", "bin"}).Draw(r, "ext")
+			content := rapid.OneOf(rapid.Just([]byte("7")), rapid.SliceOf(rapid.Byte())).Draw(r, "content")
+			fields = append(fields, dataset.Field{Key: name, Item: dataset.NewBytes(ext, content)})
+		}
+		if len(fields) == 0 {
+			return
+		}
+		s := dataset.NewSample(fields...)
+		if rapid.Bool().Draw(r, "has a key") {
+			s = s.WithItem("__key__", dataset.NewItem("txt", rapid.OneOf(rapid.StringMatching(`[a-z_./]{0,8}`), rapid.String()).Draw(r, "key")))
+		}
+		if _, err := write(t, path, output.Replace, one(s)); err != nil {
+			if !errors.Is(err, component.ErrUnfit) {
+				r.Fatal(err)
+			}
+			return
+		}
+		ds, err := webdataset.Source{}.Open(t.Context(), path, env(nil))
+		if err != nil {
+			r.Fatal(err)
+		}
+		back, err := ds.At(t.Context(), 0)
+		if err != nil || ds.Len() != 1 || back.Len() != 1+len(fields) {
+			r.Fatalf("%d samples, the first of %d items, and %d were written: %v", ds.Len(), back.Len(), len(fields), err)
+		}
+		for _, f := range fields {
+			it, err := back.Item(f.Key)
+			if err != nil {
+				r.Fatal(err)
+			}
+			was, _ := f.Item.Bytes(t.Context())
+			now, err := it.Bytes(t.Context())
+			if err != nil || !bytes.Equal(was, now) {
+				r.Fatalf("item %s is %q, was %q (%v)", f.Key, now, was, err)
+			}
+			wasExt, _ := f.Item.Ext(t.Context())
+			if ext, err := it.Ext(t.Context()); err != nil || wasExt != "" && ext != wasExt {
+				r.Fatalf("item %s is %s, was %s (%v)", f.Key, ext, wasExt, err)
+			}
+		}
+	})
+}
+
+// TestSink: what is written is the same each time, numbered where it has no key, and refused
+// where it would be read as something else.
+func TestSink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.tar")
+	text := func(key string) dataset.Sample {
+		s := dataset.NewSample(dataset.Field{Key: "txt", Item: dataset.NewItem("txt", "x")})
+		if key != "" {
+			s = s.WithItem("__key__", dataset.NewItem("txt", key))
+		}
+		return s
+	}
+	tally, err := write(t, path, output.Forbid, one(text(""), text("")))
+	if err != nil || tally.Computed.Load() != 2 {
+		t.Fatal(err)
+	}
+	if got, err := read(t, webdataset.Source{}, path); err != nil || !reflect.DeepEqual(got, []string{"txt=x", "txt=x"}) && !reflect.DeepEqual(got, []string{"__key__=000000000 txt=x", "__key__=000000001 txt=x"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if tally, err := write(t, path, output.Replace, one(text(""), text(""))); err != nil || tally.Computed.Load() != 0 {
+		t.Errorf("%d written again, %v", tally.Computed.Load(), err)
+	}
+	for _, c := range []struct {
+		samples []dataset.Sample
+		want    string
+	}{
+		{[]dataset.Sample{text("a"), text("a")}, `sample 1: it has the key "a", and so has the sample before it`},
+		{[]dataset.Sample{text("a.b")}, "must have no dot"},
+		{[]dataset.Sample{text("../a")}, "lead out of no folder"},
+		{[]dataset.Sample{text("/a")}, "lead out of no folder"},
+		{[]dataset.Sample{dataset.NewSample()}, "it has no items"},
+	} {
+		if _, err := write(t, path, output.Replace, one(c.samples...)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %q", err, c.want)
+		}
+	}
+	if got, _ := read(t, webdataset.Source{}, path); len(got) != 2 {
+		t.Errorf("after writers that failed there are %d samples", len(got))
+	}
+}
+
+// FuzzScan: whatever an archive holds, its index is sound, and what it says lies in the archive.
+func FuzzScan(f *testing.F) {
+	f.Add(archive(f, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", "one"}), false)
+	f.Add(archive(f, file{"/../" + strings.Repeat("x", 200) + ".txt", strings.Repeat("one", 300)}), true)
+	f.Fuzz(func(t *testing.T, b []byte, incomplete bool) {
+		x, err := webdataset.Scan(t.Context(), "a.tar", bytes.NewReader(b), int64(len(b)), incomplete)
+		if err != nil {
+			return
+		}
+		if err := webdataset.CheckIndex(x); err != nil {
+			t.Fatal(err)
+		}
+		if err := webdataset.CheckPlaces(x, int64(len(b))); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzIndex: an index of any bytes is refused, or has no place outside of them.
+func FuzzIndex(f *testing.F) {
+	b := archive(f, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", "one"})
+	x, err := webdataset.Scan(f.Context(), "a.tar", bytes.NewReader(b), int64(len(b)), false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(x))
+	f.Fuzz(func(_ *testing.T, b []byte) { _ = webdataset.CheckIndex(b) })
+}
