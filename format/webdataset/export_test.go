@@ -1,17 +1,6 @@
 package webdataset
 
-import (
-	"fmt"
-	"testing"
-	"time"
-)
-
-// Later has files taken for older, until a test is over.
-func Later(t testing.TB, by time.Duration) {
-	before := now
-	now = func() time.Time { return before().Add(by) }
-	t.Cleanup(func() { now = before })
-}
+import "fmt"
 
 // CheckIndex holds bytes to what an index has, and goes through it.
 func CheckIndex(b []byte) error {

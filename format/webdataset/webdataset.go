@@ -9,12 +9,13 @@ package webdataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/guard"
 )
 
@@ -33,13 +34,13 @@ type Source struct {
 
 // Check refuses patterns that cannot be read.
 func (s Source) Check() error {
-	_, err := expand(string(s.Path))
+	_, err := indexed.Expand(string(s.Path))
 	return err
 }
 
 // Inputs says which files are read.
 func (s Source) Inputs(env *component.Env) (all []guard.Input) {
-	paths, err := expand(env.Path(s.Path))
+	paths, err := indexed.Expand(env.Path(s.Path))
 	if err != nil {
 		return nil // it is refused when it is opened
 	}
@@ -55,12 +56,12 @@ func (s Source) Listed() bool { return true }
 // Open finds out where the samples of the archives lie, as many archives at once as env does
 // things, or knows it from before if its Larder has it.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
-	paths, err := shardsAt(path)
+	paths, err := indexed.Files(path, endings...)
 	if err != nil {
 		return nil, err
 	}
 	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*shard, error) {
-		return openShard(ctx, paths[i], s.Incomplete, env.Larder)
+		return s.open(ctx, paths[i], env)
 	})
 	var shards []*shard
 	var ends []int
@@ -81,6 +82,29 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	}), nil
 }
 
+// endings are those of archives in a folder.
+var endings = []string{".tar", ".tar.gz", ".tgz", ".tar.zst"}
+
+// A shard is an archive of which it is known where the samples lie.
+type shard struct {
+	*indexed.File
+	index index
+}
+
+func (s Source) open(ctx context.Context, path string, env *component.Env) (*shard, error) {
+	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
+		Name: "index of an archive", About: []any{s.Incomplete},
+		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
+			return scan(ctx, path, from, size, s.Incomplete)
+		},
+		Check: func(x []byte) error { return index(x).check() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &shard{f, f.Index}, nil
+}
+
 // sample makes the sample at a place in the archive. None of it is read.
 func (s *shard) sample(i int) (dataset.Sample, error) {
 	name := s.index.key(i)
@@ -91,15 +115,13 @@ func (s *shard) sample(i int) (dataset.Sample, error) {
 		suffix := s.index.suffix(m)
 		item, ext := itemOf(suffix)
 		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == item }) {
-			return dataset.Sample{}, fmt.Errorf("%s: %s.%s would be a second item %s of the sample %s; give one of them another name", s.path, name, suffix, item, name)
+			return dataset.Sample{}, fmt.Errorf("%s: %s.%s would be a second item %s of the sample %s; give one of them another name", s.Path, name, suffix, item, name)
 		}
 		at, size := s.index.member(m)
-		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(&member{shard: s, name: name + "." + suffix, ext: ext, at: at, size: size})})
+		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(s.Part(name+"."+suffix, ext, at, size))})
 	}
 	return dataset.NewSample(fields...), nil
 }
 
 // keyItem is the item that a sample is called by: what its members' names begin with.
 const keyItem = "__key__"
-
-var errNoShards = errors.New("there is no archive *.tar, *.tar.gz, *.tgz or *.tar.zst")

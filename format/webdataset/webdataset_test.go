@@ -14,17 +14,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/webdataset"
 	"github.com/larder-data/larder/pool"
-	"github.com/larder-data/larder/store/memory"
 )
 
 // A file is a member of an archive.
@@ -50,8 +47,8 @@ func archive(t testing.TB, files ...file) []byte {
 	return b.Bytes()
 }
 
-func env(l *larder.Larder) *component.Env {
-	return &component.Env{Node: "out", Larder: l, Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+func env() *component.Env {
+	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
 }
 
 func save(t testing.TB, content []byte) (path string) {
@@ -87,7 +84,7 @@ func shown(ctx context.Context, ds component.Samples) (all []string, err error) 
 
 func read(t testing.TB, s webdataset.Source, path string) ([]string, error) {
 	t.Helper()
-	ds, err := s.Open(t.Context(), path, env(nil))
+	ds, err := s.Open(t.Context(), path, env())
 	if err != nil {
 		return nil, err
 	}
@@ -264,47 +261,10 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestIndexIsKept: an archive is gone through once, as long as its state tells that it is the
-// same, and what was kept of it is what is found.
-func TestIndexIsKept(t *testing.T) {
-	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))
-	open := func() int64 {
-		t.Helper()
-		ds, err := webdataset.Source{}.Open(t.Context(), path, env(l))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := shown(t.Context(), ds); err != nil || !slices.Equal(got, []string{"__key__=a txt=one", "__key__=b txt=two"}) {
-			t.Errorf("%q, %v", got, err)
-		}
-		return l.Metrics().Computed
-	}
-	if n := open(); n != 0 {
-		t.Errorf("%d indexes kept of an archive that was written just now, and may be changed with the same time", n)
-	}
-	webdataset.Later(t, time.Hour)
-	for range 3 {
-		if n := open(); n != 1 {
-			t.Errorf("%d indexes made, want 1", n)
-		}
-	}
-	if err := os.WriteFile(path, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if n := open(); n != 2 {
-		t.Errorf("%d indexes made after the archive was written again, want 2", n)
-	}
-}
-
 // TestChangedArchives: an archive that is not what it was is an error, and never a wrong sample.
 func TestChangedArchives(t *testing.T) {
 	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))
-	ds, err := webdataset.Source{}.Open(t.Context(), path, env(nil))
+	ds, err := webdataset.Source{}.Open(t.Context(), path, env())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +278,7 @@ func TestChangedArchives(t *testing.T) {
 
 func write(t testing.TB, path string, how output.Overwrite, in component.Data) (*dataset.Tally, error) {
 	t.Helper()
-	e := env(nil)
+	e := env()
 	return e.Tally, webdataset.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), e, in)
 }
 
@@ -354,7 +314,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			}
 			return
 		}
-		ds, err := webdataset.Source{}.Open(t.Context(), path, env(nil))
+		ds, err := webdataset.Source{}.Open(t.Context(), path, env())
 		if err != nil {
 			r.Fatal(err)
 		}

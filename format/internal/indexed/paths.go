@@ -1,4 +1,4 @@
-package webdataset
+package indexed
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// mostShards bounds how many archives a pattern may stand for.
-const mostShards = 1_000_000
+// mostFiles bounds how many files a pattern may stand for.
+const mostFiles = 1_000_000
 
-// expand returns the paths that a pattern stands for: {000..099} is each number, with as many
+// Expand returns the paths that a pattern stands for: {000..099} is each number, with as many
 // digits as the first one, and {a,b} each text. Others are as they are.
-func expand(pattern string) ([]string, error) {
+func Expand(pattern string) ([]string, error) {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {
 		return []string{pattern}, nil
@@ -30,12 +30,12 @@ func expand(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, err := expand(pattern[open+length+1:])
+	rest, err := Expand(pattern[open+length+1:])
 	if err != nil {
 		return nil, err
 	}
-	if len(choices) > mostShards/len(rest) {
-		return nil, fmt.Errorf("path: %q stands for more than %d archives", pattern, mostShards)
+	if len(choices) > mostFiles/len(rest) {
+		return nil, fmt.Errorf("path: %q stands for more than %d files", pattern, mostFiles)
 	}
 	all := make([]string, 0, len(choices)*len(rest))
 	for _, c := range choices {
@@ -60,8 +60,8 @@ func choicesOf(inside string) ([]string, error) {
 	if err != nil || lerr != nil || from > to {
 		return nil, fmt.Errorf("path: {%s} is no range of numbers, as {000..099} is", inside)
 	}
-	if to-from >= mostShards {
-		return nil, fmt.Errorf("path: {%s} stands for more than %d archives", inside, mostShards)
+	if to-from >= mostFiles {
+		return nil, fmt.Errorf("path: {%s} stands for more than %d files", inside, mostFiles)
 	}
 	all := make([]string, 0, to-from+1)
 	for n := from; n <= to; n++ {
@@ -70,11 +70,12 @@ func choicesOf(inside string) ([]string, error) {
 	return all, nil
 }
 
-// shardsAt returns the archives at a path, in a folder there, or of a pattern.
-func shardsAt(path string) ([]string, error) {
+// Files returns the files at a path, in a folder there, by name, or of a pattern: see
+// [Expand]. Of a folder those count whose names end in one of the endings, in small letters.
+func Files(path string, endings ...string) ([]string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) { // a file may have braces in its name
-		paths, perr := expand(path)
+		paths, perr := Expand(path)
 		if perr != nil {
 			return nil, perr
 		}
@@ -95,20 +96,17 @@ func shardsAt(path string) ([]string, error) {
 	}
 	var paths []string
 	for _, e := range entries {
-		if !e.IsDir() && isShard(e.Name()) {
+		if !e.IsDir() && ends(e.Name(), endings) {
 			paths = append(paths, filepath.Join(path, e.Name()))
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s: %w", path, errNoShards)
+		return nil, fmt.Errorf("%s has no file *%s", path, strings.Join(endings, ", *"))
 	}
 	return paths, nil
 }
 
-// endings are those of archives in a folder, in lower case.
-var endings = []string{".tar", ".tar.gz", ".tgz", ".tar.zst"}
-
-func isShard(name string) bool {
+func ends(name string, endings []string) bool {
 	lower := strings.ToLower(name)
 	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(lower, e) })
 }

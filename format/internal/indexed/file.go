@@ -1,0 +1,161 @@
+// Package indexed is about files that hold many samples whose places are found by going
+// through the file once: archives, files of records. Where they lie is kept, as long as the
+// state of the file tells that it is the same, and each is read where it lies.
+//
+// A format says how a file is gone through. A [File] has what came of that and reads parts of
+// the file; a [Part] is the origin of an item that is one. [Files] finds the files of a folder
+// or a pattern.
+package indexed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/key"
+)
+
+// A Scan goes through a file and makes an index of it.
+type Scan struct {
+	Name string // of what is done: what is kept is known by it, by About and by the program
+	// About is what the index depends on beside the file.
+	About []any
+	Func  func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error)
+	// Check refuses bytes that are no index.
+	Check func(index []byte) error
+}
+
+// A File is one that was gone through. It may be used by many goroutines.
+type File struct {
+	Path  string
+	Index []byte // must not be changed
+
+	stat    key.FileStat
+	settled bool     // another content would have another state
+	text    *os.File // what it unpacks to; nil of one that is read as it is
+}
+
+// now is the time by which it is known whether a file was left alone for long enough.
+var now = time.Now
+
+// Open goes through a file, or finds what l, which may be nil, has kept of that. A file that
+// is compressed, as its name says, is unpacked and gone through each time.
+func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	in := &File{Path: path, stat: key.StatOf(info)}
+	in.settled = key.ShowsChanges(path, in.stat, now())
+	if err := in.find(ctx, f, l, scan); err != nil {
+		return nil, err
+	}
+	return in, in.unchanged(f)
+}
+
+func openRegular(path string) (*os.File, error) {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s", path)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file: copy what comes from it into one", path)
+	}
+	return os.Open(path)
+}
+
+// find makes the index, or has it found.
+func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Scan) (err error) {
+	if rows.PackingOf(in.Path) != rows.Plain {
+		if in.text, err = rows.Unpack(ctx, in.Path, f); err != nil {
+			return err
+		}
+		runtime.AddCleanup(in, func(f *os.File) { _ = f.Close() }, in.text)
+		size, err := in.text.Seek(0, io.SeekEnd)
+		if err != nil {
+			return err
+		}
+		in.Index, err = scan.Func(ctx, in.Path, in.text, size)
+		return err
+	}
+	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }
+	if l != nil && in.settled && !larder.IsDry(ctx) {
+		if x, err := in.kept(ctx, l, scan, through); err == nil && scan.Check(x) == nil {
+			in.Index = x
+			return nil
+		}
+	}
+	in.Index, err = through(ctx)
+	return err
+}
+
+// kept has the index kept, under the state of the file and the build of the program, which
+// is how it was made.
+func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through func(context.Context) ([]byte, error)) ([]byte, error) {
+	build, err := key.Build()
+	if err != nil {
+		return nil, err
+	}
+	a, err := key.NewAction(scan.Name, build, in.stat.Dev, in.stat.Ino, in.stat.Size, in.stat.Mtime, in.stat.Ctime, scan.About)
+	if err != nil {
+		return nil, err
+	}
+	made, err := larder.Do(ctx, l, a, func(ctx context.Context) (*array.Array, error) { // which is read where it lies
+		x, err := through(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return array.New(array.Uint8, []int{len(x)}, x)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made.Data, nil
+}
+
+// unchanged holds a file to what it was when it was gone through: places of another content
+// mean nothing.
+func (in *File) unchanged(f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && key.StatOf(info) != in.stat {
+		err = fmt.Errorf("%s: %w", in.Path, dataset.ErrChanged)
+	}
+	return err
+}
+
+// Read fills b with what lies at a place. A file that is not what it was is an error that
+// wraps [dataset.ErrChanged].
+func (in *File) Read(b []byte, at int64) error {
+	f, err := openRegular(in.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var from io.ReaderAt = f
+	if in.text != nil {
+		from = in.text
+	}
+	_, err = from.ReadAt(b, at)
+	if cerr := in.unchanged(f); cerr != nil {
+		return cerr // also of what could not be read for that
+	}
+	if err != nil {
+		return fmt.Errorf("%s: byte %d: %w", in.Path, at, err)
+	}
+	return nil
+}

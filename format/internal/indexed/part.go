@@ -1,0 +1,80 @@
+package indexed
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/key"
+)
+
+// A Part is the origin of an item that lies in a file with others. It is read when it is
+// asked for, and known by its content.
+type Part struct {
+	of        *File
+	name, ext string
+	at, size  int64
+
+	mu     sync.Mutex
+	digest key.Digest // zero until it is known
+}
+
+// Part returns a part of the file: so many bytes at a place, with a name for people and an
+// extension that says how it is read.
+func (in *File) Part(name, ext string, at, size int64) *Part {
+	return &Part{of: in, name: name, ext: ext, at: at, size: size}
+}
+
+func (p *Part) String() string { return called.Name(p.name) + " in " + called.Name(p.of.Path) }
+
+// Ext implements dataset.Origin.
+func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }
+
+// Ref implements dataset.Origin.
+func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
+	d, err := p.Digest(ctx)
+	return key.Content(d), err
+}
+
+// Bytes implements dataset.Origin. They are those that the digest names.
+func (p *Part) Bytes(ctx context.Context) ([]byte, error) {
+	b, err := p.read(ctx)
+	if err == nil && !p.of.settled {
+		_, err = p.known(b)
+	}
+	return b, err
+}
+
+// Digest implements dataset.Origin.
+func (p *Part) Digest(ctx context.Context) (key.Digest, error) {
+	p.mu.Lock()
+	d := p.digest
+	p.mu.Unlock()
+	if !d.IsZero() {
+		return d, nil
+	}
+	b, err := p.read(ctx)
+	if err != nil {
+		return key.Digest{}, err
+	}
+	return p.known(b)
+}
+
+// known notes the digest of what was read, which must be what it was before: a file whose
+// state may not tell that it was changed could hold something else by now.
+func (p *Part) known(b []byte) (key.Digest, error) {
+	d := key.DigestOf(b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.digest.IsZero() && p.digest != d {
+		return d, fmt.Errorf("%v: %w", p, dataset.ErrChanged)
+	}
+	p.digest = d
+	return d, nil
+}
+
+func (p *Part) read(ctx context.Context) ([]byte, error) {
+	return dataset.ReadBytes(ctx, p.ext, p.size, func(b []byte) error { return p.of.Read(b, p.at) })
+}
