@@ -424,6 +424,10 @@ def hard(values):
     return values
 def short(values):
     return values[1:]
+def unordered(values):
+    return set(values)
+def endless(values):
+    while True: yield "x"
 `)
 	shouted := make([]string, 20)
 	for i := range shouted {
@@ -453,6 +457,11 @@ def short(values):
 	_, failed = p.all(mapper.Python{Function: "f:short", Batch: 8}, texts(1)...)
 	if !strings.Contains(failed[0], "was given 1 samples and returned a list of 0 for out") {
 		t.Error(failed)
+	}
+	for function, said := range map[string]string{"f:unordered": "returned a set", "f:endless": "was given 1 samples and yielded more"} {
+		if _, failed = p.all(mapper.Python{Function: function, Batch: 8}, texts(3)...); len(failed) != 3 || !strings.Contains(failed[0], said) {
+			t.Errorf("%s: %v", function, failed)
+		}
 	}
 }
 
@@ -528,7 +537,7 @@ def meet(a):
 			}
 		}
 	}
-	if _, failed = p.all(mapper.Python{Function: "f:more", Version: "1", Batch: 4}, texts(1)...); !strings.Contains(failed[0], "was given 1 samples and yielded 2 values") {
+	if _, failed = p.all(mapper.Python{Function: "f:more", Version: "1", Batch: 4}, texts(1)...); !strings.Contains(failed[0], "was given 1 samples and yielded more") {
 		t.Errorf("one too many: %v", failed)
 	}
 	if _, failed = p.all(mapper.Python{Function: "f:exact", Version: "1", Bytes: 1000}, texts(2)...); len(failed) != 1 || !strings.Contains(failed[1], "has 1001 bytes, and may have 1000") {

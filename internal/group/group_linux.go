@@ -59,6 +59,28 @@ func endFound(dir string, variables []string) (found bool) {
 	return found
 }
 
+// EndLeft ends the processes that were given a variable whose value begins with the number of
+// a process, and a dot, and outlived that process.
+func EndLeft(variable string) {
+	names, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		environ, err := os.ReadFile(filepath.Join(name, "environ"))
+		if err != nil {
+			continue
+		}
+		_, value, given := bytes.Cut(append([]byte{0}, environ...), []byte("\x00"+variable+"="))
+		of, _, _ := bytes.Cut(value, []byte("."))
+		by, aerr := strconv.Atoi(string(of))
+		pid, perr := strconv.Atoi(filepath.Base(name))
+		if given && aerr == nil && perr == nil && by > 0 && syscall.Kill(by, 0) == syscall.ESRCH {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
+}
+
 // worksIn reports whether a process works in a folder. What has ended works nowhere.
 func worksIn(process, dir string) bool {
 	if dir == "" {

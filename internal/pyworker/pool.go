@@ -110,9 +110,17 @@ type entry struct {
 	err   error
 }
 
+// markName is the variable of the environment by which processes are found that workers left:
+// the number of this process, a dot, and which pool.
+const markName = "LARDER_WORKERS"
+
+// clearedAway is done once processes were ended that workers of a killed program left.
+var clearedAway sync.Once
+
 // Open returns the pool of a setup, of at most so many workers. An owner has pools of its
 // own. Files that changed since make it another one.
 func Open(ctx context.Context, s Setup, workers int, owner any) (*Pool, error) {
+	clearedAway.Do(func() { group.EndLeft(markName) })
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
@@ -190,7 +198,7 @@ func CloseOf(owner any) {
 
 func open(ctx context.Context, s Setup, workers int) (*Pool, error) {
 	began := time.Now()
-	s.mark = fmt.Sprintf("LARDER_WORKERS=%d.%x", os.Getpid(), rand.Uint64())
+	s.mark = fmt.Sprintf("%s=%d.%x", markName, os.Getpid(), rand.Uint64())
 	w, err := start(ctx, &s)
 	if err != nil {
 		group.End("", s.mark+"\x00")

@@ -1,12 +1,18 @@
 package pyworker
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
+
+	"github.com/larder-data/larder/internal/group"
 )
 
 // A task that could not be sent leaves its worker as it is, and its log ends.
@@ -47,5 +53,45 @@ func TestUnsent(t *testing.T) {
 	}
 	if err := task(nil); err != nil || !bytes.Equal(said, pid) {
 		t.Errorf("another worker: %q, before %q; %v", said, pid, err)
+	}
+}
+
+// TestWhatAKilledProgramLeft: processes in sessions of their own outlive a program that is
+// killed, and are ended by the next one.
+func TestWhatAKilledProgramLeft(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("whose processes are is not known on this system")
+	}
+	ended := exec.CommandContext(t.Context(), "true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := func(of int) (end func() error) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "sh", "-c", "echo up; exec cat")
+		c.Env = append(os.Environ(), markName+"="+strconv.Itoa(of)+".1f")
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		return func() error { return errors.Join(in.Close(), c.Wait()) }
+	}
+	orphan, own := left(ended.ProcessState.Pid()), left(os.Getpid())
+	group.EndLeft(markName)
+	if err := orphan(); err == nil {
+		t.Error("a process of a program that has ended was left")
+	}
+	if err := own(); err != nil {
+		t.Errorf("a process of this program was ended: %v", err)
 	}
 }

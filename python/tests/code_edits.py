@@ -1952,3 +1952,150 @@ case(
     call="m.f(m.larder.File('data'))",
     needs="larder",
 )
+
+# Where code stands, what variables are called, and what is registered beside it.
+case(
+    "comment above a function that returns a traceback",
+    "import traceback\ndef f(x):\n    try: 1 / 0\n    except Exception: return traceback.format_exc()",
+    "def f",
+    "# c\ndef f",
+    refused=True,
+)
+case(
+    "comment above a function that returns its stack",
+    "import traceback\ndef f(x): return traceback.extract_stack()[-1].lineno",
+    "def f",
+    "# c\ndef f",
+    refused=True,
+)
+case(
+    "traceback that is printed",
+    "import traceback\ndef f(x):\n    try: return 1 // x\n    except Exception: traceback.print_exc()",
+    "def f",
+    "# c\ndef f",
+    want="same",
+)
+case(
+    "line of a warning that is caught",
+    "import warnings\ndef f(x):\n    with warnings.catch_warnings(record=True) as w:\n        warnings.simplefilter('always')\n        warnings.warn('w')\n    return w[0].lineno",
+    "def f",
+    "# c\ndef f",
+    refused=True,
+)
+case(
+    "warnings that are not looked at",
+    "import warnings\ndef f(x):\n    with warnings.catch_warnings():\n        warnings.simplefilter('ignore')\n        return x",
+    "def f",
+    "# c\ndef f",
+    want="same",
+)
+case(
+    "clock in a record of a log",
+    "import logging, random\ndef f(x): return logging.LogRecord('a', 1, 'b', 1, 'c', (), None).created",
+    "def f",
+    "C = 1\ndef f",
+    refused=True,
+)
+case(
+    "names of variables by code",
+    "def h(x):\n    q = x\n    return q\ndef f(x): return list(h.__code__.co_varnames)",
+    "q",
+    "zz",
+    refused=True,
+)
+case(
+    "name of a variable without a value",
+    "def f(x):\n    try:\n        return q\n        q = 1\n    except NameError as e: return str(e)",
+    "q",
+    "zz",
+)
+case(
+    "name of a variable without a value in a callee",
+    "def h(x):\n    if x < 0: q = 1\n    return q\ndef f(x):\n    try: return h(x)\n    except (ValueError, Exception) as e: return repr(e)",
+    "q",
+    "zz",
+)
+case(
+    "name of a free variable without a value",
+    "def f(x):\n    def g(): return q\n    try: return g()\n    except Exception as e: return str(e)\n    q = 1",
+    "q",
+    "zz",
+)
+case(
+    "name of a variable where errors are told apart",
+    "def f(x):\n    q = x\n    try: return 1 // q\n    except ZeroDivisionError as e: return str(e)",
+    "q",
+    "zz",
+    want="same",
+)
+case(
+    "name of a variable where errors are swallowed",
+    "def f(x):\n    try:\n        q = 1 // x\n        return q\n    except Exception: return 0",
+    "q",
+    "zz",
+    want="same",
+)
+case(
+    "class registered as a number",
+    "import numbers\nclass C: pass\n# r\ndef f(x): return isinstance(C(), numbers.Number)",
+    "# r",
+    "numbers.Number.register(C)",
+)
+case(
+    "class registered as a kind of number",
+    "import numbers\nclass C: pass\n# r\ndef f(x): return isinstance(C(), numbers.Number)",
+    "# r",
+    "numbers.Rational.register(C)",
+)
+case(
+    "class registered as a sequence, matched",
+    "import collections.abc\nclass C:\n    def __len__(self): return 1\n    def __getitem__(self, i): return [5][i]\n# r\ndef f(x):\n    match C():\n        case [*a]: return a\n    return None",
+    "# r",
+    "collections.abc.Sequence.register(C)",
+)
+case(
+    "class registered in another module",
+    "import collections.abc, r\ndef f(x): return isinstance(r.C(), collections.abc.Sequence)\n#-- r.py\nimport collections.abc\nclass C: pass\n# r",
+    "# r",
+    "collections.abc.Sequence.register(C)",
+)
+case(
+    "how objects are copied",
+    "import copy, copyreg\nclass C:\n    def __init__(self, v): self.v = v\ncopyreg.pickle(C, lambda c: (C, (c.v + 1,)))\ndef f(x): return copy.copy(C(x)).v",
+    "c.v + 1",
+    "c.v + 2",
+)
+case(
+    "warnings that are errors",
+    "import warnings\nwarnings.simplefilter('ignore')\ndef f(x):\n    try: warnings.warn('w')\n    except UserWarning: return 1\n    return 0",
+    "'ignore'",
+    "'error'",
+)
+case(
+    "digits of whole numbers",
+    "import sys\nsys.set_int_max_str_digits(1000)\ndef f(x):\n    try: return len(str(10 ** 2000))\n    except ValueError: return 0",
+    "1000",
+    "4300",
+)
+case(
+    "length of fields",
+    "import csv\ncsv.field_size_limit(10)\ndef f(x):\n    try: return list(csv.reader(['a' * 100]))\n    except csv.Error: return 0",
+    "(10)",
+    "(1000)",
+)
+case(
+    "file that Arrow maps",
+    "import pyarrow as pa\nopen('d', 'w').write('1')\ndef f(x): return pa.memory_map('d').read()",
+    "'1'",
+    "'2'",
+    needs="pyarrow",
+    refused=True,
+)
+case(
+    "owner of a file",
+    "import pathlib\nopen('d', 'w').write('1')\ndef f(x): return pathlib.Path('d').owner()",
+    "'1'",
+    "'2'",
+    want="same",
+    refused=True,
+)

@@ -18,6 +18,7 @@ from typing import Any
 from larder import Error
 from larder._code import identify
 from larder._keys import digest
+from larder._surroundings import surroundings
 
 warnings.simplefilter("ignore")
 
@@ -39,7 +40,7 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         identity = identify(function)
-        found["digest"] = identity.digest.hex() + digest(args, used=identity.names).hex()
+        found["digest"] = identity.digest.hex() + digest((args, surroundings()), used=identity.names).hex()
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)

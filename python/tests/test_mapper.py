@@ -92,12 +92,34 @@ def test_plain_values_come_back(value: Any) -> None:
         ({"x": [1, {2: 3}]}, r"item a.x\[1\] has the key 2"),
         ({1, 2}, "builtins.set"),
         (object(), "builtins.object"),
-        ("\ud800", "surrogates"),
+        ("a\ud800", r"item a has half of a character, in 'a\\ud800'"),
+        (["a\ud800"], "item a has half of a character"),
+        pytest.param(10**5000, "item a: Exceeds the limit", id="many digits"),
     ],
 )
 def test_what_no_item_can_be_is_refused(value: Any, said: str) -> None:
     with pytest.raises((TypeError, ValueError), match=said):
         there_and_back(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.datetime64('2020-01-01', 'ns')", "np.timedelta64(5)", "np.datetime64('NaT')", "np.longdouble(1)"),
+        *("np.clongdouble(1)", "np.complex64(1)", "np.zeros(1, 'i4, f4')[0]"),
+        *("[np.datetime64('2020-01-01', 'ns')]", "{'a': np.longdouble(1)}", "np.zeros(1, 'M8[ns]')[0]"),
+    ],
+)
+def test_scalars_of_numpy_that_are_no_numbers_of_python_are_refused(text: str) -> None:
+    np = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="of NumPy, which no item can be"):
+        there_and_back(eval(text, {"np": np}))
+
+
+def test_scalars_of_numpy_are_numbers() -> None:
+    np = pytest.importorskip("numpy")
+    made = [np.int8(3), np.uint64(2**63), np.float32(0.5), np.bool_(True), np.str_("a"), np.float16(2)]
+    assert there_and_back(made) == [3, 2**63, 0.5, True, "a", 2.0]
 
 
 def test_a_document_with_itself_in_it_is_refused() -> None:

@@ -11,6 +11,14 @@ def surroundings() -> tuple[Any, ...]:
     found: list[Any] = []
     if sys.flags.optimize:
         found.append(("optimize", sys.flags.optimize))  # without assertions
+    digits = getattr(sys, "get_int_max_str_digits", lambda: 4300)()
+    if digits != 4300:
+        found.append(("digits of int", digits))
+    if "csv" in sys.modules and (most := sys.modules["csv"].field_size_limit()) != 131072:
+        found.append(("fields of csv", most))
+    errors = [f for f in sys.modules["warnings"].filters if f[0] == "error"] if "warnings" in sys.modules else []
+    if errors:  # what is a warning elsewhere is raised
+        found.append(("warnings", sorted(_warning(*f) for f in errors)))
     if "decimal" in sys.modules:
         decimal = sys.modules["decimal"]
         context = decimal.getcontext()
@@ -18,12 +26,17 @@ def surroundings() -> tuple[Any, ...]:
             traps = sorted(signal.__name__ for signal, on in context.traps.items() if on)
             found.append(("decimal", context.prec, context.rounding, context.Emin, context.Emax, traps))
     if "numpy" in sys.modules:
-        errors = sys.modules["numpy"].geterr()
-        if errors != _ERRORS:
-            found.append(("numpy", sorted(errors.items())))
+        handling = sys.modules["numpy"].geterr()
+        if handling != _ERRORS:
+            found.append(("numpy", sorted(handling.items())))
     if "torch" in sys.modules:
         found.extend(_torch(sys.modules["torch"]))
     return tuple(found)
+
+
+def _warning(action: str, message: Any, category: type, module: Any, line: int) -> tuple[Any, ...]:
+    texts = (getattr(pattern, "pattern", pattern) or "" for pattern in (message, module))
+    return (*texts, category.__module__, category.__qualname__, line)
 
 
 _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}

@@ -104,6 +104,9 @@ class LazyObject(Handle, Generic[T_co]):
     def __index__(self) -> int:
         return operator.index(cast(Any, unlazy(self)))
 
+    def __bytes__(self) -> bytes:
+        return bytes(cast(Any, unlazy(self)))
+
     def __len__(self) -> int:
         return len(cast(Any, unlazy(self)))
 

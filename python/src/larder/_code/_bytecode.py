@@ -31,6 +31,7 @@ _GLOBAL = frozenset(["LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"])
 _CELL = frozenset(["LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"])
 _ATTRIBUTE = frozenset(["LOAD_ATTR", "LOAD_METHOD"])
 STORE = frozenset(["STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"])
+_TESTING = frozenset(["COPY", "TO_BOOL"])
 _IDLE = frozenset(["NOP", "EXTENDED_ARG", "CACHE"])
 _SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
 
@@ -207,6 +208,35 @@ class Names:
                 yield "global", op.value, op.line
             elif op.name in ("STORE_DEREF", "DELETE_DEREF") and op.value in outside:
                 yield "variable of the function around", op.value, op.line
+
+    def variables(self) -> tuple[str, ...]:
+        """Return the names of variables that errors may tell: those that are no parameters."""
+        code = self.code
+        given = code.co_argcount + code.co_kwonlyargcount
+        given += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+        return (*code.co_varnames[given:], *code.co_cellvars, *code.co_freevars)
+
+    def caught(self) -> Iterator[tuple[str | None, ...]]:
+        """Yield the types of errors that are caught and looked at, by their names: None is one without a name."""
+        if self.code.co_name in ("__exit__", "__aexit__"):
+            yield (None,)
+        for i, op in enumerate(self.ops):
+            if op.name not in ("CHECK_EXC_MATCH", "CHECK_EG_MATCH"):
+                continue
+            after = [o.name for o in self.ops[i + 1 : i + 5] if "JUMP" not in o.name and o.name not in _TESTING]
+            if op.name == "CHECK_EXC_MATCH" and (not after or after[0] not in STORE):
+                continue  # nobody can see what it says
+            yield self._matched(i)
+
+    def _matched(self, i: int) -> tuple[str | None, ...]:
+        """Return the names of the types that instruction i looks for."""
+        before, count = i - 1, 1
+        if self.ops[before].name == "BUILD_TUPLE":
+            count, before = int(self.ops[before].value or 0), before - 1
+        if before - count < -1:
+            return (None,)
+        loads = self.ops[before - count + 1 : before + 1]
+        return tuple(str(o.value) if o.name in _GLOBAL else None for o in loads)
 
     def _find_imports(self) -> None:
         """Find what local variables are bound to by imports, of which there may be several for one."""

@@ -8,6 +8,7 @@ import importlib
 import operator
 import sys
 import types
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._keys._encoder import Encoder, Unkeyed
@@ -52,8 +53,14 @@ class Follow:
                 f"return the value, or keep it in an object that is passed, {CURES}"
             )
         self.walk.names |= names.attributes
-        if any(op.name == "MATCH_CLASS" for op in names.ops):
+        matches = {op.name for op in names.ops if op.name.startswith("MATCH_")}
+        if "MATCH_CLASS" in matches:
             self.walk.names |= names.texts
+        for name, abstract in (("MATCH_SEQUENCE", Sequence), ("MATCH_MAPPING", Mapping)):
+            if name in matches:
+                self.walk._value(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
+        self.walk.locals.append(names.variables())
+        self.walk.catches = self.walk.catches or any(map(self._may_be_unbound, names.caught()))
         self.walk.texts |= names.texts
         for name in sorted(names.attributes | names.texts):
             if name in _rules.INSIDES:
@@ -68,6 +75,14 @@ class Follow:
             self._use(use, files)
         for inner in names.nested():
             self.all(inner, files & frozenset(inner.code.co_freevars))
+
+    def _may_be_unbound(self, caught: tuple[str | None, ...]) -> bool:
+        """Report whether an error that is caught may say that a variable has no value, and how that is called."""
+        for name in caught:
+            found = self.space.get(name, getattr(builtins, name, None)) if name is not None else None
+            if not isinstance(found, type) or issubclass(UnboundLocalError, found):
+                return True
+        return False
 
     def _refuse_insides(self, name: str) -> None:
         raise CodeError(
@@ -246,6 +261,8 @@ class Follow:
     def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
         if name in _rules.READERS and _reads_given(use, files):
             return
+        if name in _rules.SILENT and _without_arguments(use):
+            return
         if name in _rules.SEEDED:
             if _without_arguments(use):
                 self._refuse(use, name, _rules.CHANCE)
@@ -278,7 +295,7 @@ class Follow:
                     # Somebody may have put it there.
                     self.walk.guards.name(vars(value), attribute, found)
                     self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
-        if name in _rules.READERS or name in _rules.SEEDED or name.partition(".")[0] == "_io":
+        if name in _BY_USE or name.partition(".")[0] == "_io":
             self._refuse_use(name, owner, use, files, path)
             self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
             self.walk._depend(self.node, name)
@@ -324,6 +341,9 @@ def _formats(names: _bytecode.Names) -> bool:
         or any("%" in text for text in names.texts)
     )
 
+
+_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT
+"""What is refused or not by how it is called."""
 
 _MISSING = object()
 

@@ -25,7 +25,7 @@ class Guards:
     def __init__(self) -> None:
         self._names: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
         self._missing: dict[int, tuple[Mapping[str, Any], set[str]]] = {}
-        self._whole: dict[int, Mapping[str, Any]] = {}
+        self._whole: dict[int, Mapping[Any, Any]] = {}
         self._functions: list[FunctionType] = []
         self._cells: list[tuple[CellType, Any]] = []
         self._classes: list[type] = []
@@ -39,7 +39,7 @@ class Guards:
         """Watch that a name space does not get a name."""
         self._missing.setdefault(id(space), (space, set()))[1].add(name)
 
-    def watch_mapping(self, space: Mapping[str, Any]) -> None:
+    def watch_mapping(self, space: Mapping[Any, Any]) -> None:
         """Watch all names of a name space, and that there are no others."""
         self._whole[id(space)] = space
 
@@ -63,7 +63,7 @@ class Guards:
         """Return what reports whether everything is as it was."""
         spaces = [(_getter(seen), space, tuple(seen.values())) for space, seen in self._names.values()]
         wholes = []
-        empty: list[Mapping[str, Any]] = []
+        empty: list[Mapping[Any, Any]] = []
         for space in self._whole.values():
             seen = dict(space)
             if not seen:
@@ -108,7 +108,7 @@ class Guards:
         return hold
 
 
-def _getter(seen: Mapping[str, Any]) -> Callable[[Any], tuple[Any, ...]]:
+def _getter(seen: Mapping[Any, Any]) -> Callable[[Any], tuple[Any, ...]]:
     names = list(seen)
     if len(names) == 1:
         # Twice, or it would give no tuple: the second is left over.

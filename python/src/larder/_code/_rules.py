@@ -56,7 +56,7 @@ _PURE = frozenset(
         "contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum fnmatch fractions functools "
         "genericpath graphlib hashlib heapq hmac html io ipaddress itertools json keyword logging lzma math numbers "
         "operator opcode pathlib pickle pprint queue quopri random re reprlib statistics string stringprep struct "
-        "textwrap threading token traceback types typing unicodedata urllib.parse uuid warnings weakref "
+        "textwrap threading token types typing unicodedata urllib.parse uuid warnings weakref "
         "zlib zoneinfo "
         "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
         "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid pyexpat "
@@ -131,6 +131,8 @@ _REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(["bz2.BZ2File", "lzma.LZMAFile", "zipfile.is_zipfile", "tarfile.is_tarfile"], FILES)
     | dict.fromkeys([f"{m}.{n}" for m in ("pickle", "_pickle") for n in words("load loads Unpickler")], DYNAMIC)
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
+    | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)
+    | dict.fromkeys(["pathlib.Path.owner", "pathlib.Path.group"], FILES)
     | dict.fromkeys(["gzip.compress", "asyncio.get_event_loop.time"], CLOCK)
     | dict.fromkeys(["datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow"], CLOCK)
     | dict.fromkeys(["datetime.date.today"], CLOCK)
@@ -233,9 +235,22 @@ _REFUSED: dict[str, Refusal] = (
             "polars.read_parquet",
             "polars.scan_parquet",
             "polars.scan_csv",
-            "pyarrow.parquet.read_table",
-            "pyarrow.csv.read_csv",
+            *(
+                f"{m}.{n}"
+                for m in ("pyarrow", "pyarrow.lib")
+                for n in words("memory_map OSFile MemoryMappedFile input_stream create_memory_map")
+            ),
+            *(
+                f"{m}.{n}"
+                for m in ("pyarrow.parquet", "pyarrow.parquet.core")
+                for n in words("read_table read_pandas read_schema read_metadata ParquetFile ParquetDataset")
+            ),
+            *("pyarrow.csv.read_csv", "pyarrow.csv.open_csv", "pyarrow.json.read_json", "pyarrow.orc.read_table"),
+            *("pyarrow.orc.ORCFile", "pyarrow.feather.read_table", "pyarrow.feather.read_feather"),
             "pyarrow.dataset.dataset",
+            *("PIL.ImageFont.truetype", "PIL.ImageFont.load", "PIL.ImageFont.load_path", "PIL.ImageFont.FreeTypeFont"),
+            *("pandas.ExcelFile", "pandas.HDFStore", "pandas.io.excel._base.ExcelFile", "pandas.io.pytables.HDFStore"),
+            *("numpy.lib.format.open_memmap", "numpy.lib._format_impl.open_memmap", "numpy.lib.npyio.DataSource"),
         ],
         FILES,
     )
@@ -294,7 +309,7 @@ METHODS: dict[str, Refusal] = (
     | dict.fromkeys(
         words(
             "read_text read_bytes iterdir rglob glob is_file is_dir is_symlink is_mount exists stat lstat "
-            "readlink samefile open"
+            "readlink samefile open owner"
         ),
         FILES,
     )
@@ -307,13 +322,20 @@ INSIDES = frozenset(
     words(
         "__globals__ __subclasses__ __closure__ func_globals f_globals f_locals f_back f_builtins gi_frame cr_frame "
         "ag_frame tb_frame tb_lineno tb_lasti __traceback__ co_firstlineno co_lines co_positions co_linetable f_lineno "
-        "__builtins__ cache_info cache_parameters __annotate__"
+        "__builtins__ cache_info cache_parameters __annotate__ "
+        "co_varnames co_cellvars co_freevars co_filename co_lnotab co_code co_consts co_stacksize co_exceptiontable"
     )
 )
 """Attributes by which code gets at what it does not name."""
 
 ZONED = frozenset(["timestamp", "astimezone", "mktime", "ctime"])
 """Methods that depend on the time zone of the machine where a time has none."""
+
+SILENT = frozenset(["traceback.print_exc", "traceback.print_last", "traceback.print_stack"])
+"""What prints to stderr, and does nothing else, if it is called without an argument."""
+
+OF_PLACES = frozenset(["lineno", "filename"])
+"""Attributes of warnings that are caught which say where they were raised."""
 
 # Methods that libraries call on what they are given, whatever its class.
 CALLED = frozenset(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
+import copyreg
 import enum
 import functools
 import os
@@ -102,6 +103,12 @@ class Walk:
         self.any_name = False
         self.formats = False
         self.zoned = False
+        self.catches = False
+        """Whether an error is looked at that may tell the names of variables."""
+        self.locals: list[tuple[str, ...]] = []
+        """The names of variables of each piece of code."""
+        self.warns = False
+        """Whether warnings are caught."""
         self.texts: set[str] = set()
         self.dead: set[str] = set()
         self.refused: dict[str, str] = {}
@@ -138,6 +145,10 @@ class Walk:
             self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
         if self.zoned:
             self._state(node, _settings.ZONE, _settings.ZONE.name, "")
+        if self.catches:
+            node.out.append(repr(self.locals).encode())
+        if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
+            self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         left, self._methods = self._methods, []
         for name, member, of in left:
             self._dead(name, member, of)
@@ -321,12 +332,22 @@ class Walk:
     def _depend(self, node: Node, name: str) -> None:
         """Let a node depend on the settings that what it is of a library depends on."""
         package = name.partition(".")[0]
+        self.warns = self.warns or name == "warnings.catch_warnings"
+        if package in ("copy", "copyreg", "pickle", "_pickle"):
+            self._copied(node)
         if package in ("decimal", "_decimal", "_pydecimal"):
             self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
         if name.rpartition(".")[2] in _settings.METHODS:
             self.formats = True
         if package == "torch" and "torch" in sys.modules:
             self._state(node, _settings.TORCH, _settings.TORCH.name, "")
+
+    def _copied(self, node: Node) -> None:
+        """Follow how objects of the program are copied, where it says so."""
+        self.guards.watch_mapping(copyreg.dispatch_table)
+        for kind, function in copyreg.dispatch_table.items():
+            if library_name(kind)[1] is None:
+                self._value(node, function, f"copyreg.dispatch_table[{kind.__qualname__}]")
 
     def _refuse_named(self, name: str, owner: _owner.Owner, path: str) -> None:
         why = _rules.refusal(name, owner is _owner.PYTHON)
@@ -416,6 +437,8 @@ class Walk:
         if owner is not None:
             self._refuse_named(name, owner, path)
             node = self._library_node(path, name, owner)
+            if isinstance(cls, abc.ABCMeta):
+                self._registered(node, cls)
             for attribute, function in patches(cls):
                 node.out.append(attribute.encode())
                 self._queue.append(functools.partial(self._value, node, function, f"{path}.{attribute}"))
@@ -457,9 +480,13 @@ class Walk:
             self._dataclass_field(node, held, f"{path}.{name}")
 
     def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
-        """Add the classes that were declared to be of an abstract one."""
-        registry = _abc._get_dump(cls)[0]
-        names = sorted(f"{c.__module__}.{c.__qualname__}" for ref in registry if (c := ref()) is not None)
+        """Add the classes of the program that were declared to be of an abstract one, or of one based on it."""
+        names = sorted(
+            f"{c.__module__}.{c.__qualname__}"
+            for of in _based_on(cls)
+            for ref in _abc._get_dump(of)[0]
+            if (c := ref()) is not None and library_name(c)[1] is None
+        )
         node.out.append(f"registered {names}".encode())
         self.guards.registers()
 
@@ -508,6 +535,18 @@ class Walk:
             self._value(node, part, path)
         if held.metadata:
             self._value(node, held.metadata, f"{path}.metadata")
+
+
+def _based_on(cls: type) -> list[type]:
+    """Return an abstract class and those based on it: what is of them is of it."""
+    found, todo = [cls], [cls]
+    while todo:
+        subclasses: list[type] = type.__subclasses__(todo.pop())
+        for sub in subclasses:
+            if isinstance(sub, abc.ABCMeta) and sub not in found:
+                found.append(sub)
+                todo.append(sub)
+    return found
 
 
 _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")

@@ -6,8 +6,9 @@ import inspect
 import os
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from hashlib import sha256
+from itertools import islice
 from types import GeneratorType
 from typing import Any
 
@@ -103,9 +104,9 @@ class Function:
         if isinstance(made, GeneratorType) and len(self._into) == 1:
             self._yielded(made, len(samples), answer)
             return
-        all_ = self._split(list(made) if isinstance(made, GeneratorType) else made)
+        all_ = self._split(list(islice(made, len(self._into) + 1)) if isinstance(made, GeneratorType) else made)
         for item, column in zip(self._into, all_, strict=True):
-            if not hasattr(column, "__len__") or isinstance(column, (str, bytes, dict)) or len(column) != len(samples):
+            if not _is_ordered(column) or len(column) != len(samples):
                 raise TypeError(
                     f"{self._name} was given {len(samples)} samples and returned {_shown(column)} for {item}; "
                     "it must be as many values, in their order"
@@ -118,12 +119,15 @@ class Function:
         count = 0
         for one in made:
             count += 1
-            if count <= samples:
-                answer.add(self._encoded(self._failed_or((one,))))
+            if count > samples:  # there may be no end of them
+                made.close()
+                break
+            answer.add(self._encoded(self._failed_or((one,))))
         if count != samples:
+            more = "more" if count > samples else f"{count} values"
             raise TypeError(
-                f"{self._name} was given {samples} samples and yielded {count} values; "
-                "it must be as many, in their order"
+                f"{self._name} was given {samples} samples and yielded {more}; "
+                "it must be as many values, in their order"
             )
 
     def _failed_or(self, row: tuple[Any, ...]) -> Any:
@@ -214,6 +218,13 @@ def _own_code() -> bytes:
             with open(os.path.join(_HERE, name), "rb") as file:
                 own.update(file.read())
     return own.digest()
+
+
+def _is_ordered(column: Any) -> bool:
+    """Report whether results of several samples come in an order: those of a set could be of any sample."""
+    if isinstance(column, (str, bytes, bytearray, Mapping, Set)):
+        return False
+    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0
 
 
 def _keywords(function: Any) -> frozenset[str] | None:

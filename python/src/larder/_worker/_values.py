@@ -123,7 +123,7 @@ def failure(text: str) -> list[bytes | memoryview]:
 def value(made: Any, item: str) -> list[bytes | memoryview]:
     """Return the parts of a value that a function returned for an item."""
     if isinstance(made, str):
-        return _part(TEXT, made.encode())
+        return _part(TEXT, _encoded(made, item))
     if isinstance(made, (bytes, bytearray, memoryview)):
         return _part(BYTES, made if isinstance(made, bytes) else bytes(made))
     module = type(made).__module__.partition(".")[0]
@@ -132,7 +132,19 @@ def value(made: Any, item: str) -> list[bytes | memoryview]:
         if found is not None:
             return found
     plain = _plain(made, f"item {item}", 0)
-    return _part(JSON, json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode())
+    try:
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:  # a whole number of very many digits
+        raise ValueError(f"item {item}: {error}") from None
+    return _part(JSON, _encoded(text, item))
+
+
+def _encoded(text: str, item: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        at = repr(text[max(0, error.start - 10) : error.end + 10])
+        raise ValueError(f"item {item} has half of a character, in {at}, which no text in UTF-8 can have") from None
 
 
 def _part(form: int, data: bytes) -> list[bytes | memoryview]:
@@ -152,8 +164,8 @@ _names: dict[Any, str] = {}
 def _of_numpy(made: Any, item: str) -> list[bytes | memoryview] | None:
     import numpy as np
 
-    if isinstance(made, np.generic) and not isinstance(made, np.void):
-        return value(made.item(), item)
+    if isinstance(made, np.generic):
+        return value(_number(made, f"item {item}"), item)
     if not isinstance(made, np.ndarray):
         return None
     if type(made) is not np.ndarray:
@@ -169,6 +181,15 @@ def _of_numpy(made: Any, item: str) -> list[bytes | memoryview] | None:
             made = made.astype(made.dtype.newbyteorder("<"))
     plain = made if made.flags.c_contiguous else np.ascontiguousarray(made)
     return _elements(ARRAY, name, made.shape, plain.view(np.uint8) if plain.ndim and plain.size else plain.tobytes())
+
+
+def _number(made: Any, where: str) -> Any:
+    """Return a scalar of NumPy as Python has it: of times, and of numbers that Python has not, it would be another."""
+    if made.dtype.kind not in "biufSU" or (made.dtype.kind == "f" and made.dtype.itemsize > 8):
+        raise TypeError(
+            f"{where} is a {made.dtype} of NumPy, which no item can be: return a number, a text, or an array"
+        )
+    return made.item()
 
 
 def _of_torch(made: Any, item: str) -> list[bytes | memoryview] | None:
@@ -220,8 +241,8 @@ def _plain(made: Any, where: str, depth: int) -> Any:
             if not isinstance(key, str):
                 raise TypeError(f"{where} has the key {key!r}; keys of documents are texts")
         return {key: _plain(one, f"{where}.{key}", depth + 1) for key, one in made.items()}
-    if type(made).__module__ == "numpy" and getattr(made, "ndim", 1) == 0 and hasattr(made, "item"):
-        return _plain(made.item(), where, depth + 1)
+    if type(made).__module__ == "numpy" and getattr(made, "ndim", 1) == 0 and hasattr(made, "dtype"):
+        return _plain(_number(made, where), where, depth + 1)
     raise TypeError(
         f"{where} is of the type {type(made).__module__}.{type(made).__qualname__}, which no item can be: "
         "return an array, an image, a text, bytes, or a document of lists, dicts, numbers and texts"
