@@ -2099,3 +2099,88 @@ case(
     want="same",
     refused=True,
 )
+
+# Chance and files of libraries that are used most, and what decides chance.
+for title, text, needs, is_refused in [
+    (
+        "dropout of torch",
+        "import torch\ndef f(x): return torch.nn.functional.dropout(torch.ones(9), 0.5).sum().item()",
+        "torch",
+        True,
+    ),
+    (
+        "dropout that is off",
+        "import torch\ndef f(x): return torch.nn.functional.dropout(torch.ones(9), 0.5, training=False).sum().item()",
+        "torch",
+        False,
+    ),
+    (
+        "dropout that is off, by place",
+        "import torch\ndef f(x): return torch.nn.functional.dropout(torch.ones(9), 0.5, False).sum().item()",
+        "torch",
+        False,
+    ),
+    (
+        "tensors drawn from a generator",
+        "import torch\ndef f(x):\n    g = torch.Generator().manual_seed(x)\n    return torch.rand(2, generator=g).tolist() + torch.randperm(int(torch.ones(3).sum()), generator=g).tolist()",
+        "torch",
+        False,
+    ),
+    (
+        "tensors drawn from no generator",
+        "import torch\ndef f(x):\n    g = torch.Generator().manual_seed(x)\n    return torch.rand(2).tolist() + torch.randperm(3, generator=g).tolist()",
+        "torch",
+        True,
+    ),
+    (
+        "functions in a compiled module of torch",
+        "import torch\ndef f(x): return torch.nn.functional.gelu(torch.ones(2)).tolist() + torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2)).tolist()",
+        "torch",
+        False,
+    ),
+    (
+        "model of scikit-learn without a seed",
+        "from sklearn.cluster import KMeans\ndef f(x): return KMeans(2, n_init=1).fit([[0.0], [1.0], [2.0], [5.0]]).inertia_",
+        "sklearn",
+        True,
+    ),
+    (
+        "model of scikit-learn with a seed",
+        "from sklearn.cluster import KMeans\ndef f(x): return KMeans(2, n_init=1, random_state=x).fit([[0.0], [1.0], [2.0], [5.0]]).labels_.tolist()",
+        "sklearn",
+        False,
+    ),
+    (
+        "split without a seed",
+        "from sklearn.model_selection import train_test_split\ndef f(x): return train_test_split(list(range(9)))[0]",
+        "sklearn",
+        True,
+    ),
+    (
+        "split with a seed",
+        "from sklearn.model_selection import train_test_split\ndef f(x): return train_test_split(list(range(9)), random_state=x)[0]",
+        "sklearn",
+        False,
+    ),
+    (
+        "samples of a distribution",
+        "import scipy.stats\ndef f(x): return scipy.stats.norm.rvs(size=2).tolist()",
+        "scipy",
+        True,
+    ),
+    (
+        "samples of a distribution with a seed",
+        "import scipy.stats\ndef f(x): return scipy.stats.norm.rvs(size=2, random_state=x).tolist()",
+        "scipy",
+        False,
+    ),
+]:
+    case(
+        title,
+        text + "\n# end",
+        "# end",
+        "# the end",
+        want="may" if is_refused else "same",
+        needs=needs,
+        refused=is_refused,
+    )

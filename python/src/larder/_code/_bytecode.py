@@ -112,12 +112,14 @@ class Op(NamedTuple):
     line: int | None
     target: bool
     calls: bool
+    at: int
+    """Which of the instructions of the code it is."""
 
 
 def _ops(code: CodeType) -> list[Op]:
     found: list[Op] = []
     line: int | None = code.co_firstlineno
-    for op in dis.get_instructions(code):
+    for at, op in enumerate(dis.get_instructions(code)):
         if op.positions is not None and op.positions.lineno is not None:
             line = op.positions.lineno
         calls = op.opname == "LOAD_METHOD" or (op.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and "NULL" in op.argrepr)
@@ -125,7 +127,7 @@ def _ops(code: CodeType) -> list[Op]:
         values = op.argval if len(names) == 2 else (op.argval,)
         for name, value in zip(names, values, strict=True):
             name = "LOAD_FAST" if name in _LOADING else name
-            found.append(Op(name, value, line, op.is_jump_target, calls))
+            found.append(Op(name, value, line, op.is_jump_target, calls, at))
     return [op for op in found if op.name not in _SILENT]
 
 
@@ -170,6 +172,40 @@ class Use:
     """The next two instructions: with which argument it is called, if it is."""
     before: tuple[Op, ...]
     """The two instructions before."""
+    code: CodeType
+    at: int
+    """Which of the instructions of the code has it on the stack."""
+
+    def call(self) -> tuple[int, tuple[str, ...]] | None:
+        """Return how many arguments it is called with, and the names of those that have one, if that is known."""
+        return _call(self.code, self.at)
+
+
+def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...]] | None:
+    """Return how the value that an instruction puts on the stack is called."""
+    instructions = list(dis.get_instructions(code))
+    depth, named = 0, ()
+    for i in range(at + 1, len(instructions)):
+        op = instructions[i]
+        if op.opcode in dis.hasjrel or op.opcode in dis.hasjabs or op.is_jump_target:
+            return None  # one or the other value is an argument
+        if op.opname == "KW_NAMES":
+            named = code.co_consts[op.arg or 0]
+        elif op.opname == "CALL_KW":
+            named = instructions[i - 1].argval
+        if op.opname in ("CALL", "CALL_KW"):
+            given = (op.arg or 0) + (op.opname == "CALL_KW")
+            if depth - given <= 1:
+                return (op.arg or 0), tuple(named)
+            named = ()
+            depth -= given + 1
+            continue
+        if op.opname == "PRECALL":
+            continue  # its arguments are the call's
+        depth += dis.stack_effect(op.opcode, op.arg if op.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+        if depth < 0:
+            return None
+    return None
 
 
 class Names:
@@ -287,6 +323,8 @@ class Names:
                     end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
                     tuple(ops[end : end + 3]),
                     tuple(ops[max(i - 2, 0) : i]),
+                    self.code,
+                    (ops[end - 1] if end > first else op).at,
                 )
             i = max(end, i + 1)
 

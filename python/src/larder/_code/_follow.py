@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
+import inspect
 import operator
 import sys
 import types
@@ -133,7 +134,7 @@ class Follow:
 
     def _doubt(self, name: str, use: _bytecode.Use) -> None:
         why = _rules.METHODS.get(name)
-        if why is not None:
+        if why is not None and not (why is _rules.CHANCE and _decided(use)):
             self.walk._doubts.append((name, self._where(use.line), why))
 
     def _global(self, use: _bytecode.Use, name: str, files: frozenset[str]) -> None:
@@ -263,6 +264,13 @@ class Follow:
             return
         if name in _rules.SILENT and _without_arguments(use):
             return
+        if name in _rules.DRAWING and _decided(use):
+            return
+        if name in _rules.TRAINING:
+            given, named = use.call() or (0, ())
+            if given < 3 and "training" not in named:
+                self._refuse(use, name, _rules.CHANCE)
+            return
         if name in _rules.SEEDED:
             if _without_arguments(use):
                 self._refuse(use, name, _rules.CHANCE)
@@ -295,6 +303,8 @@ class Follow:
                     # Somebody may have put it there.
                     self.walk.guards.name(vars(value), attribute, found)
                     self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
+        if owner is not _owner.PYTHON and use.called and not attributes and _draws(value) and not _decided(use):
+            self._refuse(use, name, _rules.CHANCE)
         if name in _BY_USE or name.partition(".")[0] == "_io":
             self._refuse_use(name, owner, use, files, path)
             self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
@@ -342,7 +352,7 @@ def _formats(names: _bytecode.Names) -> bool:
     )
 
 
-_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT
+_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT | _rules.DRAWING | _rules.TRAINING
 """What is refused or not by how it is called."""
 
 _MISSING = object()
@@ -358,6 +368,28 @@ def _is_users(value: Any) -> bool:
 def _without_arguments(use: _bytecode.Use) -> bool:
     after = [op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")]
     return bool(after) and after[0].name == "CALL" and (after[0].value or 0) == 0
+
+
+def _decided(use: _bytecode.Use) -> bool:
+    """Report whether a call is given what decides chance, by a name."""
+    call = use.call()
+    return call is not None and not _rules.DECIDED.isdisjoint(call[1])
+
+
+def _draws(value: Any) -> bool:
+    """Report whether a function or a class of a library takes what decides chance, and can do without."""
+    made: Any = vars(value).get("__init__") if isinstance(value, type) else inspect.unwrap(value)
+    code = getattr(made, "__code__", None)
+    if code is None:
+        return False
+    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if _rules.DECIDED.isdisjoint(given):
+        return False
+    defaults = dict(
+        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(made.__defaults__ or ()), strict=False)
+    )
+    defaults |= made.__kwdefaults__ or {}
+    return any(defaults.get(name, _MISSING) is None for name in _rules.DECIDED)
 
 
 def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:

@@ -44,9 +44,13 @@ def of_module(name: str) -> Owner | None:
     if name.partition(".")[0] == __name__.partition(".")[0]:
         return LARDER
     module = sys.modules.get(name)
-    if module is None:
+    path = _file(module) if module is not None else ""
+    if not path:
+        # A compiled module may have others in it, which have no files.
+        parent, _, last = name.rpartition(".")
+        if isinstance(getattr(sys.modules.get(parent), last, None), ModuleType) and _file(sys.modules[parent]):
+            return of_module(parent)
         return PYTHON if name in sys.builtin_module_names else None
-    path = _file(module)
     owner = _of(name, path)
     return _compiled(name, path) if owner is None and path.endswith(_COMPILED) else owner
 
@@ -93,7 +97,28 @@ def _of(name: str, path: str) -> Owner | None:
         if mark in path:
             before, _, below = path.rpartition(mark)
             return _distribution(before + mark, below)
-    return PYTHON if path.startswith(_STANDARD) or os.path.realpath(path).startswith(_STANDARD) else None
+    if path.startswith(_STANDARD) or os.path.realpath(path).startswith(_STANDARD):
+        return PYTHON
+    return _elsewhere(path)
+
+
+def _elsewhere(path: str) -> Owner | None:
+    """Return the distribution of a file that was installed into another folder, as by `pip install --target`."""
+    for entry in sys.path:
+        folder = os.path.join(os.path.abspath(entry), "")
+        if path.startswith(folder) and _is_installed_into(folder):
+            return _distribution(folder, path[len(folder) :])
+    return None
+
+
+@lru_cache(1024)
+def _is_installed_into(folder: str) -> bool:
+    """Report whether an installer wrote into a folder; what describes a folder of sources is none of its."""
+    try:
+        infos = [n for n in os.listdir(folder) if n.endswith(".dist-info")]
+    except OSError:
+        return False
+    return any(os.path.exists(os.path.join(folder, info, "INSTALLER")) for info in infos)
 
 
 def _distribution(folder: str, below: str) -> Owner | None:

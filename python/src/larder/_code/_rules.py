@@ -26,7 +26,10 @@ CLOCK = Refusal("the clock", _PASS)
 CHANCE = Refusal("random numbers that no argument decides", "pass a seed and make a generator from it")
 ENVIRONMENT = Refusal("the environment", _PASS)
 MACHINE = Refusal("the machine or this process", _PASS)
-FILES = Refusal("files, whose content is not in the key", "pass the file as a larder.File argument")
+FILES = Refusal(
+    "files, whose content is not in the key",
+    "take the file as a parameter that is annotated as larder.File, and read that",
+)
 NETWORK = Refusal("the network", "get it outside, and pass the content as an argument")
 PROGRAMS = Refusal("other programs", "run them outside, and pass what they gave as an argument")
 DYNAMIC = Refusal("code or variables by names that are only known when it runs", "name them in the code")
@@ -229,7 +232,10 @@ _REFUSED: dict[str, Refusal] = (
             "scipy.io.loadmat",
             "scipy.io.wavfile.read",
             "safetensors.safe_open",
-            "safetensors.torch.load_file",
+            *(f"safetensors.{n}.load_file" for n in words("torch numpy flax paddle tensorflow mlx")),
+            *("tifffile.imread", "tifffile.TiffFile", "tifffile.tifffile.imread", "tifffile.tifffile.TiffFile"),
+            *("sklearn.datasets.load_files", "sklearn.datasets.load_svmlight_file", "sklearn.datasets.fetch_openml"),
+            *("sklearn.datasets._base.load_files", "sklearn.datasets._svmlight_format_io.load_svmlight_file"),
             "fsspec.open",
             "polars.read_csv",
             "polars.read_parquet",
@@ -288,7 +294,7 @@ _DISTRIBUTION_MODULES = {
 
 _RANDOM_CLASSES = "Generator PCG64 PCG64DXSM MT19937 Philox SFC64 SeedSequence BitGenerator default_rng RandomState"
 
-SEEDED = frozenset(["random.Random", "torch.Generator"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
+SEEDED = frozenset(["random.Random"] + [f"numpy.random.{n}" for n in _RANDOM_CLASSES.split()])
 """What gives chance only if it is called without an argument."""
 
 _OF_FOLDERS = words(
@@ -313,7 +319,9 @@ METHODS: dict[str, Refusal] = (
         ),
         FILES,
     )
+    | dict.fromkeys(["from_pretrained", "from_file"], FILES)
     | dict.fromkeys(["expanduser", "absolute", "resolve", "cwd"], MACHINE)
+    | dict.fromkeys(["rvs"], CHANCE)
     | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
 )
 """What methods of these names do, where nobody can tell whose they are, and what it is that they reach."""
@@ -330,6 +338,20 @@ INSIDES = frozenset(
 
 ZONED = frozenset(["timestamp", "astimezone", "mktime", "ctime"])
 """Methods that depend on the time zone of the machine where a time has none."""
+
+DECIDED = frozenset(["random_state", "rng", "generator"])
+"""Parameters that decide chance: without them it is anybody's."""
+
+DRAWING = frozenset(
+    f"torch.{n}" for n in words("rand randn randint randperm normal bernoulli multinomial poisson")
+) | frozenset(f"torch.{n}" for n in words("rand_like randn_like randint_like"))
+"""What draws from the generator that it is given."""
+
+TRAINING = frozenset(
+    f"torch.nn.functional.{n}"
+    for n in words("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu")
+)
+"""What draws unless it is told that a model is not trained."""
 
 SILENT = frozenset(["traceback.print_exc", "traceback.print_last", "traceback.print_stack"])
 """What prints to stderr, and does nothing else, if it is called without an argument."""

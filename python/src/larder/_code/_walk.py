@@ -485,7 +485,8 @@ class Walk:
             f"{c.__module__}.{c.__qualname__}"
             for of in _based_on(cls)
             for ref in _abc._get_dump(of)[0]
-            if (c := ref()) is not None and library_name(c)[1] is None
+            # Libraries register their own with those of the standard library, once they are imported.
+            if (c := ref()) is not None and (library_name(of)[1] is None or library_name(c)[1] is None)
         )
         node.out.append(f"registered {names}".encode())
         self.guards.registers()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ._encoder import Encoder, Writer
 
@@ -33,7 +34,7 @@ def _table(e: Encoder, value: Any) -> None:
     e.add((type(value).__name__, value.num_rows))
     _schema(e, value.schema)
     for column in value.columns:
-        _stream(e, column)
+        stream(e, column)
 
 
 def _array(e: Encoder, value: Any) -> None:
@@ -41,31 +42,64 @@ def _array(e: Encoder, value: Any) -> None:
         e.out.append(b"QA")
         e.add((isinstance(value, pa.ChunkedArray), len(value)))
         _type(e, value.type)
-        _stream(e, value)
+        stream(e, value)
 
 
 def _scalar(e: Encoder, value: Any) -> None:
     e.out.append(b"QS")
-    _stream(e, pa.array([value], value.type))
+    stream(e, pa.array([value], value.type))
 
 
-def _stream(e: Encoder, value: Any) -> None:
+def stream(e: Encoder, value: Any) -> None:
     """Append the content of a column, however it is cut into chunks and wherever it begins.
 
-    Values are what they are as Python's: bytes that do not count (of what is missing,
-    beyond the end of a slice) would show in buffers.
+    Bytes that do not count (of what is missing, beyond the end of a slice) would show in
+    buffers, so only what is there is taken of them. What has no simple buffers is what it
+    is in Python.
     """
-    if pa.types.is_primitive(value.type) and value.null_count == 0 and len(value):
-        plain = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
-        if isinstance(plain, pa.ChunkedArray):
-            plain = pa.concat_arrays(plain.chunks)
-        if not pa.types.is_boolean(plain.type):
-            width = plain.type.bit_width // 8
-            view = memoryview(plain.buffers()[1])[plain.offset * width : (plain.offset + len(plain)) * width]
-            e.out.append(b"p")
-            e.content(view)
-            return
-    e.add(value.to_pylist())
+    kind = value.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        value = value.cast(pa.large_string()).cast(pa.large_binary())
+        _texts(e, value)
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        _texts(e, value.cast(pa.large_binary()))
+    elif (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and value.null_count:
+        e.out.append(b"n")
+        stream(e, value.is_null().cast(pa.uint8()))
+        stream(e, value.fill_null(pa.scalar(0, pa.int64()).cast(kind)))
+    elif pa.types.is_boolean(kind):
+        e.out.append(b"b")
+        stream(e, value.cast(pa.uint8()))
+    elif pa.types.is_primitive(kind) and value.null_count == 0 and len(value):
+        plain, width = _whole(value), kind.bit_width // 8
+        view = memoryview(plain.buffers()[1])[plain.offset * width : (plain.offset + len(plain)) * width]
+        e.out.append(b"p")
+        e.content(view)
+    else:
+        e.add(value.to_pylist())
+
+
+def _texts(e: Encoder, value: Any) -> None:
+    """Append texts: how long each is, -1 for one that is missing, and all of them together."""
+    e.out.append(b"s")
+    stream(e, pc.binary_length(value).fill_null(-1))
+    plain = _whole(value.fill_null(b""))
+    if len(plain) == 0:
+        return
+    _, offsets, content = plain.buffers()
+    view = memoryview(offsets).cast("q")
+    start, end = view[plain.offset], view[plain.offset + len(plain)]
+    e.content(memoryview(content or b"")[start:end])
+
+
+def _whole(value: Any) -> Any:
+    """Return a column in one chunk."""
+    if not isinstance(value, pa.ChunkedArray):
+        return value
+    plain = value.combine_chunks()
+    if isinstance(plain, pa.ChunkedArray):
+        plain = pa.concat_arrays(plain.chunks) if plain.num_chunks else pa.array([], value.type)
+    return plain
 
 
 def _type(e: Encoder, value: Any) -> None:
