@@ -48,6 +48,7 @@ type Server struct {
 	pipelines pipelines
 	calls     calls
 	began     time.Time
+	folder    os.FileInfo // of the cache, as it was then; nil if there was none
 
 	ctx    context.Context // of all that is done
 	cancel context.CancelFunc
@@ -71,6 +72,9 @@ func New(o Options) *Server {
 		s.log = slog.Default()
 	}
 	s.pipelines.server = s
+	if info, err := os.Stat(o.Cache); err == nil {
+		s.folder = info
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -95,6 +99,13 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 				failed = err
 			}
 			break
+		}
+		if s.isRemoved() {
+			s.log.Warn(errRemoved.Error())
+			s.End()
+			_ = l.Close() // first, so that who was connected just now comes to the next server
+			_ = c.Close()
+			continue
 		}
 		if conn, err := s.accept(c); err != nil {
 			s.log.Warn("a connection was refused", "error", err)
@@ -177,6 +188,19 @@ func (s *Server) disconnect() {
 	for c := range s.conns {
 		c.end()
 	}
+}
+
+// errRemoved is that what the server has is not what lies in its cache folder.
+var errRemoved = errors.New("the cache folder was removed: the server ends, and the next one begins with what is there")
+
+// isRemoved reports whether the cache folder is another one, or gone: who removes it does
+// not want to be handed out what was in it.
+func (s *Server) isRemoved() bool {
+	if s.folder == nil {
+		return false
+	}
+	now, err := os.Stat(s.options.Cache)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(s.folder, now)
 }
 
 // accept takes a connection of our own user.

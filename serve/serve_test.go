@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -42,7 +43,7 @@ func serverFor(t *testing.T, o Options) (socket string, s *Server, ended <-chan 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Larder, o.Cache, o.Log = ld, "/cache", slog.New(slog.DiscardHandler)
+	o.Larder, o.Cache, o.Log = ld, cmp.Or(o.Cache, "/cache"), slog.New(slog.DiscardHandler)
 	s = New(o)
 	result := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -60,6 +61,42 @@ func serverFor(t *testing.T, o Options) (socket string, s *Server, ended <-chan 
 		}
 	})
 	return socket, s, result
+}
+
+// TestRemovedCaches: a server whose cache folder was removed, or is another one, takes no more
+// clients and ends.
+func TestRemovedCaches(t *testing.T) {
+	for name, again := range map[string]bool{"gone": false, "another": true} {
+		t.Run(name, func(t *testing.T) {
+			cache := filepath.Join(t.TempDir(), "cache")
+			if err := os.Mkdir(cache, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			socket, _, ended := serverFor(t, Options{Cache: cache})
+			if err := connect(t, socket).conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(cache, cache+".old"); err != nil {
+				t.Fatal(err)
+			}
+			if again {
+				if err := os.Mkdir(cache, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := net.Dial("unix", socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // A client is one of the protocol, for tests.

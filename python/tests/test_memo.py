@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,6 +112,28 @@ def test_a_server_that_is_killed_is_started_again(real: Path, program: str) -> N
     assert f(2) == 3
     assert f(1) == 2
     assert len(calls) == 2
+
+
+def test_a_cache_that_was_removed_is_forgotten(real: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import larder, sys\n"
+        "@larder.memo_batch(version='1', items='xs')\n"
+        "def f(xs): return [[sys.argv[1]] * 500 for x in xs]\n"
+        "print(f(list(range(200)))[7][0], f.computed_items)\n"
+    )
+
+    def run(value: str) -> str:
+        path = str(Path(__file__).parents[1] / "src")
+        env = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(
+            [sys.executable, script, value], env=env, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert run("a") == "a 200\n"
+    assert run("b") == "a 0\n"
+    shutil.rmtree(os.environ["LARDER_CACHE"])
+    assert run("b") == "b 200\n"
 
 
 def test_one_call_has_many_spellings(real: Path) -> None:

@@ -17,6 +17,7 @@ from .errors import (
     Error,
     FlowError,
     LarderWarning,
+    NotKeptWarning,
     ProtocolError,
     RequestError,
     ResultError,
@@ -24,6 +25,7 @@ from .errors import (
     ServerError,
     SkipWarning,
     StateError,
+    UnkeyableError,
 )
 from .field import Field
 from .loader import Loader
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
         sweep,
         underfolder,
         var,
+        webdataset,
     )
     from .lazy import Lazy, LazyFunction, LazyObject
     from .report import CacheReport, NodeReport, Report, Skip
@@ -79,6 +82,7 @@ __all__ = [
     "MemoBatch",
     "Node",
     "NodeReport",
+    "NotKeptWarning",
     "Options",
     "Order",
     "ProtocolError",
@@ -92,6 +96,7 @@ __all__ = [
     "SkipWarning",
     "StateError",
     "Step",
+    "UnkeyableError",
     "Var",
     "Why",
     "__version__",
@@ -108,12 +113,13 @@ __all__ = [
     "sweep",
     "underfolder",
     "var",
+    "webdataset",
     "why",
 ]
 
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
-_FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep underfolder var"
+_FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep underfolder var webdataset"
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}

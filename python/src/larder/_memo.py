@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import pickle
+import threading
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -21,7 +22,7 @@ from ._file import File
 from ._keys import describe, digest
 from ._results import decode, encode
 from ._surroundings import surroundings
-from .errors import ArgumentError, CycleError, Error, LarderWarning, ResultError, ServerError
+from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
     from ._why import Why
@@ -127,6 +128,9 @@ class Memo(Generic[P, R]):
         self._identity: Identity | None = None
         self._known: Function | None = None
         self._warned = False
+        self._counting = threading.Lock()
+        self.executions = 0
+        """How often the function was executed in this process."""
         if self._pickle:
             _warn(
                 f"results of {describe(function)} are kept with pickle: whoever can write to the cache folder "
@@ -281,8 +285,13 @@ class Memo(Generic[P, R]):
 
     def _applied(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function; of a generator, return the whole of what it yields."""
+        self._count()
         value = self._function(*args, **kwargs)
         return list(value) if self._generates else value  # type: ignore[call-overload]
+
+    def _count(self) -> None:
+        with self._counting:
+            self.executions += 1
 
     def _unkept(self, text: str) -> None:
         _warn(text)
@@ -366,6 +375,7 @@ class Run:
 
     async def later(self) -> list[Made]:
         try:
+            self.memo._count()
             self.value = await self.memo._function(*self.args, **self.kwargs)
         except Exception as error:
             return self._failed(error)
@@ -414,6 +424,8 @@ class Method:
     def __getattr__(self, name: str) -> Any:
         if name in ("cached", "forget", "refresh", "why"):
             return functools.partial(getattr(self.__func__, name), self.__self__)
+        if name == "executions":
+            return self.__func__.executions
         raise AttributeError(f"{self.__func__!r} has no attribute {name!r}")
 
 
@@ -435,7 +447,7 @@ def never(which: list[int]) -> list[Made]:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, LarderWarning, stacklevel=4)
+    warnings.warn(text, NotKeptWarning if " not kept" in text else LarderWarning, stacklevel=4)
 
 
 @overload

@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, overload
@@ -58,6 +59,13 @@ class MemoBatch:
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
+        self._counting = threading.Lock()
+        self.executions = 0
+        """How often the function was called in this process."""
+        self.computed_items = 0
+        """How many items it was called with."""
+        self.loaded_items = 0
+        """How many items were found, kept or twice in a batch."""
         self.checked = 0
         """How many kept results were computed again, by `check`."""
         self.largest = 0.0
@@ -96,7 +104,11 @@ class MemoBatch:
                 )
         known = self._function_now()
         batch = _Batch(self, known, bound, self._shared(values), keys, self._own(rows, count, keys))
-        return batch.result()
+        result = batch.result()
+        with self._counting:
+            self.computed_items += batch.computed
+            self.loaded_items += max(0, count - batch.computed)
+        return result
 
     def _count(self, rows: list[Any]) -> int:
         counts = {name: len(value) for name, value in zip(self._items, rows, strict=True) if value is not None}
@@ -196,6 +208,8 @@ class _Batch:
         self.near = _near_of(known, shared)
         self.encoded: list[Any] = [self.near.get(one) for one in own]
         self.raised: BaseException | None = None
+        self.computed = 0
+        """How many items the function was called with for the batch."""
 
     def key(self, i: int) -> bytes:
         h = self.start.copy()
@@ -261,6 +275,7 @@ class _Batch:
             part = which[at : at + most]
             try:
                 value = self.call(part)
+                self.computed += len(part)
                 self.changed = self.changed or self.change(part)
                 rows = encoded_rows(value, len(part))
             except Exception as error:
@@ -300,6 +315,8 @@ class _Batch:
             if arguments[name] is not None and not whole:
                 arguments[name] = chosen(arguments[name], which)
         bound = inspect.BoundArguments(self.bound.signature, arguments)
+        with self.memo._counting:
+            self.memo.executions += 1
         return self.memo._function(*bound.args, **bound.kwargs)
 
     def about(self, i: int) -> list[dict[str, str]]:

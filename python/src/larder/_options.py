@@ -178,3 +178,10 @@ def length_request(length: str | Mapping[str, str] | None) -> dict[str, str] | N
 def fields_request(fields: field.FieldsArgument | None) -> list[dict[str, Any]] | None:
     """Return the fields of a batch."""
     return field.requests_of(fields)
+
+
+def either(name: str, value: Any, other: str, same: Any) -> Any:
+    """Return what was given by one of two names, which must not be given both."""
+    if value is not None and same is not None and value != same:
+        raise TypeError(f"{name} and {other} are two names of one thing; give one of them")
+    return same if value is None else value

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from . import _yaml
+from . import _options, _yaml
 from ._program import find
 from ._values import Var, plain
 from ._worker import refuse_importing
@@ -42,6 +42,7 @@ def run(
     cache: str | os.PathLike[str] | None = None,
     discard_checkpoints: bool = False,
     progress: bool | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Run a flow, and return what was done.
 
@@ -57,6 +58,7 @@ def run(
         on_error: what becomes of samples that cannot be made, where nodes do not say it:
             "fail", "skip", or at most so many or a share, 10 or "5%".
         cache: the folder of the cache, by default that of the command line.
+        cache_dir: the same as cache.
         discard_checkpoints: let go of checkpoints when the run has ended well.
         progress: whether to show how it gets on, on stderr; by default, if that is a
             terminal or a notebook.
@@ -66,6 +68,7 @@ def run(
             name node and place.
         RunError: the run failed. It is a FlowError, too.
     """
+    cache = _options.either("cache", cache, "cache_dir", cache_dir)
     refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)

@@ -35,7 +35,7 @@ class Dataset:
             it is installed.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache: the cache folder; LARDER_CACHE or the user's usual one without it.
+        cache, cache_dir: the cache folder; LARDER_CACHE or the user's usual one without it.
         token, ca, certificate, cleartext: as of `Loader`, with a URL.
     """
 
@@ -53,7 +53,9 @@ class Dataset:
         ca: str | os.PathLike[str] | None = None,
         certificate: CertificateArgument | None = None,
         cleartext: bool = False,
+        cache_dir: str | os.PathLike[str] | None = None,
     ) -> None:
+        cache = _options.either("cache", cache, "cache_dir", cache_dir)
         here = {"set": set, "profile": profile, "cache": cache}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         request: dict[str, Any] = {

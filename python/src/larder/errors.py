@@ -43,16 +43,24 @@ class CycleError(Error, RecursionError):
     """A function needs its own result, or two need each other's."""
 
 
-class CodeError(Error):
+class UnkeyableError(Error):
+    """Something has no key; the text has the way to it and what helps."""
+
+
+class CodeError(UnkeyableError):
     """A function depends on more than its code and its arguments, or on what has no key."""
 
 
-class ArgumentError(Error, TypeError):
+class ArgumentError(UnkeyableError, TypeError):
     """A value has no key; the text has the way to it and what helps."""
 
 
 class LarderWarning(UserWarning):
     """What Larder has to say that is no error."""
+
+
+class NotKeptWarning(LarderWarning):
+    """A result could not be kept, and is computed again next time."""
 
 
 class SkipWarning(LarderWarning):

@@ -20,16 +20,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _callable, _yaml
-from ._components import JOINS, PARAMETERS, SEVERAL, Methods, csv, images, jsonl, numpy, underfolder
+from ._components import JOINS, PARAMETERS, SEVERAL, Methods, csv, images, jsonl, numpy, underfolder, webdataset
 from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
 
 if TYPE_CHECKING:
     from .loader import Loader
+    from .report import Report
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "underfolder", "var",
+    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
 
@@ -162,6 +163,18 @@ class Node(Methods):
     def to_yaml(self) -> str:
         """Return the flow of this node and all that it is made from, as YAML."""
         return Flow(self).to_yaml()
+
+    def yaml(self) -> str:
+        """Return the same as `to_yaml`."""
+        return self.to_yaml()
+
+    def run(self, **options: Any) -> Report:
+        """Make all samples of this: see `larder.run`, which takes the options."""
+        return Flow(self).run(**options)
+
+    def loader(self, **options: Any) -> Loader:
+        """Return the `larder.Loader` of this: see there for the options."""
+        return self.batch(**options)
 
     def __str__(self) -> str:
         return self.to_yaml()
@@ -407,6 +420,16 @@ class Flow:
     def to_yaml(self) -> str:
         """Return the flow as YAML, as `larder run` takes it."""
         return "".join(f"{line}\n" for line, _ in self._lines())
+
+    def yaml(self) -> str:
+        """Return the same as `to_yaml`."""
+        return self.to_yaml()
+
+    def run(self, **options: Any) -> Report:
+        """Run the flow: see `larder.run`, which takes the options."""
+        from ._run import run
+
+        return run(self, **options)
 
     def _lines(self) -> list[tuple[str, str | None]]:
         """Return the lines of the flow, each with the name of the node that it belongs to."""

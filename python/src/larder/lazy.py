@@ -23,6 +23,7 @@ import math
 import operator
 import os
 import sys
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, overload
 
@@ -61,6 +62,12 @@ class LazyObject(Handle, Generic[T_co]):
 
     def unlazy(self) -> T_co:
         """Return the value: what is kept, or else computed now. Each call returns an object of its own."""
+        return unlazy(self)
+
+    def get(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the value, as `unlazy` does; with arguments, the method `get` of the value, which is lazy."""
+        if args or kwargs:
+            return self.__getattr__("get")(*args, **kwargs)
         return unlazy(self)
 
     def why(self) -> WhyTree:
@@ -573,3 +580,13 @@ def unlazy(thing: Any) -> Any:
 
 lazy = Lazy()
 """Makes functions and values lazy, with the usual cache folder."""
+
+
+class _Callable(types.ModuleType):
+    """The module, which can be called as `lazy` in it: `larder.lazy(function)`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return lazy(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Callable

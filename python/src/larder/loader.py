@@ -80,7 +80,9 @@ class Loader:
             is one.
         set: values of the flow's variables.
         profile: the flow's profile.
-        cache: the cache folder; LARDER_CACHE or the user's usual one without it.
+        cache, cache_dir: the cache folder; LARDER_CACHE or the user's usual one without it.
+        epoch: the epoch to begin with.
+        replacement: the same as replace, and world_size as ranks.
         rank, ranks: which part of the batches is this process's; else what
             torch.distributed says, or RANK and WORLD_SIZE, or 0 of 1.
         round: what the last round of an epoch is where it has fewer batches than there
@@ -144,7 +146,14 @@ class Loader:
         ca: str | os.PathLike[str] | None = None,
         certificate: CertificateArgument | None = None,
         cleartext: bool = False,
+        epoch: int = 0,
+        replacement: bool = False,
+        world_size: int | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
     ) -> None:
+        replace = replace or replacement
+        ranks = _options.either("ranks", ranks, "world_size", world_size)
+        cache = _options.either("cache", cache, "cache_dir", cache_dir)
         here = {"set": set, "profile": profile, "cache": cache}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         named = _options.node_of(flow, node, nodes)
@@ -194,6 +203,8 @@ class Loader:
         self._iteration = 0
         self._stamp: str | None = None  # of the files that the batches of this epoch are from
         self._busy = 0  # the process in which a thread is reading
+        if epoch:
+            self.set_epoch(epoch)
 
     # Which batch comes next
 

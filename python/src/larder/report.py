@@ -78,11 +78,13 @@ class Report:
     nodes: tuple[NodeReport, ...]
     skips: tuple[Skip, ...] = ()
 
-    def __getitem__(self, node: str) -> NodeReport:
-        """Return what happened at a node."""
+    def __getitem__(self, node: str) -> Any:
+        """Return what happened at a node, or a field of the report as the document has it: "status", "nodes"."""
         for one in self.nodes:
             if one.name == node:
                 return one
+        if node in self.__dataclass_fields__:
+            return dataclasses.asdict(self)[node]
         raise KeyError(f"there was no node {node!r}; there were {', '.join(n.name for n in self.nodes)}")
 
     def __str__(self) -> str:
