@@ -20,6 +20,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
         "numpy": {"path": ...},
+        "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
         "webdataset": {"path": ..., "incomplete": False},
     },
@@ -77,6 +78,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
+        "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
         "webdataset": {"path": ..., "overwrite": "forbid"},
     },
@@ -193,6 +195,23 @@ def numpy(
         path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
     """
     return _source("numpy", {"path": path}, options)
+
+
+def tfrecord(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    incomplete: bool | Var = False,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz or .zst are unpacked.
+
+    Args:
+        path: a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100
+        formats: item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes
+        incomplete: read files that break off, up to the last whole record: without it that is an error
+    """
+    return _source("tfrecord", {"path": path, "formats": formats, "incomplete": incomplete}, options)
 
 
 def underfolder(
@@ -1228,6 +1247,23 @@ class Methods:
             "items": items,
             "files": files,
         }, options)
+
+    def to_tfrecord(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
+        """
+        return self._end("tfrecord", {"path": path, "overwrite": overwrite, "compress": compress}, options)
 
     def to_underfolder(
         self,

@@ -20,7 +20,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _callable, _yaml
-from ._components import JOINS, PARAMETERS, SEVERAL, Methods, csv, images, jsonl, numpy, underfolder, webdataset
+from ._components import (
+    JOINS,
+    PARAMETERS,
+    SEVERAL,
+    Methods,
+    csv,
+    images,
+    jsonl,
+    numpy,
+    tfrecord,
+    underfolder,
+    webdataset,
+)
 from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
 
@@ -30,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "underfolder", "var", "webdataset",
+    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "tfrecord", "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
 

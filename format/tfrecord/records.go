@@ -1,0 +1,141 @@
+package tfrecord
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// Records are framed: 8 bytes of length, 4 of its checksum, the data, 4 of the checksum of that;
+// all numbers are little-endian. The checksums are CRC-32C, masked as TensorFlow has them.
+const (
+	headBytes = 12
+	tailBytes = 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// masked is a checksum as it stands in a file: that of data which has checksums in it would
+// be no good otherwise.
+func masked(b []byte) uint32 {
+	sum := crc32.Checksum(b, castagnoli)
+	return (sum>>15 | sum<<17) + 0xa282ead8
+}
+
+// maxRecord bounds a record: a file of something else must not take all memory.
+const maxRecord = 1 << 30
+
+// An index says where the records of a file begin, and where the last one ends: 8 bytes each.
+type index []byte
+
+func (x index) records() int { return max(0, len(x)/8-1) }
+
+// record returns where a record's data lies.
+func (x index) record(i int) (at int64, size int) {
+	start, end := binary.LittleEndian.Uint64(x[8*i:]), binary.LittleEndian.Uint64(x[8*i+8:])
+	return int64(start) + headBytes, int(end-start) - headBytes - tailBytes
+}
+
+// check holds bytes to what an index has.
+func (x index) check() error {
+	if len(x)%8 != 0 {
+		return errIndex
+	}
+	for i := 8; i < len(x); i += 8 {
+		start, end := binary.LittleEndian.Uint64(x[i-8:]), binary.LittleEndian.Uint64(x[i:])
+		if end < start || end-start < headBytes+tailBytes || end-start > maxRecord+headBytes+tailBytes || end > 1<<62 {
+			return errIndex
+		}
+	}
+	return nil
+}
+
+var errIndex = errors.New("tfrecord: an index that is not understood")
+
+// scan goes through a file from length to length, whose checksums it verifies. Data is verified
+// when it is read.
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
+	r := &skipper{from: from, size: size}
+	var x index
+	for at := int64(0); at < size; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var head [headBytes]byte
+		if size-at < headBytes {
+			return x.broken(path, at, incomplete)
+		}
+		if err := r.read(head[:], at); err != nil {
+			return nil, fmt.Errorf("%s: byte %d: %w", path, at, err)
+		}
+		n := binary.LittleEndian.Uint64(head[:])
+		switch {
+		case masked(head[:8]) != binary.LittleEndian.Uint32(head[8:]):
+			return nil, fmt.Errorf("%s: byte %d: this is no file of TFRecord, or it is damaged here: the checksum of a record's length is wrong", path, at)
+		case n > maxRecord:
+			return nil, fmt.Errorf("%s: byte %d: a record takes %d bytes; at most %d are read", path, at, n, maxRecord)
+		case int64(n) > size-at-headBytes-tailBytes:
+			return x.broken(path, at, incomplete)
+		}
+		x = x.add(at)
+		at += headBytes + int64(n) + tailBytes
+	}
+	return x.add(size), nil
+}
+
+func (x index) add(at int64) index { return binary.LittleEndian.AppendUint64(x, uint64(at)) }
+
+// broken is what becomes of a file that breaks off in the record at a place.
+func (x index) broken(path string, at int64, incomplete bool) (index, error) {
+	if incomplete {
+		return x.add(at), nil
+	}
+	return nil, fmt.Errorf("%s: byte %d: the file breaks off in record %d; say incomplete: true to read those before", path, at, len(x)/8)
+}
+
+// A skipper reads small pieces of a file that come one after another.
+type skipper struct {
+	from  io.ReaderAt
+	size  int64
+	ahead *bufio.Reader
+	at    int64 // of ahead
+}
+
+// aheadBytes is how much is read at once.
+const aheadBytes = 64 << 10
+
+func (s *skipper) read(b []byte, at int64) error {
+	if s.ahead == nil || at < s.at || at-s.at > int64(s.ahead.Buffered()) {
+		s.ahead, s.at = bufio.NewReaderSize(io.NewSectionReader(s.from, at, s.size-at), aheadBytes), at
+	}
+	n, err := s.ahead.Discard(int(at - s.at))
+	s.at += int64(n)
+	if err != nil {
+		return err
+	}
+	n, err = io.ReadFull(s.ahead, b)
+	s.at += int64(n)
+	return err
+}
+
+// verified returns the data of a record that was read with the checksum behind it.
+func verified(b []byte) ([]byte, error) {
+	data := b[:len(b)-tailBytes]
+	if masked(data) != binary.LittleEndian.Uint32(b[len(data):]) {
+		return nil, errors.New("its checksum is wrong: the file is damaged")
+	}
+	return data, nil
+}
+
+// framed appends a record.
+func framed(to, data []byte) []byte {
+	start := len(to)
+	to = binary.LittleEndian.AppendUint64(to, uint64(len(data)))
+	to = binary.LittleEndian.AppendUint32(to, masked(to[start:]))
+	to = append(to, data...)
+	return binary.LittleEndian.AppendUint32(to, masked(data))
+}

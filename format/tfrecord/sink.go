@@ -1,0 +1,166 @@
+package tfrecord
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func init() {
+	component.RegisterSink("tfrecord", "Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.",
+		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
+			return p.Write(ctx, env, in)
+		})
+}
+
+// Sink says where examples are written.
+type Sink struct {
+	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress  rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
+}
+
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+}
+
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
+// Pieces says that a record depends on its sample alone. What is compressed has no records
+// that could be copied.
+func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
+	return nil, !s.Compress.Packs(string(s.Path)), nil
+}
+
+// Write writes a dataset. Arrays of whole numbers and truth values become lists of int64, those
+// of float32 lists of floats, whatever their shapes; a number is a list of one; texts and all
+// else are their bytes.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	return rows.Sink{
+		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "tfrecord",
+		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
+			return nil, record, nil
+		},
+	}.Write(ctx, env, in)
+}
+
+// record appends the record of a sample.
+func record(ctx context.Context, to []byte, s dataset.Sample) ([]byte, error) {
+	var all []feature
+	for f := range s.Fields() {
+		made, err := featureOf(ctx, f)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", called.Name(f.Key), err)
+		}
+		all = append(all, made)
+	}
+	return framed(to, encodeExample(all)), nil
+}
+
+func featureOf(ctx context.Context, f dataset.Field) (made feature, err error) {
+	if made.name = f.Key; !utf8.ValidString(f.Key) {
+		return made, component.Unfit(errors.New("its name is not UTF-8; rename it"))
+	}
+	ext, err := f.Item.Ext(ctx)
+	if err != nil {
+		return made, err
+	}
+	if format := dataset.FormatOf(ext); format == "npy" || format == "json" {
+		v, err := f.Item.Value(ctx)
+		if err != nil {
+			return made, err
+		}
+		if ok, err := made.numbers(v); ok || err != nil {
+			return made, err
+		}
+	}
+	b, err := f.Item.Bytes(ctx)
+	made.kind, made.texts = ofBytes, [][]byte{b}
+	return made, err
+}
+
+// numbers takes numbers in, if that is what a value is. Those that a list could not hold as they
+// are are refused.
+func (f *feature) numbers(v any) (ok bool, err error) {
+	switch v := v.(type) {
+	case int64:
+		f.kind, f.ints = ofInts, []int64{v}
+	case bool:
+		f.kind, f.ints = ofInts, []int64{truth(v)}
+	case float64:
+		f.kind, f.floats = ofFloats, []float32{float32(v)}
+		if float64(float32(v)) != v {
+			return false, component.Unfit(fmt.Errorf("%v is no float of 32 bits, which is what an example has; make a text of it, or an array of float32", v))
+		}
+	case *array.Array:
+		return f.array(v)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+func truth(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// array takes the elements of an array.
+func (f *feature) array(a *array.Array) (ok bool, err error) {
+	word := a.DType.Word()
+	n := 0
+	if word > 0 {
+		n = len(a.Data) / word
+	}
+	at := func(i int) []byte { return a.Data[i*word:] }
+	little := binary.LittleEndian
+	switch a.DType {
+	case array.Float32:
+		f.kind, f.floats = ofFloats, make([]float32, n)
+		for i := range f.floats {
+			f.floats[i] = math.Float32frombits(little.Uint32(at(i)))
+		}
+		return true, nil
+	case array.Bool, array.Uint8:
+		return f.whole(n, func(i int) int64 { return int64(at(i)[0]) })
+	case array.Int8:
+		return f.whole(n, func(i int) int64 { return int64(int8(at(i)[0])) })
+	case array.Int16:
+		return f.whole(n, func(i int) int64 { return int64(int16(little.Uint16(at(i)))) })
+	case array.Uint16:
+		return f.whole(n, func(i int) int64 { return int64(little.Uint16(at(i))) })
+	case array.Int32:
+		return f.whole(n, func(i int) int64 { return int64(int32(little.Uint32(at(i)))) })
+	case array.Uint32:
+		return f.whole(n, func(i int) int64 { return int64(little.Uint32(at(i))) })
+	case array.Int64:
+		return f.whole(n, func(i int) int64 { return int64(little.Uint64(at(i))) })
+	}
+	return false, component.Unfit(fmt.Errorf("an array of %v is no list of an example, which has int64 and float32; convert it before", a.DType))
+}
+
+func (f *feature) whole(n int, at func(i int) int64) (bool, error) {
+	f.kind, f.ints = ofInts, make([]int64, n)
+	for i := range f.ints {
+		f.ints[i] = at(i)
+	}
+	return true, nil
+}

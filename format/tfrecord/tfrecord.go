@@ -1,0 +1,188 @@
+// Package tfrecord reads and writes files of TFRecord whose records are examples
+// (tensorflow.Example): each record is a sample, and each feature an item.
+//
+// A file is gone through once, from length to length, and where its records lie is kept
+// (package indexed); from then on they are read where they lie, in any order. The checksums of
+// lengths are verified as the file is gone through, and those of data when they are read.
+package tfrecord
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/guard"
+)
+
+func init() {
+	component.RegisterSource("tfrecord", "Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz or .zst are unpacked.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names files to read.
+type Source struct {
+	Path       component.Path    `param:"path,required" doc:"a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100"`
+	Formats    map[string]string `param:"formats" doc:"item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes"`
+	Incomplete bool              `param:"incomplete" doc:"read files that break off, up to the last whole record: without it that is an error"`
+}
+
+// Check refuses patterns and extensions that cannot be read.
+func (s Source) Check() error {
+	for item, ext := range s.Formats {
+		if err := dataset.CheckExt(ext); err != nil {
+			return fmt.Errorf("formats: %s: %w", item, err)
+		}
+	}
+	_, err := indexed.Expand(string(s.Path))
+	return err
+}
+
+// Inputs says which files are read.
+func (s Source) Inputs(env *component.Env) (all []guard.Input) {
+	paths, err := indexed.Expand(env.Path(s.Path))
+	if err != nil {
+		return nil // it is refused when it is opened
+	}
+	for _, p := range paths {
+		all = append(all, guard.Input{Path: p, Flat: true})
+	}
+	return all
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// endings are those of files in a folder.
+var endings = []string{".tfrecord", ".tfrecords", ".tfrec", ".tfrecord.gz", ".tfrecords.gz", ".tfrec.gz", ".tfrecord.zst"}
+
+// A records is a file of which it is known where its records lie.
+type records struct {
+	*indexed.File
+	index index
+}
+
+// Open finds out where the records of the files lie, as many files at once as env does things,
+// or knows it from before if its Larder has it.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	paths, err := indexed.Files(path, endings...)
+	if err != nil {
+		return nil, err
+	}
+	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*records, error) { return s.open(ctx, paths[i], env) })
+	var files []*records
+	var ends []int
+	n := 0
+	for f, err := range dataset.Stream(ctx, opened, env.Pool) {
+		if err != nil {
+			return nil, err
+		}
+		n += f.index.records()
+		files, ends = append(files, f), append(ends, n)
+	}
+	return dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) {
+		k, _ := slices.BinarySearch(ends, i+1)
+		if k > 0 {
+			i -= ends[k-1]
+		}
+		return s.sample(ctx, files[k], i)
+	}), nil
+}
+
+func (s Source) open(ctx context.Context, path string, env *component.Env) (*records, error) {
+	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
+		Name: "index of records", About: []any{s.Incomplete},
+		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
+			return scan(ctx, path, from, size, s.Incomplete)
+		},
+		Check: func(x []byte) error { return index(x).check() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &records{f, f.Index}, nil
+}
+
+// sample reads a record.
+func (s Source) sample(ctx context.Context, f *records, i int) (dataset.Sample, error) {
+	at, size := f.index.record(i)
+	b, err := dataset.ReadBytes(ctx, "tfrecord", int64(size+tailBytes), func(b []byte) error { return f.Read(b, at) })
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	features, err := exampleOf(b)
+	var fields []dataset.Field
+	for _, feature := range features {
+		if err != nil {
+			break
+		}
+		var it *dataset.Item
+		if it, err = s.item(feature); err != nil {
+			err = fmt.Errorf("feature %s: %w", feature.name, err)
+		}
+		fields = append(fields, dataset.Field{Key: feature.name, Item: it})
+	}
+	if err != nil {
+		return dataset.Sample{}, fmt.Errorf("%s: record %d: %w", f.Path, i, err)
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+func exampleOf(b []byte) ([]feature, error) {
+	data, err := verified(b)
+	if err != nil {
+		return nil, err
+	}
+	return parseExample(data)
+}
+
+// item is a feature as an item: numbers as an array of one dimension, also where there is one;
+// one text of bytes as it is; several as a list of texts, which must be UTF-8.
+func (s Source) item(f feature) (*dataset.Item, error) {
+	ext, said := s.Formats[f.name]
+	switch f.kind {
+	case ofInts:
+		return arrayItem(f.ints)
+	case ofFloats:
+		return arrayItem(f.floats)
+	case ofBytes:
+		if len(f.texts) == 1 {
+			if !said {
+				ext = "bin"
+			}
+			return dataset.NewBytes(ext, f.texts[0]), nil
+		}
+		return listItem(f.texts)
+	}
+	return dataset.NewItem("json", nil), nil
+}
+
+func arrayItem[T array.Element](values []T) (*dataset.Item, error) {
+	a, err := array.From(values, len(values))
+	if err != nil {
+		return nil, err
+	}
+	return dataset.NewItem("npy", a), nil
+}
+
+// listItem is a list of texts.
+func listItem(texts [][]byte) (*dataset.Item, error) {
+	list := make([]any, len(texts))
+	for i, t := range texts {
+		if !utf8.Valid(t) {
+			return nil, fmt.Errorf("it has %d values of bytes, and only one of them, or texts in UTF-8, can be an item", len(texts))
+		}
+		list[i] = string(t)
+	}
+	return dataset.NewItem("json", list), nil
+}
