@@ -84,7 +84,7 @@ func TestRemovedCaches(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c, err := net.Dial("unix", socket)
+			c, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
 			if err != nil {
 				t.Fatal(err)
 			}
