@@ -1,0 +1,85 @@
+"""What compiled functions were made from in this process, which they are made from for good.
+
+numba reads a variable when it compiles and never again. A function that was compiled
+while a variable was 1 goes on with 1, and so does what is compiled later and calls it;
+another process, in which the variable is 2 from the beginning, must not get that. So of
+all that was reached when something was compiled it is noted what it was, and what calls
+it later on is kept only if it still is that.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import Refused
+from ._options import shown
+from ._walk import Node, Walk
+
+Reference = Callable[[], Any]
+
+
+def _reference(value: Any) -> Reference:
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
+
+
+class History:
+    """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, bool], tuple[Reference, bytes, tuple[Reference, ...]] | None] = {}
+        self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+
+    def note(self, walk: Walk) -> None:
+        """Note what was reached when the first node's function was compiled."""
+        for node in walk.nodes[1:]:
+            place = (id(node.value), node.runs)
+            known = self._seen.get(place, False)
+            if known and known[0]() is node.value:
+                if not self._same(known, node, walk):
+                    self._seen[place] = None
+            elif known is not None:
+                made = _reference(node.value)
+                self._seen[place] = (made, node.digest(), tuple(_reference(walk.nodes[n].value) for n in node.edges))
+        root = walk.nodes[1]
+        if root.flags is not None:
+            self._flags.setdefault(root.value, set()).add(shown(root.flags))
+
+    @staticmethod
+    def _same(known: tuple[Reference, bytes, tuple[Reference, ...]], node: Node, walk: Walk) -> bool:
+        _, digest, held = known
+        return (
+            digest == node.digest()
+            and len(held) == len(node.edges)
+            and all(of() is walk.nodes[n].value for of, n in zip(held, node.edges, strict=True))
+        )
+
+    def check(self, walk: Walk) -> None:
+        """Raise Refused if something that was compiled is not made from what it would be made from now.
+
+        Appends to nodes with which flags functions were compiled, where these are others than they would be now.
+        """
+        back = any(1 in node.edges for node in walk.nodes[1:])
+        for number, node in enumerate(walk.nodes[1:], 1):
+            known = self._seen.get((id(node.value), node.runs), False)
+            if known is False or (number == 1 and not back):
+                continue
+            if known is None or (known[0]() is node.value and not self._same(known, node, walk)):
+                raise Refused(node.path, "it is not what it was when it was compiled before, in this process")
+        for node in walk.nodes[2:]:
+            if node.kind == "compiled function" and node.value.overloads:
+                self._compiled(node)
+
+    def _compiled(self, node: Node) -> None:
+        flags = self._flags.get(node.value)
+        if flags is None:
+            if node.value.py_func.__module__.partition(".")[0] != "numba":
+                raise Refused(node.path, "it was compiled before larder.numba was installed")
+            return
+        now = shown(node.flags)
+        if flags != {now}:
+            node.out.append(f"compiled with {sorted(flags)}".encode())
