@@ -98,6 +98,11 @@ def normalized(signature: Any) -> tuple[tuple[Any, ...], Any]:
     return tuple(args), result
 
 
+def asked(args: tuple[Any, ...], result: Any) -> str:
+    """Return which result was asked for, if one was: it is what callers get, whatever it would be by itself."""
+    return "" if result is None else f" {result}{args}"
+
+
 def named(dispatcher: Any) -> str:
     """Return the name of a compiled function, with its module."""
     inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
@@ -165,7 +170,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
             if found.encoded is None:
                 return None, Pending(self, known, None, found.text or "nobody has it", begun)
             try:
-                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(self, known, None, "", begun)
+                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(
+                    self, known, None, "", begun
+                )
             except _artifact.Foreign as foreign:
                 reason = str(foreign)
             if flags:
@@ -184,7 +191,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             raise _artifact.Foreign("it is for other types")
         took = time.perf_counter() - begun
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
-        self._keeper.history.note(known.walk)
+        self._keeper.history.note(known.walk, asked(*normalized(sig)))
         self._note(sig, LOADED, took, saved=max(0.0, cost - took))
         return compiled
 
@@ -280,5 +287,3 @@ def _code(known: Known) -> dict[str, Any]:
         for node in known.walk.nodes[1:]
     ]
     return {"version": "", "digest": _calls.shown(sha256(b"numba" + known.code).digest()), "parts": parts}
-
-

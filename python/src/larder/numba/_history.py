@@ -34,8 +34,8 @@ class History:
         self._seen: dict[tuple[int, bool], tuple[Reference, bytes, tuple[Reference, ...]] | None] = {}
         self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 
-    def note(self, walk: Walk) -> None:
-        """Note what was reached when the first node's function was compiled."""
+    def note(self, walk: Walk, asked: str = "") -> None:
+        """Note what was reached when the first node's function was compiled, and which result was asked for, if one was."""
         for node in walk.nodes[1:]:
             place = (id(node.value), node.runs)
             known = self._seen.get(place, False)
@@ -47,7 +47,7 @@ class History:
                 self._seen[place] = (made, node.digest(), tuple(_reference(walk.nodes[n].value) for n in node.edges))
         root = walk.nodes[1]
         if root.flags is not None:
-            self._flags.setdefault(root.value, set()).add(shown(root.flags))
+            self._flags.setdefault(root.value, set()).add(shown(root.flags) + asked)
 
     @staticmethod
     def _same(known: tuple[Reference, bytes, tuple[Reference, ...]], node: Node, walk: Walk) -> bool:
@@ -61,7 +61,7 @@ class History:
     def check(self, walk: Walk) -> None:
         """Raise Refused if something that was compiled is not made from what it would be made from now.
 
-        Appends to nodes with which flags functions were compiled, where these are others than they would be now.
+        Notes in nodes how functions were compiled, where that is another way than they would be now.
         """
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
@@ -80,6 +80,7 @@ class History:
             if node.value.py_func.__module__.partition(".")[0] != "numba":
                 raise Refused(node.path, "it was compiled before larder.numba was installed")
             return
-        now = shown(node.flags)
-        if flags != {now}:
-            node.out.append(f"compiled with {sorted(flags)}".encode())
+        if flags != {shown(node.flags)}:
+            node.compiled = f"compiled with {sorted(flags)}"
+        if not node.value._can_compile:  # callers choose among what there is
+            node.compiled += repr(sorted(map(str, node.value.overloads)))

@@ -15,7 +15,7 @@ from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
 from . import _pins
-from ._cache import Keeper, LarderCache
+from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
 
 _KEY = "LARDER_SIGNING_KEY"
@@ -43,12 +43,14 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         found = event.data["dispatcher"]
         if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
             return
+        args, result = tuple(event.data["args"]), event.data["return_type"]
         pending = _keeper.stack[-1] if _keeper.stack and isinstance(found._cache, LarderCache) else None
         try:
             if pending is not None and pending.known is not None:
-                _keeper.history.note(pending.known.walk)
+                walk = pending.known.walk
             else:
-                _keeper.history.note(_keeper.walked(found, tuple(event.data["args"])))
+                walk = _keeper.walked(found, args)
+            _keeper.history.note(walk, asked(args, result))
         except Exception:  # then what calls it is refused, as it was compiled unseen
             return
 

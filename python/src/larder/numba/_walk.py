@@ -55,6 +55,8 @@ class Node:
     """Of a compiled function, the flags that it would be compiled with from here."""
     out: list[bytes] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
+    compiled: str = ""
+    """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
 
     def digest(self) -> bytes:
         return sha256(b"".join(self.out)).digest()
@@ -96,6 +98,7 @@ class Walk:
         lines = [FORMAT]
         for node in self.nodes:
             lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
+            lines.append(node.compiled.encode())
         return sha256(b"".join(lines)).digest()
 
     def _counts(self, entry: Any) -> bool:
@@ -422,7 +425,6 @@ class Walk:
         for name, held in sorted(vars(value).items()):
             node.out.append(name.encode() + b" ")
             self._value(node, held, f"{node.path}.{name}", node.runs)
-
 
 
 _SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)
