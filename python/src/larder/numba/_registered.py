@@ -29,19 +29,19 @@ class Entry:
 
 
 class Registered:
-    """All registrations that are not numba's own, in an order of their names.
-
-    What is looked at already is not looked at again.
-    """
+    """All registrations that are not numba's own, by what they are for. What was looked at is not looked at again."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self.by_key: dict[int, list[Entry]] = {}
+        """Those that are for a function or a type, by its address."""
+        self.everywhere: list[Entry] = []
+        """Those that are for all code, or for an attribute, by their names."""
         self._seen: dict[int, int] = {}
         self._hold: list[Any] = []
 
-    def entries(self) -> list[Entry]:
-        """Return what is registered now."""
-        before = len(self._entries)
+    def refresh(self) -> None:
+        """Look at what was registered meanwhile."""
+        before = len(self.everywhere)
         for kind, rows in _tables():
             start = self._seen.get(id(rows), 0)
             if len(rows) == start:
@@ -49,14 +49,22 @@ class Registered:
             if id(rows) not in self._seen:
                 self._hold.append(rows)
             self._seen[id(rows)] = len(rows)
-            fresh = list(rows.items())[start:] if isinstance(rows, dict) else rows[start:]
-            for row in fresh:
+            for row in list(rows.items())[start:] if isinstance(rows, dict) else rows[start:]:
                 entry = _MAKERS[kind](row)
                 if entry is not None:
-                    self._entries.append(entry)
-        if len(self._entries) != before:
-            self._entries.sort(key=lambda entry: entry.label)
-        return self._entries
+                    self._add(entry)
+        if len(self.everywhere) != before:
+            self.everywhere.sort(key=lambda entry: entry.label)
+
+    def _add(self, entry: Entry) -> None:
+        if not entry.keys:
+            self.everywhere.append(entry)
+        for key in entry.keys:
+            self.by_key.setdefault(id(key), []).append(entry)
+
+    def is_overloaded(self, function: Any) -> bool:
+        """Report whether numba compiles something else in place of a function of Python."""
+        return any(entry.attribute is None for entry in self.by_key.get(id(function), ()))
 
 
 def _tables() -> Iterator[tuple[str, Any]]:

@@ -30,7 +30,7 @@ class TypeWriter:
         if isinstance(kind, types.Dispatcher):
             raise Refused(self.path, "a compiled function is an argument or a result, which no other process has")
         if isinstance(kind, (types.ClassInstanceType, types.ClassType)):
-            raise Refused(self.path, f"objects of the class {kind.class_name} of jitclass, which numba does not keep")
+            raise Refused(self.path, "an object of a class of jitclass, which numba does not keep")
         if not cls.__module__.startswith("numba."):
             self.value(cls)
         if isinstance(kind, types.Omitted):

@@ -17,7 +17,7 @@ import enum
 import sys
 import types as pytypes
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -30,7 +30,7 @@ from . import _kinds
 from ._errors import Refused
 from ._facts import facts_of, placed
 from ._options import around, effective, options_of, shown
-from ._registered import Registered
+from ._registered import Entry, Registered
 from ._types import TypeWriter
 
 FORMAT = b"larder numba code 1\n"
@@ -72,7 +72,12 @@ class Walk:
         self._registered = registered
         self._names: set[str] = set()
         self._numbers: dict[tuple[int, bool], int] = {}
-        self._reached: set[int] = set()
+        self._reached: dict[int, None] = {}
+        self._looked = 0
+        self._taken: set[int] = set()
+        self._later: list[Entry] = []
+        """What is registered for attributes that nothing mentions so far."""
+        registered.refresh()
         self._kept: list[Any] = []
         self._queue: deque[Callable[[], None]] = deque()
 
@@ -84,9 +89,7 @@ class Walk:
         for i, kind in enumerate(kinds):
             self._guarded(top, self._type, top, kind, f"{name} -> argument {i}")
         self._drain()
-        left = list(self._registered.entries())
-        while (found := [e for e in left if self._counts(e)]) and left:
-            left = [e for e in left if e not in found]
+        while found := list(self._registrations()):
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
                 for part in entry.parts:
@@ -101,10 +104,18 @@ class Walk:
             lines.append(node.compiled.encode())
         return sha256(b"".join(lines)).digest()
 
-    def _counts(self, entry: Any) -> bool:
-        if entry.attribute is not None and entry.attribute not in self._names:
-            return False
-        return not entry.keys or any(id(key) in self._reached or id(type(key)) in self._reached for key in entry.keys)
+    def _registrations(self) -> Iterator[Entry]:
+        """Yield what is registered for what was reached, and was not yielded before."""
+        reached = list(self._reached)
+        at, self._looked = self._looked, len(reached)
+        mine = [e for key in reached[at:] for e in self._registered.by_key.get(key, ())]
+        for entry in (*mine, *self._later, *self._registered.everywhere):
+            wanted = entry.attribute is None or entry.attribute in self._names
+            if wanted and id(entry) not in self._taken:
+                self._taken.add(id(entry))
+                yield entry
+            elif not wanted and entry.keys and entry not in self._later:
+                self._later.append(entry)
 
     def _drain(self) -> None:
         while self._queue:
@@ -127,7 +138,7 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
         """Append what a value is to a node, or where it is described."""
-        self._reached.add(id(value))
+        self._reached[id(value)] = None
         if value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
@@ -231,7 +242,7 @@ class Walk:
         def value(of: Any) -> None:
             self._value(node, of, path, False)
 
-        self._reached.add(id(type(kind)))
+        self._reached[id(type(kind))] = None
         TypeWriter(path, node.out.append, value).add(kind)
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
@@ -253,7 +264,7 @@ class Walk:
 
     def _begin(self, value: Any, path: str, runs: bool, parent: Node) -> int:
         number = self._numbers[id(value), runs] = len(self.nodes)
-        self._reached.add(id(value))
+        self._reached[id(value)] = None
         self._kept.append(value)
         way = _kinds.kind_of(value)
         follow: Callable[[Node], None]
@@ -307,6 +318,9 @@ class Walk:
 
     def _function(self, node: Node) -> None:
         value = node.value
+        if not node.runs and self._registered.is_overloaded(value):
+            node.out.append(b"overloaded")  # numba compiles what is registered for it, and not its code
+            return
         name, owner = library_name(value)
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
@@ -372,7 +386,7 @@ class Walk:
                 return
         if holder is not None and self._is_known_by_name(holder, value):
             owner = _owner.of_module(holder.__name__)
-            self._reached.add(id(value))
+            self._reached[id(value)] = None
             self._library(node, f"{holder.__name__}.{path.rpartition('.')[2]}", owner, path, runs)
             return
         self._value(node, value, path, runs)
