@@ -20,11 +20,13 @@ def main() -> None:
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     from numba.core import dispatcher, event
-    from numba.np.ufunc import ufuncbuilder
+    from numba.core.caching import NullCache
+    from numba.np.ufunc import ufuncbuilder, wrappers
 
     if tool == "none":
         for cls in (dispatcher.Dispatcher, ufuncbuilder.UFuncDispatcher):
             cls.enable_caching = lambda self: None
+        wrappers.GufWrapperCache = lambda py_func: NullCache()
     if tool == "larder":
         import larder.numba
 
