@@ -12,6 +12,8 @@ def main() -> None:
     folder, name = sys.argv[1:3]
     sys.path.insert(0, folder)
     sys.dont_write_bytecode = True
+    if os.environ.get("TEST_BEFORE"):
+        importlib.import_module(os.environ["TEST_BEFORE"])
     import larder.numba
 
     larder.numba.install(key_file=os.environ.get("TEST_KEY"))

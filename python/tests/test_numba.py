@@ -361,3 +361,30 @@ def test_why_and_report_say_what_became_of_functions(case: Case) -> None:
     assert "(int64) loaded" in said
     assert table.startswith("1 loaded, 0 compiled and kept, 0 compiled and not kept;")
     assert "m.limited  (int64)  loaded" in table
+
+
+def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_load(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+        import before
+
+        @njit(cache=True)
+        def outer(x):
+            return before.inner(x)
+
+        @njit(cache=True)
+        def alone(x):
+            return x
+
+        def run():
+            return [outer(1), alone(1)]
+        """,
+    )
+    case.write("before", "from numba import njit\n@njit\ndef inner(x):\n    return x + 1\ninner(1)\n")
+    case.run(TEST_BEFORE="before")
+    ran = case.run(TEST_BEFORE="before")
+    assert ran.results == [2, 1]
+    assert ran.states() == ["refused", "refused"]
+    assert ran.reasons()[0] == "m.outer -> before.inner: it was compiled before larder.numba was installed"

@@ -1,4 +1,4 @@
-"""Compiled functions as bytes: what they are of, that they are whole, and who made them.
+r"""Compiled functions as bytes: what they are of, that they are whole, and who made them.
 
     larder numba 1\\n   then 32 bytes of digest, 32 of signature (zeros if there is none), and
                        what numba makes of the function

@@ -7,7 +7,6 @@ between this process has the claim, and others wait for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -21,12 +20,15 @@ from ..errors import Error
 from . import _artifact, _installed, _payload
 from ._errors import Refused
 from ._history import History
-from ._options import around
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
 from ._walk import Walk
 
 _SECONDS = 8
+"""Bytes that say how long it took to compile."""
+
+_ENOUGH = 3
+"""After how many failures in a row the server is not asked again."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,15 @@ class Keeper:
         self.report = Report()
         self.stack: list[Pending] = []
         """What is being compiled, the innermost last."""
+        self.late = False
+        """Whether functions were compiled before, with names that other processes may have, too."""
+        self.lost = 0
+        """How many times in a row the server could not be had."""
+
+    def follow(self, before: Keeper) -> None:
+        """Take over what is known of this process from who was installed before."""
+        self.registered, self.history, self.report = before.registered, before.history, before.report
+        self.late = before.late
 
     def known(self, dispatcher: Any, signature: Any) -> Known:
         """Return what a function is known by now, or raise Refused."""
@@ -161,9 +172,13 @@ class LarderCache(_Cache):  # type: ignore[misc]
         flags = 0
         reason = ""
         while True:
+            if self._keeper.lost >= _ENOUGH:
+                return None, Pending(self, known, None, "there is no server", begun)
             try:
                 found = self._keeper.client.claim(self._function(known), known.key, self._within(), flags)
+                self._keeper.lost = 0
             except Error as error:
+                self._keeper.lost += 1
                 return None, Pending(self, known, None, str(error), begun)
             if isinstance(found, _calls.Claim):
                 return None, Pending(self, known, found, reason, begun)
@@ -215,6 +230,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
         """Keep it, or return why it is not kept."""
         if pending.known is None or pending.claim is None:
             return pending.reason or "nobody asked for it"
+        if self._keeper.late:
+            return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
         payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + _payload.dumped(data)

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ._errors import Refused
 from ._options import shown
 from ._walk import Node, Walk
+
+_MOST = 50_000
 
 Reference = Callable[[], Any]
 
@@ -27,36 +30,52 @@ def _reference(value: Any) -> Reference:
         return lambda: value
 
 
+@dataclass(slots=True, frozen=True)
+class Seen:
+    """One thing as it was when it was compiled, or something that it is part of."""
+
+    value: Reference
+    digest: bytes
+    held: tuple[Reference, ...]
+
+    def holds(self, node: Node, walk: Walk) -> bool:
+        """Report whether it is as it was."""
+        return (
+            self.digest == node.digest()
+            and len(self.held) == len(node.edges)
+            and all(of() is walk.nodes[n].value for of, n in zip(self.held, node.edges, strict=True))
+        )
+
+
 class History:
     """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[int, bool], tuple[Reference, bytes, tuple[Reference, ...]] | None] = {}
+        self._seen: dict[tuple[int, bool], Seen | None] = {}
+        """By addresses: what was seen, or nothing if it was seen in two ways."""
+        self._most = _MOST
         self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 
     def note(self, walk: Walk, asked: str = "") -> None:
-        """Note what was reached when the first node's function was compiled, and which result was asked for, if one was."""
+        """Note what was reached when a function was compiled, and which result was asked for, if one was."""
         for node in walk.nodes[1:]:
             place = (id(node.value), node.runs)
-            known = self._seen.get(place, False)
-            if known and known[0]() is node.value:
-                if not self._same(known, node, walk):
-                    self._seen[place] = None
-            elif known is not None:
-                made = _reference(node.value)
-                self._seen[place] = (made, node.digest(), tuple(_reference(walk.nodes[n].value) for n in node.edges))
+            if place in self._seen:
+                known = self._seen[place]
+                if known is None:
+                    continue
+                if known.value() is node.value:
+                    if not known.holds(node, walk):
+                        self._seen[place] = None
+                    continue
+            held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
+            self._seen[place] = Seen(_reference(node.value), node.digest(), held)
+        if len(self._seen) > self._most:
+            self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
+            self._most = 2 * len(self._seen) + _MOST
         root = walk.nodes[1]
         if root.flags is not None:
             self._flags.setdefault(root.value, set()).add(shown(root.flags) + asked)
-
-    @staticmethod
-    def _same(known: tuple[Reference, bytes, tuple[Reference, ...]], node: Node, walk: Walk) -> bool:
-        _, digest, held = known
-        return (
-            digest == node.digest()
-            and len(held) == len(node.edges)
-            and all(of() is walk.nodes[n].value for of, n in zip(held, node.edges, strict=True))
-        )
 
     def check(self, walk: Walk) -> None:
         """Raise Refused if something that was compiled is not made from what it would be made from now.
@@ -65,10 +84,11 @@ class History:
         """
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
-            known = self._seen.get((id(node.value), node.runs), False)
-            if known is False or (number == 1 and not back):
+            place = (id(node.value), node.runs)
+            if place not in self._seen or (number == 1 and not back):
                 continue
-            if known is None or (known[0]() is node.value and not self._same(known, node, walk)):
+            known = self._seen[place]
+            if known is None or (known.value() is node.value and not known.holds(node, walk)):
                 raise Refused(node.path, "it is not what it was when it was compiled before, in this process")
         for node in walk.nodes[2:]:
             if node.kind == "compiled function" and node.value.overloads:

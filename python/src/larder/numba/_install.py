@@ -83,7 +83,7 @@ def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.P
         _pins.check(numba.__version__)
     _keeper = Keeper(_calls.client_of(cache), secret)
     if before is not None:
-        _keeper.registered, _keeper.history, _keeper.report = before.registered, before.history, before.report
+        _keeper.follow(before)
     if first:
         _patch()
 
@@ -103,11 +103,14 @@ def _secret(key_file: str | os.PathLike[str] | None) -> bytes | None:
 
 
 def _patch() -> None:
+    assert _keeper is not None
     dispatcher.Dispatcher.enable_caching = _enable
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ccallback.CFunc.enable_caching = _enable_callback
     wrappers.GufWrapperCache = _no_cache
-    if isinstance(bytecode.FunctionIdentity._unique_ids, itertools.count):
+    numbers = bytecode.FunctionIdentity._unique_ids
+    if isinstance(numbers, itertools.count):
+        _keeper.late = next(numbers) > 1
         bytecode.FunctionIdentity._unique_ids = _Numbers()
     event.register("numba:compile", _Compiled())
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from .._keys._objects import COMPILED
 
+_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # what all functions of ctypes are, which it has no public name for
+
 _BUILTIN = (
     pytypes.BuiltinFunctionType,
     pytypes.MethodDescriptorType,
@@ -98,7 +100,7 @@ def kernel_of(value: Any) -> Any:
 def pointer(value: Any) -> str:
     """Return what a value is if it holds an address, else nothing."""
     cls = type(value)
-    if isinstance(value, (ctypes._SimpleCData, ctypes._Pointer, ctypes._CFuncPtr, ctypes.Structure)):
+    if isinstance(value, (ctypes._SimpleCData, ctypes._Pointer, _FUNCTION, ctypes.Structure)):
         return f"a function pointer of ctypes ({cls.__name__})" if callable(value) else "a value of ctypes"
     if cls.__module__.startswith(("_cffi_backend", "cffi")):
         return "a value of cffi"

@@ -69,10 +69,10 @@ class Registered:
 
 def _tables() -> Iterator[tuple[str, Any]]:
     from numba.core.datamodel.registry import default_manager
+    from numba.core.imputils import builtin_registry as lowered
     from numba.core.pythonapi import _boxers, _reflectors, _unboxers
     from numba.core.registry import cpu_target
     from numba.core.typing.templates import builtin_registry as typed
-    from numba.core.imputils import builtin_registry as lowered
 
     for registry in {id(r): r for r in (typed, *cpu_target.typing_context._registries)}.values():
         yield "template", registry.functions
@@ -116,7 +116,7 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
-    made, key, signature = row
+    made, key, _signature = row
     if _is_numbas(made) and not _touches(made):
         return None
     return Entry(_label("lowered", [made], key), (made,), _keys(key), None)

@@ -24,6 +24,7 @@ from typing import Any
 
 from .._code import _owner, _rules
 from .._code._library import is_bound, library_name, shown_module
+from .._code._rules import words
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed
 from . import _kinds
@@ -201,9 +202,7 @@ class Walk:
             flags = value.flags
             node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
             self._leaf(node, value, path)
-        elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy."):
-            self._leaf(node, value, path)
-        elif cls in (set, frozenset):
+        elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy.") or cls in (set, frozenset):
             self._leaf(node, value, path)
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
             self._to(node, cls, path, runs)
@@ -444,9 +443,11 @@ class Walk:
 _SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)
 
 _OF_EVERY_CLASS = frozenset(
-    "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ __doc__ "
-    "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ __type_params__ "
-    "__classdictcell__ __dataclass_fields__ __dataclass_params__ _tuplegetter".split()
+    words(
+        "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ __doc__ "
+        "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ __type_params__ "
+        "__classdictcell__ __dataclass_fields__ __dataclass_params__ _tuplegetter"
+    )
 )
 
 
