@@ -313,6 +313,17 @@ def _of_constants() -> None:
         ("m", "(1, 2.0)", "(1, 6.0)"),
     )
 
+    _edit(
+        "number of a class of its own",
+        _ALONE.replace("K = 2.0", "class N(int):\n    pass\nK = N(2)"),
+        ("m", "N(2)", "N(5)"),
+    )
+    _edit(
+        "text of a class of its own",
+        _ALONE.replace("K = 2.0", "class N(str):\n    pass\nK = N('ab')").replace("x * K", "x * len(K)"),
+        ("m", "'ab'", "'abc'"),
+    )
+
 
 def _of_closures() -> None:
     made = """

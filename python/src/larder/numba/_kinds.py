@@ -64,6 +64,7 @@ def _kind_of(cls: type) -> str | None:
     from numba.core import dispatcher, types
     from numba.core.ccallback import CFunc
     from numba.core.extending import _Intrinsic
+    from numba.core.typing.templates import Signature
     from numba.core.withcontexts import WithContext
     from numba.np.ufunc.dufunc import DUFunc
     from numba.np.ufunc.gufunc import GUFunc
@@ -74,6 +75,8 @@ def _kind_of(cls: type) -> str | None:
         return "a function that is known by the address or the symbol alone"
     if issubclass(cls, types.Type):
         return "type"
+    if issubclass(cls, Signature):
+        return "signature"
     if issubclass(cls, dispatcher.LiftedCode):
         return "lifted code"
     if issubclass(cls, dispatcher.Dispatcher):

@@ -27,6 +27,7 @@ from .._code._library import is_bound, library_name, shown_module
 from .._code._rules import words
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed
+from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds
 from ._errors import Refused
 from ._facts import facts_of, placed
@@ -73,13 +74,12 @@ class Walk:
         self._registered = registered
         self._names: set[str] = set()
         self._numbers: dict[tuple[int, bool], int] = {}
-        self._reached: dict[int, None] = {}
+        self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
         self._later: list[Entry] = []
         """What is registered for attributes that nothing mentions so far."""
         registered.refresh()
-        self._kept: list[Any] = []
         self._queue: deque[Callable[[], None]] = deque()
 
     def run(self, root: Any, name: str, kinds: Iterable[Any]) -> None:
@@ -139,7 +139,7 @@ class Walk:
 
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
         """Append what a value is to a node, or where it is described."""
-        self._reached[id(value)] = None
+        self._reached[id(value)] = value
         if value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
@@ -152,6 +152,7 @@ class Walk:
             self._items(node, value, path, runs)
         elif isinstance(value, enum.Enum):
             node.out.append(f"member {value._name_} ".encode())
+            self._value(node, value._value_, path, runs)
             self._to(node, type(value), path, runs)
         elif (way := _kinds.kind_of(value)) is not None:
             self._numbas(node, value, path, runs, way)
@@ -209,7 +210,7 @@ class Walk:
             self._value(node, tuple(value), path, runs)
         elif _kinds.pointer(value):
             raise Refused(path, f"{_kinds.pointer(value)}, whose address is another one in each process")
-        elif _owner.of_module(cls.__module__) is None and hasattr(value, "__dict__"):
+        elif _owner.of_module(cls.__module__) is None:
             self._to(node, value, path, runs)
         else:
             self._leaf(node, value, path)
@@ -241,12 +242,16 @@ class Walk:
         def value(of: Any) -> None:
             self._value(node, of, path, False)
 
-        self._reached[id(type(kind))] = None
+        self._reached[id(type(kind))] = type(kind)
         TypeWriter(path, node.out.append, value).add(kind)
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
         if way == "type":
             self._type(node, value, path)
+        elif way == "signature":
+            node.out.append(b"signature%d;" % len(value.args))
+            for kind in (value.return_type, *value.args, *([value.recvr] if value.recvr is not None else [])):
+                self._type(node, kind, path)
         elif way in ("dispatcher", "vectorized", "intrinsic"):
             self._to(node, value, path, runs)
         else:
@@ -263,8 +268,7 @@ class Walk:
 
     def _begin(self, value: Any, path: str, runs: bool, parent: Node) -> int:
         number = self._numbers[id(value), runs] = len(self.nodes)
-        self._reached[id(value)] = None
-        self._kept.append(value)
+        self._reached[id(value)] = value
         way = _kinds.kind_of(value)
         follow: Callable[[Node], None]
         if way == "dispatcher":
@@ -385,7 +389,7 @@ class Walk:
                 return
         if holder is not None and self._is_known_by_name(holder, value):
             owner = _owner.of_module(holder.__name__)
-            self._reached[id(value)] = None
+            self._reached[id(value)] = value
             self._library(node, f"{holder.__name__}.{path.rpartition('.')[2]}", owner, path, runs)
             return
         self._value(node, value, path, runs)
@@ -399,7 +403,9 @@ class Walk:
             return False
         if _kinds.is_ufunc(value):
             return _kinds.is_numpys(value)
-        return _owner.of_module(type(value).__module__) is not None and not isinstance(value, (list, dict, tuple, set))
+        if isinstance(value, (list, dict, tuple, set)) or not _whole(owner):
+            return False
+        return _owner.of_module(type(value).__module__) is not None
 
     def _import(self, node: Node, imported: Any, runs: bool) -> None:
         """Follow an import in code that runs while numba compiles, of libraries alone."""
@@ -433,11 +439,28 @@ class Walk:
             self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
 
     def _object(self, node: Node) -> None:
-        value = node.value
-        self._to(node, type(value), node.path, node.runs)
-        for name, held in sorted(vars(value).items()):
+        """Append an object of a class of the program: its class, what it is as a built-in value, its attributes."""
+        value, path, runs = node.value, node.path, node.runs
+        cls = type(value)
+        try:
+            refuse_hidden(cls)
+        except Unkeyed as unkeyed:
+            raise Refused(path, f"{describe(value)}, {unkeyed.what}") from None
+        self._to(node, cls, path, runs)
+        for base, plain in CONTENT.items():
+            if isinstance(value, base):
+                self._value(node, plain(value), path, runs)
+                break
+        if isinstance(value, BaseException):
+            self._value(node, value.args, path, runs)
+        for base in cls.__mro__:
+            for name, slot in vars(base).items():
+                if type(slot) is pytypes.MemberDescriptorType:
+                    node.out.append(name.encode() + b"/")
+                    self._value(node, getattr(value, name, None), f"{path}.{name}", runs)
+        for name, held in sorted(getattr(value, "__dict__", {}).items()):
             node.out.append(name.encode() + b" ")
-            self._value(node, held, f"{node.path}.{name}", node.runs)
+            self._value(node, held, f"{path}.{name}", runs)
 
 
 _SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)
