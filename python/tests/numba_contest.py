@@ -30,7 +30,11 @@ def run(
     tool: str, folder: Path, edits: list[Edit], environment: dict[str, str], python: str = sys.executable
 ) -> dict[str, dict[str, Any]]:
     """Run programs in one process, and return what each said."""
-    own = {"PYTHONPATH": SOURCES, "NUMBA_CACHE_DIR": str(folder / ".numba")}
+    own = {
+        "PYTHONPATH": SOURCES,
+        "NUMBA_CACHE_DIR": str(folder / ".numba"),
+        "PYTENSOR_FLAGS": f"base_compiledir={folder / '.pytensor'},numba__cache={tool != 'none'}",
+    }
     done = subprocess.run(
         [python, str(PROGRAM), tool, str(folder), *[edit.name for edit in edits]],
         env=os.environ | own | environment,

@@ -388,3 +388,41 @@ def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_
     assert ran.results == [2, 1]
     assert ran.states() == ["refused", "refused"]
     assert ran.reasons()[0] == "m.outer -> before.inner: it was compiled before larder.numba was installed"
+
+
+def test_functions_that_call_each_other_are_refused_and_one_that_calls_itself_is_kept(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+
+        @njit(cache=True)
+        def factorial(n):
+            return 1 if n <= 1 else n * factorial(n - 1)
+
+        @njit(cache=True)
+        def even(n):
+            if n == 0:
+                return True
+            return odd(n - 1)
+
+        @njit(cache=True)
+        def odd(n):
+            if n == 0:
+                return False
+            return even(n - 1)
+
+        @njit(cache=True)
+        def outer(n):
+            return even(n)
+
+        def run():
+            return [factorial(5), outer(10), odd(3), even(5)]
+        """,
+    )
+    case.run()
+    ran = case.run()
+    assert ran.results == [120, True, True, False]
+    assert ran.states("factorial") == ["loaded"]
+    assert set(ran.states("even") + ran.states("odd") + ran.states("outer")) == {"refused"}
+    assert all("call each other" in reason for reason in ran.reasons())

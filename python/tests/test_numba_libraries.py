@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from numba_case import Case, needs_numba
+from numba_contest import contest
+from numba_pytensor_edits import EDITS
 
 pytestmark = needs_numba
 
@@ -73,6 +75,13 @@ def test_graphs_of_pytensor_are_loaded_until_an_op_changes(case: Case) -> None:
     fourth = case.run(**own)
     assert fourth.results == pytest.approx(first.results + 7.0, abs=1e-5)
     assert fourth.states().count("loaded") > fourth.states().count("compiled")
+
+
+@needs_pytensor
+def test_no_edit_of_an_op_is_answered_with_what_was_compiled_before(real: Path, tmp_path: Path) -> None:
+    found = contest("larder", tmp_path, EDITS)
+    assert [verdict for verdict in found if verdict.what != "right"] == []
+    assert len(found) == len(EDITS)
 
 
 LIBRARY = """

@@ -13,6 +13,8 @@ from typing import Any
 from ._errors import Refused
 from ._types import holds_functions
 
+_UNRESOLVED = ".numba.unresolved$"
+
 _kept: list[Any] = []
 """Environments that were loaded. Code holds their addresses, and functions that are equal share code."""
 
@@ -25,6 +27,8 @@ def refusal(compiled: Any) -> str | None:
         return "it has loops or blocks that are lifted out of it, such as object mode"
     if compiled.library.has_dynamic_globals:
         return "it has addresses in it, such as function pointers and large arrays"
+    if any(v.name.startswith(_UNRESOLVED) for v in compiled.library._final_module.global_variables):
+        return "functions in it call each other, which numba links in the process that compiled them alone"
     signature = compiled.signature
     for kind in (*signature.args, signature.return_type):
         if holds_functions(kind):
