@@ -17,6 +17,10 @@ class Facts:
     """What there is to know of code without what its names mean."""
 
     content: bytes
+    unnamed: bytes
+    """The same without the names of globals, but for which of them are one: generated code has others each time."""
+    aliases: dict[str, str]
+    """What globals are called in that."""
     uses: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Globals and captured variables, each with the attributes that follow: what kind, its name, these."""
     names: frozenset[str]
@@ -62,14 +66,28 @@ def _facts(code: CodeType) -> Facts:
             if use.kind in ("global", "cell") and isinstance(use.root, str):
                 uses[use.kind, use.root, use.attributes] = None
         left += one.nested()
+    aliases: dict[str, str] = {}
     return Facts(
         _bytecode.content(plain),
+        _bytecode.content(_renamed(plain, aliases)),
+        aliases,
         tuple(uses),
         frozenset(names),
         tuple(imports),
         unknown[0] if unknown else None,
         writes[0] if writes else None,
     )
+
+
+def _renamed(code: CodeType, aliases: dict[str, str]) -> CodeType:
+    """Return code in which globals are called by numbers, the same ones in the functions within it."""
+    loaded = {op.argval for op in dis.get_instructions(code) if op.opname == "LOAD_GLOBAL"}
+    others = {op.argval for op in dis.get_instructions(code) if op.opcode in dis.hasname and op.opname != "LOAD_GLOBAL"}
+    names = tuple(
+        aliases.setdefault(name, f"<{len(aliases)}>") if name in loaded - others else name for name in code.co_names
+    )
+    consts = tuple(_renamed(c, aliases) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_names=names, co_consts=consts)
 
 
 def placed(code: CodeType) -> bytes:

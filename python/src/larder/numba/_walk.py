@@ -334,7 +334,7 @@ class Walk:
     def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
         """Append code, defaults and captured variables, and what the names in code mean."""
         facts = facts_of(value.__code__)
-        node.out.append(facts.content)
+        node.out.append(facts.content if runs else facts.unnamed)
         self._names |= facts.names
         for i, default in enumerate(value.__defaults__ or ()):
             self._value(node, default, f"{node.path} -> default {i}", runs)
@@ -357,13 +357,14 @@ class Walk:
         for imported in facts.imports:
             self._import(node, imported, runs)
         for kind, name, attributes in facts.uses:
+            alias = name if runs else facts.aliases.get(name, name)
+            node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
             if kind == "global":
                 self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
             elif isinstance(cells.get(name), pytypes.ModuleType):
                 self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
 
     def _global(self, node: Node, space: dict[str, Any], name: str, attributes: tuple[str, ...], runs: bool) -> None:
-        node.out.append(b"name ")
         path = f"{node.path} -> {name}"
         if name in space:
             self._chain(node, space[name], attributes, path, runs)
