@@ -324,7 +324,6 @@ def _of_constants() -> None:
         ("m", "'ab'", "'abc'"),
     )
 
-
     swapped = "A, B = 2.0, 3.0\n@njit(cache=True)\ndef f(x):\n    t = x * A - B\n    g = lambda y: y * A\n    return t + g(x)\ndef run():\n    return f(3.0)\n"
     _edit("which global an inner function reads", swapped, ("m", "y * A", "y * B"))
     _edit("which of two globals", swapped, ("m", "x * A - B", "x * B - A"))
@@ -851,7 +850,11 @@ def _of_nothing() -> None:
         _edit(f"same {name}", m, *changes, differs=False, **files)
 
     same("name of a global", _ALONE, ("m", "K", "FACTOR"))
-    same("names of two globals", _ALONE.replace("K = 2.0", "A, B = 2.0, 3.0").replace("x * K", "x * A - B"), ("m", "A", "C"))
+    same(
+        "names of two globals",
+        _ALONE.replace("K = 2.0", "A, B = 2.0, 3.0").replace("x * K", "x * A - B"),
+        ("m", "A", "C"),
+    )
     same("comment", _CALLER, ("m", "return dep", "# Why.\n    return dep"), dep=_CALLEE)
     same("comment in callee", _CALLER, ("dep", "K = 2.0", "# Two.\nK = 2.0"), dep=_CALLEE)
     same("blank lines", _CALLER, ("m", "@njit(cache", "\n\n\n@njit(cache"), dep=_CALLEE)

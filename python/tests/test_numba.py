@@ -426,3 +426,44 @@ def test_functions_that_call_each_other_are_refused_and_one_that_calls_itself_is
     assert ran.states("factorial") == ["loaded"]
     assert set(ran.states("even") + ran.states("odd") + ran.states("outer")) == {"refused"}
     assert all("call each other" in reason for reason in ran.reasons())
+
+
+def test_equal_functions_share_code_and_none_needs_another_to_live(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        import gc
+        from numba import njit
+
+        def make(k):
+            @njit(cache=True)
+            def made(x):
+                if x < 0:
+                    raise ValueError(k)
+                return x + k
+            return made
+
+        def run():
+            first = make(3)
+            results = [first(1)]
+            second, third = make(3), make(3)
+            results += [second(1), third(1)]
+            del first, third
+            gc.collect()
+
+            @njit
+            def outer(x):
+                return second(x) * 2
+
+            results.append(outer(1))
+            try:
+                second(-1)
+            except ValueError as error:
+                results.append(str(error))
+            return [*results, make(4)(1), second(2)]
+        """,
+    )
+    for _ in range(2):
+        ran = case.run()
+        assert ran.results == [4, 4, 4, 8, "3", 5, 5]
+        assert ran.states().count("compiled") in (2, 0)

@@ -27,6 +27,9 @@ from ._walk import Walk
 _SECONDS = 8
 """Bytes that say how long it took to compile."""
 
+_NEAR = 4096
+"""How many compiled functions a process has near."""
+
 _ENOUGH = 3
 """After how many failures in a row the server is not asked again."""
 
@@ -61,10 +64,18 @@ class Keeper:
         self.report = Report()
         self.stack: list[Pending] = []
         """What is being compiled, the innermost last."""
+        self.held: dict[bytes, tuple[Any, float]] = {}
+        """What this process has by keys, with the seconds that it took to compile."""
         self.late = False
         """Whether functions were compiled before, with names that other processes may have, too."""
         self.lost = 0
         """How many times in a row the server could not be had."""
+
+    def hold(self, key: bytes, compiled: Any, cost: float) -> None:
+        """Have a compiled function near for others of this process that are equal to it."""
+        if len(self.held) >= _NEAR:
+            del self.held[next(iter(self.held))]
+        self.held[key] = (compiled, cost)
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
@@ -169,6 +180,12 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
     def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
         """Ask the server: for what is kept, or to compute it here."""
+        held = self._keeper.held.get(known.key)
+        if held is not None:
+            compiled, cost = held
+            found = _payload.again(compiled, context)
+            self._came(known, sig, begun, cost)
+            return found, Pending(self, known, None, "", begun)
         flags = 0
         reason = ""
         while True:
@@ -204,11 +221,16 @@ class LarderCache(_Cache):  # type: ignore[misc]
         args, _ = normalized(sig)
         if tuple(compiled.signature.args) != args:
             raise _artifact.Foreign("it is for other types")
-        took = time.perf_counter() - begun
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
+        self._keeper.hold(known.key, compiled, cost)
+        self._came(known, sig, begun, cost)
+        return compiled
+
+    def _came(self, known: Known, sig: Any, begun: float, cost: float) -> None:
+        """Note that a function was loaded, which it took others some time to compile."""
+        took = time.perf_counter() - begun
         self._keeper.history.note(known.walk, asked(*normalized(sig)))
         self._note(sig, LOADED, took, saved=max(0.0, cost - took))
-        return compiled
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if it is known by something."""
@@ -239,7 +261,10 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "what it is made from changed while it was compiled"
         kept = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
-        return self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
+        reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
+        if not reason:
+            self._keeper.hold(key, data, cost / 1e6)
+        return reason
 
     def _way(self, refused: Refused, pending: Pending) -> str:
         """Return why a function is refused, with the way to the function within it that is the cause."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType
 
 from .._code import _bytecode
@@ -12,15 +13,11 @@ from .._code import _bytecode
 _MOST = 8192
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass
 class Facts:
     """What there is to know of code without what its names mean."""
 
-    content: bytes
-    unnamed: bytes
-    """The same without the names of globals, but for which of them are one: generated code has others each time."""
-    aliases: dict[str, str]
-    """What globals are called in that."""
+    code: CodeType
     uses: tuple[tuple[str, str, tuple[str, ...]], ...]
     """Globals and captured variables, each with the attributes that follow: what kind, its name, these."""
     names: frozenset[str]
@@ -30,6 +27,26 @@ class Facts:
     """An instruction that names something and is not known."""
     writes: str | None
     """A variable outside of it that it sets."""
+
+    @cached_property
+    def content(self) -> bytes:
+        """What it does."""
+        return _bytecode.content(self.code)
+
+    @cached_property
+    def _unnamed(self) -> tuple[bytes, dict[str, str]]:
+        aliases: dict[str, str] = {}
+        return _bytecode.content(_renamed(self.code, aliases)), aliases
+
+    @property
+    def unnamed(self) -> bytes:
+        """The same without the names of globals, but for which of them are one: generated code has others each time."""
+        return self._unnamed[0]
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """What globals are called in that."""
+        return self._unnamed[1]
 
 
 _known: OrderedDict[CodeType, Facts] = OrderedDict()
@@ -66,11 +83,8 @@ def _facts(code: CodeType) -> Facts:
             if use.kind in ("global", "cell") and isinstance(use.root, str):
                 uses[use.kind, use.root, use.attributes] = None
         left += one.nested()
-    aliases: dict[str, str] = {}
     return Facts(
-        _bytecode.content(plain),
-        _bytecode.content(_renamed(plain, aliases)),
-        aliases,
+        plain,
         tuple(uses),
         frozenset(names),
         tuple(imports),
@@ -81,8 +95,11 @@ def _facts(code: CodeType) -> Facts:
 
 def _renamed(code: CodeType, aliases: dict[str, str]) -> CodeType:
     """Return code in which globals are called by numbers, the same ones in the functions within it."""
-    loaded = {op.argval for op in dis.get_instructions(code) if op.opname == "LOAD_GLOBAL"}
-    others = {op.argval for op in dis.get_instructions(code) if op.opcode in dis.hasname and op.opname != "LOAD_GLOBAL"}
+    loaded: set[str] = set()
+    others: set[str] = set()
+    for op in dis.get_instructions(code):
+        if op.opcode in dis.hasname:
+            (loaded if op.opname == "LOAD_GLOBAL" else others).add(op.argval)
     names = tuple(
         aliases.setdefault(name, f"<{len(aliases)}>") if name in loaded - others else name for name in code.co_names
     )

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._errors import Refused
-from ._options import shown
 from ._walk import Node, Walk
 
 _MOST = 50_000
@@ -75,7 +74,7 @@ class History:
             self._most = 2 * len(self._seen) + _MOST
         root = walk.nodes[1]
         if root.flags is not None:
-            self._flags.setdefault(root.value, set()).add(shown(root.flags) + asked)
+            self._flags.setdefault(root.value, set()).add(root.flags.text + asked)
 
     def check(self, walk: Walk) -> None:
         """Raise Refused if something that was compiled is not made from what it would be made from now.
@@ -100,7 +99,7 @@ class History:
             if node.value.py_func.__module__.partition(".")[0] != "numba":
                 raise Refused(node.path, "it was compiled before larder.numba was installed")
             return
-        if flags != {shown(node.flags)}:
+        if node.flags is None or flags != {node.flags.text}:
             node.compiled = f"compiled with {sorted(flags)}"
         if not node.value._can_compile:  # callers choose among what there is
             node.compiled += repr(sorted(map(str, node.value.overloads)))

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-_known: dict[tuple[Any, ...], Any] = {}
+_known: dict[tuple[Any, ...], Flagged] = {}
 _MOST = 4096
+
+
+@dataclass(slots=True, frozen=True)
+class Flagged:
+    """Flags that something is compiled with, and all of them as text."""
+
+    flags: Any
+    text: str
 
 
 def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
@@ -17,24 +26,23 @@ def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def effective(dispatcher: Any, within: Any) -> Any:
+def effective(dispatcher: Any, within: Flagged | None) -> Flagged | None:
     """Return the flags that a function is compiled with if it is first met within another one, whose flags these are.
 
     What a function says nothing of (fastmath, the error model) it takes from there.
     """
-    options = dispatcher.targetoptions
-    try:
-        key = (type(dispatcher), tuple(sorted((k, repr(v)) for k, v in options.items())), repr(within))
-    except TypeError:
-        return None
-    if key not in _known:
+    options = tuple((name, repr(value)) for name, value in dispatcher.targetoptions.items())
+    key = (type(dispatcher), options, within and within.text)
+    found = _known.get(key)
+    if found is None:
         if len(_known) >= _MOST:
             _known.clear()
-        _known[key] = _effective(dispatcher, within)
-    return _known[key]
+        made = _effective(dispatcher, within)
+        found = _known[key] = Flagged(made, shown(made))
+    return found
 
 
-def _effective(dispatcher: Any, within: Any) -> Any:
+def _effective(dispatcher: Any, within: Flagged | None) -> Any:
     from numba.core.compiler import Flags
     from numba.core.targetconfig import ConfigStack
 
@@ -43,21 +51,22 @@ def _effective(dispatcher: Any, within: Any) -> Any:
     if within is None:
         parse(flags, dispatcher.targetoptions)
         return flags
-    with ConfigStack().enter(within.copy()):
+    with ConfigStack().enter(within.flags.copy()):
         parse(flags, dispatcher.targetoptions)
     return flags
 
 
-def around() -> Any:
+def around() -> Flagged | None:
     """Return the flags of the function that is being compiled, if one is."""
     from numba.core.targetconfig import ConfigStack
 
-    return ConfigStack.top_or_none()
+    flags = ConfigStack.top_or_none()
+    return None if flags is None else Flagged(flags, shown(flags))
 
 
 def shown(flags: Any) -> str:
     """Return all flags as text that is the same in each process."""
-    return "" if flags is None else " ".join(f"{name}={_text(value)}" for name, value in sorted(flags.values().items()))
+    return " ".join(f"{name}={_text(value)}" for name, value in sorted(flags.values().items()))
 
 
 def _text(value: Any) -> str:

@@ -71,6 +71,12 @@ def loaded(data: bytes, context: Any, space: dict[str, Any]) -> Any:
     return CompileResult._rebuild(context, *parts)
 
 
+def again(compiled: Any, context: Any) -> Any:
+    """Return a compiled function for another equal one of this process: with the same code, under another address."""
+    entry = context.get_executable(compiled.library, compiled.fndesc, compiled.environment)
+    return compiled._replace(entry_point=entry, metadata=None)
+
+
 def _environments(compiled: Any) -> list[Any]:
     """Return the environments that the code refers to, those without a name included."""
     from numba.core.environment import lookup_environment

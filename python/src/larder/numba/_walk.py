@@ -31,7 +31,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds
 from ._errors import Refused
 from ._facts import facts_of, placed
-from ._options import around, effective, options_of, shown
+from ._options import Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 
@@ -53,7 +53,7 @@ class Node:
     text: str
     runs: bool
     """Whether it runs while numba compiles."""
-    flags: Any = None
+    flags: Flagged | None = None
     """Of a compiled function, the flags that it would be compiled with from here."""
     out: list[bytes] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
@@ -293,15 +293,15 @@ class Walk:
 
     def _dispatcher(self, node: Node) -> None:
         value = node.value
-        options = options_of(value)
+        options, flags = options_of(value), node.flags.text if node.flags else ""
         self.parallel = self.parallel or bool(value.targetoptions.get("parallel"))
-        node.out.append(f"{value.py_func.__module__}.{value.py_func.__qualname__} {shown(node.flags)} ".encode())
+        node.out.append(f"{value.py_func.__module__}.{value.py_func.__qualname__} {flags} ".encode())
         for name, held in options:
             node.out.append(name.encode() + b"=")
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
             self._value(node, held, f"{node.path} -> option {name}", True)
-        if value.locals or (node.flags is not None and node.flags.debuginfo):
+        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
             node.out.append(placed(value.py_func.__code__))
         self._of_function(node, value.py_func, False)
 
