@@ -177,24 +177,11 @@ def _of_callees() -> None:
         dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 0.0\n    return (g(x - 1.0) + 1)\n",
     )
     _edit(
-        "callees that call each other",
+        "callee beside the callee",
         _CALLER,
         ("dep", "return x * 5.0", "return x * 6.0"),
-        dep="""
-        @njit
-        def g(x):
-            if x <= 0.0:
-                return 1.0
-            return h(x - 1.0)
-        @njit
-        def h(x):
-            if x <= 0.0:
-                return x * 5.0 + 2.0
-            return g(x - 1.0) + x * 5.0
-        """.replace(
-            "if x <= 0.0:\n                return x * 5.0 + 2.0\n            return g(x - 1.0) + x * 5.0",
-            "return x * 5.0",
-        ).replace("\n        ", "\n"),
+        dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 1.0\n    return h(x - 1.0)\n"
+        "@njit\ndef h(x):\n    return x * 5.0\n",
     )
 
 
@@ -354,9 +341,11 @@ def _of_closures() -> None:
     """
     _edit("captured function", inner, ("dep", "x * K", "x - K"), dep=_CALLEE)
     _edit("constant of a captured function", inner, ("dep", "K = 2.0", "K = 3.0"), dep=_CALLEE)
-    _edit("captured tuple", made.replace("x * k", "x * k[0]"), ("m", "make(2.0)", "make((3.0, 1))"))
-    EDITS[-1].files["m"] = EDITS[-1].files["m"].replace("make(2.0)", "make((2.0, 1))")
-    EDITS[-1] = Edit(EDITS[-1].name, EDITS[-1].files, (("m", "(2.0, 1)", "(3.0, 1)"),))
+    _edit(
+        "captured tuple",
+        made.replace("x * k", "x * k[0]").replace("make(2.0)", "make((2.0, 1))"),
+        ("m", "(2.0, 1)", "(3.0, 1)"),
+    )
     _edit(
         "function of a factory in another module",
         """
@@ -720,12 +709,7 @@ def _of_libraries() -> None:
         "function of a library",
         _CALLER.replace("from . import dep", "from .lib import dep"),
         ("lib", "x * 2", "x * 5"),
-        lib="import types as t\ndep = t.ModuleType('dep')\n@njit\ndef g(x):\n    return x * 2\ndep.g = g\n",
-    )
-    EDITS[-1] = Edit(
-        EDITS[-1].name,
-        {k: v.replace("from .lib import dep", "from . import lib as dep") for k, v in EDITS[-1].files.items()},
-        EDITS[-1].changes,
+        lib="import types as t\n@njit\ndef g(x):\n    return x * 2\ndep = t.ModuleType(__name__)\ndep.g = g\n",
     )
     _edit(
         "version of a library",
@@ -925,21 +909,11 @@ for _make in (
 ):
     _make()
 
+_CHECKED = next(edit.files["m"] for edit in EDITS if edit.name == "edit_boundscheck")
+
 for _name, _environment, _text in (
-    ("cpu features", {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, _ALONE),
-    (
-        "boundscheck of all",
-        {"NUMBA_BOUNDSCHECK": "1"},
-        EDITS[[e.name for e in EDITS].index("edit_boundscheck")].files["m"],
-    ),
-    ("level of optimization", {"NUMBA_OPT": "0"}, _ALONE),
+    ("cpu features", {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, _HEAD + _ALONE),
+    ("boundscheck of all", {"NUMBA_BOUNDSCHECK": "1"}, _CHECKED),
+    ("level of optimization", {"NUMBA_OPT": "0"}, _HEAD + _ALONE),
 ):
-    EDITS.append(
-        Edit(
-            "edit_" + _name.replace(" ", "_"),
-            {"m": textwrap.dedent(_text) if "import" in _text else _HEAD + textwrap.dedent(_text)},
-            (),
-            False,
-            _environment,
-        )
-    )
+    EDITS.append(Edit("edit_" + _name.replace(" ", "_"), {"m": _text}, (), False, _environment))
