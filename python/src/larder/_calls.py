@@ -12,11 +12,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _server, _stream
 from ._stream import Lost
 from .errors import Error, ProtocolError, ServerError, error_of
+
+T = TypeVar("T")
 
 FIND, AGAIN, INLINE = 1, 2, 4
 """Flags of calls: nothing is computed; what is kept is forgotten first; nothing comes as a file."""
@@ -71,6 +73,15 @@ class Outcome:
     encoded: Any = None
     text: str = ""
     cycle: bool = False
+
+
+@dataclass(slots=True, frozen=True)
+class Claim:
+    """What this process is to compute, while others wait for it."""
+
+    function: Function
+    digest: bytes
+    token: int
 
 
 class _Link:
@@ -255,6 +266,41 @@ class Client:
                 self._drop()
         raise AssertionError
 
+    def claim(self, function: Function, digest: bytes, within: int = 0, flags: int = 0) -> Outcome | Claim:
+        """Return what became of one item, or that it is to be computed here: then it is to be delivered.
+
+        `within` is the token of the computation that needs it, if one does.
+        """
+        outcomes: list[Outcome | None] = [None]
+
+        def ask(link: _Link) -> tuple[int, list[int]] | None:
+            link.send(_CALL.pack(48, _stream.CALL, 0, link.number(function), flags | INLINE, within) + digest)
+            return self._exchange(link, outcomes, {})
+
+        asked = self._with_link(ask)
+        if asked is not None:
+            return Claim(function, digest, asked[0])
+        return outcomes[0] or Outcome(UNKEPT, text="the server gave it up")
+
+    def deliver(self, claim: Claim, made: Made) -> Outcome:
+        """Hand in what was claimed, or why there is none. If the server was lost, it is handed to the next one."""
+        outcomes: list[Outcome | None] = [None]
+        link = self._take()
+        try:
+            _send_made(link, claim.token, [(0, made)])
+            self._exchange(link, outcomes, {})
+        except Lost:
+            link.close()
+            self._drop()
+            if made.encoded is None:
+                return Outcome(FAILED)
+            return self.get(claim.function, [claim.digest], lambda which: [made])[0]
+        except BaseException:
+            link.close()
+            raise
+        self._free.append(link)
+        return outcomes[0] or Outcome(UNKEPT, text="the server gave it up")
+
     def _drop(self) -> None:
         """Close connections that nobody uses: they are to the server that was lost."""
         while self._free:
@@ -371,11 +417,11 @@ class Client:
         self._with_link(ask)
         return said
 
-    def _with_link(self, ask: Callable[[_Link], None]) -> None:
+    def _with_link(self, ask: Callable[[_Link], T]) -> T:
         for attempt in range(_TRIES + 1):
             link = self._take()
             try:
-                ask(link)
+                answer = ask(link)
             except Lost as error:
                 link.close()
                 self._drop()
@@ -386,7 +432,8 @@ class Client:
                 link.close()
                 raise
             self._free.append(link)
-            return
+            return answer
+        raise AssertionError
 
 
 def _nothing() -> None:

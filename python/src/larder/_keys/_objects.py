@@ -31,7 +31,7 @@ COMPILED = frozenset(["cython_function_or_method", "fused_cython_function", "_Ar
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made while the program ran
 
 # What an object of a subclass is as a value of the built-in type, whatever the subclass overrides.
-_CONTENT: dict[type, Callable[[Any], Any]] = {
+CONTENT: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
     complex: complex.__pos__,
@@ -61,7 +61,7 @@ def find(cls: type) -> Writer:
         return _method
     if issubclass(cls, enum.Enum):
         return _member
-    _refuse_hidden(cls)
+    refuse_hidden(cls)
     return _instance
 
 
@@ -100,7 +100,7 @@ def _instance(e: Encoder, value: Any) -> None:
     if e.known(value):
         return
     e.of_class(b"O", cls)
-    for base, plain in _CONTENT.items():
+    for base, plain in CONTENT.items():
         if isinstance(value, base):
             e.add(plain(value))
             break
@@ -128,10 +128,10 @@ def _attributes(e: Encoder, value: Any, cls: type) -> None:
     e.out.append(b"$")
 
 
-def _refuse_hidden(cls: type) -> None:
+def refuse_hidden(cls: type) -> None:
     """Refuse objects of classes made in C, as nobody can tell what is in them."""
     for base in cls.__mro__:
-        if base is object or base in _CONTENT or issubclass(BaseException, base):
+        if base is object or base in CONTENT or issubclass(BaseException, base):
             continue
         if issubclass(base, BaseException) and not base.__flags__ & _HEAP:
             continue

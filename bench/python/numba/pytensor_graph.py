@@ -1,0 +1,150 @@
+"""Compiles a graph of PyTensor with no cache, with PyTensor's own, and with Larder's.
+
+    python3 bench/python/numba/pytensor_graph.py [NODES] [PROCESSES]
+
+Needs pytensor and a `larder` on the PATH or in LARDER_PROGRAM. Each way is run in
+processes of its own with folders of its own: cold, warm, and warm with a graph that has
+one node more; then several processes are started together on empty folders. The wall
+time is that of building and first calling the function, without imports. Compilations
+are counted as numba tells of them (its event `numba:compile`): those of functions that
+are to be kept, by what they are kept under, so that what two processes compile counts
+twice. Results are bench/numba-pytensor.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+CLONE = Path(__file__).resolve().parents[3]
+RESULTS = CLONE / "bench" / "numba-pytensor.json"
+TOOLS = ("none", "pytensor", "larder")
+
+
+def graph(nodes: int, more: bool) -> tuple[Any, Any]:
+    """Return the input and the result of a graph of about so many nodes that no rewrite makes one of."""
+    import pytensor.tensor as pt
+
+    x = y = pt.vector("x")
+    for i in range(nodes * 2 // 5):
+        kind = i % 8
+        if kind == 0:
+            y = pt.exp(-y * y) + (i + 1) * 0.01
+        elif kind == 1:
+            y = pt.cumsum(y)
+        elif kind == 2:
+            y = y[::-1] * 1.5
+        elif kind == 3:
+            y = y - pt.mean(y)
+        elif kind == 4:
+            y = pt.sort(y)
+        elif kind == 5:
+            y = pt.concatenate([y[:2], y[2:]])
+        elif kind == 6:
+            y = y / (1 + pt.max(pt.abs(y)))
+        else:
+            y = pt.tanh(y) + pt.dot(y, y) * 0.001
+    return x, (pt.sin(y) if more else y).sum()
+
+
+def one(tool: str, nodes: int, more: bool) -> None:
+    """Compile and call the graph in this process, and print how it went."""
+    if tool == "larder":
+        import larder.numba
+
+        larder.numba.install()
+    import numpy
+    import pytensor
+    from numba.core import event
+
+    if tool == "none":
+        pytensor.config.numba__cache = False
+    compiled: list[str] = []
+
+    class Counts(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            if getattr(event.data["dispatcher"], "stats", None) and event.data["dispatcher"].stats.cache_path:
+                compiled.append(event.data["dispatcher"].py_func.__qualname__)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Counts())
+    x, y = graph(nodes, more)
+    begun, used = time.perf_counter(), time.process_time()
+    function = pytensor.function([x], [y], mode="NUMBA")
+    built = time.perf_counter()
+    result = float(function(numpy.arange(10.0))[0])
+    said = {
+        "seconds": time.perf_counter() - begun,
+        "compiling": time.perf_counter() - built,
+        "processor": time.process_time() - used,
+        "compiled": len(compiled),
+        "result": result,
+        "nodes": len(function.maker.fgraph.toposort()),
+    }
+    print(json.dumps(said))
+
+
+def started(tool: str, nodes: int, more: bool, folder: Path) -> subprocess.Popen[str]:
+    """Start a process that compiles the graph."""
+    folder.mkdir(exist_ok=True)
+    own = {
+        "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
+        "LARDER_CACHE": str(folder / "larder"),
+        "PYTHONPATH": str(CLONE / "python" / "src"),
+    }
+    command = [sys.executable, "-W", "ignore", __file__, "--one", tool, str(nodes), str(int(more))]
+    return subprocess.Popen(command, env=os.environ | own, stdout=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """Return what a process said."""
+    out, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{process.args} failed")
+    said: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return said
+
+
+def main() -> None:
+    """Run all ways, and print and write what they took."""
+    nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    many = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    made: dict[str, Any] = {
+        "pytensor": version("pytensor"),
+        "numba": version("numba"),
+        "python": platform.python_version(),
+        "processes": many,
+        "runs": {},
+    }
+    for tool in TOOLS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            rows = made["runs"].setdefault(tool, {})
+            for what, more in (("cold", False), ("warm", False), ("variant", True)):
+                rows[what] = ended(started(tool, nodes, more, folder / "one"))
+                print(tool, what, rows[what], flush=True)
+            if tool == "none":
+                continue
+            begun = time.perf_counter()
+            said = [ended(p) for p in [started(tool, nodes, False, folder / "many") for _ in range(many)]]
+            rows["together"] = {"seconds": time.perf_counter() - begun, "compiled": sum(one["compiled"] for one in said)}
+            assert {one["result"] for one in said} == {rows["cold"]["result"]}
+            print(tool, "together", rows["together"], flush=True)
+    RESULTS.write_text(json.dumps(made, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        one(sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1")
+    else:
+        main()

@@ -1,0 +1,331 @@
+"""numba's cache of one function, in Larder's store.
+
+numba asks it for a function before it compiles, and hands it what was compiled. In
+between this process has the claim, and others wait for it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from numba.core.caching import _Cache
+
+from .. import _calls
+from .._code._library import shown_module
+from .._keys import digest
+from ..errors import Error
+from . import _artifact, _installed, _payload
+from ._errors import Refused
+from ._history import History
+from ._registered import Registered
+from ._report import COMPILED, LOADED, REFUSED, Report, Row
+from ._walk import Walk
+
+_SECONDS = 8
+"""Bytes that say how long it took to compile."""
+
+_NEAR = 4096
+"""How many compiled functions a process has near."""
+
+_ENOUGH = 3
+"""After how many failures in a row the server is not asked again."""
+
+
+@dataclass(slots=True)
+class Known:
+    """What a function is known by at one moment, for some argument types."""
+
+    walk: Walk
+    code: bytes
+    key: bytes
+
+
+@dataclass(slots=True)
+class Pending:
+    """What is being compiled here."""
+
+    of: LarderCache
+    known: Known | None
+    claim: _calls.Claim | None
+    reason: str
+    begun: float
+
+
+class Keeper:
+    """All that the caches of a process share."""
+
+    def __init__(self, client: _calls.Client, secret: bytes | None) -> None:
+        self.client, self.secret = client, secret
+        self.registered = Registered()
+        self.history = History()
+        self.report = Report()
+        self.stack: list[Pending] = []
+        """What is being compiled, the innermost last."""
+        self.held: dict[bytes, tuple[Any, float]] = {}
+        """What this process has by keys, with the seconds that it took to compile."""
+        self.late = False
+        """Whether functions were compiled before, with names that other processes may have, too."""
+        self.lost = 0
+        """How many times in a row the server could not be had."""
+
+    def hold(self, key: bytes, compiled: Any, cost: float) -> None:
+        """Have a compiled function near for others of this process that are equal to it."""
+        if len(self.held) >= _NEAR:
+            del self.held[next(iter(self.held))]
+        self.held[key] = (compiled, cost)
+
+    def follow(self, before: Keeper) -> None:
+        """Take over what is known of this process from who was installed before."""
+        self.registered, self.history, self.report = before.registered, before.history, before.report
+        self.late = before.late
+
+    def known(self, dispatcher: Any, signature: Any) -> Known:
+        """Return what a function is known by now, or raise Refused."""
+        walk = self.walked(dispatcher, signature)
+        if walk.refused:
+            raise walk.refused[0]
+        self.history.check(walk)
+        return self._known(walk, signature)
+
+    def walked(self, dispatcher: Any, signature: Any) -> Walk:
+        """Return what a function reaches."""
+        args, result = normalized(signature)
+        walk = Walk(self.registered)
+        walk.run(dispatcher, named(dispatcher), args if result is None else (*args, result))
+        return walk
+
+    def _known(self, walk: Walk, signature: Any) -> Known:
+        code = walk.digest()
+        lines = [_artifact.place(self.secret), code, _installed.compilers(), _installed.settings()]
+        lines += [_installed.processor(), repr(signature).encode() if not isinstance(signature, tuple) else b""]
+        if walk.parallel:
+            lines.append(_threads())
+        return Known(walk, code, sha256(b"".join(sha256(line).digest() for line in lines)).digest())
+
+
+def _threads() -> bytes:
+    from numba.core import config
+
+    return f"{config.NUMBA_NUM_THREADS} {config.THREADING_LAYER}".encode()
+
+
+def normalized(signature: Any) -> tuple[tuple[Any, ...], Any]:
+    """Return the types of arguments, and that of the result if it was asked for."""
+    from numba.core import sigutils
+
+    args, result = sigutils.normalize_signature(signature)
+    return tuple(args), result
+
+
+def asked(args: tuple[Any, ...], result: Any) -> str:
+    """Return which result was asked for, if one was: it is what callers get, whatever it would be by itself."""
+    return "" if result is None else f" {result}{args}"
+
+
+def named(dispatcher: Any) -> str:
+    """Return the name of a compiled function, with its module."""
+    inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
+    return f"{shown_module(inner.__module__ or '')}.{inner.__qualname__}".lstrip(".")
+
+
+class LarderCache(_Cache):  # type: ignore[misc]
+    """The cache of one function: numba's interface, Larder's store.
+
+    Whatever goes wrong here, the function is compiled as if there were no cache, and the
+    report says why.
+    """
+
+    def __init__(self, keeper: Keeper, dispatcher: Any) -> None:
+        self._keeper, self._of = keeper, dispatcher
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """Where it is kept, in words: it is no folder of numba's."""
+        return "larder"
+
+    def enable(self) -> None:
+        """Keep what is compiled from now on."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither load nor keep anything."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Do nothing: what is kept is never stale."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept for some argument types, or None: then it is to be compiled."""
+        target_context.refresh()
+        if not self._enabled:
+            return None
+        begun = time.perf_counter()
+        try:
+            known = self._keeper.known(self._of, sig)
+        except Refused as refused:
+            self._keeper.stack.append(Pending(self, None, None, str(refused), begun))
+            return None
+        except Exception as error:
+            self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
+            return None
+        found, pending = self._asked(known, begun, target_context, sig)
+        if found is None:
+            self._keeper.stack.append(pending)
+            return None
+        return found
+
+    def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
+        """Ask the server: for what is kept, or to compute it here."""
+        held = self._keeper.held.get(known.key)
+        if held is not None:
+            compiled, cost = held
+            found = _payload.again(compiled, context)
+            self._came(known, sig, begun, cost)
+            return found, Pending(self, known, None, "", begun)
+        flags = 0
+        reason = ""
+        while True:
+            if self._keeper.lost >= _ENOUGH:
+                return None, Pending(self, known, None, "there is no server", begun)
+            try:
+                found = self._keeper.client.claim(self._function(known), known.key, self._within(), flags)
+                self._keeper.lost = 0
+            except Error as error:
+                self._keeper.lost += 1
+                return None, Pending(self, known, None, str(error), begun)
+            if isinstance(found, _calls.Claim):
+                return None, Pending(self, known, found, reason, begun)
+            if found.encoded is None:
+                return None, Pending(self, known, None, found.text or "nobody has it", begun)
+            try:
+                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(
+                    self, known, None, "", begun
+                )
+            except _artifact.Foreign as foreign:
+                reason = str(foreign)
+            if flags:
+                return None, Pending(self, known, None, reason, begun)
+            flags = _calls.AGAIN  # what is there is of no use to anybody
+
+    def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
+        payload = _artifact.opened(known.key, kept, self._keeper.secret)
+        inner = getattr(self._of, "py_func", None) or self._of._pyfunc
+        try:
+            compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__)
+        except Exception as error:
+            raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
+        args, _ = normalized(sig)
+        if tuple(compiled.signature.args) != args:
+            raise _artifact.Foreign("it is for other types")
+        cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
+        self._keeper.hold(known.key, compiled, cost)
+        self._came(known, sig, begun, cost)
+        return compiled
+
+    def _came(self, known: Known, sig: Any, begun: float, cost: float) -> None:
+        """Note that a function was loaded, which it took others some time to compile."""
+        took = time.perf_counter() - begun
+        self._keeper.history.note(known.walk, asked(*normalized(sig)))
+        self._note(sig, LOADED, took, saved=max(0.0, cost - took))
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, if it is known by something."""
+        pending = self._popped()
+        if pending is None:
+            return
+        try:
+            reason = self._saved(sig, data, pending)
+        except Refused as refused:
+            reason = self._way(refused, pending)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+        if reason and pending.claim is not None:
+            self._deliver(pending.claim, _calls.Made(None, reason))
+        took = time.perf_counter() - pending.begun
+        self._note(sig, REFUSED if reason else COMPILED, took, reason)
+
+    def _saved(self, sig: Any, data: Any, pending: Pending) -> str:
+        """Keep it, or return why it is not kept."""
+        if pending.known is None or pending.claim is None:
+            return pending.reason or "nobody asked for it"
+        if self._keeper.late:
+            return "functions were compiled before larder.numba was installed; install it first"
+        key = pending.known.key
+        cost = int((time.perf_counter() - pending.begun) * 1e6)
+        payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + _payload.dumped(data)
+        if self._keeper.known(self._of, sig).key != key:
+            return "what it is made from changed while it was compiled"
+        kept = _artifact.sealed(key, payload, self._keeper.secret)
+        claim, pending.claim = pending.claim, None
+        reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
+        if not reason:
+            self._keeper.hold(key, data, cost / 1e6)
+        return reason
+
+    def _way(self, refused: Refused, pending: Pending) -> str:
+        """Return why a function is refused, with the way to the function within it that is the cause."""
+        if pending.known is not None:
+            for node in pending.known.walk.nodes[2:]:
+                for row in self._keeper.report.rows:
+                    if row.state == REFUSED and row.function == _of_node(node):
+                        return f"{node.path}: {row.reason.rpartition(': ')[2]}"
+        return str(refused)
+
+    def _deliver(self, claim: _calls.Claim, made: _calls.Made) -> str:
+        try:
+            outcome = self._keeper.client.deliver(claim, made)
+        except Error as error:
+            return str(error)
+        return outcome.text if outcome.kind in (_calls.UNKEPT, _calls.ERROR) else ""
+
+    def failed(self, reason: str) -> None:
+        """Say that nothing comes of what was begun last."""
+        pending = self._popped()
+        if pending is not None and pending.claim is not None:
+            self._deliver(pending.claim, _calls.Made(None, reason))
+
+    def _popped(self) -> Pending | None:
+        """Return what was begun here last, and leave nothing that was begun within it."""
+        stack = self._keeper.stack
+        if not any(pending.of is self for pending in stack):
+            return None
+        while stack[-1].of is not self:
+            stack[-1].of.failed("it was given up")
+        return stack.pop()
+
+    def _within(self) -> int:
+        tokens = [p.claim.token for p in self._keeper.stack if p.claim is not None]
+        return tokens[-1] if tokens else 0
+
+    def _function(self, known: Known) -> _calls.Function:
+        return _calls.Function(named(self._of), b"numba" + known.code, lambda: _code(known))
+
+    def _note(self, sig: Any, state: str, took: float, reason: str = "", saved: float = 0.0) -> None:
+        args, _ = normalized(sig)
+        row = Row(named(self._of), f"({', '.join(map(str, args))})", state, took, saved, reason)
+        self._keeper.report.rows.append(row)
+
+
+def _of_node(node: Any) -> str:
+    return node.text.partition("compiled function ")[2] if node.kind == "compiled function" else ""
+
+
+def _about(sig: Any) -> list[dict[str, str]]:
+    args, _ = normalized(sig)
+    return [
+        {"name": f"argument {i}", "text": str(kind)[:500], "digest": _calls.shown(digest(str(kind)))}
+        for i, kind in enumerate(args)
+    ]
+
+
+def _code(known: Known) -> dict[str, Any]:
+    """Return what a function is known by, in the terms of the protocol."""
+    parts = [
+        {"name": node.text[:500], "where": node.path[-500:], "digest": _calls.shown(node.digest())}
+        for node in known.walk.nodes[1:]
+    ]
+    return {"version": "", "digest": _calls.shown(sha256(b"numba" + known.code).digest()), "parts": parts}

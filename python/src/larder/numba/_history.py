@@ -1,0 +1,105 @@
+"""What compiled functions were made from in this process, which they are made from for good.
+
+numba reads a variable when it compiles and never again. A function that was compiled
+while a variable was 1 goes on with 1, and so does what is compiled later and calls it;
+another process, in which the variable is 2 from the beginning, must not get that. So of
+all that was reached when something was compiled it is noted what it was, and what calls
+it later on is kept only if it still is that.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import Refused
+from ._walk import Node, Walk
+
+_MOST = 50_000
+
+Reference = Callable[[], Any]
+
+
+def _reference(value: Any) -> Reference:
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
+
+
+@dataclass(slots=True, frozen=True)
+class Seen:
+    """One thing as it was when it was compiled, or something that it is part of."""
+
+    value: Reference
+    digest: bytes
+    held: tuple[Reference, ...]
+
+    def holds(self, node: Node, walk: Walk) -> bool:
+        """Report whether it is as it was."""
+        return (
+            self.digest == node.digest()
+            and len(self.held) == len(node.edges)
+            and all(of() is walk.nodes[n].value for of, n in zip(self.held, node.edges, strict=True))
+        )
+
+
+class History:
+    """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, bool], Seen | None] = {}
+        """By addresses: what was seen, or nothing if it was seen in two ways."""
+        self._most = _MOST
+        self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+
+    def note(self, walk: Walk, asked: str = "") -> None:
+        """Note what was reached when a function was compiled, and which result was asked for, if one was."""
+        for node in walk.nodes[1:]:
+            place = (id(node.value), node.runs)
+            if place in self._seen:
+                known = self._seen[place]
+                if known is None:
+                    continue
+                if known.value() is node.value:
+                    if not known.holds(node, walk):
+                        self._seen[place] = None
+                    continue
+            held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
+            self._seen[place] = Seen(_reference(node.value), node.digest(), held)
+        if len(self._seen) > self._most:
+            self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
+            self._most = 2 * len(self._seen) + _MOST
+        root = walk.nodes[1]
+        if root.flags is not None:
+            self._flags.setdefault(root.value, set()).add(root.flags.text + asked)
+
+    def check(self, walk: Walk) -> None:
+        """Raise Refused if something that was compiled is not made from what it would be made from now.
+
+        Notes in nodes how functions were compiled, where that is another way than they would be now.
+        """
+        back = any(1 in node.edges for node in walk.nodes[1:])
+        for number, node in enumerate(walk.nodes[1:], 1):
+            place = (id(node.value), node.runs)
+            if place not in self._seen or (number == 1 and not back):
+                continue
+            known = self._seen[place]
+            if known is None or (known.value() is node.value and not known.holds(node, walk)):
+                raise Refused(node.path, "it is not what it was when it was compiled before, in this process")
+        for node in walk.nodes[2:]:
+            if node.kind == "compiled function" and node.value.overloads:
+                self._compiled(node)
+
+    def _compiled(self, node: Node) -> None:
+        flags = self._flags.get(node.value)
+        if flags is None:
+            if node.value.py_func.__module__.partition(".")[0] != "numba":
+                raise Refused(node.path, "it was compiled before larder.numba was installed")
+            return
+        if node.flags is None or flags != {node.flags.text}:
+            node.compiled = f"compiled with {sorted(flags)}"
+        if not node.value._can_compile:  # callers choose among what there is
+            node.compiled += repr(sorted(map(str, node.value.overloads)))

@@ -1,0 +1,141 @@
+"""Puts Larder's store under numba's caches."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+from numba.core import bytecode, ccallback, dispatcher, event
+from numba.core.caching import NullCache
+from numba.np.ufunc import ufuncbuilder, wrappers
+
+from .. import _calls
+from . import _pins
+from ._cache import Keeper, LarderCache, asked
+from ._errors import NumbaError
+
+_KEY = "LARDER_SIGNING_KEY"
+_LEAST = 16
+
+_keeper: Keeper | None = None
+
+
+class _Numbers(Iterator[int]):
+    """Numbers that are no other process's.
+
+    numba counts the functions that it compiles, and the numbers are in the names of what
+    it links: those of two processes must differ, or one function is linked for another.
+    """
+
+    def __next__(self) -> int:
+        return secrets.randbits(62)
+
+
+class _Compiled(event.Listener):  # type: ignore[misc]
+    """Hears of each function that is compiled: with a cache of Larder, or with none."""
+
+    def on_start(self, event: Any) -> None:
+        """Note what a function is compiled from."""
+        found = event.data["dispatcher"]
+        if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
+            return
+        args, result = tuple(event.data["args"]), event.data["return_type"]
+        pending = _keeper.stack[-1] if _keeper.stack and isinstance(found._cache, LarderCache) else None
+        try:
+            if pending is not None and pending.known is not None:
+                walk = pending.known.walk
+            else:
+                walk = _keeper.walked(found, args)
+            _keeper.history.note(walk, asked(args, result))
+        except Exception:  # then what calls it is refused, as it was compiled unseen
+            return
+
+    def on_end(self, event: Any) -> None:
+        """Give up the claim of a function that could not be compiled."""
+        found = event.data["dispatcher"]
+        if _failed(event) and isinstance(getattr(found, "_cache", None), LarderCache):
+            found._cache.failed(f"it could not be compiled: {event.data['args']}")
+
+
+def _failed(ended: Any) -> bool:
+    details = ended._exc_details
+    return details is not None and details[0] is not None
+
+
+def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None) -> None:
+    """Keep all functions with `cache=True` that are made from now on in Larder's store.
+
+    `cache` is the cache folder; None is the usual one. `key_file` is a file with at least
+    16 bytes that only those have who may make compiled functions for this process; if it
+    is given, or LARDER_SIGNING_KEY names one, what is not signed with it is not loaded.
+
+    Raises NumbaError if this numba is not known here, and then changes nothing. May be
+    called again, also with another folder or key: that holds for functions from then on.
+    """
+    global _keeper
+    secret = _secret(key_file)
+    first, before = _keeper is None, _keeper
+    if first:
+        _pins.check(numba.__version__)
+    _keeper = Keeper(_calls.client_of(cache), secret)
+    if before is not None:
+        _keeper.follow(before)
+    if first:
+        _patch()
+
+
+def _secret(key_file: str | os.PathLike[str] | None) -> bytes | None:
+    named = key_file if key_file is not None else os.environ.get(_KEY)
+    if not named:
+        return None
+    try:
+        with open(named, "rb") as file:
+            secret = file.read().strip()
+    except OSError as error:
+        raise NumbaError(f"the key {os.fspath(named)!r} for signing cannot be read: {error.strerror}") from error
+    if len(secret) < _LEAST:
+        raise NumbaError(f"the key {os.fspath(named)!r} for signing has {len(secret)} bytes; {_LEAST} are needed")
+    return secret
+
+
+def _patch() -> None:
+    assert _keeper is not None
+    dispatcher.Dispatcher.enable_caching = _enable
+    ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
+    ccallback.CFunc.enable_caching = _enable_callback
+    wrappers.GufWrapperCache = _no_cache
+    numbers = bytecode.FunctionIdentity._unique_ids
+    if isinstance(numbers, itertools.count):
+        _keeper.late = next(numbers) > 1
+        bytecode.FunctionIdentity._unique_ids = _Numbers()
+    event.register("numba:compile", _Compiled())
+
+
+def _enable(self: Any) -> None:
+    assert _keeper is not None
+    self._cache = LarderCache(_keeper, self)
+
+
+def _enable_vectorized(self: Any) -> None:
+    """Leave kernels of ufuncs without a cache: numba's would be stale."""
+    self.cache = NullCache()
+
+
+def _enable_callback(self: Any) -> None:
+    """Leave callbacks without a cache: numba's would be stale."""
+    self._cache = NullCache()
+
+
+def _no_cache(*args: Any, **kwargs: Any) -> Any:
+    return NullCache()
+
+
+def keeper() -> Keeper:
+    """Return what is installed, or raise NumbaError."""
+    if _keeper is None:
+        raise NumbaError("nothing is installed: call larder.numba.install() first")
+    return _keeper

@@ -1,0 +1,114 @@
+"""What compiles: numba, llvmlite and NumPy as they are installed, Python, the processor, the settings."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import sys
+from base64 import urlsafe_b64encode
+from functools import lru_cache
+from hashlib import file_digest, sha256
+from importlib.metadata import Distribution, PackageNotFoundError
+from typing import Any
+
+from .._code import _owner
+
+_SHOWN = (
+    "CACHE_DIR CACHE_LOCATOR_CLASSES CHROME_TRACE COLOR_SCHEME DEBUG_CACHE DEBUG_FRONTEND DEBUG_INLINE_CLOSURE "
+    "DEBUG_PRINT_AFTER DEBUG_PRINT_BEFORE DEBUG_PRINT_WRAP DEBUG_TYPEINFER DEVELOPER_MODE DIFF_IR "
+    "DISABLE_PERFORMANCE_WARNINGS ALWAYS_WARN_UNINIT_VAR ANNOTATE DUMP_ANNOTATION FULL_TRACEBACKS FUNCTION_CACHE_SIZE "
+    "GDB_BINARY HIGHLIGHT_DUMPS HTML JIT_COVERAGE LLVM_PASS_TIMINGS NUMBA_DEFAULT_NUM_THREADS NUMBA_NUM_THREADS "
+    "PARALLEL_DIAGNOSTICS SHOW_HELP THREADING_LAYER THREADING_LAYER_PRIORITY TRACE"
+)
+_NO_MATTER = frozenset(_SHOWN.split())
+"""Settings that say what is shown, where things lie, or how many threads there are: no compiled code has them in it."""
+
+
+def settings() -> bytes:
+    """Return what numba's settings are now, but those that compiled code does not depend on."""
+    from numba.core import config
+
+    lines = [
+        f"{name}={value!r}"
+        for name, value in sorted(vars(config).items())
+        if name.isupper()
+        and name not in _NO_MATTER
+        and not name.startswith(("CUDA_", "DUMP_", "IS_", "_"))
+        and isinstance(value, (int, float, str, tuple, frozenset, type(None)))
+    ]
+    return "\n".join(lines).encode()
+
+
+def processor() -> bytes:
+    """Return what code is compiled for: the triple, the name of the processor and its features."""
+    from numba.core.registry import cpu_target
+
+    return repr(cpu_target.target_context.codegen().magic_tuple()).encode()
+
+
+_CODE = (".py", ".so", ".pyd", ".dylib", ".dll")
+
+
+@lru_cache(1)
+def compilers() -> bytes:
+    """Return what is known of numba, llvmlite, NumPy and Python as they are installed."""
+    lines = [f"{_owner.PYTHON} {sys.implementation.cache_tag} {platform.machine()} {sys.platform}".encode()]
+    for name in ("numba", "llvmlite", "numpy"):
+        lines.append(name.encode() + b" " + _digest(name))
+    return b"\n".join(lines)
+
+
+def _digest(name: str) -> bytes:
+    """Return the digest of a package's files, by what was noted of them when it was installed if it was."""
+    package = sys.modules[name] if name in sys.modules else __import__(name)
+    folder = os.path.dirname(os.path.abspath(str(package.__file__)))
+    try:
+        found = Distribution.from_name(name)
+    except PackageNotFoundError:
+        return _of_files(folder)
+    record = found.read_text("RECORD")
+    if record is None or os.path.abspath(str(found.locate_file(name))) != folder:
+        return _of_files(folder)
+    return sha256(record.encode() + _edited(found, record)).digest()
+
+
+def _edited(found: Any, record: str) -> bytes:
+    """Return the digests of files that are not what they were when the package was installed.
+
+    The list of files is written last, so only those that are newer are read.
+    """
+    root = str(found.locate_file(""))
+    rows = [row for row in csv.reader(record.splitlines()) if len(row) == 3 and row[0].endswith(_CODE)]
+    listed = next((row[0] for row in csv.reader(record.splitlines()) if row and row[0].endswith("RECORD")), "")
+    installed = os.stat(os.path.join(root, listed)).st_mtime
+    lines = []
+    for path, noted, _ in rows:
+        file = os.path.join(root, path)
+        try:
+            if os.stat(file).st_mtime <= installed:
+                continue
+            digest = _of_file(file)
+        except OSError:
+            lines.append(path.encode() + b" gone")
+            continue
+        if noted != "sha256=" + urlsafe_b64encode(digest).decode().rstrip("="):
+            lines.append(path.encode() + b" " + digest)
+    return b"\n".join(lines)
+
+
+def _of_files(folder: str) -> bytes:
+    """Return the digest of all files of a package, which were not noted when it was installed."""
+    lines = []
+    for place, folders, names in sorted(os.walk(folder)):
+        folders[:] = [n for n in folders if n not in ("__pycache__", "tests")]
+        for name in sorted(names):
+            if name.endswith(_CODE):
+                file = os.path.join(place, name)
+                lines.append(os.path.relpath(file, folder).encode() + b" " + _of_file(file))
+    return sha256(b"\n".join(lines)).digest()
+
+
+def _of_file(file: str) -> bytes:
+    with open(file, "rb") as opened:
+        return file_digest(opened, "sha256").digest()

@@ -1,0 +1,119 @@
+"""What kinds of things of numba, NumPy and C a value may be."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import types as pytypes
+from typing import Any
+
+from .._keys._objects import COMPILED
+
+_FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # what all functions of ctypes are, which it has no public name for
+
+_BUILTIN = (
+    pytypes.BuiltinFunctionType,
+    pytypes.MethodDescriptorType,
+    pytypes.WrapperDescriptorType,
+    pytypes.MethodWrapperType,
+    pytypes.ClassMethodDescriptorType,
+    pytypes.GetSetDescriptorType,
+    pytypes.MemberDescriptorType,
+    functools._lru_cache_wrapper,
+)
+
+
+def is_builtin(value: Any) -> bool:
+    """Report whether a value is a function that is compiled in C, or a ufunc."""
+    if is_ufunc(value) and not is_numpys(value):
+        return False
+    return isinstance(value, _BUILTIN) or type(value).__name__ in COMPILED
+
+
+def is_array(value: Any) -> bool:
+    """Report whether a value is an array of NumPy."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def is_ufunc(value: Any) -> bool:
+    """Report whether a value is a ufunc."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ufunc)
+
+
+def is_numpys(value: Any) -> bool:
+    """Report whether a ufunc is the one that NumPy or SciPy has under its name, and not one that was made."""
+    places = [sys.modules.get(name) for name in ("numpy", "scipy.special")]
+    return any(place is not None and getattr(place, value.__name__, None) is value for place in places)
+
+
+_WAYS: dict[type, str | None] = {}
+
+
+def kind_of(value: Any) -> str | None:
+    """Return what a value is to numba: a type, a compiled function, an intrinsic, or why it has no key."""
+    cls = type(value)
+    if cls not in _WAYS:
+        _WAYS[cls] = _kind_of(cls)
+    return _WAYS[cls]
+
+
+def _kind_of(cls: type) -> str | None:
+    from numba.core import dispatcher, types
+    from numba.core.ccallback import CFunc
+    from numba.core.extending import _Intrinsic
+    from numba.core.typing.templates import Signature
+    from numba.core.withcontexts import WithContext
+    from numba.np.ufunc.dufunc import DUFunc
+    from numba.np.ufunc.gufunc import GUFunc
+    from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
+    from numba.stencils.stencil import StencilFunc
+
+    if issubclass(cls, (types.ExternalFunction, types.ExternalFunctionPointer)):
+        return "a function that is known by the address or the symbol alone"
+    if issubclass(cls, types.Type):
+        return "type"
+    if issubclass(cls, Signature):
+        return "signature"
+    if issubclass(cls, dispatcher.LiftedCode):
+        return "lifted code"
+    if issubclass(cls, dispatcher.Dispatcher):
+        return "dispatcher"
+    if issubclass(cls, (DUFunc, GUFunc, UFuncDispatcher)):
+        return "vectorized"
+    if issubclass(cls, _Intrinsic):
+        return "intrinsic"
+    if issubclass(cls, CFunc):
+        return "a callback of cfunc, whose address is another one in each process"
+    if issubclass(cls, WithContext):
+        return "object mode, which runs code that nobody can follow"
+    if issubclass(cls, StencilFunc):
+        return "a stencil, which numba compiles from where it stands"
+    return None
+
+
+def kernel_of(value: Any) -> Any:
+    """Return what holds the function and the options of a vectorized function."""
+    inner = getattr(value, "_dispatcher", None) or getattr(value, "gufunc_builder", None) or value
+    return getattr(inner, "nb_func", inner)
+
+
+def pointer(value: Any) -> str:
+    """Return what a value is if it holds an address, else nothing."""
+    cls = type(value)
+    if isinstance(value, (ctypes._SimpleCData, ctypes._Pointer, _FUNCTION, ctypes.Structure)):
+        return f"a function pointer of ctypes ({cls.__name__})" if callable(value) else "a value of ctypes"
+    if cls.__module__.startswith(("_cffi_backend", "cffi")):
+        return "a value of cffi"
+    if cls.__name__ == "PyCapsule":
+        return "a capsule"
+    if hasattr(cls, "__wrapper_address__"):
+        return "a wrapper of an address"
+    return ""
+
+
+def is_jitclass(cls: type) -> bool:
+    """Report whether a class is one of jitclass."""
+    return hasattr(cls, "class_type")

@@ -1,0 +1,82 @@
+"""With which options and flags a function is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_known: dict[tuple[Any, ...], Flagged] = {}
+_MOST = 4096
+
+
+@dataclass(slots=True, frozen=True)
+class Flagged:
+    """Flags that something is compiled with, and all of them as text."""
+
+    flags: Any
+    text: str
+
+
+def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
+    """Return all that was said of how a function is to be compiled, in an order of its own."""
+    found = [(name, value) for name, value in sorted(dispatcher.targetoptions.items())]
+    found.append(("locals", dict(sorted(dispatcher.locals.items()))))
+    found.append(("pipeline", dispatcher._compiler.pipeline_class))
+    found.append(("dispatcher", type(dispatcher)))
+    return found
+
+
+def effective(dispatcher: Any, within: Flagged | None) -> Flagged | None:
+    """Return the flags that a function is compiled with if it is first met within another one, whose flags these are.
+
+    What a function says nothing of (fastmath, the error model) it takes from there.
+    """
+    options = tuple((name, repr(value)) for name, value in dispatcher.targetoptions.items())
+    key = (type(dispatcher), options, within and within.text)
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        made = _effective(dispatcher, within)
+        found = _known[key] = Flagged(made, shown(made))
+    return found
+
+
+def _effective(dispatcher: Any, within: Flagged | None) -> Any:
+    from numba.core.compiler import Flags
+    from numba.core.targetconfig import ConfigStack
+
+    flags = Flags()
+    parse = dispatcher.targetdescr.options.parse_as_flags
+    if within is None:
+        parse(flags, dispatcher.targetoptions)
+        return flags
+    with ConfigStack().enter(within.flags.copy()):
+        parse(flags, dispatcher.targetoptions)
+    return flags
+
+
+def around() -> Flagged | None:
+    """Return the flags of the function that is being compiled, if one is."""
+    from numba.core.targetconfig import ConfigStack
+
+    flags = ConfigStack.top_or_none()
+    return None if flags is None else Flagged(flags, shown(flags))
+
+
+def shown(flags: Any) -> str:
+    """Return all flags as text that is the same in each process."""
+    return " ".join(f"{name}={_text(value)}" for name, value in sorted(flags.values().items()))
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return repr(value)
+    if isinstance(value, (set, frozenset)):
+        return str(sorted(map(str, value)))
+    if callable(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    held = {**getattr(value, "__dict__", {})}
+    for name in getattr(type(value), "__slots__", ()):
+        held[name] = getattr(value, name)
+    return f"{type(value).__qualname__}({', '.join(f'{k}={_text(v)}' for k, v in sorted(held.items()))})"

@@ -1,0 +1,107 @@
+"""What numba makes of a compiled function, as bytes and back.
+
+It is numba's own form, with one thing added: environments of functions whose globals
+have no name of a module, as those that are made by exec have none. These get the globals
+of the function that is loaded.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from ._errors import Refused
+from ._types import holds_functions
+
+_UNRESOLVED = ".numba.unresolved$"
+
+_kept: list[Any] = []
+"""Environments that were loaded. Code holds their addresses, and functions that are equal share code."""
+
+
+def refusal(compiled: Any) -> str | None:
+    """Return why numba's compiled function cannot be loaded by another process, if it cannot."""
+    if compiled.objectmode:
+        return "it is compiled in object mode"
+    if compiled.lifted:
+        return "it has loops or blocks that are lifted out of it, such as object mode"
+    if compiled.library.has_dynamic_globals:
+        return "it has addresses in it, such as function pointers and large arrays"
+    if any(v.name.startswith(_UNRESOLVED) for v in compiled.library._final_module.global_variables):
+        return "functions in it call each other, which numba links in the process that compiled them alone"
+    signature = compiled.signature
+    for kind in (*signature.args, signature.return_type):
+        if holds_functions(kind):
+            return f"the type {type(kind).__name__} of an argument or the result is of this process alone"
+    return None
+
+
+def dumped(compiled: Any) -> bytes:
+    """Return a compiled function as bytes, or raise Refused."""
+    from numba.core import serialize
+
+    reason = refusal(compiled)
+    if reason is not None:
+        raise Refused(compiled.fndesc.qualname, reason)
+    described = compiled.fndesc
+    held, described.global_dict = described.global_dict, None
+    kinds = described.typemap, described.calltypes
+    try:
+        parts = list(compiled._reduce())
+        parts[2] = _detached(compiled.environment)
+        parts[8] = tuple(_detached(env) for env in _environments(compiled))
+        made: bytes = serialize.dumps((held is not None, tuple(parts)))
+        return made
+    finally:
+        described.global_dict = held
+        described.typemap, described.calltypes = kinds
+
+
+def loaded(data: bytes, context: Any, space: dict[str, Any]) -> Any:
+    """Return a compiled function from its bytes, which must be known to be right."""
+    from numba.core.compiler import CompileResult
+
+    dynamic, parts = pickle.loads(data)
+    parts = list(parts)
+    if dynamic:
+        parts[1].global_dict = space
+    parts[2] = _attached(parts[2], space)
+    parts[8] = tuple(_attached(env, space) for env in parts[8])
+    _kept.extend((parts[2], *parts[8]))
+    return CompileResult._rebuild(context, *parts)
+
+
+def again(compiled: Any, context: Any) -> Any:
+    """Return a compiled function for another equal one of this process: with the same code, under another address."""
+    entry = context.get_executable(compiled.library, compiled.fndesc, compiled.environment)
+    return compiled._replace(entry_point=entry, metadata=None)
+
+
+def _environments(compiled: Any) -> list[Any]:
+    """Return the environments that the code refers to, those without a name included."""
+    from numba.core.environment import lookup_environment
+
+    names = [v.name for v in compiled.library._final_module.global_variables if v.name.startswith("_ZN08NumbaEnv")]
+    return [env for name in names if (env := lookup_environment(name)) is not None]
+
+
+def _detached(env: Any) -> tuple[str | None, list[Any], str]:
+    return env.globals.get("__name__"), list(env.consts), env.env_name
+
+
+def _attached(state: tuple[str | None, list[Any], str], space: dict[str, Any]) -> Any:
+    from numba.core.environment import Environment, _rebuild_env, lookup_environment
+
+    module, consts, name = state
+    if module is not None:
+        try:
+            return _rebuild_env(module, consts, name)
+        except ImportError:
+            pass  # the name of a module that is none: it was made by exec
+    env = lookup_environment(name)
+    if env is None:
+        env = Environment(space)
+        env.consts[:] = consts
+        env.env_name = name
+        Environment._memo[name] = env
+    return env

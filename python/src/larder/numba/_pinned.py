@@ -1,0 +1,99 @@
+"""Digests of the sources that are relied on inside numba, and the versions that have them."""
+
+from __future__ import annotations
+
+PINNED: dict[str, dict[str, str]] = {
+    "core.bytecode:FunctionIdentity.from_function": {
+        "701c4e5b476fbfab07100499c03cfc11": "0.65.0 to 0.68.1",
+    },
+    "core.caching:CompileResultCacheImpl.check_cachable": {
+        "7646f78cf22ab4bf1fc70f49eb2db5c0": "0.65.0 to 0.68.1",
+    },
+    "core.caching:NullCache": {
+        "4405257989b1531612d585db9aa00d25": "0.65.0 to 0.68.1",
+    },
+    "core.caching:_Cache": {
+        "ee22baec643aa06317964362907c164a": "0.65.0 to 0.68.1",
+    },
+    "core.ccallback:CFunc.__init__": {
+        "9d54f928215e3ba7a726f211774a775b": "0.65.0 to 0.68.1",
+    },
+    "core.ccallback:CFunc.compile": {
+        "08edc561907b33be181e3377776782b5": "0.65.0 to 0.68.1",
+    },
+    "core.ccallback:CFunc.enable_caching": {
+        "38e7cefe289410b4649db77b1b530d20": "0.65.0 to 0.68.1",
+    },
+    "core.codegen:CPUCodeLibrary._unserialize": {
+        "c83d278d993487f35768b1aca22ca2c6": "0.65.0 to 0.68.1",
+    },
+    "core.codegen:CPUCodeLibrary.serialize_using_object_code": {
+        "a895c26d01bad670463c4b4f1013b3c1": "0.65.0 to 0.68.1",
+    },
+    "core.compiler:CompileResult": {
+        "a4eb4c8684b407374f9cba70bc37b980": "0.65.0 to 0.68.1",
+    },
+    "core.dispatcher:Dispatcher.__init__": {
+        "7b7bc34e60e752412656316528c6b20b": "0.65.0 to 0.68.1",
+    },
+    "core.dispatcher:Dispatcher.compile": {
+        "0ab4aee15e79bb1d17c7d87c3b6e61f3": "0.65.0 to 0.68.1",
+    },
+    "core.dispatcher:Dispatcher.enable_caching": {
+        "8c75d787fa6845ba343dae4fd67ec493": "0.65.0 to 0.68.1",
+    },
+    "core.dispatcher:_FunctionCompiler": {
+        "cf89fa9937346edd7bc999d9c28102cb": "0.65.0 to 0.68.1",
+    },
+    "core.environment:Environment": {
+        "5724abb710dca6fffc097bd7617faaf6": "0.65.0 to 0.68.1",
+    },
+    "core.environment:_rebuild_env": {
+        "f946d544aa9ef65ecda42869504a2067": "0.65.0 to 0.68.1",
+    },
+    "core.event:Event": {
+        "68ad83cb4233c51efa1456ae491d9cbd": "0.65.0 to 0.68.1",
+    },
+    "core.event:broadcast": {
+        "0c3ca6589b311970c64e9f556e8f983e": "0.65.0 to 0.68.1",
+    },
+    "core.event:trigger_event": {
+        "1735052dec9b7d0652da4d8d79cac572": "0.65.0 to 0.68.1",
+    },
+    "core.extending:_Intrinsic": {
+        "2a3cbb4bc157a2c6a7ec69f063fd94d9": "0.65.0 to 0.66.0",
+        "643c4107ff133e4952adfa664458103b": "0.67.0 to 0.68.1",
+    },
+    "core.funcdesc:FunctionDescriptor": {
+        "15b4711102dba9537ff67643dfc49dd8": "0.65.0 to 0.68.1",
+    },
+    "core.imputils:Registry": {
+        "63885ff84d731dc5b25a7ee3a5a91e36": "0.65.0 to 0.65.1",
+        "40421e2b8bed941ca0074c9d2deeabde": "0.66.0 to 0.68.1",
+    },
+    "core.serialize:dumps": {
+        "7b264fbf25a2fcfa39b2b9fb7c3d0742": "0.65.0 to 0.68.1",
+    },
+    "core.targetconfig:ConfigStack": {
+        "4818690973e91af93222f8dd0790c1c8": "0.65.0 to 0.68.1",
+    },
+    "core.typing.templates:Registry": {
+        "25318c3344988efa5343bdf8d4036000": "0.65.0 to 0.68.1",
+    },
+    "core.typing.templates:_IntrinsicTemplate": {
+        "4ec94e6150b3e613efa9eb033b00ce7a": "0.65.0 to 0.66.0",
+        "665c1012c9581671029c2c3fd5347ba4": "0.67.0 to 0.68.1",
+    },
+    "core.typing.templates:_OverloadAttributeTemplate": {
+        "35e619d7108ea7a90318dc7c0ccfaf2a": "0.65.0 to 0.68.1",
+    },
+    "core.typing.templates:_OverloadFunctionTemplate": {
+        "1a359c8996542aa2d8a0495e5722f9eb": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.ufuncbuilder:UFuncDispatcher": {
+        "98e17df8e2961610d8ac0dbf439488c8": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.wrappers:_GufuncWrapper.__init__": {
+        "cf5efb4ad564c93ffa651a0a2d3e43e8": "0.65.0 to 0.68.1",
+    },
+}

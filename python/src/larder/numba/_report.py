@@ -1,0 +1,70 @@
+"""What became of each compiled function, and tables of it for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+LOADED, COMPILED, REFUSED = "loaded", "compiled", "refused"
+
+
+@dataclass(slots=True)
+class Row:
+    """What became of one function for one set of argument types."""
+
+    function: str
+    types: str
+    state: str
+    """"loaded", "compiled" (and kept), or "refused" (compiled and not kept)."""
+    seconds: float
+    """How long it took to compile, or to load."""
+    saved: float = 0.0
+    """Of what was loaded: by how much longer it took whoever compiled it."""
+    reason: str = ""
+    """Why it is refused, with the way to it."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of all functions of this process. `str` makes a table of it."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def loaded(self) -> int:
+        """How many were loaded."""
+        return sum(row.state == LOADED for row in self.rows)
+
+    @property
+    def compiled(self) -> int:
+        """How many were compiled and kept."""
+        return sum(row.state == COMPILED for row in self.rows)
+
+    @property
+    def refused(self) -> int:
+        """How many were compiled and not kept."""
+        return sum(row.state == REFUSED for row in self.rows)
+
+    @property
+    def saved(self) -> float:
+        """Seconds that were not spent on compiling."""
+        return sum(row.saved for row in self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.loaded} loaded, {self.compiled} compiled and kept, {self.refused} compiled and not kept; "
+            f"{self.saved:.1f} s saved"
+        ]
+        cells = [("function", "types", "is", "seconds", "why")]
+        for row in self.rows:
+            cells.append((row.function, row.types, row.state, f"{row.seconds:.3f}", row.reason))
+        widths = [max(len(cell[i]) for cell in cells) for i in range(4)]
+        for cell in cells:
+            lines.append("  ".join([*(cell[i].ljust(widths[i]) for i in range(4)), cell[4]]).rstrip())
+        return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""What types of numba are known by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import Refused
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
+
+
+class TypeWriter:
+    """Writes types of numba: their classes, names and what their keys hold.
+
+    `out` gets bytes, and `value` is called with values and classes that types are made of.
+    """
+
+    def __init__(self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None]):
+        self.path, self.out, self.value = path, out, value
+
+    def add(self, kind: Any) -> None:
+        """Append a type, or refuse what has no name that holds in another process."""
+        from numba.core import types
+
+        cls = type(kind)
+        name = str(kind.name)
+        self.out(f"type {cls.__module__}.{cls.__qualname__} ".encode())
+        if isinstance(kind, types.Dispatcher):
+            raise Refused(self.path, "a compiled function is an argument or a result, which no other process has")
+        if isinstance(kind, (types.ClassInstanceType, types.ClassType)):
+            raise Refused(self.path, "an object of a class of jitclass, which numba does not keep")
+        if not cls.__module__.startswith("numba."):
+            self.value(cls)
+        if isinstance(kind, types.Omitted):
+            self.value(kind.value)
+            return
+        if _ADDRESS.search(name):
+            raise Refused(self.path, f"the type {_ADDRESS.sub('...', name)}, whose name holds in this process alone")
+        self.out(b"%d:%b" % (len(name), name.encode()))
+        self.key(kind.key, 0)
+
+    def key(self, key: Any, depth: int) -> None:
+        """Append what a type's key is made of."""
+        from numba.core import types
+
+        if depth > 64:
+            raise Refused(self.path, "a type that is nested too deeply")
+        if isinstance(key, types.Type):
+            self.add(key)
+        elif isinstance(key, (tuple, list)):
+            self.out(b"(%d;" % len(key))
+            for part in key:
+                self.key(part, depth + 1)
+        elif isinstance(key, (set, frozenset)):
+            self.out(repr(sorted(map(str, key))).encode())
+        else:
+            self.value(key)
+
+
+def holds_functions(kind: Any) -> bool:
+    """Report whether a type is, or is made of, functions of this process."""
+    from numba.core import types
+
+    if isinstance(kind, (types.Dispatcher, types.ClassInstanceType, types.ClassType)):
+        return True
+    key = getattr(kind, "key", None)
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(part, types.Type) and part is not kind and holds_functions(part) for part in parts)

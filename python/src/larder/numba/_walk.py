@@ -1,0 +1,500 @@
+"""The walk over everything that a compiled function is made from.
+
+numba reads code, and the values of names, while it compiles; what it read is in the
+compiled code from then on. So a function is known by its bytecode and options, and by
+what its names mean at that moment: values by their content, other compiled functions by
+theirs, wherever they are. Code that runs while numba compiles (overloads, intrinsics) is
+followed as well, and must depend on nothing else.
+
+Each function, class and object is a node, numbered as it is met: so functions that call
+each other end, and equal code makes equal numbers in each process.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import sys
+import types as pytypes
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from .._code import _owner, _rules
+from .._code._library import is_bound, library_name, shown_module
+from .._code._rules import words
+from .._keys import describe
+from .._keys._encoder import Encoder, Unkeyed, fixed
+from .._keys._objects import CONTENT, refuse_hidden
+from . import _kinds
+from ._errors import Refused
+from ._facts import facts_of, placed
+from ._options import Flagged, around, effective, options_of
+from ._registered import Entry, Registered
+from ._types import TypeWriter
+
+FORMAT = b"larder numba code 1\n"
+
+_LARGE = 10**6
+"""Bytes of an array from which on numba does not put it into compiled code."""
+
+_MISSING = object()
+
+
+@dataclass(slots=True)
+class Node:
+    """One thing that is reached."""
+
+    value: Any
+    path: str
+    kind: str
+    text: str
+    runs: bool
+    """Whether it runs while numba compiles."""
+    flags: Flagged | None = None
+    """Of a compiled function, the flags that it would be compiled with from here."""
+    out: list[bytes] = field(default_factory=list)
+    edges: list[int] = field(default_factory=list)
+    compiled: str = ""
+    """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
+
+    def digest(self) -> bytes:
+        return sha256(b"".join(self.out)).digest()
+
+
+class Walk:
+    """What a compiled function reaches. `refused` says what of it has no key; nothing is raised."""
+
+    def __init__(self, registered: Registered) -> None:
+        self.nodes: list[Node] = []
+        self.refused: list[Refused] = []
+        self.parallel = False
+        self._registered = registered
+        self._names: set[str] = set()
+        self._numbers: dict[tuple[int, bool], int] = {}
+        self._reached: dict[int, Any] = {}
+        self._looked = 0
+        self._taken: set[int] = set()
+        self._later: list[Entry] = []
+        """What is registered for attributes that nothing mentions so far."""
+        registered.refresh()
+        self._queue: deque[Callable[[], None]] = deque()
+
+    def run(self, root: Any, name: str, kinds: Iterable[Any]) -> None:
+        """Follow a compiled function that is compiled for arguments of some types."""
+        top = self._node(None, name, "types", name, False)
+        top.flags = around()
+        self._to(top, root, name)
+        for i, kind in enumerate(kinds):
+            self._guarded(top, self._type, top, kind, f"{name} -> argument {i}")
+        self._drain()
+        while found := list(self._registrations()):
+            for entry in found:
+                top.out.append(entry.label.encode() + b";")
+                for part in entry.parts:
+                    self._guarded(top, self._value, top, part, f"{name} -> {describe(part)}", True)
+            self._drain()
+
+    def digest(self) -> bytes:
+        """Return what all of it comes to."""
+        lines = [FORMAT]
+        for node in self.nodes:
+            lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
+            lines.append(node.compiled.encode())
+        return sha256(b"".join(lines)).digest()
+
+    def _registrations(self) -> Iterator[Entry]:
+        """Yield what is registered for what was reached, and was not yielded before."""
+        reached = list(self._reached)
+        at, self._looked = self._looked, len(reached)
+        mine = [e for key in reached[at:] for e in self._registered.by_key.get(key, ())]
+        for entry in (*mine, *self._later, *self._registered.everywhere):
+            wanted = entry.attribute is None or entry.attribute in self._names
+            if wanted and id(entry) not in self._taken:
+                self._taken.add(id(entry))
+                yield entry
+            elif not wanted and entry.keys and entry not in self._later:
+                self._later.append(entry)
+
+    def _drain(self) -> None:
+        while self._queue:
+            self._queue.popleft()()
+
+    def _node(self, value: Any, path: str, kind: str, text: str, runs: bool) -> Node:
+        node = Node(value, path, kind, text, runs)
+        self.nodes.append(node)
+        return node
+
+    def _guarded(self, node: Node, follow: Callable[..., None], *args: Any) -> None:
+        """Follow something; note it if it has no key, and go on, so that all is met that is compiled."""
+        try:
+            follow(*args)
+        except Refused as refused:
+            self.refused.append(refused)
+            node.out.append(b"refused")
+
+    # Values
+
+    def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
+        """Append what a value is to a node, or where it is described."""
+        self._reached[id(value)] = value
+        if value is None or fixed(value):
+            self._leaf(node, value, path)
+        elif isinstance(value, pytypes.ModuleType):
+            self._module(node, value, path)
+        elif type(value) in (tuple, list):
+            node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
+            for i, item in enumerate(value):
+                self._value(node, item, f"{path}[{i}]", runs)
+        elif type(value) is dict:
+            self._items(node, value, path, runs)
+        elif isinstance(value, enum.Enum):
+            node.out.append(f"member {value._name_} ".encode())
+            self._value(node, value._value_, path, runs)
+            self._to(node, type(value), path, runs)
+        elif (way := _kinds.kind_of(value)) is not None:
+            self._numbas(node, value, path, runs, way)
+        elif isinstance(value, (pytypes.FunctionType, type)):
+            self._to(node, value, path, runs)
+        elif isinstance(value, pytypes.MethodType):
+            node.out.append(b"method ")
+            self._value(node, value.__func__, path, runs)
+            self._value(node, value.__self__, path, runs)
+        elif isinstance(value, (staticmethod, classmethod)):
+            node.out.append(type(value).__name__.encode())
+            self._value(node, value.__func__, path, runs)
+        elif isinstance(value, property):
+            node.out.append(b"property ")
+            for part in (value.fget, value.fset, value.fdel):
+                self._value(node, part, path, runs)
+        elif _kinds.is_builtin(value):
+            self._builtin(node, value, path, runs)
+        else:
+            self._other(node, value, path, runs)
+
+    def _items(self, node: Node, value: dict[Any, Any], path: str, runs: bool) -> None:
+        node.out.append(b"dict%d;" % len(value))
+        for key, item in value.items():
+            self._value(node, key, f"{path}[...]", runs)
+            self._value(node, item, f"{path}[{describe(key)}]", runs)
+
+    def _leaf(self, node: Node, value: Any, path: str) -> None:
+        """Append a value that is known by its content, and has no code in it."""
+
+        def code(of: Any) -> bytes:
+            self._to(node, of, path)
+            return b"code;"
+
+        e = Encoder(code)
+        try:
+            e.add(value)
+        except Unkeyed as unkeyed:
+            raise Refused(f"{path}{unkeyed.way}", f"{describe(value)}, {unkeyed.what}") from None
+        node.out.extend(e.out)
+
+    def _other(self, node: Node, value: Any, path: str, runs: bool) -> None:
+        cls = type(value)
+        size = getattr(value, "nbytes", 0)
+        if _kinds.is_array(value):
+            if size > _LARGE and not runs:
+                raise Refused(path, f"an array of {size} bytes, which numba does not put into compiled code")
+            flags = value.flags
+            node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
+            self._leaf(node, value, path)
+        elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy.") or cls in (set, frozenset):
+            self._leaf(node, value, path)
+        elif isinstance(value, tuple) and hasattr(cls, "_fields"):
+            self._to(node, cls, path, runs)
+            self._value(node, tuple(value), path, runs)
+        elif _kinds.pointer(value):
+            raise Refused(path, f"{_kinds.pointer(value)}, whose address is another one in each process")
+        elif _owner.of_module(cls.__module__) is None:
+            self._to(node, value, path, runs)
+        else:
+            self._leaf(node, value, path)
+
+    def _module(self, node: Node, value: pytypes.ModuleType, path: str) -> None:
+        owner = _owner.of_module(value.__name__)
+        if owner is None:
+            raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
+        node.out.append(f"module {owner} {value.__name__} ".encode())
+
+    def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
+        if is_bound(value):
+            raise Refused(path, f"{describe(value)}, a method of a value that is compiled in C")
+        name, owner = library_name(value)
+        if owner is None:
+            raise Refused(path, f"{name} is compiled, and of no distribution with a version")
+        self._library(node, name, owner, path, runs)
+
+    def _library(self, node: Node, name: str, owner: Any, path: str, runs: bool) -> None:
+        if runs:
+            why = _rules.refusal(name, owner is _owner.PYTHON)
+            if why is not None:
+                raise Refused(path, f"{name} reaches {why.what} while numba compiles")
+        node.out.append(f"library {owner} {name} ".encode())
+
+    # What is numba's
+
+    def _type(self, node: Node, kind: Any, path: str) -> None:
+        def value(of: Any) -> None:
+            self._value(node, of, path, False)
+
+        self._reached[id(type(kind))] = type(kind)
+        TypeWriter(path, node.out.append, value).add(kind)
+
+    def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
+        if way == "type":
+            self._type(node, value, path)
+        elif way == "signature":
+            node.out.append(b"signature%d;" % len(value.args))
+            for kind in (value.return_type, *value.args, *([value.recvr] if value.recvr is not None else [])):
+                self._type(node, kind, path)
+        elif way in ("dispatcher", "vectorized", "intrinsic"):
+            self._to(node, value, path, runs)
+        else:
+            raise Refused(path, way)
+
+    # Nodes
+
+    def _to(self, node: Node, value: Any, path: str, runs: bool = False) -> None:
+        number = self._numbers.get((id(value), runs))
+        if number is None:
+            number = self._begin(value, path, runs, node)
+        node.edges.append(number)
+        node.out.append(b"*")  # where among what else it is
+
+    def _begin(self, value: Any, path: str, runs: bool, parent: Node) -> int:
+        number = self._numbers[id(value), runs] = len(self.nodes)
+        self._reached[id(value)] = value
+        way = _kinds.kind_of(value)
+        follow: Callable[[Node], None]
+        if way == "dispatcher":
+            kind, follow = "compiled function", self._dispatcher
+        elif way == "vectorized":
+            kind, follow = "vectorized function", self._vectorized
+        elif way == "intrinsic":
+            kind, follow = "intrinsic", self._intrinsic
+        elif isinstance(value, type):
+            kind, follow = "class", self._class
+        elif isinstance(value, pytypes.FunctionType):
+            kind, follow = "function", self._function
+        else:
+            kind, follow = "object", self._object
+        node = self._node(value, path, kind, f"{kind} {_called(value)}", runs)
+        if way == "dispatcher":
+            node.flags = effective(value, parent.flags)
+        else:
+            node.flags = parent.flags
+        self._queue.append(lambda: self._guarded(node, follow, node))
+        return number
+
+    def _dispatcher(self, node: Node) -> None:
+        value = node.value
+        options, flags = options_of(value), node.flags.text if node.flags else ""
+        self.parallel = self.parallel or bool(value.targetoptions.get("parallel"))
+        node.out.append(f"{value.py_func.__module__}.{value.py_func.__qualname__} {flags} ".encode())
+        for name, held in options:
+            node.out.append(name.encode() + b"=")
+            if isinstance(held, (set, frozenset)):
+                held = sorted(map(str, held))
+            self._value(node, held, f"{node.path} -> option {name}", True)
+        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
+            node.out.append(placed(value.py_func.__code__))
+        self._of_function(node, value.py_func, False)
+
+    def _vectorized(self, node: Node) -> None:
+        inner = _kinds.kernel_of(node.value)
+        node.out.append(f"{inner.py_func.__module__}.{inner.py_func.__qualname__} ".encode())
+        node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
+        self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
+        self._value(node, dict(getattr(inner, "locals", None) or {}), f"{node.path} -> locals", True)
+        self._of_function(node, inner.py_func, False)
+
+    def _intrinsic(self, node: Node) -> None:
+        value = node.value
+        node.out.append(f"{value._name} {value._prefer_literal} ".encode())
+        self._value(node, dict(value._ctor_kwargs), node.path, True)
+        self._value(node, value._defn, node.path, True)
+
+    def _function(self, node: Node) -> None:
+        value = node.value
+        if not node.runs and self._registered.is_overloaded(value):
+            node.out.append(b"overloaded")  # numba compiles what is registered for it, and not its code
+            return
+        name, owner = library_name(value)
+        if owner is not None:
+            self._library(node, name, owner, node.path, node.runs)
+            if _whole(owner) and not value.__closure__:
+                return
+        self._of_function(node, value, node.runs, followed=owner is None)
+
+    def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
+        """Append code, defaults and captured variables, and what the names in code mean."""
+        facts = facts_of(value.__code__)
+        node.out.append(facts.content if runs else facts.unnamed)
+        self._names |= facts.names
+        for i, default in enumerate(value.__defaults__ or ()):
+            self._value(node, default, f"{node.path} -> default {i}", runs)
+        for name, default in (value.__kwdefaults__ or {}).items():
+            node.out.append(name.encode())
+            self._value(node, default, f"{node.path} -> default {name}", runs)
+        cells = _cells_of(value)
+        for name, held in cells.items():
+            node.out.append(b"cell ")
+            if held is _MISSING:
+                node.out.append(b"empty")
+            elif not isinstance(held, pytypes.ModuleType):  # of which what is used is followed
+                self._guarded(node, self._value, node, held, f"{node.path} -> captured {name}", runs)
+        if not followed:
+            return
+        if facts.unknown is not None:
+            raise Refused(node.path, f"the instruction {facts.unknown} is not known")
+        if runs and facts.writes is not None:
+            raise Refused(node.path, f"it sets {facts.writes} while numba compiles")
+        for imported in facts.imports:
+            self._import(node, imported, runs)
+        for kind, name, attributes in facts.uses:
+            alias = name if runs else facts.aliases.get(name, name)
+            node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
+            if kind == "global":
+                self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
+            elif isinstance(cells.get(name), pytypes.ModuleType):
+                self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
+
+    def _global(self, node: Node, space: dict[str, Any], name: str, attributes: tuple[str, ...], runs: bool) -> None:
+        path = f"{node.path} -> {name}"
+        if name in space:
+            self._chain(node, space[name], attributes, path, runs)
+            return
+        outer = space.get("__builtins__", builtins)
+        outer = vars(outer) if isinstance(outer, pytypes.ModuleType) else outer
+        if name not in outer:
+            node.out.append(f"missing {name} ".encode())
+            return
+        if runs and name in ("globals", "locals", "eval", "exec", "open", "input", "vars", "__import__"):
+            raise Refused(path, f"{name} may reach anything while numba compiles")
+        self._chain(node, outer[name], attributes, path, runs)
+
+    def _chain(self, node: Node, value: Any, attributes: tuple[str, ...], path: str, runs: bool) -> None:
+        """Follow attributes of modules as far as they go."""
+        left, holder = list(attributes), None
+        while isinstance(value, pytypes.ModuleType) and left:
+            holder, name = value, left.pop(0)
+            path += f".{name}"
+            value = getattr(holder, name, _MISSING)
+            if value is _MISSING:
+                node.out.append(f"missing {name} ".encode())
+                return
+        if holder is not None and self._is_known_by_name(holder, value):
+            owner = _owner.of_module(holder.__name__)
+            self._reached[id(value)] = value
+            self._library(node, f"{holder.__name__}.{path.rpartition('.')[2]}", owner, path, runs)
+            return
+        self._value(node, value, path, runs)
+
+    def _is_known_by_name(self, holder: pytypes.ModuleType, value: Any) -> bool:
+        """Report whether an object of a library's module is known by its name and the library."""
+        owner = _owner.of_module(holder.__name__)
+        if owner is None or fixed(value) or _kinds.kind_of(value) is not None or _kinds.is_array(value):
+            return False
+        if isinstance(value, (pytypes.FunctionType, type)):
+            return False
+        if _kinds.is_ufunc(value):
+            return _kinds.is_numpys(value)
+        if isinstance(value, (list, dict, tuple, set)) or not _whole(owner):
+            return False
+        return _owner.of_module(type(value).__module__) is not None
+
+    def _import(self, node: Node, imported: Any, runs: bool) -> None:
+        """Follow an import in code that runs while numba compiles, of libraries alone."""
+        module = sys.modules.get(imported.module) if not imported.level else None
+        owner = _owner.of_module(imported.module) if not imported.level else None
+        if module is None or owner is None:
+            raise Refused(node.path, f"it imports {imported.module} while it is compiled; import it at the top")
+        self._library(node, f"{imported.module}.{imported.name or ''}".rstrip("."), owner, node.path, runs)
+
+    def _class(self, node: Node) -> None:
+        cls = node.value
+        name, owner = library_name(cls)
+        node.out.append(f"class {name} ".encode())
+        if owner is not None:
+            self._library(node, name, owner, node.path, node.runs)
+            return
+        if _kinds.is_jitclass(cls):
+            raise Refused(node.path, "a class of jitclass, which numba does not keep")
+        for base in cls.__bases__:
+            self._value(node, base, f"{node.path} -> base {base.__qualname__}", node.runs)
+        if issubclass(cls, enum.Enum):
+            for name, member in cls.__members__.items():
+                node.out.append(f"member {name} ".encode())
+                self._value(node, member._value_, f"{node.path}.{name}", node.runs)
+        for name, member in sorted(vars(cls).items()):
+            if name in _OF_EVERY_CLASS or isinstance(member, _SLOTS) or (name.startswith("_") and _is_enum(cls)):
+                continue
+            if isinstance(member, enum.Enum) and type(member) is cls:
+                continue
+            node.out.append(f"attribute {name} ".encode())
+            self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
+
+    def _object(self, node: Node) -> None:
+        """Append an object of a class of the program: its class, what it is as a built-in value, its attributes."""
+        value, path, runs = node.value, node.path, node.runs
+        cls = type(value)
+        try:
+            refuse_hidden(cls)
+        except Unkeyed as unkeyed:
+            raise Refused(path, f"{describe(value)}, {unkeyed.what}") from None
+        self._to(node, cls, path, runs)
+        for base, plain in CONTENT.items():
+            if isinstance(value, base):
+                self._value(node, plain(value), path, runs)
+                break
+        if isinstance(value, BaseException):
+            self._value(node, value.args, path, runs)
+        for base in cls.__mro__:
+            for name, slot in vars(base).items():
+                if type(slot) is pytypes.MemberDescriptorType:
+                    node.out.append(name.encode() + b"/")
+                    self._value(node, getattr(value, name, None), f"{path}.{name}", runs)
+        for name, held in sorted(getattr(value, "__dict__", {}).items()):
+            node.out.append(name.encode() + b" ")
+            self._value(node, held, f"{path}.{name}", runs)
+
+
+_SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)
+
+_OF_EVERY_CLASS = frozenset(
+    words(
+        "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ __doc__ "
+        "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ __type_params__ "
+        "__classdictcell__ __dataclass_fields__ __dataclass_params__ _tuplegetter"
+    )
+)
+
+
+def _is_enum(cls: type) -> bool:
+    return issubclass(cls, enum.Enum)
+
+
+def _whole(owner: Any) -> bool:
+    """Report whether what is known of a library as it is installed covers all of its code."""
+    return owner is _owner.PYTHON or owner.name in ("numba", "llvmlite", "numpy")
+
+
+def _called(value: Any) -> str:
+    inner = getattr(value, "py_func", value)
+    module = shown_module(getattr(inner, "__module__", None) or "")
+    return f"{module}.{getattr(inner, '__qualname__', type(value).__qualname__)}".lstrip(".")
+
+
+def _cells_of(value: Any) -> dict[str, Any]:
+    held = {}
+    for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+        try:
+            held[name] = cell.cell_contents
+        except ValueError:
+            held[name] = _MISSING
+    return held

@@ -1,0 +1,79 @@
+"""Runs the edits of `numba_edits` with one way to keep compiled functions, and says what became of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numba_edits import EDITS, Edit
+
+PROGRAM = Path(__file__).parent / "numba_edits_program.py"
+SOURCES = str(Path(__file__).parents[1] / "src")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of an edit."""
+
+    name: str
+    what: str
+    """"stale", "needless", "failed" or "right"."""
+    text: str = ""
+
+
+def run(
+    tool: str, folder: Path, edits: list[Edit], environment: dict[str, str], python: str = sys.executable
+) -> dict[str, dict[str, Any]]:
+    """Run programs in one process, and return what each said."""
+    own = {
+        "PYTHONPATH": SOURCES,
+        "NUMBA_CACHE_DIR": str(folder / ".numba"),
+        "PYTENSOR_FLAGS": f"base_compiledir={folder / '.pytensor'},numba__cache={tool != 'none'}",
+    }
+    done = subprocess.run(
+        [python, str(PROGRAM), tool, str(folder), *[edit.name for edit in edits]],
+        env=os.environ | own | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return {said["name"]: said for said in map(json.loads, done.stdout.splitlines()) if "name" in said}
+
+
+def contest(tool: str, folder: Path, edits: list[Edit] | None = None) -> list[Verdict]:
+    """Return what becomes of edits: what can be edited together is, what is of the environment by itself."""
+    chosen = EDITS if edits is None else edits
+    together = [edit for edit in chosen if not edit.environment]
+    found = _pair(tool, folder / "all", together, {}) if together else []
+    for edit in chosen:
+        if edit.environment:
+            found += _pair(tool, folder / edit.name, [edit], edit.environment)
+    return found
+
+
+def _pair(tool: str, folder: Path, edits: list[Edit], environment: dict[str, str]) -> list[Verdict]:
+    for edit in edits:
+        edit.write(folder)
+    run(tool, folder, edits, {})
+    for edit in edits:
+        edit.apply(folder)
+    after, right = run(tool, folder, edits, environment), run("none", folder, edits, environment)
+    return [_verdict(edit, after[edit.name], right[edit.name]) for edit in edits]
+
+
+def _verdict(edit: Edit, after: dict[str, Any], right: dict[str, Any]) -> Verdict:
+    result, wanted = after["result"], right["result"]
+    if isinstance(result, str) and result.startswith("failed: ") and result != wanted:
+        return Verdict(edit.name, "failed", result)
+    if result != wanted:
+        return Verdict(edit.name, "stale", f"{result} for {wanted}")
+    if edit.environment and after["compiled"] == 0:
+        return Verdict(edit.name, "stale", "what was compiled with other settings is used")
+    if edit.nothing and after["compiled"]:
+        return Verdict(edit.name, "needless", f"{after['compiled']} compiled")
+    return Verdict(edit.name, "right")

@@ -1,0 +1,919 @@
+"""Edits of programs with compiled functions, each said to change what they return or not.
+
+Each edit is a package of its own with a module `m`, in which `run` calls compiled
+functions, so all of them can be tried in two processes: one before all edits, one after.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A program and what is changed in it between two runs."""
+
+    name: str
+    files: dict[str, str]
+    changes: tuple[tuple[str, str, str], ...] = ()
+    """Files, and which text of theirs becomes another one."""
+    differs: bool = True
+    """Whether the result is another one afterwards."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What is set in the second run alone; such edits are run by themselves."""
+
+    @property
+    def nothing(self) -> bool:
+        """Report whether it changes nothing that is compiled, so that nothing needs to be compiled again."""
+        return self.name.startswith("edit_same_")
+
+    def write(self, folder: Path) -> None:
+        """Write the program as it is before the edit."""
+        place = folder / self.name
+        place.mkdir(parents=True)
+        (place / "__init__.py").touch()
+        for name, text in self.files.items():
+            (place / f"{name}.py").write_text(textwrap.dedent(text))
+
+    def apply(self, folder: Path) -> None:
+        """Edit the program."""
+        for name, before, after in self.changes:
+            path = folder / self.name / f"{name}.py"
+            text = path.read_text()
+            if before not in text:
+                raise ValueError(f"{self.name}: there is no {before!r} in {name}")
+            path.write_text(text.replace(before, after))
+
+
+EDITS: list[Edit] = []
+
+_HEAD = "import math\nimport numpy as np\nfrom numba import njit, types\n"
+
+
+def _edit(name: str, m: str, *changes: tuple[str, str, str], differs: bool = True, **files: str) -> None:
+    made = {file: _HEAD + textwrap.dedent(text) for file, text in {"m": m, **files}.items()}
+    EDITS.append(Edit("edit_" + name.replace(" ", "_"), made, changes, differs))
+
+
+# A function that calls another one, in a file of its own.
+_CALLER = """
+from . import dep
+@njit(cache=True)
+def f(x):
+    return dep.g(x) + 1.0
+def run():
+    return f(2.0)
+"""
+_CALLEE = "K = 2.0\n@njit\ndef g(x):\n    return x * K\n"
+
+# One function by itself.
+_ALONE = """
+K = 2.0
+@njit(cache=True)
+def f(x):
+    return x * K
+def run():
+    return f(3.0)
+"""
+
+
+def _of_callees() -> None:
+    _edit("callee body", _CALLER, ("dep", "x * K", "x - K"), dep=_CALLEE)
+    _edit("callee constant", _CALLER, ("dep", "K = 2.0", "K = 3.0"), dep=_CALLEE)
+    _edit("callee literal", _CALLER, ("dep", "* 2.5", "* 3.5"), dep="@njit\ndef g(x):\n    return x * 2.5\n")
+    _edit(
+        "callee that is cached",
+        _CALLER,
+        ("dep", "K = 2.0", "K = 3.0"),
+        dep=_CALLEE.replace("@njit", "@njit(cache=True)"),
+    )
+    _edit(
+        "callee by name",
+        _CALLER.replace("from . import dep", "from .dep import g").replace("dep.g", "g"),
+        ("dep", "x * K", "x - K"),
+        dep=_CALLEE,
+    )
+    _edit(
+        "callee by alias",
+        _CALLER.replace("dep.g(x)", "h(x)").replace("import dep", "import dep\nh = dep.g"),
+        ("dep", "x * K", "x - K"),
+        dep=_CALLEE,
+    )
+    deep = "from . import deep\n@njit\ndef g(x):\n    return deep.h(x)\n"
+    _edit(
+        "callee of callee", _CALLER, ("deep", "x + 1", "x + 2"), dep=deep, deep="@njit\ndef h(x):\n    return x + 1\n"
+    )
+    _edit(
+        "constant of callee of callee",
+        _CALLER,
+        ("deep", "C = 5", "C = 6"),
+        dep=deep,
+        deep="C = 5\n@njit\ndef h(x):\n    return x + C\n",
+    )
+    _edit(
+        "constant three modules away",
+        _CALLER,
+        ("far", "C = 5", "C = 6"),
+        dep=deep,
+        deep="from . import far\n@njit\ndef h(x):\n    return x + far.C\n",
+        far="C = 5\n",
+    )
+    _edit("callee default", _CALLER, ("dep", "y=1.0", "y=4.0"), dep="@njit\ndef g(x, y=1.0):\n    return x + y\n")
+    _edit(
+        "which callee",
+        _CALLER,
+        ("dep", "g = one", "g = two"),
+        dep="@njit\ndef one(x):\n    return x + 1\n@njit\ndef two(x):\n    return x + 2\ng = one\n",
+    )
+    _edit(
+        "callee chosen by flag",
+        _CALLER,
+        ("dep", "FAST = True", "FAST = False"),
+        dep="FAST = True\nif FAST:\n    @njit\n    def g(x):\n        return x\nelse:\n    @njit\n    def g(x):\n        return -x\n",
+    )
+    _edit(
+        "callee that is a plain function made jitable",
+        _CALLER,
+        ("dep", "x * 3", "x * 4"),
+        dep="from numba.extending import register_jitable\n@register_jitable\ndef g(x):\n    return x * 3\n",
+    )
+    _edit(
+        "constant of jitable callee",
+        _CALLER,
+        ("dep", "C = 3", "C = 4"),
+        dep="from numba.extending import register_jitable\nC = 3\n@register_jitable\ndef g(x):\n    return x * C\n",
+    )
+    _edit(
+        "inlined callee",
+        _CALLER,
+        ("dep", "x * 3", "x * 4"),
+        dep="@njit(inline='always')\ndef g(x):\n    return x * 3\n",
+    )
+    _edit(
+        "constant of inlined callee",
+        _CALLER,
+        ("dep", "C = 3", "C = 4"),
+        dep="C = 3\n@njit(inline='always')\ndef g(x):\n    return x * C\n",
+    )
+    _edit(
+        "vectorized callee",
+        _CALLER,
+        ("dep", "x * 3", "x * 4"),
+        dep="from numba import vectorize\n@vectorize\ndef g(x):\n    return x * 3\n",
+    )
+    _edit(
+        "callee by package",
+        _CALLER.replace("from . import dep", "from . import sub").replace("dep.g", "sub.dep.g"),
+        ("dep", "x * K", "x - K"),
+        dep=_CALLEE,
+        sub="from . import dep\n",
+    )
+    _edit(
+        "recursive callee",
+        _CALLER,
+        ("dep", "+ 1)", "+ 2)"),
+        dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 0.0\n    return (g(x - 1.0) + 1)\n",
+    )
+    _edit(
+        "callee beside the callee",
+        _CALLER,
+        ("dep", "return x * 5.0", "return x * 6.0"),
+        dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 1.0\n    return h(x - 1.0)\n"
+        "@njit\ndef h(x):\n    return x * 5.0\n",
+    )
+
+
+def _of_constants() -> None:
+    _edit("own global", _ALONE, ("m", "K = 2.0", "K = 4.0"))
+    _edit("own global of another type", _ALONE, ("m", "K = 2.0", "K = 2"), differs=False)
+    _edit(
+        "global of module",
+        _ALONE.replace("K = 2.0", "from . import dep").replace("x * K", "x * dep.K"),
+        ("dep", "K = 2.0", "K = 5.0"),
+        dep="K = 2.0\n",
+    )
+    _edit(
+        "global that was imported",
+        _ALONE.replace("K = 2.0", "from .dep import K"),
+        ("dep", "K = 2.0", "K = 5.0"),
+        dep="K = 2.0\n",
+    )
+    _edit(
+        "global that is computed",
+        _ALONE.replace("K = 2.0", "from .dep import K"),
+        ("dep", "len('ab')", "len('abc')"),
+        dep="K = len('ab')\n",
+    )
+    _edit(
+        "small array",
+        _ALONE.replace("K = 2.0", "K = np.array([1.0, 2.0])").replace("x * K", "x * K[1]"),
+        ("m", "[1.0, 2.0]", "[1.0, 3.0]"),
+    )
+    _edit(
+        "array in another module",
+        _ALONE.replace("K = 2.0", "from . import dep").replace("x * K", "x * dep.A[1]"),
+        ("dep", "[1.0, 2.0]", "[1.0, 3.0]"),
+        dep="A = np.array([1.0, 2.0])\n",
+    )
+    _edit(
+        "type of an array",
+        _ALONE.replace("K = 2.0", "K = np.array([1, 300])").replace("x * K", "x * (K[1] + K[0])"),
+        ("m", "[1, 300])", "[1, 300]).astype(np.uint8)"),
+    )
+    _edit(
+        "order of an array",
+        _ALONE.replace("K = 2.0", "K = np.array([[1., 2.], [3., 4.]])").replace("x * K", "x * K.T.ravel()[1]"),
+        ("m", "4.]])", "4.]]).T.copy()"),
+    )
+    _edit(
+        "tuple",
+        _ALONE.replace("K = 2.0", "K = (1.0, 2.0)").replace("x * K", "x * K[1]"),
+        ("m", "(1.0, 2.0)", "(1.0, 7.0)"),
+    )
+    _edit(
+        "tuple in a tuple",
+        _ALONE.replace("K = 2.0", "K = ((1.0, 2.0), 3.0)").replace("x * K", "x * K[0][1]"),
+        ("m", "2.0)", "7.0)"),
+    )
+    _edit(
+        "named tuple",
+        _ALONE.replace(
+            "K = 2.0", "from collections import namedtuple\nP = namedtuple('P', 'a b')\nK = P(1.0, 2.0)"
+        ).replace("x * K", "x * K.a"),
+        ("m", "P(1.0, 2.0)", "P(6.0, 2.0)"),
+    )
+    _edit(
+        "fields of a named tuple",
+        _ALONE.replace(
+            "K = 2.0", "from collections import namedtuple\nP = namedtuple('P', 'a b')\nK = P(1.0, 2.0)"
+        ).replace("x * K", "x * K.a"),
+        ("m", "'a b'", "'b a'"),
+    )
+    _edit("text", _ALONE.replace("K = 2.0", "K = 'ab'").replace("x * K", "x * len(K)"), ("m", "'ab'", "'abc'"))
+    _edit(
+        "bool", _ALONE.replace("K = 2.0", "K = True").replace("x * K", "x if K else -x"), ("m", "K = True", "K = False")
+    )
+    _edit(
+        "none",
+        _ALONE.replace("K = 2.0", "K = None").replace(
+            "return x * K", "if K is None:\n        return 0.0\n    return x * 2.0"
+        ),
+        ("m", "K = None", "K = 2.0"),
+    )
+    enum = "import enum\nclass E(enum.IntEnum):\n    A = 1\n    B = 2\n"
+    _edit(
+        "member of an enum",
+        _ALONE.replace("K = 2.0", enum).replace("x * K", "x if E.B == 2 else -x"),
+        ("m", "B = 2", "B = 9"),
+    )
+    _edit(
+        "enum of another module",
+        _ALONE.replace("K = 2.0", "from .dep import E").replace("x * K", "x if E.B == 2 else -x"),
+        ("dep", "B = 2", "B = 9"),
+        dep=enum,
+    )
+    _edit(
+        "enum by value",
+        _ALONE.replace("K = 2.0", enum.replace("IntEnum", "Enum")).replace("x * K", "x * E.B.value"),
+        ("m", "B = 2", "B = 9"),
+    )
+    _edit(
+        "dtype",
+        _ALONE.replace("K = 2.0", "D = np.int64").replace("x * K", "np.zeros(2, D).itemsize * x"),
+        ("m", "np.int64", "np.int16"),
+    )
+    _edit("scalar of numpy", _ALONE.replace("K = 2.0", "K = np.float64(2)"), ("m", "np.float64(2)", "np.float64(5)"))
+    _edit(
+        "minus zero",
+        _ALONE.replace("K = 2.0", "K = 0.0").replace("x * K", "math.copysign(x, K)"),
+        ("m", "K = 0.0", "K = -0.0"),
+    )
+    _edit("complex", _ALONE.replace("K = 2.0", "K = 1 + 2j").replace("x * K", "(x * K).imag"), ("m", "2j", "3j"))
+    _edit("literal", _ALONE.replace("x * K", "x * 2.5"), ("m", "2.5", "3.5"))
+    _edit(
+        "record",
+        _ALONE.replace("K = 2.0", "K = np.array([(1, 2.0)], dtype=[('a', 'i4'), ('b', 'f8')])").replace(
+            "x * K", "x * K[0].b"
+        ),
+        ("m", "(1, 2.0)", "(1, 6.0)"),
+    )
+
+    _edit(
+        "number of a class of its own",
+        _ALONE.replace("K = 2.0", "class N(int):\n    pass\nK = N(2)"),
+        ("m", "N(2)", "N(5)"),
+    )
+    _edit(
+        "text of a class of its own",
+        _ALONE.replace("K = 2.0", "class N(str):\n    pass\nK = N('ab')").replace("x * K", "x * len(K)"),
+        ("m", "'ab'", "'abc'"),
+    )
+
+    swapped = "A, B = 2.0, 3.0\n@njit(cache=True)\ndef f(x):\n    t = x * A - B\n    g = lambda y: y * A\n    return t + g(x)\ndef run():\n    return f(3.0)\n"
+    _edit("which global an inner function reads", swapped, ("m", "y * A", "y * B"))
+    _edit("which of two globals", swapped, ("m", "x * A - B", "x * B - A"))
+
+
+def _of_closures() -> None:
+    made = """
+    def make(k):
+        @njit(cache=True)
+        def f(x):
+            return x * k
+        return f
+    f = make(2.0)
+    def run():
+        return f(3.0)
+    """
+    _edit("captured number", made, ("m", "make(2.0)", "make(3.0)"))
+    inner = """
+    from .dep import g
+    def make(h):
+        @njit(cache=True)
+        def f(x):
+            return h(x) + 1
+        return f
+    f = make(g)
+    def run():
+        return f(3.0)
+    """
+    _edit("captured function", inner, ("dep", "x * K", "x - K"), dep=_CALLEE)
+    _edit("constant of a captured function", inner, ("dep", "K = 2.0", "K = 3.0"), dep=_CALLEE)
+    _edit(
+        "captured tuple",
+        made.replace("x * k", "x * k[0]").replace("make(2.0)", "make((2.0, 1))"),
+        ("m", "(2.0, 1)", "(3.0, 1)"),
+    )
+    _edit(
+        "function of a factory in another module",
+        """
+    from . import dep
+    f = njit(cache=True)(dep.make(2.0))
+    def run():
+        return f(3.0)
+    """,
+        ("dep", "x * k", "x - k"),
+        dep="def make(k):\n    def f(x):\n        return x * k\n    return f\n",
+    )
+    _edit(
+        "captured two deep",
+        """
+    def outer(k):
+        def make():
+            @njit
+            def g(x):
+                return x * k
+            @njit(cache=True)
+            def f(x):
+                return g(x)
+            return f
+        return make()
+    f = outer(2.0)
+    def run():
+        return f(3.0)
+    """,
+        ("m", "outer(2.0)", "outer(4.0)"),
+    )
+
+
+def _of_text() -> None:
+    text = """
+    from . import dep
+    space = {"njit": njit, "__name__": __name__, **vars(dep)}
+    exec(dep.TEXT, space)
+    f = space["f"]
+    def run():
+        return f(3.0)
+    """
+    source = "TEXT = '''\n@njit(cache=True)\ndef f(x):\n    return x * 2.0\n'''\n"
+    _edit("generated text", text, ("dep", "2.0", "3.0"), dep=source)
+    _edit("generated text of an operator", text, ("dep", "x * 2.0", "x + 2.0"), dep=source)
+    _edit(
+        "what generated text calls",
+        text,
+        ("dep", "return x - 1", "return x - 2"),
+        dep="@njit\ndef g(x):\n    return x - 1\n" + source.replace("x * 2.0", "g(x)"),
+    )
+    _edit(
+        "constant of generated text", text, ("dep", "K = 2.0", "K = 3.0"), dep="K = 2.0\n" + source.replace("2.0", "K")
+    )
+    _edit(
+        "generated text without a module",
+        text.replace('"__name__": __name__, ', "").replace("**vars(dep)", '"K": dep.K'),
+        ("dep", "K = 2.0", "K = 3.0"),
+        dep="K = 2.0\n" + source.replace("2.0", "K"),
+    )
+
+
+def _of_options() -> None:
+    total = """
+    @njit(cache=True)
+    def f(a):
+        t = np.float32(0.0)
+        for i in range(a.size):
+            t += a[i]
+        return t
+    def run():
+        return float(f((np.arange(100000) * 0.37).astype(np.float32)))
+    """
+    _edit("fastmath", total, ("m", "cache=True", "cache=True, fastmath=True"))
+    divides = """
+    @njit(cache=True)
+    def f(x, y):
+        return x / y
+    def run():
+        try:
+            return str(f(1.0, 0.0))
+        except ZeroDivisionError:
+            return "raised"
+    """
+    _edit("error model", divides, ("m", "cache=True", "cache=True, error_model='numpy'"))
+    checks = """
+    @njit(cache=True)
+    def f(a, i):
+        return a[i]
+    def run():
+        try:
+            f(np.zeros(4)[:2], 3)
+            return "read"
+        except IndexError:
+            return "raised"
+    """
+    _edit("boundscheck", checks, ("m", "cache=True", "cache=True, boundscheck=True"))
+    _edit(
+        "error model of a callee",
+        """
+    from . import dep
+    @njit(cache=True, error_model="numpy")
+    def f(x, y):
+        return dep.g(x, y)
+    def run():
+        try:
+            return str(f(1.0, 0.0))
+        except ZeroDivisionError:
+            return "raised"
+    """,
+        ("dep", "@njit", "@njit(error_model='python')"),
+        dep="@njit\ndef g(x, y):\n    return x / y\n",
+    )
+    _edit(
+        "types of variables",
+        """
+    @njit(cache=True, locals={"y": types.float64})
+    def f(x):
+        y = x / 3
+        return y
+    def run():
+        return f(1.0)
+    """,
+        ("m", "types.float64", "types.float32"),
+    )
+    _edit(
+        "signature",
+        """
+    @njit("float64(float64)", cache=True)
+    def f(x):
+        return x / 3
+    def run():
+        return f(1.0)
+    """,
+        ("m", "float64(float64)", "float32(float64)"),
+    )
+    _edit(
+        "signature of a callee",
+        _CALLER,
+        ("dep", "float64(float64)", "float32(float64)"),
+        dep="@njit('float64(float64)')\ndef g(x):\n    return x / 3\n",
+    )
+    _edit(
+        "fastmath of a callee",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return dep.g(a)
+    def run():
+        return float(f((np.arange(100000) * 0.37).astype(np.float32)))
+    """,
+        ("dep", "@njit", "@njit(fastmath=True)"),
+        dep="""
+@njit
+def g(a):
+    t = np.float32(0.0)
+    for i in range(a.size):
+        t += a[i]
+    return t
+""",
+    )
+
+
+def _of_extensions() -> None:
+    overload = """
+from numba.extending import overload
+C = 2.0
+def g(x):
+    return None
+@overload(g)
+def of_g(x):
+    def made(x):
+        return x * C
+    return made
+"""
+    _edit("body of an overload", _CALLER, ("dep", "x * C", "x - C"), dep=overload)
+    _edit("constant of an overload", _CALLER, ("dep", "C = 2.0", "C = 3.0"), dep=overload)
+    _edit(
+        "callee of an overload",
+        _CALLER,
+        ("dep", "x * 2.5", "x * 3.5"),
+        dep=overload.replace("x * C", "helper(x)").replace(
+            "def g(x)", "@njit\ndef helper(x):\n    return x * 2.5\ndef g(x)"
+        ),
+    )
+    intrinsic = """
+from numba.extending import intrinsic
+C = 3.0
+@intrinsic
+def g(context, x):
+    def code(context, builder, signature, arguments):
+        return builder.fmul(arguments[0], context.get_constant(types.float64, C))
+    return types.float64(types.float64), code
+"""
+    _edit("body of an intrinsic", _CALLER, ("dep", "fmul", "fadd"), dep=intrinsic)
+    _edit("constant of an intrinsic", _CALLER, ("dep", "C = 3.0", "C = 4.0"), dep=intrinsic)
+    _edit(
+        "method of arrays",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a.first_of_it()
+    def run():
+        return f(np.arange(3.0) + 1)
+    """,
+        ("dep", "a[0] * 2", "a[0] * 3"),
+        dep="""
+from numba.extending import overload_method
+@overload_method(types.Array, "first_of_it")
+def first(a):
+    def made(a):
+        return a[0] * 2
+    return made
+""",
+    )
+    _edit(
+        "attribute of arrays",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a.twice_size
+    def run():
+        return f(np.arange(3.0) + 1)
+    """,
+        ("dep", "a.size * 2", "a.size * 3"),
+        dep="""
+from numba.extending import overload_attribute
+@overload_attribute(types.Array, "twice_size")
+def twice(a):
+    def made(a):
+        return a.size * 2
+    return made
+""",
+    )
+
+
+def _of_classes() -> None:
+    _edit(
+        "class of jitclass",
+        """
+    from .dep import Box
+    @njit(cache=True)
+    def f(x):
+        return Box(x).twice()
+    def run():
+        return f(3.0)
+    """,
+        ("dep", "self.x * 2", "self.x * 3"),
+        dep="""
+from numba import float64
+from numba.experimental import jitclass
+@jitclass([("x", float64)])
+class Box:
+    def __init__(self, x):
+        self.x = x
+    def twice(self):
+        return self.x * 2
+""",
+    )
+    _edit(
+        "class of named tuples",
+        """
+    from .dep import P
+    @njit(cache=True)
+    def f(p):
+        return p.a - p.b
+    def run():
+        return f(P(3.0, 1.0))
+    """,
+        ("dep", "'a b'", "'b a'"),
+        dep="from collections import namedtuple\nP = namedtuple('P', 'a b')\n",
+    )
+    _edit(
+        "error that is raised",
+        """
+    from .dep import Bad
+    @njit(cache=True)
+    def f(x):
+        if x > 1:
+            raise Bad("x", 1)
+        return x
+    def run():
+        try:
+            return f(3.0)
+        except Exception as error:
+            return type(error).__name__ + str(error)
+    """,
+        ("m", '"x", 1', '"y", 1'),
+        dep="class Bad(Exception):\n    pass\n",
+    )
+    _edit(
+        "struct",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return dep.total(dep.S(x, 2.0))
+    def run():
+        return f(3.0)
+    """,
+        ("dep", "s.a + s.b", "s.a - s.b"),
+        dep="""
+from numba.experimental import structref
+@structref.register
+class SType(types.StructRef):
+    pass
+class S(structref.StructRefProxy):
+    pass
+structref.define_proxy(S, SType, ["a", "b"])
+@njit
+def total(s):
+    return s.a + s.b
+""",
+    )
+
+
+def _of_types() -> None:
+    typed = """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a[0] / a[1]
+    def run():
+        return float(f(np.array([1, 3], dep.D)))
+    """
+    _edit("type of an argument", typed, ("dep", "float64", "float32"), dep="D = np.float64\n")
+    _edit(
+        "order of an argument",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a.ravel()[1]
+    def run():
+        return float(f(np.asarray(np.arange(4.0).reshape(2, 2), order=dep.ORDER).T))
+    """,
+        ("dep", "'C'", "'F'"),
+        dep="ORDER = 'C'\n",
+        differs=False,
+    )
+    _edit(
+        "records of another layout",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a[0].b
+    def run():
+        return float(f(np.array([(1, 2)], dep.D)))
+    """,
+        ("dep", "('a', 'i4'), ('b', 'i4')", "('b', 'i4'), ('a', 'i4')"),
+        dep="D = np.dtype([('a', 'i4'), ('b', 'i4')])\n",
+    )
+
+
+def _of_libraries() -> None:
+    # A library that is installed from a folder is known by its content, as a program is.
+    _edit(
+        "function of a library",
+        _CALLER.replace("from . import dep", "from .lib import dep"),
+        ("lib", "x * 2", "x * 5"),
+        lib="import types as t\n@njit\ndef g(x):\n    return x * 2\ndep = t.ModuleType(__name__)\ndep.g = g\n",
+    )
+    _edit(
+        "version of a library",
+        _CALLER,
+        ("dep", "VERSION = (1, 0)", "VERSION = (2, 0)"),
+        dep="VERSION = (1, 0)\n@njit\ndef g(x):\n    return x + VERSION[0]\n",
+    )
+    _edit(
+        "what is patched",
+        """
+    from . import dep
+    dep.K = 7.0
+    @njit(cache=True)
+    def f(x):
+        return dep.g(x)
+    def run():
+        return f(3.0)
+    """,
+        ("m", "dep.K = 7.0", "dep.K = 8.0"),
+        dep=_CALLEE,
+    )
+    _edit(
+        "what is set after it was compiled",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return dep.g(x)
+    def run():
+        before = f(3.0)
+        dep.K = dep.LATER
+        return [before, f(3)]
+    """,
+        ("dep", "LATER = 9.0", "LATER = 8.0"),
+        dep=_CALLEE + "LATER = 9.0\n",
+    )
+    _edit(
+        "kernel of guvectorize",
+        """
+    from . import dep
+    def run():
+        return float(dep.g(np.arange(3.0)))
+    """,
+        ("dep", "t[0] = a[0] * 2", "t[0] = a[0] + a[2]"),
+        dep="""
+from numba import guvectorize
+@guvectorize(["(float64[:], float64[:])"], "(n)->()", cache=True)
+def g(a, t):
+    t[0] = a[0] * 2
+""",
+    )
+    _edit(
+        "constant of vectorize",
+        """
+    from . import dep
+    def run():
+        return float(dep.g(3.0))
+    """,
+        ("far", "K = 2.0", "K = 5.0"),
+        far="K = 2.0\n",
+        dep="""
+from numba import vectorize
+from .far import K
+@vectorize(["float64(float64)"], cache=True)
+def g(x):
+    return x * K
+""",
+    )
+    _edit(
+        "constant of a parallel loop",
+        """
+    from numba import prange
+    from . import dep
+    @njit(cache=True, parallel=True)
+    def f(a):
+        t = 0.0
+        for i in prange(a.size):
+            t += a[i] * dep.K
+        return t
+    def run():
+        return f(np.ones(10))
+    """,
+        ("dep", "K = 2.0", "K = 5.0"),
+        dep="K = 2.0\n",
+    )
+    _edit(
+        "callee of a parallel loop",
+        """
+    from numba import prange
+    from . import dep
+    @njit(cache=True, parallel=True)
+    def f(a):
+        for i in prange(a.size):
+            a[i] = dep.g(a[i])
+        return a
+    def run():
+        return f(np.ones(3)).tolist()
+    """,
+        ("dep", "x * K", "x - K"),
+        dep=_CALLEE,
+    )
+    _edit(
+        "python code in object mode",
+        """
+    from numba import objmode
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        with objmode(y="float64"):
+            y = dep.g(x)
+        return y
+    def run():
+        return f(3.0)
+    """,
+        ("dep", "x * 2", "x * 3"),
+        dep="def g(x):\n    return x * 2\n",
+    )
+
+
+def _of_nothing() -> None:
+    def same(name: str, m: str, *changes: tuple[str, str, str], **files: str) -> None:
+        _edit(f"same {name}", m, *changes, differs=False, **files)
+
+    same("name of a global", _ALONE, ("m", "K", "FACTOR"))
+    same(
+        "names of two globals",
+        _ALONE.replace("K = 2.0", "A, B = 2.0, 3.0").replace("x * K", "x * A - B"),
+        ("m", "A", "C"),
+    )
+    same("comment", _CALLER, ("m", "return dep", "# Why.\n    return dep"), dep=_CALLEE)
+    same("comment in callee", _CALLER, ("dep", "K = 2.0", "# Two.\nK = 2.0"), dep=_CALLEE)
+    same("blank lines", _CALLER, ("m", "@njit(cache", "\n\n\n@njit(cache"), dep=_CALLEE)
+    same("docstring", _CALLER, ("m", "return dep", "'''Says more.'''\n    return dep"), dep=_CALLEE)
+    same("docstring of callee", _CALLER, ("dep", "return x", "'''Says more.'''\n    return x"), dep=_CALLEE)
+    same(
+        "another function",
+        _CALLER,
+        ("m", "def run", "@njit(cache=True)\ndef other(x):\n    return x\ndef run"),
+        dep=_CALLEE,
+    )
+    same(
+        "another function beside the callee",
+        _CALLER,
+        ("dep", "K = 2.0", "@njit\ndef other(x):\n    return x\nK = 2.0"),
+        dep=_CALLEE,
+    )
+    same("constant that nothing reads", _CALLER, ("dep", "K = 2.0", "UNUSED = 1\nK = 2.0"), dep=_CALLEE)
+    same("constant written another way", _CALLER, ("dep", "K = 2.0", "K = 1.0 + 1.0"), dep=_CALLEE)
+    same(
+        "name of a variable",
+        _ALONE.replace("return x * K", "y = x * K\n    return y"),
+        ("m", "y = x * K\n    return y", "z = x * K\n    return z"),
+    )
+    same("imports", _CALLER, ("m", "from . import dep", "import os\nimport json\nfrom . import dep"), dep=_CALLEE)
+    same("order of functions", "A = 1\n" + _ALONE, ("m", "A = 1\n", ""))
+    same("parentheses", _ALONE, ("m", "return x * K", "return (x * K)"))
+    same("line break", _ALONE, ("m", "return x * K", "return (x *\n            K)"))
+    same("annotations", _ALONE, ("m", "def f(x):", "def f(x: float) -> float:"))
+    same("what other text says", "TEXT = 'a'\n" + _ALONE, ("m", "TEXT = 'a'", "TEXT = 'b'"))
+    same("how run prints", _ALONE, ("m", "def run():", "def run():\n    print(end='')"))
+    same(
+        "unused overload",
+        _ALONE,
+        (
+            "m",
+            "K = 2.0",
+            "from numba.extending import overload\ndef h(x):\n    pass\n"
+            "@overload(h)\ndef of_h(x):\n    return lambda x: x\nK = 2.0",
+        ),
+    )
+    same(
+        "captured afresh",
+        """
+    def make(k):
+        @njit(cache=True)
+        def f(x):
+            return x * k
+        return f
+    def run():
+        return [make(2.0)(1.0), make(3.0)(1.0)]
+    """,
+        ("m", "[make(2.0)(1.0), make(3.0)(1.0)]", "[make(2.0)(1.0), make(3.0)(1.0)][:]"),
+    )
+
+
+for _make in (
+    _of_callees,
+    _of_constants,
+    _of_closures,
+    _of_text,
+    _of_options,
+    _of_extensions,
+    _of_classes,
+    _of_types,
+    _of_libraries,
+    _of_nothing,
+):
+    _make()
+
+_CHECKED = next(edit.files["m"] for edit in EDITS if edit.name == "edit_boundscheck")
+
+for _name, _environment, _text in (
+    ("cpu features", {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, _HEAD + _ALONE),
+    ("boundscheck of all", {"NUMBA_BOUNDSCHECK": "1"}, _CHECKED),
+    ("level of optimization", {"NUMBA_OPT": "0"}, _HEAD + _ALONE),
+):
+    EDITS.append(Edit("edit_" + _name.replace(" ", "_"), {"m": _text}, (), False, _environment))

@@ -1,0 +1,59 @@
+"""Runs programs of `numba_edits` in one process, and prints what each returned and how much was compiled.
+
+    numba_edits_program.py none|numba|larder FOLDER NAME...
+
+With none, nothing is kept; with numba, its own cache is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import warnings
+from typing import Any
+
+
+def main() -> None:
+    tool, folder, *names = sys.argv[1:]
+    sys.path.insert(0, folder)
+    sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")
+    from numba.core import dispatcher, event
+    from numba.core.caching import NullCache
+    from numba.np.ufunc import ufuncbuilder, wrappers
+
+    if tool == "none":
+        for cls in (dispatcher.Dispatcher, ufuncbuilder.UFuncDispatcher):
+            cls.enable_caching = lambda self: None
+        wrappers.GufWrapperCache = lambda py_func: NullCache()
+    if tool == "larder":
+        import larder.numba
+
+        larder.numba.install()
+    compiled: list[str] = []
+
+    class Counts(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            found = event.data["dispatcher"]
+            if isinstance(found, dispatcher.Dispatcher) and found.stats.cache_path is not None:
+                compiled.append(found.py_func.__qualname__)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Counts())
+    for name in names:
+        compiled.clear()
+        try:
+            result = importlib.import_module(f"{name}.m").run()
+        except Exception as error:
+            result = f"failed: {type(error).__name__}: {error}"
+        print(json.dumps({"name": name, "result": result, "compiled": len(compiled)}), flush=True)
+    if tool == "larder":
+        rows = [[r.function, r.state, r.reason] for r in larder.numba.report()]
+        print(json.dumps({"rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

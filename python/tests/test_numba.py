@@ -1,0 +1,469 @@
+"""Compiled functions of numba that are kept."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from numba_case import Case, needs_numba
+
+from larder import _server
+
+pytestmark = needs_numba
+
+
+@pytest.fixture
+def case(real: Path, tmp_path: Path) -> Case:
+    return Case(tmp_path / "case")
+
+
+BASIC = """
+    from numba import njit
+    import inner
+
+    @njit(cache=True)
+    def outer(x):
+        return inner.inner(x) + 1.0
+
+    def make(k):
+        @njit(cache=True)
+        def made(x):
+            return x * k
+        return made
+
+    space = {}
+    exec("def text(x):\\n    if x > 5:\\n        raise ValueError('large')\\n    return x + 1", space)
+    text = njit(cache=True)(space["text"])
+
+    def run():
+        try:
+            text(9)
+        except ValueError as error:
+            failed = str(error)
+        return [outer(1.5), make(3)(2), make(4)(2), make(3)(2), text(1), failed]
+"""
+INNER = """
+    from numba import njit
+    FACTOR = 2.0
+
+    @njit
+    def inner(x):
+        return x * FACTOR
+"""
+
+
+def test_functions_are_loaded_by_other_processes_until_something_that_they_reach_changes(case: Case) -> None:
+    case.write("m", BASIC)
+    case.write("inner", INNER)
+    first, second = case.run(), case.run()
+    assert first.results == second.results == [4.0, 6, 8, 6, 2, "large"]
+    assert first.states() == [*["compiled"] * 4, "loaded"]
+    assert second.states() == ["loaded"] * 5
+    case.edit("inner", "FACTOR = 2.0", "# a comment\nFACTOR = 3.0")
+    third = case.run()
+    assert third.results == [5.5, 6, 8, 6, 2, "large"]
+    assert third.states() == ["loaded", "compiled", *["loaded"] * 3]
+    case.edit("inner", "x * FACTOR", "x + FACTOR")
+    assert case.run().results[0] == 5.5
+    case.edit("inner", "FACTOR = 3.0", "FACTOR = 2.0")
+    assert case.run().results[0] == 4.5
+    case.edit("inner", "x + FACTOR", "x * FACTOR")
+    again = case.run()
+    assert again.results[0] == 4.0
+    assert again.states() == ["loaded"] * 5
+
+
+MANY = """
+    from numba import njit
+
+    @njit
+    def helper(x):
+        return x * 2
+
+    @njit(cache=True)
+    def first(x):
+        return helper(x) + 1
+
+    @njit(cache=True)
+    def second(x):
+        return first(x) + helper(x)
+
+    def run():
+        return [second(1), first(2.0)]
+"""
+
+
+def test_processes_that_start_at_once_compile_each_function_once(case: Case) -> None:
+    case.write("m", MANY)
+    ran = [case.ended(process) for process in [case.start() for _ in range(4)]]
+    assert [one.results for one in ran] == [[5, 5.0]] * 4
+    rows = [(row[0], row[1]) for one in ran for row in one.rows if row[2] == "compiled"]
+    assert sorted(rows) == [("m.first", "(float64)"), ("m.first", "(int64)"), ("m.second", "(int64)")]
+    assert all(row[2] != "refused" for one in ran for row in one.rows)
+
+
+REFUSED = """
+    import ctypes
+    import numpy as np
+    from numba import njit, objmode, types
+    from numba.experimental import jitclass
+
+    library = ctypes.CDLL(None)
+    absolute = library.labs
+    absolute.argtypes, absolute.restype = [ctypes.c_long], ctypes.c_long
+    LARGE = np.arange(200_000.0)
+    STRIDED = np.arange(20.0)[::2]
+
+    @njit(cache=True)
+    def plain(x):
+        return x + 1
+
+    @njit
+    def body(x):
+        return absolute(x)
+
+    @njit(cache=True)
+    def outer(x):
+        return body(x) + plain(x)
+
+    @njit(cache=True)
+    def large(i):
+        return LARGE[i]
+
+    @njit(cache=True)
+    def strided(i):
+        return STRIDED[i]
+
+    @njit(cache=True)
+    def over_strided(i):
+        return strided(i)
+
+    @njit(cache=True)
+    def objects(x):
+        with objmode(y="int64"):
+            y = len(str(x))
+        return y
+
+    @jitclass([("x", types.int64)])
+    class Box:
+        def __init__(self, x):
+            self.x = x
+
+    @njit(cache=True)
+    def boxed(box):
+        return box.x
+
+    @njit(cache=True)
+    def applied(f, x):
+        return f(x)
+
+    def run():
+        return [outer(-5), large(3), over_strided(2), objects(12), boxed(Box(4)), applied(plain, 1)]
+"""
+
+
+def test_what_cannot_be_kept_is_refused_with_the_way_to_it(case: Case) -> None:
+    case.write("m", REFUSED)
+    case.run()
+    ran = case.run()
+    assert ran.results == [1, 3.0, 4.0, 2, 4, 2]
+    assert set(ran.states("m.plain")) == {"loaded"}
+    reasons = {row[0]: row[3] for row in ran.rows if row[2] == "refused"}
+    assert sorted(reasons) == [
+        "m.applied",
+        "m.boxed",
+        "m.large",
+        "m.objects",
+        "m.outer",
+        "m.over_strided",
+        "m.strided",
+    ]
+    assert reasons["m.outer"].startswith("m.outer -> body -> absolute: a function pointer of ctypes")
+    assert reasons["m.large"].startswith("m.large -> LARGE: an array of 1600000 bytes")
+    assert "object mode" in reasons["m.objects"]
+    assert "jitclass" in reasons["m.boxed"]
+    assert "a compiled function is an argument" in reasons["m.applied"]
+    assert "m.over_strided -> strided: it has addresses in it" in reasons["m.over_strided"]
+
+
+LATER = """
+    from numba import njit
+    K = FIRST = 1
+
+    @njit
+    def inner(x):
+        return x + K
+
+    @njit(cache=True)
+    def outer(x):
+        return inner(x) * 10
+
+    @njit(cache=True)
+    def own(x):
+        return x + K
+
+    def run():
+        global K
+        made = [inner(1), own(1)]
+        K = 2
+        return [*made, outer(1), own(1), own(1.0)]
+"""
+
+
+def test_what_was_compiled_before_a_variable_was_set_is_not_kept_as_what_is_compiled_after(case: Case) -> None:
+    case.write("m", LATER)
+    first = case.run()
+    assert first.results == [2, 2, 20, 2, 3.0]
+    assert first.states("outer") == ["refused"]
+    assert "it is not what it was when it was compiled before" in first.reasons()[0]
+    case.edit("m", "K = FIRST = 1", "K = FIRST = 2")
+    second = case.run()
+    assert second.results == [3, 3, 30, 3, 3.0]
+    assert second.states("own") == ["compiled", "loaded"]
+
+
+def test_flags_of_the_function_around_count_for_what_is_compiled_within_it(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+
+        @njit(cache=True)
+        def inner(x, y):
+            return x / y
+
+        @njit(error_model="numpy")
+        def around(x, y):
+            return inner(x, y)
+
+        def divided(f):
+            try:
+                return str(f(1.0, 0.0))
+            except ZeroDivisionError:
+                return "raised"
+
+        FUNCTIONS = [inner]
+
+        def run():
+            return [divided(f) for f in FUNCTIONS]
+        """,
+    )
+    assert case.run().results == ["raised"]
+    case.edit("m", "[inner]", "[around]")
+    assert case.run().results == ["inf"]
+    case.edit("m", "[around]", "[inner]")
+    again = case.run()
+    assert (again.results, again.states("inner")) == (["raised"], ["loaded"])
+
+
+def test_a_function_that_cannot_be_compiled_holds_nobody_up(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+        from numba.core.errors import TypingError
+
+        @njit(cache=True)
+        def wrong(x):
+            return x.there_is_none
+
+        def run():
+            for _ in range(2):
+                try:
+                    wrong(1)
+                except TypingError:
+                    pass
+            return "failed"
+        """,
+    )
+    assert [case.run().results, case.run().results] == ["failed", "failed"]
+
+
+def test_artifacts_are_loaded_only_if_signed_by_who_has_the_key(case: Case) -> None:
+    case.write("m", MANY)
+    keys = [case.folder / "key1", case.folder / "key2"]
+    for i, key in enumerate(keys):
+        key.write_text(f"{i}" * 32)
+    assert set(case.run().states()) == {"compiled"}
+    assert set(case.run(TEST_KEY=str(keys[0])).states()) == {"compiled"}
+    assert set(case.run(TEST_KEY=str(keys[0])).states()) == {"loaded"}
+    assert set(case.run(LARDER_SIGNING_KEY=str(keys[0])).states()) == {"loaded"}
+    assert set(case.run(TEST_KEY=str(keys[1])).states()) == {"compiled"}
+    assert set(case.run().states()) == {"loaded"}
+
+
+def test_packs_that_are_damaged_are_compiled_again(case: Case, real: Path, program: str) -> None:
+    case.write("m", MANY)
+    assert case.run().results == [5, 5.0]
+    stop = [program, "serve", "--cache", str(real / "cache"), "--socket", _server.address(None).socket, "--stop"]
+    subprocess.run(stop, check=True, capture_output=True)
+    files = [path for path in (real / "cache").rglob("*") if path.is_file() and path.stat().st_size > 2000]
+    assert files
+    for path in files:
+        data = bytearray(path.read_bytes())
+        for at in range(len(data) // 3, len(data), 997):
+            data[at] ^= 0x55
+        path.write_bytes(data)
+    again = case.run()
+    assert again.results == [5, 5.0]
+    assert "refused" not in again.states()
+    assert "compiled" in again.states()
+    assert set(case.run().states()) == {"loaded"}
+
+
+def test_another_numba_is_refused_by_the_names_of_what_differs(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+        import larder.numba
+        from larder.numba import _install, _pins
+        from numba.core import dispatcher
+
+        def run():
+            _pins.PINNED["core.dispatcher:Dispatcher.compile"] = {}
+            _install._keeper = None
+            before = dispatcher.Dispatcher.enable_caching
+            try:
+                larder.numba.install()
+            except larder.numba.NumbaError as error:
+                return [str(error), dispatcher.Dispatcher.enable_caching is before]
+            finally:
+                _install._keeper = _install.Keeper(None, None)
+        """,
+    )
+    said, unchanged = case.run().results
+    assert "core.dispatcher:Dispatcher.compile" in said
+    assert unchanged
+
+
+def test_why_and_report_say_what_became_of_functions(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        import larder.numba
+        from numba import njit
+        LIMIT = 3
+
+        @njit(cache=True)
+        def limited(x):
+            return min(x, LIMIT)
+
+        def run():
+            limited(5)
+            return [str(larder.numba.why(limited)), str(larder.numba.report())]
+        """,
+    )
+    case.run()
+    said, table = case.run().results
+    assert "m.limited: is kept" in said
+    assert "(int64) loaded" in said
+    assert table.startswith("1 loaded, 0 compiled and kept, 0 compiled and not kept;")
+    assert "m.limited  (int64)  loaded" in table
+
+
+def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_load(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+        import before
+
+        @njit(cache=True)
+        def outer(x):
+            return before.inner(x)
+
+        @njit(cache=True)
+        def alone(x):
+            return x
+
+        def run():
+            return [outer(1), alone(1)]
+        """,
+    )
+    case.write("before", "from numba import njit\n@njit\ndef inner(x):\n    return x + 1\ninner(1)\n")
+    case.run(TEST_BEFORE="before")
+    ran = case.run(TEST_BEFORE="before")
+    assert ran.results == [2, 1]
+    assert ran.states() == ["refused", "refused"]
+    assert ran.reasons()[0] == "m.outer -> before.inner: it was compiled before larder.numba was installed"
+
+
+def test_functions_that_call_each_other_are_refused_and_one_that_calls_itself_is_kept(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+
+        @njit(cache=True)
+        def factorial(n):
+            return 1 if n <= 1 else n * factorial(n - 1)
+
+        @njit(cache=True)
+        def even(n):
+            if n == 0:
+                return True
+            return odd(n - 1)
+
+        @njit(cache=True)
+        def odd(n):
+            if n == 0:
+                return False
+            return even(n - 1)
+
+        @njit(cache=True)
+        def outer(n):
+            return even(n)
+
+        def run():
+            return [factorial(5), outer(10), odd(3), even(5)]
+        """,
+    )
+    case.run()
+    ran = case.run()
+    assert ran.results == [120, True, True, False]
+    assert ran.states("factorial") == ["loaded"]
+    assert set(ran.states("even") + ran.states("odd") + ran.states("outer")) == {"refused"}
+    assert all("call each other" in reason for reason in ran.reasons())
+
+
+def test_equal_functions_share_code_and_none_needs_another_to_live(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        import gc
+        from numba import njit
+
+        def make(k):
+            @njit(cache=True)
+            def made(x):
+                if x < 0:
+                    raise ValueError(k)
+                return x + k
+            return made
+
+        def run():
+            first = make(3)
+            results = [first(1)]
+            second, third = make(3), make(3)
+            results += [second(1), third(1)]
+            del first, third
+            gc.collect()
+
+            @njit
+            def outer(x):
+                return second(x) * 2
+
+            results.append(outer(1))
+            try:
+                second(-1)
+            except ValueError as error:
+                results.append(str(error))
+            return [*results, make(4)(1), second(2)]
+        """,
+    )
+    for _ in range(2):
+        ran = case.run()
+        assert ran.results == [4, 4, 4, 8, "3", 5, 5]
+        assert ran.states().count("compiled") in (2, 0)

@@ -1,0 +1,47 @@
+"""Compiled functions as bytes: whatever else they are is told before anything is unpickled."""
+
+from __future__ import annotations
+
+import pytest
+
+from larder.numba import _artifact
+
+KEY, OTHER, PAYLOAD = b"k" * 32, b"o" * 32, b"\x00payload" * 20
+SECRETS = [None, b"s" * 16]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_an_artifact_is_what_was_sealed(secret: bytes | None) -> None:
+    assert _artifact.opened(KEY, _artifact.sealed(KEY, PAYLOAD, secret), secret) == PAYLOAD
+    assert _artifact.opened(KEY, _artifact.sealed(KEY, b"", secret), secret) == b""
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_every_truncation_and_every_flipped_bit_is_foreign(secret: bytes | None) -> None:
+    whole = _artifact.sealed(KEY, PAYLOAD, secret)
+    for size in range(len(whole)):
+        with pytest.raises(_artifact.Foreign):
+            _artifact.opened(KEY, whole[:size], secret)
+    for at in range(len(whole) * 8):
+        data = bytearray(whole)
+        data[at // 8] ^= 1 << at % 8
+        with pytest.raises(_artifact.Foreign):
+            _artifact.opened(KEY, bytes(data), secret)
+    with pytest.raises(_artifact.Foreign):
+        _artifact.opened(KEY, whole + b"\x00", secret)
+
+
+def test_an_artifact_of_another_key_or_signer_is_foreign() -> None:
+    for kept, secret, said in [
+        (_artifact.sealed(OTHER, PAYLOAD, None), None, "of another function"),
+        (_artifact.sealed(KEY, PAYLOAD, None), b"s" * 16, "not signed"),
+        (_artifact.sealed(KEY, PAYLOAD, b"t" * 16), b"s" * 16, "another key"),
+        (_artifact.sealed(KEY, PAYLOAD, b"s" * 16), None, "without the key"),
+    ]:
+        with pytest.raises(_artifact.Foreign, match=said):
+            _artifact.opened(KEY, kept, secret)
+
+
+def test_those_who_sign_and_those_who_do_not_keep_apart() -> None:
+    places = {_artifact.place(secret) for secret in (None, b"s" * 16, b"t" * 16)}
+    assert len(places) == 3

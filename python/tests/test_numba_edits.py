@@ -1,0 +1,18 @@
+"""No edit of a program with compiled functions is answered with what was compiled before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numba_case import needs_numba
+from numba_contest import contest
+from numba_edits import EDITS
+
+pytestmark = needs_numba
+
+
+def test_no_edit_is_answered_with_what_was_compiled_before(real: Path, tmp_path: Path) -> None:
+    found = contest("larder", tmp_path)
+    assert len(found) == len(EDITS)
+    assert [verdict for verdict in found if verdict.what in ("stale", "failed")] == []
+    assert [verdict for verdict in found if verdict.what == "needless"] == []
