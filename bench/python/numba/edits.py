@@ -8,8 +8,9 @@ runs of one program, before and after it, in processes of their own. An edit is 
 the second run returns another value than the program without any cache, or if what was
 compiled with other settings is used; one that changes nothing that is compiled is
 needless if the second run compiles again. Where PyTensor is installed, edits of its Ops
-are run over its own cache and Larder's (python/tests/numba_pytensor_edits.py). Failed is what runs without a cache and not
-with one, as numba's own takes no functions that have no file.
+are run over its own cache and Larder's (python/tests/numba_pytensor_edits.py). Failed is
+what runs without a cache and not with one, as numba's own takes no functions that have
+no file.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ RESULTS = CLONE / "bench" / "numba-edits.json"
 
 def counted(found: list[Verdict]) -> dict[str, object]:
     """Return how many edits were how, and which."""
-    names = {what: [v.name.removeprefix("edit_") for v in found if v.what == what] for what in ("stale", "needless", "failed")}
+    names = {
+        what: [v.name.removeprefix("edit_") for v in found if v.what == what]
+        for what in ("stale", "needless", "failed")
+    }
     return {what: len(of) for what, of in names.items()} | {f"{what}_edits": of for what, of in names.items()}
 
 

@@ -7,8 +7,7 @@ processes of its own with folders of its own: cold, warm, and warm with a graph 
 one node more; then several processes are started together on empty folders. The wall
 time is that of building and first calling the function, without imports. Compilations
 are counted as numba tells of them (its event `numba:compile`): those of functions that
-are to be kept, by what they are kept under, so that what two processes compile counts
-twice. Results are bench/numba-pytensor.json.
+are to be kept; what two processes compile counts twice. Results are bench/numba-pytensor.json.
 """
 
 from __future__ import annotations
@@ -137,7 +136,10 @@ def main() -> None:
                 continue
             begun = time.perf_counter()
             said = [ended(p) for p in [started(tool, nodes, False, folder / "many") for _ in range(many)]]
-            rows["together"] = {"seconds": time.perf_counter() - begun, "compiled": sum(one["compiled"] for one in said)}
+            rows["together"] = {
+                "seconds": time.perf_counter() - begun,
+                "compiled": sum(one["compiled"] for one in said),
+            }
             assert {one["result"] for one in said} == {rows["cold"]["result"]}
             print(tool, "together", rows["together"], flush=True)
     RESULTS.write_text(json.dumps(made, indent=1) + "\n")
