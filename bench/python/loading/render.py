@@ -68,6 +68,7 @@ def page(results: dict[str, Any]) -> str:
     machine = dict(results["machine"])
     versions = ", ".join(machine.pop("versions"))
     text = HEAD.format(**machine, versions=versions, minutes=machine["seconds"] / 60)
+    text += f"\n{results['older']}\n" if "older" in results else ""  # what --only left as it was
     for work, head in ROWS.items():
         text += section(head, results.get(work, {}), COLUMNS["rows"])
     stated = {name: figures for name, figures in results.get("1 KB", {}).items() if "resume" in figures}

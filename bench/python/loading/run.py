@@ -250,6 +250,7 @@ def main() -> None:
         try:
             measure(bench, chosen.runs, chosen.only, results)
             if not chosen.only:
+                results.pop("older", None)
                 results["imports"] = machine.imports(python, bench.environment)
         finally:
             bench.close()
