@@ -39,7 +39,8 @@ func (x index) keysAt() int       { return x.suffixEndsAt() + 8*x.suffixes() }
 
 // member returns where a member's content lies.
 func (x index) member(m int) (at, size int64) {
-	return int64(x.word(indexHead + 8*m)), int64(x.word(indexHead + 8*(x.members()+m)))
+	place := func(i int) int64 { return int64(binary.LittleEndian.Uint64(x[indexHead+8*i:])) } // of large archives, also on small machines
+	return place(m), place(x.members() + m)
 }
 
 // membersOf returns the members of a sample: from one up to another.
@@ -158,7 +159,7 @@ func (b *builder) add(name string, at, size int64) error {
 		return fmt.Errorf("%s is there twice in one sample", name)
 	}
 	b.seen[suffix] = true
-	if len(b.offsets) >= math.MaxUint32 {
+	if uint64(len(b.offsets)) >= math.MaxUint32 {
 		return errors.New("it has more members than can be counted; make several archives of it")
 	}
 	b.offsets, b.sizes, b.kinds = append(b.offsets, at), append(b.sizes, size), append(b.kinds, kind)
@@ -167,13 +168,13 @@ func (b *builder) add(name string, at, size int64) error {
 
 func (b *builder) index() index {
 	x := make([]byte, 0, indexHead+20*len(b.offsets)+12*len(b.firsts)+8*len(b.suffixEnds)+len(b.keys)+len(b.suffixes))
-	word := func(n int) { x = binary.LittleEndian.AppendUint64(x, uint64(n)) }
+	word := func(n int64) { x = binary.LittleEndian.AppendUint64(x, uint64(n)) }
 	for _, n := range []int{len(b.offsets), len(b.firsts), len(b.suffixEnds), len(b.keys)} {
-		word(n)
+		word(int64(n))
 	}
 	for _, list := range [][]int64{b.offsets, b.sizes} {
 		for _, n := range list {
-			word(int(n))
+			word(n)
 		}
 	}
 	for _, list := range [][]uint32{b.kinds, b.firsts} {
@@ -183,7 +184,7 @@ func (b *builder) index() index {
 	}
 	for _, list := range [][]int{b.ends, b.suffixEnds} {
 		for _, n := range list {
-			word(n)
+			word(int64(n))
 		}
 	}
 	return append(append(x, b.keys...), b.suffixes...)
