@@ -203,7 +203,7 @@ REFUSALS = [
     ("import sys\nC = {'a': [sys.__stdin__]}\ndef f(x): return C", r'made\.f -> C\["a"\]\[0\]: an open file'),
     ("import time\ndef g():\n\n    return time.time()\ndef f(x): return g()",
      r"made\.f -> g \(module made, line 4\): time\.time reaches the clock; pass what it gives"),
-    ("def f(x):\n    with open('a') as h: return h.read()", "line 2.*larder.File argument"),
+    ("def f(x):\n    with open('a') as h: return h.read()", "line 2.*annotated as larder.File"),
     ("N = 0\ndef f(x):\n    global N\n    N = x", r"line 4\): the global N is set"),
     ("def make():\n    n = 0\n    def f(x):\n        nonlocal n\n        n += 1\n    return f\nf = make()",
      r"line 5\): the variable of the function around n is set"),
