@@ -126,7 +126,7 @@ func (f *FileOrigin) take(stat key.FileStat, settled bool, sum func() key.Digest
 // asked when it was read by its path.
 func (f *FileOrigin) Check() error { return f.listing.file(f.path) }
 
-// ReadBytes has read fill so many bytes of an item with an extension, once there is room for
+// ReadBytes has so many bytes of an item with an extension read, once there is room for
 // them: for origins that are no files of their own.
 func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) error) ([]byte, error) {
 	ctx, leave := stage.Enter(ctx, stage.Read, ext)

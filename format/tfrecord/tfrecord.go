@@ -46,15 +46,8 @@ func (s Source) Check() error {
 }
 
 // Inputs says which files are read.
-func (s Source) Inputs(env *component.Env) (all []guard.Input) {
-	paths, err := indexed.Expand(env.Path(s.Path))
-	if err != nil {
-		return nil // it is refused when it is opened
-	}
-	for _, p := range paths {
-		all = append(all, guard.Input{Path: p, Flat: true})
-	}
-	return all
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return indexed.Inputs(env.Path(s.Path))
 }
 
 // Listed says that names, sizes and times stand for what is read.

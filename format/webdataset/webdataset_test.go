@@ -261,6 +261,36 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestInputsAreWhatIsRead: what stands for a source is what it opens, also where a name has braces.
+func TestInputsAreWhatIsRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a{1,2}.tar", "a1.tar", "b1.tar", "b2.tar"} {
+		if err := os.WriteFile(filepath.Join(dir, name), archive(t, file{"x.txt", name}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string][]string{"a{1,2}.tar": {"a{1,2}.tar"}, "b{1,2}.tar": {"b1.tar", "b2.tar"}, "b1.tar": {"b1.tar"}, "c{": nil} {
+		s := webdataset.Source{Path: component.Path(filepath.Join(dir, path))}
+		var inputs []string
+		for _, in := range s.Inputs(env()) {
+			inputs = append(inputs, filepath.Base(in.Path))
+		}
+		if !slices.Equal(inputs, want) {
+			t.Errorf("%s: inputs %q, want %q", path, inputs, want)
+		}
+		got, err := read(t, s, string(s.Path))
+		if len(got) != len(want) || (err != nil) != (want == nil) {
+			t.Errorf("%s: %q, %v", path, got, err)
+			continue
+		}
+		for i, text := range got {
+			if !strings.HasSuffix(text, "txt="+want[i]) {
+				t.Errorf("%s: sample %d is %q", path, i, text)
+			}
+		}
+	}
+}
+
 // TestChangedArchives: an archive that is not what it was is an error, and never a wrong sample.
 func TestChangedArchives(t *testing.T) {
 	path := save(t, archive(t, file{"a.txt", "one"}, file{"b.txt", "two"}))

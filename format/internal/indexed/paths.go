@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/larder-data/larder/guard"
 )
 
 // mostFiles bounds how many files a pattern may stand for.
@@ -70,31 +72,49 @@ func choicesOf(inside string) ([]string, error) {
 	return all, nil
 }
 
+// Inputs says which files are read for a path: see [Files].
+func Inputs(path string) (all []guard.Input) {
+	paths, err := named(path)
+	if err != nil {
+		return nil // it is refused when it is opened
+	}
+	for _, p := range paths {
+		all = append(all, guard.Input{Path: p, Flat: true})
+	}
+	return all
+}
+
+// named returns what a path names: what is there, also if its name has braces, or else what
+// the pattern stands for.
+func named(path string) ([]string, error) {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return []string{path}, err
+	}
+	return Expand(path)
+}
+
 // Files returns the files at a path, in a folder there, by name, or of a pattern: see
 // [Expand]. Of a folder those count whose names end in one of the endings, in small letters.
 func Files(path string, endings ...string) ([]string, error) {
+	paths, err := named(path)
+	if err != nil || len(paths) > 1 || paths[0] != path {
+		return paths, err
+	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) { // a file may have braces in its name
-		paths, perr := Expand(path)
-		if perr != nil {
-			return nil, perr
-		}
-		if len(paths) > 1 || paths[0] != path {
-			return paths, nil
-		}
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file or folder %s", path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return []string{path}, nil
+		return paths, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
+	paths = nil
 	for _, e := range entries {
 		if !e.IsDir() && ends(e.Name(), endings) {
 			paths = append(paths, filepath.Join(path, e.Name()))
