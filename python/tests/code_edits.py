@@ -1870,7 +1870,6 @@ case(
     "'2'",
     call="m.f(m.larder.File('data'))",
     needs="larder",
-    refused=True,
 )
 case(
     "another file beside a larder file",
@@ -1952,6 +1951,54 @@ case(
     call="m.f(m.larder.File('data'))",
     needs="larder",
 )
+
+# Files that are read by way of others, and others that are read beside them.
+for name, body, refused in (
+    ("by a helper", "def g(q):\n    with open(q) as h: return h.read()\ndef f(p: larder.File): return g(p)", False),
+    ("by its text", "def f(p: larder.File): return open(str(p)).read()", False),
+    ("by another name", "def f(p: larder.File):\n    q = p\n    return pathlib.Path(q).read_text()", False),
+    ("in a comprehension", "def f(p: larder.File): return [open(q).read() for q in (p,)]", False),
+    ("by map", "def f(p: larder.File): return list(map(pathlib.Path.read_text, [pathlib.Path(p)]))", False),
+    ("by a list", "def g(q): return open(q).read()\ndef f(p: list[larder.File]): return [g(q) for q in p]", False),
+    ("in a thread", "def f(p: larder.File):\n    with P(1) as t: return t.submit(open, p).result().read()", False),
+    ("and an index", "def f(p: larder.File): return open(f'{p}.more').read()", True),
+    (
+        "and a sibling",
+        "def g(q): return pathlib.Path(q + '.more')\ndef f(p: larder.File): return g(p.path).read_text()",
+        True,
+    ),
+    ("and what it is said to be", "def f(p: larder.File): return open(p.path + '.more').read()", True),
+    (
+        "and what a thread opens",
+        "def f(p: larder.File):\n    with P(1) as t: return t.submit(open, 'data.more').result().read()",
+        True,
+    ),
+    (
+        "and what a digest says",
+        "def f(p: larder.File): return larder.File('data.more').digest() if open(p) else 0",
+        True,
+    ),
+    (
+        "and what NumPy reads",
+        "import numpy\ndef f(p: larder.File): return numpy.fromfile(p.path + '.more', 'u1')",
+        True,
+    ),
+    ("and lines", "def f(p: larder.File): return linecache.getline('data.more', 1) if open(p) else 0", True),
+    ("in a function that is given", "def g(p: larder.File): return open(p).read()\ndef f(g, p): return g(p)", True),
+):
+    made = "import larder, pathlib, linecache\nfrom concurrent.futures import ThreadPoolExecutor as P\n"
+    made += "open('data', 'w').write('0')\nopen('data.more', 'w').write('0')\n"
+    edited = "data.more" if " and " in f" {name}" else "data"
+    given = "[m.larder.File('data')]" if name == "by a list" else "m.larder.File('data')"
+    case(
+        f"larder file {name}",
+        made + body,
+        f"open('{edited}', 'w').write('0')",
+        f"open('{edited}', 'w').write('1')",
+        call="m.f(m.g, 'data')" if name.endswith("given") else f"m.f({given})",
+        refused=refused,
+        needs="numpy" if "numpy" in body else "larder",
+    )
 
 # Where code stands, what variables are called, and what is registered beside it.
 case(

@@ -18,7 +18,9 @@ from typing import Any
 from larder import Error
 from larder._code import identify
 from larder._keys import digest
+from larder._memo import paths_in
 from larder._surroundings import surroundings
+from larder._watch import Watch
 
 warnings.simplefilter("ignore")
 
@@ -44,10 +46,14 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
+    watch = Watch(paths_in(args), identity.threads) if "digest" in found and identity.opens else None
     try:
-        found["result"] = repr(function(*args))
+        with watch or contextlib.nullcontext():
+            found["result"] = repr(function(*args))
     except Exception as err:
         found["result"] = type(err).__name__
+    if watch is not None and watch.stranger:
+        found["refused"] = watch.reason()
     return found
 
 

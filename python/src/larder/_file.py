@@ -7,6 +7,8 @@ import os
 import time
 from typing import Any
 
+from . import _watch
+
 # Times of files are in steps, of up to two seconds, so one that was written a moment
 # ago may be written again without a trace.
 _SETTLED = 2_000_000_000
@@ -38,6 +40,7 @@ class File(os.PathLike[str]):
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the content, read again only if the file may have changed."""
+        _watch.opened(self._path)
         with open(self._path, "rb", buffering=0) as file:
             before = _seen(os.fstat(file.fileno()))
             known = _remembered.get(self._path)

@@ -9,8 +9,10 @@ import os
 import pickle
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -22,6 +24,7 @@ from ._file import File
 from ._keys import describe, digest
 from ._results import decode, encode
 from ._surroundings import surroundings
+from ._watch import Watch
 from .errors import ArgumentError, CycleError, Error, LarderWarning, NotKeptWarning, ResultError, ServerError
 
 if TYPE_CHECKING:
@@ -51,7 +54,8 @@ class Arguments:
         self.ignore = ignore
         self.keyed = keyed
         self.count = len(parameters)
-        self.files = frozenset() if keyed else names_file(function)
+        self.named_files = names_file(function)
+        self.files = frozenset() if keyed else self.named_files
         self.kind = digest(("ignore", *sorted(ignore), "key" if keyed else "")) if ignore or keyed else b""
         """Tells values that are not all arguments from arguments that look like them."""
 
@@ -74,6 +78,14 @@ class Arguments:
             bound.arguments[name] = as_files(bound.arguments[name], name)
         return bound.args, bound.kwargs
 
+    def paths(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        """Return the files that the key has in it: where the caller says what that is, those that it stands for."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if self.keyed is None:
+            return list(paths_in([v for name, v in bound.arguments.items() if name not in self.ignore]))
+        return list(paths_in([as_files(bound.arguments.get(name), name) for name in self.named_files]))
+
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the same by their names, for people."""
         if self.keyed is not None:
@@ -93,6 +105,25 @@ def as_files(value: Any, name: str) -> Any:
     if type(value) is dict:
         return {key: as_files(one, name) for key, one in value.items()}
     raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
+
+
+def paths_in(value: Any) -> Iterator[str]:
+    """Yield the paths of the files in a value, in lists, tuples, dicts, sets and dataclasses."""
+    todo, seen = [value], set()
+    while todo:
+        one = todo.pop()
+        if isinstance(one, File):
+            yield one.path
+        elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            if isinstance(one, dict):
+                todo += [*one, *one.values()]
+            elif isinstance(one, (list, tuple, set, frozenset)):
+                todo += one
+            else:
+                todo += [getattr(one, f.name, None) for f in fields(one)]
 
 
 class Memo(Generic[P, R]):
@@ -289,6 +320,13 @@ class Memo(Generic[P, R]):
         value = self._function(*args, **kwargs)
         return list(value) if self._generates else value  # type: ignore[call-overload]
 
+    def _watch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
+        """Return what is to watch which files are opened, if any are."""
+        identity = self._identity
+        if identity is None or not identity.opens:
+            return None
+        return Watch(self._arguments.paths(args, kwargs), identity.threads)
+
     def _count(self) -> None:
         with self._counting:
             self.executions += 1
@@ -367,27 +405,31 @@ class Run:
         """Whether what was computed here is not to be kept."""
 
     def compute(self, which: list[int]) -> list[Made]:
+        watch = self.memo._watch(self.args, self.kwargs)
         try:
-            self.value = self.memo._applied(self.args, self.kwargs)
+            with watch or nullcontext():
+                self.value = self.memo._applied(self.args, self.kwargs)
         except Exception as error:
             return self._failed(error)
-        return self._done()
+        return self._done(watch)
 
     async def later(self) -> list[Made]:
+        watch = self.memo._watch(self.args, self.kwargs)
         try:
-            self.memo._count()
-            self.value = await self.memo._function(*self.args, **self.kwargs)
+            with watch or nullcontext():
+                self.memo._count()
+                self.value = await self.memo._function(*self.args, **self.kwargs)
         except Exception as error:
             return self._failed(error)
-        return self._done()
+        return self._done(watch)
 
     def _failed(self, error: Exception) -> list[Made]:
         self.raised = error
         return [Made(None, f"{type(error).__name__}: {error}")]
 
-    def _done(self) -> list[Made]:
+    def _done(self, watch: Watch | None) -> list[Made]:
         self.raised, self.unkept = None, False
-        reason = self._changed()
+        reason = (watch and watch.reason()) or self._changed()
         if reason is None:
             try:
                 self.encoded = self.memo._encoded(self.value)

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, overload
 
@@ -17,9 +18,10 @@ from ._calls import Function, Made, Outcome
 from ._code import identify
 from ._code._annotations import names_file
 from ._keys import describe, digest, digest_rows
-from ._memo import _SMALL, _code, _warn, as_files
+from ._memo import _SMALL, _code, _warn, as_files, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import surroundings
+from ._watch import Watch
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
 _MOST = 16384
@@ -132,6 +134,13 @@ class MemoBatch:
             self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
         assert self._known is not None
         return self._known
+
+    def _watch(self, bound: inspect.BoundArguments) -> Watch | None:
+        """Return what is to watch which files are opened, if any are."""
+        if self._model or not self._identity.opens:
+            return None
+        values = [value for name, value in bound.arguments.items() if name not in self._ignore]
+        return Watch(paths_in(values), self._identity.threads)
 
     def _shared(self, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""
@@ -317,7 +326,13 @@ class _Batch:
         bound = inspect.BoundArguments(self.bound.signature, arguments)
         with self.memo._counting:
             self.memo.executions += 1
-        return self.memo._function(*bound.args, **bound.kwargs)
+        watch = self.memo._watch(bound)
+        with watch or nullcontext():
+            made = self.memo._function(*bound.args, **bound.kwargs)
+        if watch is not None and watch.stranger:
+            self.changed = watch.reason()
+            _warn(f"results of {self.known.name} are not kept: {self.changed}")
+        return made
 
     def about(self, i: int) -> list[dict[str, str]]:
         said = []

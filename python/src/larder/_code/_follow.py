@@ -121,6 +121,7 @@ class Follow:
             for at, name in enumerate(use.attributes):
                 if at > 0 or name not in _rules.OF_CONTENT:
                     self._doubt(name, use)
+            self.walk.opens = self.walk.opens or not _rules.OPENING.isdisjoint(use.attributes)
             return
         if use.kind == "local" and self.own is not None and use.root == self.own[0]:
             # What its own class has is followed there.
@@ -134,7 +135,9 @@ class Follow:
 
     def _doubt(self, name: str, use: _bytecode.Use) -> None:
         why = _rules.METHODS.get(name)
-        if why is not None and not (why is _rules.CHANCE and _decided(use)):
+        if self.walk.files and name in _rules.OPENING:
+            self.walk.opens = True
+        elif why is not None and not (why is _rules.CHANCE and _decided(use)):
             self.walk._doubts.append((name, self._where(use.line), why))
 
     def _global(self, use: _bytecode.Use, name: str, files: frozenset[str]) -> None:
@@ -260,7 +263,7 @@ class Follow:
             self._refuse_use(f"{module.__name__}.{name}", owner, use, files, path)
 
     def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
-        if name in _rules.READERS and _reads_given(use, files):
+        if self.walk.may_open(name) or (name in _rules.READERS and _reads_given(use, files)):
             return
         if name in _rules.SILENT and _without_arguments(use):
             return
@@ -296,6 +299,8 @@ class Follow:
         if isinstance(value, type):
             for attribute in attributes[:1]:
                 why = _rules.refusal(f"{name}.{attribute}", owner is _owner.PYTHON) or _rules.METHODS.get(attribute)
+                if self.walk.files and attribute in _rules.OPENING:
+                    self.walk.opens, why = True, None
                 if why is not None and not hasattr(type, attribute):
                     self._refuse(use, f"{name}.{attribute}", why)
                 found = vars(value).get(attribute)
@@ -396,10 +401,20 @@ def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
     """Report whether what reads a file is given one that is in the key, or bytes."""
     if not use.after:
         return False
-    first = use.after[0]
-    if first.name == "LOAD_FAST" or first.name in ("LOAD_DEREF",):
-        return first.value in files
+    first, *after = use.after
+    if first.name == "LOAD_GLOBAL" and first.value in ("str", "Path") and len(after) == 2:
+        return _is_file(after[0], files) and after[1].name == "CALL" and after[1].value == 1
+    if _is_file(first, files):
+        return not after or not after[0].name.startswith(_MADE_OF)
     return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
+
+
+_MADE_OF = ("LOAD_ATTR", "LOAD_METHOD", "FORMAT", "CONVERT", "BINARY", "BUILD", "UNARY")
+"""What makes something else of what is there, so that what is given is another file."""
+
+
+def _is_file(op: _bytecode.Op, files: frozenset[str]) -> bool:
+    return op.name in ("LOAD_FAST", "LOAD_DEREF") and op.value in files
 
 
 def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) -> bool:

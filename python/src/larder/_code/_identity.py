@@ -17,11 +17,12 @@ from .._keys._encoder import Encoder, Unkeyed
 from ..errors import CodeError
 from . import _bytecode, _owner
 from ._library import shown_module
+from ._rules import THREADED
 from ._settings import Setting
 from ._walk import Remade, Walk
 
 # In front of what identities are made from; another number is another rule.
-FORMAT = b"larder python code 1\n"
+FORMAT = b"larder python code 2\n"
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,7 +46,7 @@ class Identity:
     """
 
     __slots__ = (
-        *("digest", "name", "names", "parts", "refused"),
+        *("digest", "name", "names", "opens", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
@@ -54,6 +55,10 @@ class Identity:
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
     """The attributes that its code mentions, or None if it may be any."""
+    opens: bool
+    """Whether it opens files, which are to be in its key: watch it."""
+    threads: bool
+    """Whether it uses what may call functions in other threads."""
     parts: list[Part]
     refused: dict[str, str]
     """Why methods that nothing calls by their names would be refused, by their names."""
@@ -99,7 +104,7 @@ def identify(function: Any, *, version: str | None = None) -> Identity:
         return _of_version(function, version)
     if not callable(function):
         raise CodeError(f"{describe(function)} is not a function: pass one")
-    return identity_of(function)
+    return identity_of(function, filed=True)
 
 
 def identify_made(cls: type) -> Identity:
@@ -116,24 +121,28 @@ def identify_made(cls: type) -> Identity:
         return _identified(cls, Walk())
 
 
-def identity_of(value: Any) -> Identity:
-    """Return what a function or a class is known by, made anew only if it has changed."""
-    known = _known.get(id(value))
+def identity_of(value: Any, *, filed: bool = False) -> Identity:
+    """Return what a function or a class is known by, made anew only if it has changed.
+
+    filed says that it is called with files where its parameters say so, by who watches
+    what it opens.
+    """
+    known = _known.get((id(value), filed))
     if known is not None and known.check():
         return known
-    made = _identified(value, Walk())
+    made = _identified(value, Walk(filed))
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
         with _lock:
-            _known.pop(id(value), None)
+            _known.pop((id(value), filed), None)
             if len(_known) >= _MOST:
                 del _known[next(iter(_known))]
-            _known[id(value)] = made
+            _known[id(value), filed] = made
     return made
 
 
 # The newest identities, by the address of what they are of. Each one keeps what it is
 # of, so no other object can come to be there.
-_known: dict[int, Identity] = {}
+_known: dict[tuple[int, bool], Identity] = {}
 _MOST = 1024
 _lock = threading.Lock()
 
@@ -156,6 +165,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made = Identity()
     made.name = operation(function)
     made.names = None
+    made.opens, made.threads = False, False
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
@@ -197,6 +207,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
     made.refused = walk.refused
+    made.opens, made.threads = walk.opens, not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]

@@ -307,8 +307,41 @@ READERS = frozenset(
 )
 """What reads the content of the file that its first argument names, and nothing else of it."""
 
-OF_CONTENT = frozenset(words("read_text read_bytes open exists is_file"))
+OPENERS = frozenset(
+    [
+        *words("builtins.open io.open _io.open io.FileIO _io.FileIO codecs.open gzip.open gzip.GzipFile bz2.open"),
+        *words("bz2.BZ2File lzma.open lzma.LZMAFile zipfile.ZipFile zipfile.is_zipfile tarfile.open tarfile.TarFile"),
+        *words("tarfile.is_tarfile tarfile.TarFile.open xml.etree.ElementTree.parse xml.etree.ElementTree.iterparse"),
+        *words("xml.etree.ElementTree.ElementTree xml.dom.minidom.parse"),
+        *(f"numpy.{n}" for n in words("load loadtxt genfromtxt fromfile memmap fromregex")),
+        *(f"pandas.read_{n}" for n in words("csv table json fwf pickle excel")),
+        *words("PIL.Image.open joblib.load scipy.io.loadmat scipy.io.wavfile.read"),
+    ]
+)
+"""What opens a file as Python does, so that it is seen while it runs."""
+
+OPENING = frozenset(words("read_text read_bytes open"))
+"""Methods of paths that open them as Python does."""
+
+OF_CONTENT = OPENING | frozenset(words("exists is_file"))
 """Methods of paths that depend on a file's content at most."""
+
+UNSEEN = {
+    "joblib": ("Parallel", "parallel"),
+    "torch": ("utils.data",),
+    "tqdm": ("contrib.concurrent",),
+    "concurrent": ("futures.ProcessPoolExecutor", "futures.process"),
+    "dask": ("",),
+    "ray": ("",),
+    "loky": ("",),
+    "multiprocess": ("",),
+    "pathos": ("",),
+    "ipyparallel": ("",),
+}
+"""What calls functions in other processes, where nobody sees what they open: packages, and what of them."""
+
+THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio joblib"))
+"""Packages that call functions in other threads."""
 
 METHODS: dict[str, Refusal] = (
     dict.fromkeys(["now", "utcnow", "today"], CLOCK)

@@ -94,7 +94,9 @@ class Walk:
     calls by their names why no key could tell what they do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, filed: bool = False) -> None:
+        """Make a walk; filed says that the root is called with files where its parameters say so."""
+        self._filed = filed
         self.nodes: list[Node] = []
         self.guards = Guards()
         self.roots: list[Any] = []
@@ -109,6 +111,14 @@ class Walk:
         """The names of variables of each piece of code."""
         self.warns = False
         """Whether warnings are caught."""
+        self.files = False
+        """Whether the root has parameters that are files in the key."""
+        self.opens = False
+        """Whether files are opened, which is to be watched."""
+        self.packages: set[str] = set()
+        """The packages of libraries that are used."""
+        self.unseen = ""
+        """What of them calls functions in other processes."""
         self.texts: set[str] = set()
         self.dead: set[str] = set()
         self.refused: dict[str, str] = {}
@@ -130,6 +140,7 @@ class Walk:
         """Follow all that a value reaches."""
         node = self._node(path, "root", path)
         self._root = root.__func__ if isinstance(root, types.MethodType) else root
+        self.files = self._filed and isinstance(self._root, types.FunctionType) and bool(names_file(self._root))
         # What operators do is Python's, too.
         self._edge(node, len(self.nodes))
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
@@ -147,6 +158,11 @@ class Walk:
             self._state(node, _settings.ZONE, _settings.ZONE.name, "")
         if self.catches:
             node.out.append(repr(self.locals).encode())
+        if self.opens and self.unseen:
+            raise CodeError(
+                f"{path}: {self.unseen} may have files opened in other processes, where nobody sees which; "
+                f"read them in the function itself, {CURES}"
+            )
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         left, self._methods = self._methods, []
@@ -331,7 +347,10 @@ class Walk:
 
     def _depend(self, node: Node, name: str) -> None:
         """Let a node depend on the settings that what it is of a library depends on."""
-        package = name.partition(".")[0]
+        package, _, rest = name.partition(".")
+        self.packages.add(package)
+        if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
+            self.unseen = name
         self.warns = self.warns or name == "warnings.catch_warnings"
         if package in ("copy", "copyreg", "pickle", "_pickle"):
             self._copied(node)
@@ -351,8 +370,15 @@ class Walk:
 
     def _refuse_named(self, name: str, owner: _owner.Owner, path: str) -> None:
         why = _rules.refusal(name, owner is _owner.PYTHON)
-        if why is not None:
+        if why is not None and not self.may_open(name):
             self._refuse(path, name, why)
+
+    def may_open(self, name: str) -> bool:
+        """Report whether what has a name opens files, which is seen and may be those of the key."""
+        if not self.files or name not in _rules.OPENERS:
+            return False
+        self.opens = True
+        return True
 
     def _begin_function(self, value: types.FunctionType, path: str) -> None:
         owner = _owner.of_module(value.__globals__.get("__name__", ""))
@@ -408,7 +434,7 @@ class Walk:
             node.out.append(name.encode())
             self._value(node, held, f"{path}.{name}")
         # Of others nobody knows that they are given files, whatever they say.
-        files = names_file(value) if value is self._root else frozenset()
+        files = names_file(value) if value is self._root and self.files else frozenset()
         own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
         Follow(self, node, value.__globals__, _cells_of(value), files, own).all(_bytecode.Names(code))
 

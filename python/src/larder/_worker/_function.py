@@ -6,7 +6,8 @@ import inspect
 import os
 import re
 import traceback
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
 from types import GeneratorType
@@ -17,6 +18,7 @@ from .._code import identify
 from .._file import File
 from .._keys import describe, digest
 from .._surroundings import surroundings
+from .._watch import Watch
 from ..errors import CodeError
 from . import _modules
 from ._memory import Answer
@@ -50,6 +52,9 @@ class Function:
         version = setup.get("version")
         self._identities = [identify(f, version=version) for f in (self._call, self._start) if f is not None]
         self._checked = [] if version else self._identities
+        self._files = [file.path for file in given.values() if isinstance(file, File)]
+        self._opens = any(identity.opens for identity in self._identities)
+        self._threads = any(identity.threads for identity in self._identities)
         self._first: list[Any] = []
 
     def known(self) -> dict[str, Any]:
@@ -71,14 +76,27 @@ class Function:
     def start(self) -> None:
         """Call the setup, if there is one: what it returns is the first argument."""
         if self._start is not None:
-            self._first = [self._start(**self._start_given)]
+            with self._watched():
+                self._first = [self._start(**self._start_given)]
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Refuse what opens files that it was not given."""
+        if not self._opens:
+            yield
+            return
+        with Watch(self._files, self._threads) as watch:
+            yield
+        if watch.stranger:
+            raise CodeError(f"{self._name}: {watch.reason()}")
 
     def answer(self, message: memoryview, answer: Answer) -> None:
         """Answer a message, which has some samples."""
         reader = Reader(message)
         if self._batch:
             samples = [self._read(reader) for _ in range(reader.count)]
-            self._several(samples, answer)
+            with self._watched():
+                self._several(samples, answer)
         else:
             for _ in range(reader.count):
                 answer.add(self._one(reader))
@@ -91,7 +109,8 @@ class Function:
         """Return the parts of the answer for one sample: what fails fails it alone."""
         after = reader.after(len(self._items))
         try:
-            made = self._call(*self._first, *self._read(reader), **self._given)
+            with self._watched():
+                made = self._call(*self._first, *self._read(reader), **self._given)
             return self._parts(self._split(made))
         except BaseException as error:
             return failure(failed(error))

@@ -1,0 +1,134 @@
+"""Which files a function opens while it runs, beside those in its key.
+
+Python tells of each file that is opened (PEP 578), by whomever in this process. So a
+function may hand its files to others, make texts of their names and read them as it
+likes: what it opens is in its key, or its result is not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar, Token
+from types import FrameType
+from typing import Any
+
+from ._code import _owner
+
+_current: ContextVar[Watch | None] = ContextVar("larder watch", default=None)
+_active: list[Watch] = []
+_lock = threading.Lock()
+_hooked = False
+
+# Folders of the system that libraries look at to find out how to do their work.
+_OF_SYSTEM = ("/proc/", "/sys/", "/dev/")
+_ZONES = ("/usr/share/zoneinfo/", "/usr/lib/zoneinfo/", "/etc/localtime")
+_IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap", "zipimport", "linecache"])
+
+
+class Watch:
+    """What is opened while it is entered, by whoever was called in between.
+
+    `stranger` is the first file that was opened and is not among the given ones, or
+    empty. With `threads`, files that threads open count, of whomever they are.
+    """
+
+    def __init__(self, files: Iterable[str], threads: bool) -> None:
+        self.files = frozenset(map(os.path.abspath, files))
+        self.threads = threads
+        self.stranger = ""
+        self._before: Token[Watch | None] | None = None
+
+    def __enter__(self) -> Watch:
+        _hook()
+        with _lock:
+            _active.append(self)
+        self._before = _current.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._before is not None
+        _current.reset(self._before)
+        with _lock:
+            _active.remove(self)
+
+    def reason(self) -> str:
+        """Return why the result cannot be kept, if it cannot."""
+        if not self.stranger:
+            return ""
+        return (
+            f"it read {self.stranger}, which is no file that it was given; "
+            "take it as a parameter that is annotated as larder.File, too"
+        )
+
+    def opened(self, path: str) -> None:
+        if not self.stranger and not self._has(os.path.abspath(path)):
+            self.stranger = path
+
+    def _has(self, path: str) -> bool:
+        return path in self.files or any(_is_same(path, own) for own in self.files)
+
+
+def opened(path: str) -> None:
+    """Note that what runs here depends on the content of a file."""
+    if _active:
+        for watch in _watching():
+            watch.opened(path)
+
+
+def _watching() -> list[Watch]:
+    """Return who is told of what happens here: in a thread of its own, whoever may have begun it."""
+    current = _current.get()
+    return [current] if current is not None else [watch for watch in _active if watch.threads]
+
+
+def _hook() -> None:
+    global _hooked
+    with _lock:
+        if not _hooked:
+            _hooked = True
+            sys.addaudithook(_audit)
+
+
+def _audit(event: str, args: tuple[Any, ...]) -> None:
+    if event == "socket.connect" and _active and isinstance(args[1], tuple):
+        for watch in _watching():
+            watch.stranger = watch.stranger or f"from {args[1][0]}"
+    elif event == "open" and _active:
+        watching = _watching()
+        if watching and isinstance(path := args[0], (str, bytes)):
+            name = os.fsdecode(path)
+            if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
+                for watch in watching:
+                    watch.opened(name)
+
+
+def _is_of_library(path: str) -> bool:
+    """Report whether what is opened is what a library reads for itself, whatever it was called with."""
+    for frame in _frames(sys._getframe(2)):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module in _IMPORTING or (module.startswith("larder.") and module != "larder._file"):
+            return True
+        if path.startswith(_ZONES) and module.partition(".")[0] in ("zoneinfo", "dateutil", "pytz"):
+            return True
+        owner = _owner.of_module(module)
+        if owner is None:
+            return False  # the program's, which was given what it opens, or gave it
+        if owner is not _owner.PYTHON:
+            return path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None
+    return False
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False

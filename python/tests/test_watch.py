@@ -1,0 +1,161 @@
+"""What functions that are kept read, beside the files that they are given."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import larder
+
+
+def text_of(path: Any) -> str:
+    return Path(path).read_text()
+
+
+def beside(path: Any) -> Path:
+    return Path(path).with_suffix(".more")
+
+
+@larder.memo
+def read(path: larder.File) -> str:
+    return text_of(path)
+
+
+@larder.memo
+def words(path: larder.File) -> list[str]:
+    return read(path).split()
+
+
+@larder.memo
+def sums(paths: list[larder.File]) -> list[int]:
+    return [sum(map(int, words(path))) for path in paths]
+
+
+@larder.memo
+def rows(path: larder.File) -> list[list[str]]:
+    with open(str(path), newline="") as file:
+        return list(csv.reader(file))
+
+
+@larder.memo
+def with_more(path: larder.File) -> str:
+    return text_of(path) + text_of(beside(path))
+
+
+@larder.memo
+def kept_more(path: larder.File) -> str:
+    return read(path) + read(larder.File(beside(path)))
+
+
+@larder.memo
+def in_a_thread(path: larder.File) -> str:
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.append(text_of(beside(path))))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@larder.memo
+async def later(path: larder.File) -> str:
+    await asyncio.sleep(0)
+    return text_of(path) + text_of(beside(path))
+
+
+@pytest.fixture
+def files(tmp_path: Path, real: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two files, and a cache in which nothing of them is kept."""
+    kept: list[Any] = [read, words, sums, rows, with_more, kept_more, in_a_thread, later]
+    for function in kept:
+        monkeypatch.setitem(globals(), function.__name__, larder.memo(function.__wrapped__))
+    one, two = tmp_path / "data.txt", tmp_path / "data.more"
+    one.write_text("1 2")
+    two.write_text("3 4")
+    return one, two
+
+
+def test_a_file_may_go_through_other_functions(files: tuple[Path, Path]) -> None:
+    one, two = larder.File(files[0]), larder.File(files[1])
+    assert [read(one), words(one), sums([one, two]), rows(one)] == ["1 2", ["1", "2"], [3, 7], [["1 2"]]]
+    executed = [f.executions for f in (read, words, sums, rows)]
+    assert sums([one, two]) == [3, 7]
+    files[0].write_text("1 20")
+    assert sums([one, two]) == [21, 7]
+    assert [f.executions for f in (read, words, sums, rows)] == [
+        executed[0] + 1,
+        executed[1] + 1,
+        executed[2] + 1,
+        executed[3],
+    ]
+
+
+@pytest.mark.parametrize("name", ["with_more", "kept_more", "in_a_thread"])
+def test_a_file_that_is_read_beside_is_in_no_key(name: str, files: tuple[Path, Path]) -> None:
+    one, two = files
+    function = globals()[name]
+    with pytest.warns(larder.NotKeptWarning, match=r"it read .*data\.more, which is no file that it was given"):
+        first = function(one)
+    two.write_text("5 6")
+    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+        assert function(one) == first.replace("3 4", "5 6")
+
+
+def test_a_coroutine_is_watched(files: tuple[Path, Path]) -> None:
+    one, two = files
+
+    async def both() -> list[str]:
+        return list(await asyncio.gather(later(larder.File(one)), later(larder.File(two))))
+
+    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+        assert asyncio.run(both()) == ["1 23 4", "3 43 4"]
+    assert not later.cached(larder.File(one))
+    assert later.cached(larder.File(two))
+
+
+def test_a_batch_is_watched(files: tuple[Path, Path]) -> None:
+    one, two = files
+
+    @larder.memo_batch(items="paths")
+    def own(paths: list[larder.File]) -> list[str]:
+        return [text_of(path) for path in paths]
+
+    @larder.memo_batch(items="paths")
+    def more(paths: list[larder.File]) -> list[str]:
+        return [text_of(beside(path)) for path in paths]
+
+    assert own([larder.File(one), larder.File(two)]) == own([larder.File(one), larder.File(two)]) == ["1 2", "3 4"]
+    assert own.executions == 1
+    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+        assert more([larder.File(one)]) == ["3 4"]
+    two.write_text("5 6")
+    with pytest.warns(larder.NotKeptWarning, match="data.more"):
+        assert more([larder.File(one)]) == ["5 6"]
+
+
+def test_what_libraries_read_for_themselves_is_theirs(files: tuple[Path, Path]) -> None:
+    @larder.memo
+    def imported(path: larder.File) -> str:
+        import this  # noqa: F401
+
+        return text_of(path)
+
+    assert imported(larder.File(files[0])) == "1 2"
+    assert imported.cached(larder.File(files[0]))
+
+
+def test_a_function_that_is_given_reads_what_nobody_watches(files: tuple[Path, Path]) -> None:
+    @larder.memo
+    def apply(function: Callable[[Any], str], path: str) -> str:
+        return function(path)
+
+    def reads(path: larder.File) -> str:
+        return open(path).read()
+
+    with pytest.raises(larder.ArgumentError, match="reaches files"):
+        apply(reads, str(files[0]))
