@@ -102,6 +102,10 @@ HOLDING: list[Any] = [
     ["long" * 100] * 20,
     ("a",) * 20,
     [None] * 100,
+    [None, "é", "", "\ud800 and", None] * 10,
+    ("a", *[None] * 30),
+    ["long" * 100, None] * 20,
+    [None, "a", 1] * 20,
 ]
 
 STANDARD: list[Any] = [

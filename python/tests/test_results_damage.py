@@ -133,6 +133,7 @@ def test_random_bytes_are_errors() -> None:
         b"s" + struct.pack("<I", 1 << 31),
         b"S" + b"D" + struct.pack("<Q", 1 << 50),
         b"p[f" + struct.pack("<Q", 1 << 50) + b"D" + struct.pack("<Q", 0),
+        b"p[o" + struct.pack("<Q", 1 << 50) + b"D" + struct.pack("<Q", 0) + b"D" + struct.pack("<Q", 0),
         b"p[s" + struct.pack("<Q", 0) + b"D" + struct.pack("<Q", 0) + b"D" + struct.pack("<Q", 0) + b"N",
         b"A\x03<f8C\x02" + struct.pack("<QQQ", 1 << 40, 1 << 40, 0),
         b"A\x03<f8C\x02" + struct.pack("<QQQ", 1 << 31, 1 << 30, 64),

@@ -86,6 +86,14 @@ CASES: list[tuple[Any, bytes]] = [
         ),
     ),
     (
+        [None, "ab"] * 8,
+        whole(
+            b"p[" + count(b"o", 16) + count(b"D", 64) + count(b"D", 16),
+            struct.pack("<16I", *[2**32 - 1, 2] * 8),
+            b"ab" * 8,
+        ),
+    ),
+    (
         np.array([[1, 2], [3, 4]], "<i2", order="F"),
         whole(b"A\3<i2F\2" + struct.pack("<QQQ", 2, 2, 8), struct.pack("<4h", 1, 3, 2, 4)),
     ),

@@ -181,12 +181,20 @@ def _period(ordinals: Any, freq: Any) -> Any:
 
 def _texts_parts(array: Any) -> tuple[Any, ...]:
     dtype = array.dtype
-    return array.to_numpy(object, na_value=None).tolist(), dtype.storage, dtype.na_value is not pd.NA
+    if dtype.storage == "pyarrow":  # as they lie there: texts of Python take twenty times as long
+        values: Any = array.__arrow_array__().combine_chunks()
+    else:
+        values = array.to_numpy(object, na_value=None).tolist()
+    return values, dtype.storage, dtype.na_value is not pd.NA
 
 
 def _texts(values: Any, storage: Any, nan: Any) -> Any:
     missing: Any = {"na_value": np.nan} if nan else {}
-    return pd.array(expect(list, values), pd.StringDtype(storage, **missing))
+    if storage == "pyarrow":
+        import pyarrow as pa
+
+        values = expect(pa.LargeStringArray, values)
+    return pd.array(values if storage == "pyarrow" else expect(list, values), pd.StringDtype(storage, **missing))
 
 
 def _nullable(cls: Any) -> Kind:

@@ -1,4 +1,4 @@
-"""Lists and tuples of numbers or short texts alone, as buffers."""
+"""Lists and tuples of numbers alone, or of short texts of which some may be None, as buffers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Any
 
 from .layout import PACKED, SHARED
 
-_FLOATS, _INTS, _TEXTS = b"fis"
-BUFFERS = {_FLOATS: 1, _INTS: 1, _TEXTS: 2}
+_FLOATS, _INTS, _TEXTS, _SOME = b"fiso"
+BUFFERS = {_FLOATS: 1, _INTS: 1, _TEXTS: 2, _SOME: 2}
 """The letters of what is packed, and how many buffers each has."""
 
 
 def packed(value: list[Any] | tuple[Any, ...]) -> tuple[int, list[bytes]] | None:
     """Return the letter and the buffers of a value, or None if it is not to be packed."""
-    if len(value) < PACKED or type(value[0]) not in _PACKS or len(set(map(type, value))) > 1:
+    if len(value) < PACKED or type(value[0]) not in _PACKS:
         return None
-    return _PACKS[type(value[0])](value)
+    types = set(map(type, value))
+    if len(types) == 1:
+        return _PACKS[type(value[0])](value)
+    return _some(value) if types == {str, _NONE} else None
 
 
 def _floats(value: Any) -> tuple[int, list[bytes]]:
@@ -38,17 +41,36 @@ def _texts(value: Any) -> tuple[int, list[bytes]] | None:
     return _TEXTS, [struct.pack(f"<{len(value)}I", *map(len, value)), text.encode("utf-8", "surrogatepass")]
 
 
-_PACKS: dict[type, Callable[[Any], tuple[int, list[bytes]] | None]] = {float: _floats, int: _ints, str: _texts}
+def _some(value: Any) -> tuple[int, list[bytes]] | None:
+    """Pack texts of which some are None: instead of a length it has one more than any text."""
+    made = _texts([text for text in value if text is not None])
+    if made is None:
+        return None
+    sizes = [_MISSING if text is None else len(text) for text in value]
+    return _SOME, [struct.pack(f"<{len(value)}I", *sizes), made[1][1]]
+
+
+_NONE = type(None)
+_MISSING = 0xFFFFFFFF
+_PACKS: dict[type, Callable[[Any], tuple[int, list[bytes]] | None]] = {
+    float: _floats,
+    int: _ints,
+    str: _texts,
+    _NONE: lambda value: None,  # of nothing else
+}
 
 
 def unpacked(letter: int, n: int, buffers: list[memoryview]) -> tuple[Any, ...] | list[Any]:
     """Return the n items of a value that was packed."""
-    if letter != _TEXTS:
+    if letter not in (_TEXTS, _SOME):
         return _numbers(n, "d" if letter == _FLOATS else "q", 8, buffers[0])
     text = str(buffers[1], "utf-8", "surrogatepass")
     at = 0
-    found = []
+    found: list[Any] = []
     for size in _numbers(n, "I", 4, buffers[0]):
+        if size == _MISSING and letter == _SOME:
+            found.append(None)
+            continue
         found.append(text[at : at + size])
         at += size
     if at != len(text):
