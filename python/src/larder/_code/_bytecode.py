@@ -7,8 +7,10 @@ of what `content` returns: code that differs only in these does the same.
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -36,6 +38,12 @@ _IDLE = frozenset(["NOP", "EXTENDED_ARG", "CACHE"])
 _SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
 
 
+@lru_cache(256)
+def instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
+    """Return what code consists of; it is asked for several times while a function is looked at."""
+    return tuple(dis.get_instructions(code))
+
+
 def _no_code(value: Any) -> bytes:
     raise TypeError(f"constant of {type(value)}")
 
@@ -44,42 +52,44 @@ def documented(code: CodeType) -> bool:
     """Report whether the first constant of a function is nothing but its text for people."""
     if code.co_flags & _HAS_DOCSTRING == 0 and not (code.co_consts and type(code.co_consts[0]) is str):
         return False
-    return not any(i.arg == 0 and i.opcode in dis.hasconst for i in dis.get_instructions(code))
+    return not any(i.arg == 0 and i.opcode in dis.hasconst for i in instructions(code))
 
 
-def content(code: CodeType) -> bytes:
-    """Return what code does, as bytes that are equal only if it does the same."""
+def content(code: CodeType, called: Callable[[CodeType], tuple[str, ...]] = attrgetter("co_names")) -> bytes:
+    """Return what code does, as bytes that are equal only if it does the same.
+
+    `called` returns what its names count as.
+    """
     e = Encoder(_no_code)
-    _write(e, code)
+    _write(e, code, called)
     return b"".join(e.out)
 
 
-def _write(e: Encoder, code: CodeType) -> None:
+def _write(e: Encoder, code: CodeType, called: Callable[[CodeType], tuple[str, ...]]) -> None:
     given = code.co_argcount + code.co_kwonlyargcount
     given += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
     e.out.append(b"code")
     e.add((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~_HAS_DOCSTRING))
-    e.add((code.co_varnames[:given], len(code.co_varnames), code.co_names))
+    e.add((code.co_varnames[:given], len(code.co_varnames), called(code)))
     e.add((len(code.co_cellvars), len(code.co_freevars)))
     cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}
     e.add(tuple(cells.values()))
-    _write_instructions(e, code)
+    _write_instructions(e, code, called)
     e.out.append(b"end")
 
 
-def _write_instructions(e: Encoder, code: CodeType) -> None:
+def _write_instructions(e: Encoder, code: CodeType, called: Callable[[CodeType], tuple[str, ...]]) -> None:
     """Append instructions without those that do nothing, and jumps by the number of what they go to.
 
     How many there are, and which of them are two in one, depends on line breaks.
     """
     variables = {name: i for i, name in enumerate((*code.co_varnames, *code.co_cellvars, *code.co_freevars))}
-    instructions = list(dis.get_instructions(code))
     places: dict[int, int] = {}
     count = 0
-    for op in instructions:
+    for op in instructions(code):
         places[op.offset] = count
         count += len(_parts(op.opname)) if op.opname not in _IDLE else 0
-    for op in instructions:
+    for op in instructions(code):
         if op.opname in _IDLE:
             continue
         names = _parts(op.opname)
@@ -96,7 +106,7 @@ def _write_instructions(e: Encoder, code: CodeType) -> None:
                 e.out.append(b",%x;" % (op.arg or 0))
             elif isinstance(value, CodeType):
                 e.add(value.co_name)
-                _write(e, value)
+                _write(e, value, called)
             else:
                 e.add(value)
     for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
@@ -119,7 +129,7 @@ class Op(NamedTuple):
 def _ops(code: CodeType) -> list[Op]:
     found: list[Op] = []
     line: int | None = code.co_firstlineno
-    for at, op in enumerate(dis.get_instructions(code)):
+    for at, op in enumerate(instructions(code)):
         if op.positions is not None and op.positions.lineno is not None:
             line = op.positions.lineno
         calls = op.opname == "LOAD_METHOD" or (op.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and "NULL" in op.argrepr)
@@ -183,16 +193,16 @@ class Use:
 
 def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...]] | None:
     """Return how the value that an instruction puts on the stack is called."""
-    instructions = list(dis.get_instructions(code))
+    ops = instructions(code)
     depth, named = 0, ()
-    for i in range(at + 1, len(instructions)):
-        op = instructions[i]
+    for i in range(at + 1, len(ops)):
+        op = ops[i]
         if op.opcode in dis.hasjrel or op.opcode in dis.hasjabs or op.is_jump_target:
             return None  # one or the other value is an argument
         if op.opname == "KW_NAMES":
             named = code.co_consts[op.arg or 0]
         elif op.opname == "CALL_KW":
-            named = instructions[i - 1].argval
+            named = ops[i - 1].argval
         if op.opname in ("CALL", "CALL_KW"):
             given = (op.arg or 0) + (op.opname == "CALL_KW")
             if depth - given <= 1:
@@ -231,7 +241,7 @@ class Names:
 
     def unknown(self) -> str | None:
         """Return the name of an instruction that names something and is not known here."""
-        for op in dis.get_instructions(self.code):
+        for op in instructions(self.code):
             if op.opcode in dis.hasname and op.opname not in _NAMING:
                 return op.opname
         return None

@@ -6,7 +6,10 @@ between this process has the claim, and others wait for it.
 
 from __future__ import annotations
 
+import gc
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -93,8 +96,9 @@ class Keeper:
     def walked(self, dispatcher: Any, signature: Any) -> Walk:
         """Return what a function reaches."""
         args, result = normalized(signature)
-        walk = Walk(self.registered)
-        walk.run(dispatcher, named(dispatcher), args if result is None else (*args, result))
+        with _uncollected():
+            walk = Walk(self.registered)
+            walk.run(dispatcher, named(dispatcher), args if result is None else (*args, result))
         return walk
 
     def _known(self, walk: Walk, signature: Any) -> Known:
@@ -104,6 +108,18 @@ class Keeper:
         if walk.parallel:
             lines.append(_threads())
         return Known(walk, code, sha256(b"".join(sha256(line).digest() for line in lines)).digest())
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Have no garbage looked for meanwhile: there is none, and to look through all of numba takes as long again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _threads() -> bytes:

@@ -36,7 +36,7 @@ class Facts:
     @cached_property
     def _unnamed(self) -> tuple[bytes, dict[str, str]]:
         aliases: dict[str, str] = {}
-        return _bytecode.content(_renamed(self.code, aliases)), aliases
+        return _bytecode.content(self.code, lambda code: _aliased(code, aliases)), aliases
 
     @property
     def unnamed(self) -> bytes:
@@ -93,18 +93,16 @@ def _facts(code: CodeType) -> Facts:
     )
 
 
-def _renamed(code: CodeType, aliases: dict[str, str]) -> CodeType:
-    """Return code in which globals are called by numbers, the same ones in the functions within it."""
+def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:
+    """Return the names of code with numbers for those of globals, the same ones in the functions within it."""
     loaded: set[str] = set()
     others: set[str] = set()
-    for op in dis.get_instructions(code):
+    for op in _bytecode.instructions(code):
         if op.opcode in dis.hasname:
             (loaded if op.opname == "LOAD_GLOBAL" else others).add(op.argval)
-    names = tuple(
+    return tuple(
         aliases.setdefault(name, f"<{len(aliases)}>") if name in loaded - others else name for name in code.co_names
     )
-    consts = tuple(_renamed(c, aliases) if isinstance(c, CodeType) else c for c in code.co_consts)
-    return code.replace(co_names=names, co_consts=consts)
 
 
 def placed(code: CodeType) -> bytes:
