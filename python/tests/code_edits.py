@@ -1952,6 +1952,32 @@ case(
     needs="larder",
 )
 
+case(
+    "display options of pandas",
+    "import pandas\npandas.options.display.precision = 2\ndef f(t): return t.to_string()",
+    "= 2",
+    "= 3",
+    call="m.f(m.pandas.DataFrame({'a': [1 / 3]}))",
+    needs="pandas",
+)
+case(
+    "modes of pandas",
+    "import pandas\npandas.options.mode.string_storage = 'python'\ndef f(t): return t.convert_dtypes().dtypes.iloc[0].storage",
+    "'python'",
+    "'pyarrow'",
+    call="m.f(m.pandas.DataFrame({'a': m.pandas.Series(['x'], dtype=object)}))",
+    needs="pandas",
+)
+case(
+    "display options of pandas for a function that prints nothing",
+    "import pandas\npandas.options.display.precision = 2\ndef f(t): return int(t['a'].sum())",
+    "= 2",
+    "= 3",
+    "same",
+    call="m.f(m.pandas.DataFrame({'a': [1]}))",
+    needs="pandas",
+)
+
 # Files that are read by way of others, and others that are read beside them.
 for name, body, refused in (
     ("by a helper", "def g(q):\n    with open(q) as h: return h.read()\ndef f(p: larder.File): return g(p)", False),

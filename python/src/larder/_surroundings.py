@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import deepcopy
 from typing import Any
 
 
@@ -29,6 +30,7 @@ def surroundings() -> tuple[Any, ...]:
         handling = sys.modules["numpy"].geterr()
         if handling != _ERRORS:
             found.append(("numpy", sorted(handling.items())))
+    found += options_of_pandas(("mode", "compute", "future", "io"))
     if "torch" in sys.modules:
         found.extend(_torch(sys.modules["torch"]))
     return tuple(found)
@@ -37,6 +39,28 @@ def surroundings() -> tuple[Any, ...]:
 def _warning(action: str, message: Any, category: type, module: Any, line: int) -> tuple[Any, ...]:
     texts = (getattr(pattern, "pattern", pattern) or "" for pattern in (message, module))
     return (*texts, category.__module__, category.__qualname__, line)
+
+
+_seen: list[Any] = []  # the options of pandas, and those that are not as they are at first
+
+
+def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the options of pandas in some groups that are not as they are at first."""
+    config = sys.modules.get("pandas._config.config")
+    options = getattr(config, "_global_config", None)
+    registered = getattr(config, "_registered_options", None)
+    if not options or not registered:
+        return []
+    if not _seen or _seen[0] != options:  # which takes a microsecond
+        changed = []
+        for name, option in list(registered.items()):
+            value = options
+            for part in name.split("."):
+                value = value[part]
+            if value != option.defval:
+                changed.append((name, repr(value)))
+        _seen[:] = [deepcopy(options), sorted(changed)]
+    return [(name, value) for name, value in _seen[1] if name.startswith(groups)]
 
 
 _ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
+from .._surroundings import options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -29,7 +30,12 @@ _PRINTING = {
 FORMATTING = frozenset(["FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"])
 """Instructions that make text of values."""
 
-METHODS = frozenset(["format", "format_map", "array2string", "array_repr", "array_str", "__str__", "__repr__"])
+METHODS = frozenset(
+    [
+        *("format", "format_map", "array2string", "array_repr", "array_str", "__str__", "__repr__"),
+        *("to_string", "to_html", "to_latex", "to_markdown", "info"),
+    ]
+)
 """Methods and functions of libraries that do."""
 
 PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
@@ -54,6 +60,11 @@ _usual: list[Any] = []  # the very options that were found to be the usual ones
 
 
 def _printing() -> Any:
+    tables = options_of_pandas(("display", "styler"))
+    return (_of_numpy(), tables) if tables else _of_numpy()
+
+
+def _of_numpy() -> Any:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
@@ -82,6 +93,6 @@ def _torch() -> Any:
 
 
 DECIMALS = Setting("the context of decimal", decimal_context)
-PRINTING = Setting("print options of NumPy", _printing)
+PRINTING = Setting("print options of NumPy and pandas", _printing)
 ZONE = Setting("the time zone of the machine", _zone)
 TORCH = Setting("modes of torch", _torch)
