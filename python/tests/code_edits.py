@@ -1978,6 +1978,47 @@ case(
     needs="pandas",
 )
 
+# Chance that libraries draw by themselves.
+for name, made, draws in (
+    (
+        "a model by a name",
+        "from sklearn.cluster import KMeans\nM = {'k': KMeans}",
+        "M['k'](2, n_init=1, init='random').fit(numpy.arange(40.0).reshape(20, 2) % 7).labels_.tolist()",
+    ),
+    ("a model that is an argument", "from sklearn.utils import shuffle", "shuffle(list(range(9)))"),
+    ("rows of a table", "import pandas\nT = pandas.DataFrame({'a': range(99)})", "T.sample(3)['a'].tolist()"),
+    ("a generator of nothing", "G = [None]", "numpy.random.default_rng(G[0]).random()"),
+    ("a sampler", "from scipy.stats import qmc", "qmc.LatinHypercube(2).random(1).tolist()"),
+):
+    case(
+        f"chance of {name}",
+        f"import numpy\n{made}\nnumpy.random.seed(1)\ndef f(x): return {draws}",
+        "seed(1)",
+        "seed(2)",
+        refused=True,
+        needs="scipy"
+        if "scipy" in made
+        else "sklearn"
+        if "sklearn" in made
+        else "pandas"
+        if "pandas" in made
+        else "numpy",
+    )
+case(
+    "what draws nothing though it could",
+    "import numpy\nfrom sklearn.decomposition import PCA\nnumpy.random.seed(1)\ndef f(x): return PCA(1).fit_transform(numpy.eye(3)).round(3).tolist()",
+    "seed(1)",
+    "seed(2)",
+    "same",
+    needs="sklearn",
+)
+case(
+    "variable of the function around that is set later",
+    "def make():\n    def f(x): return 0 if x == 0 else y\n    yield f\n    y = 1\n    yield f\ng = make()\nf = next(g)\nnext(g)",
+    "y = 1",
+    "y = 2",
+)
+
 # Files that are read by way of others, and others that are read beside them.
 for name, body, refused in (
     ("by a helper", "def g(q):\n    with open(q) as h: return h.read()\ndef f(p: larder.File): return g(p)", False),
@@ -2024,6 +2065,24 @@ for name, body, refused in (
         call="m.f(m.g, 'data')" if name.endswith("given") else f"m.f({given})",
         refused=refused,
         needs="numpy" if "numpy" in body else "larder",
+    )
+
+for name, body, same in (
+    ("its folder", "return pathlib.Path(p).parent.name, open(p).read()", False),
+    ("its name by a helper", "return g(p), open(p).read()", False),
+    ("its text", "return str(p)[-14:], open(p).read()", False),
+    ("its name in a message", "return f'{p} is {open(p).read()}'[-19:]", False),
+    ("nothing but what it has", "return pathlib.Path(p).read_text() + open(str(p)).read()", True),
+):
+    case(
+        f"larder file of which counts {name}",
+        "import larder, pathlib, os\nos.mkdir('a_folder')\nfor d in ('a_folder',): open(d + '/x.txt', 'w').write('1')\n"
+        f"def g(q): return os.path.basename(os.path.dirname(q))\ndef f(p: larder.File): {body}",
+        "a_folder",
+        "b_folder",
+        "same" if same else "differ",
+        call="m.f(m.larder.File(next(m.pathlib.Path('.').glob('*_folder')) / 'x.txt'))",
+        needs="larder",
     )
 
 # Where code stands, what variables are called, and what is registered beside it.

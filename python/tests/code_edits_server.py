@@ -42,17 +42,20 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     try:
         identity = identify(function)
-        found["digest"] = identity.digest.hex() + digest((args, surroundings()), used=identity.names).hex()
+        found["digest"] = (
+            identity.digest.hex()
+            + digest((args, surroundings()), used=identity.names, names=identity.names_files).hex()
+        )
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
-    watch = Watch(paths_in(args), identity.threads) if "digest" in found and identity.opens else None
+    watch = Watch(paths_in(args) if identity.opens else None, identity.threads) if "digest" in found else None
     try:
         with watch or contextlib.nullcontext():
             found["result"] = repr(function(*args))
     except Exception as err:
         found["result"] = type(err).__name__
-    if watch is not None and watch.stranger:
+    if watch is not None and watch.reason():
         found["refused"] = watch.reason()
     return found
 

@@ -342,7 +342,7 @@ def test_files_are_known_by_their_content(tmp_path: pathlib.Path) -> None:
     assert larder.File(one) == larder.File(str(one)) != larder.File(two)
     with pytest.raises(FileNotFoundError):
         digest(larder.File(tmp_path / "none"))
-    with pytest.raises(AttributeError, match="make another"):
+    with pytest.raises(AttributeError):
         larder.File(one).path = "x"  # type: ignore[misc]
 
 

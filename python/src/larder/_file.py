@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pathlib
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _watch
+from ._keys._encoder import Encoder, writes
 
 # Times of files are in steps, of up to two seconds, so one that was written a moment
 # ago may be written again without a trace.
@@ -18,32 +20,40 @@ _MOST = 65536
 _remembered: dict[str, tuple[tuple[int, ...], bytes]] = {}
 
 
-class File(os.PathLike[str]):
-    """A file by its content: what its key is, wherever it is and whatever it is called.
+if TYPE_CHECKING:
+    _Path = pathlib.Path
+else:
+    _Path = type(pathlib.Path())  # which can be a base in Python 3.11, too
 
-    Can be opened as any path can. A function that gets one may read it, as its content
-    is in the key; it should not look at the name, which is not. Two files are equal
-    if their paths are.
+
+class File(_Path):
+    """A path that is known by the content of its file: what its key is, wherever it is and whatever it is called.
+
+    It is a `pathlib.Path`, so whatever takes one of these takes it. A function that gets one may
+    read it, as its content is in the key; where it looks at the name as well, that is in the key, too.
+    Paths that are made of it (`file.parent`) are no files. Two files are equal if their paths are.
     """
 
-    __slots__ = ("_path",)
+    __slots__ = ()
 
-    def __init__(self, path: str | os.PathLike[str]):
-        self._path = os.fspath(path)
-        if not isinstance(self._path, str):
-            raise TypeError(f"a file is named by a text, not by {type(self._path).__name__}")
+    def __new__(cls, path: str | os.PathLike[str], *more: str) -> File:
+        """Make one; Python itself makes copies of its segments."""
+        if not isinstance(os.fspath(path), str):
+            raise TypeError(f"a file is named by a text, not by {type(os.fspath(path)).__name__}")
+        return super().__new__(cls, path, *more)
 
     @property
     def path(self) -> str:
         """Where the file is."""
-        return self._path
+        return str(self)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the content, read again only if the file may have changed."""
-        _watch.opened(self._path)
-        with open(self._path, "rb", buffering=0) as file:
+        path = str(self)
+        _watch.opened(path)
+        with open(path, "rb", buffering=0) as file:
             before = _seen(os.fstat(file.fileno()))
-            known = _remembered.get(self._path)
+            known = _remembered.get(path)
             if known is not None and known[0] == before:
                 return known[1]
             began = time.time_ns()
@@ -52,34 +62,32 @@ class File(os.PathLike[str]):
         if settled:
             if len(_remembered) >= _MOST:
                 _remembered.clear()
-            _remembered[self._path] = (before, found)
+            _remembered[path] = (before, found)
         return found
 
     def __larder_key__(self) -> bytes:
         return self.digest()
 
-    def __fspath__(self) -> str:
-        return self._path
+    def with_segments(self, *segments: str | os.PathLike[str]) -> pathlib.Path:
+        """Return a path that is made of this one: what lies there is nobody's."""
+        return pathlib.Path(*segments)
 
-    def __str__(self) -> str:
-        return self._path
+    @classmethod
+    def _from_parsed_parts(cls, *parts: Any) -> pathlib.Path:
+        made: pathlib.Path = _Path._from_parsed_parts(*parts)  # type: ignore[attr-defined]  # the same, in Python 3.11
+        return made
 
     def __repr__(self) -> str:
-        return f"larder.File({self._path!r})"
+        return f"larder.File({str(self)!r})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, File) and other._path == self._path
 
-    def __hash__(self) -> int:
-        return hash((File, self._path))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, "_path"):
-            raise AttributeError(f"a file cannot be changed: make another larder.File instead of setting {name}")
-        object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (File, (self._path,))
+@writes(File)
+def _file(e: Encoder, value: File) -> None:
+    if not e.known(value):
+        e.out.append(b"p")
+        e.content(value.digest())
+        if e.names:
+            e.add(str(value))
 
 
 def _seen(status: os.stat_result) -> tuple[int, ...]:

@@ -62,6 +62,12 @@ class Kept(Memo[..., Any]):
         assert self._identity is not None
         return self._identity.known
 
+    def names_files(self) -> bool:
+        """Report whether the names of files are part of what the function is given."""
+        self._function_now()
+        assert self._identity is not None
+        return self._identity.names_files
+
     def deep(self) -> bytes:
         """Return what the function is known by, now."""
         known, settings = self._function_now(), surroundings()

@@ -123,7 +123,7 @@ class Node:
             values = kept._arguments.of(self.args, self.kwargs)
         name = f"{self.operation.label}: arguments" if kept is not None else self.operation.label
         known = kept.reached() if kept is not None else {}
-        return Template.of(values, name, known)
+        return Template.of(values, name, known, kept is not None and kept.names_files())
 
     def handles(self) -> Iterator[tuple[str, Node]]:
         """Yield the ways to the nodes among the arguments."""
@@ -247,9 +247,10 @@ class Template(Encoder):
         self.nodes: dict[Node, None] = {}
 
     @classmethod
-    def of(cls, values: Any, name: str, known: Mapping[int, int]) -> Template:
+    def of(cls, values: Any, name: str, known: Mapping[int, int], names: bool) -> Template:
         classes = _Classes(name, _NOBODY, known)
         template = cls(classes.code)
+        template.names = names
         try:
             template.add(values)
         except Unkeyed as error:

@@ -248,11 +248,18 @@ class Memo(Generic[P, R]):
             known.near.clear()
         known.near[key] = encoded
 
-    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool = False) -> bytes:
         assert self._identity is not None
         values = self._arguments.of(*self._arguments.filed(args, kwargs))
         identity, settings = self._identity, surroundings()
-        key = digest(values, name="arguments", used=identity.names, known=identity.known)
+        key = digest(
+            values,
+            name="arguments",
+            used=identity.names,
+            known=identity.known,
+            fresh=fresh,
+            names=identity.names_files,
+        )
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
         return key
@@ -321,11 +328,11 @@ class Memo(Generic[P, R]):
         return list(value) if self._generates else value  # type: ignore[call-overload]
 
     def _watch(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
-        """Return what is to watch which files are opened, if any are."""
+        """Return what is to watch a call, unless a version stands for all that the function does."""
         identity = self._identity
-        if identity is None or not identity.opens:
+        if identity is None or self._version is not None:
             return None
-        return Watch(self._arguments.paths(args, kwargs), identity.threads)
+        return Watch(self._arguments.paths(args, kwargs) if identity.opens else None, identity.threads)
 
     def _count(self) -> None:
         with self._counting:
@@ -443,14 +450,30 @@ class Run:
 
     def _changed(self) -> str | None:
         """Return what is not what it was when the computation began, if anything is."""
+        memo, identity = self.memo, self.memo._identity
         try:
-            if self.memo._function_now().known_by != self.known.known_by:
-                return "code or a value that it reaches changed while it was computed"
-            if self.memo._key(self.args, self.kwargs) != self.key:
+            if memo._function_now().known_by != self.known.known_by:
+                now = memo._identity
+                if identity is None or now is None or identity is now or not identity.check(fresh=True):
+                    return f"{_differing(identity, now)} changed while it was computed"
+            elif memo._key(self.args, self.kwargs) == self.key:
+                return None
+            # Where objects were whole before, what they have filled in by themselves is no change.
+            if memo._key(self.args, self.kwargs, fresh=True) != self.key:
                 return "its arguments changed while it was computed"
         except Error as error:
             return f"what it is known by changed while it was computed: {error}"
         return None
+
+
+def _differing(before: Identity | None, now: Identity | None) -> str:
+    """Return the first thing that is not what it was, for people."""
+    if before is not None and now is not None:
+        were = {part.path: part.digest for part in before.parts}
+        for part in now.parts:
+            if were.get(part.path, part.digest) != part.digest:
+                return part.path
+    return "code or a value that it reaches"
 
 
 class Method:

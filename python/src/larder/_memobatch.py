@@ -56,6 +56,7 @@ class MemoBatch:
         self._keys_given = key if isinstance(key, str) else None
         self._most = most
         self._check = check
+        self._train = train
         self._client = _calls.client_of(cache)
         self._model = _is_module(function)
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
@@ -136,9 +137,11 @@ class MemoBatch:
         return self._known
 
     def _watch(self, bound: inspect.BoundArguments) -> Watch | None:
-        """Return what is to watch which files are opened, if any are."""
-        if self._model or not self._identity.opens:
+        """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
+        if self._version is not None or self._train:
             return None
+        if self._model or not self._identity.opens:
+            return Watch(None)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
         return Watch(paths_in(values), self._identity.threads)
 
@@ -153,7 +156,11 @@ class MemoBatch:
             name="arguments",
             used=getattr(self._identity, "names", None),
             known=getattr(self._identity, "known", None),
+            names=self._names_files(),
         )
+
+    def _names_files(self) -> bool:
+        return not self._model and self._identity is not None and self._identity.names_files
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
         """Take the keys of the items out of the arguments, if the caller is to give them."""
@@ -180,7 +187,7 @@ class MemoBatch:
                 raise ValueError(f"there are {len(keys)} keys of {count} items")
             return [digest(k, name="key") for k in keys]
         columns = [
-            [_NOTHING] * count if value is None else _digests(value, name)
+            [_NOTHING] * count if value is None else _digests(value, name, self._names_files())
             for name, value in zip(self._items, rows, strict=True)
         ]
         return columns[0] if len(columns) == 1 else [b"".join(parts) for parts in zip(*columns, strict=True)]
@@ -329,7 +336,7 @@ class _Batch:
         watch = self.memo._watch(bound)
         with watch or nullcontext():
             made = self.memo._function(*bound.args, **bound.kwargs)
-        if watch is not None and watch.stranger:
+        if watch is not None and watch.reason():
             self.changed = watch.reason()
             _warn(f"results of {self.known.name} are not kept: {self.changed}")
         return made
@@ -369,24 +376,26 @@ def _is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
-def _digests(value: Any, name: str) -> list[bytes]:
+def _digests(value: Any, name: str, names: bool = False) -> list[bytes]:
     if _is_tensor(value):
         import torch
 
-        plain = value.detach().cpu().contiguous()
+        from ._keys._tensors import flat as elements
+
+        plain = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
         mark = digest(("tensor", str(plain.dtype)))
         if plain.dim() == 0:
             raise ValueError(f"{name} has no rows: it is a tensor of no dimensions")
         if plain.element_size() * plain[:1].numel() == 0:
             return [digest((mark, tuple(plain.shape[1:])))] * len(plain)
-        flat = plain.reshape(len(plain), -1).view(torch.uint8).numpy()
+        flat = elements(plain).view(torch.uint8).numpy().reshape(len(plain), -1)
         shape = digest((mark, tuple(plain.shape[1:])))
         return [sha256(shape + row).digest() for row in digest_rows(flat)]
     if _is_array(value):
         return digest_rows(value)
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
         raise TypeError(f"{name} is {describe(value)}, which has no rows: pass an array, a tensor or a list")
-    return [digest(one, name=f"{name}[{i}]") for i, one in enumerate(value)]
+    return [digest(one, name=f"{name}[{i}]", names=names) for i, one in enumerate(value)]
 
 
 def chosen(value: Any, which: Any) -> Any:

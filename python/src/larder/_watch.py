@@ -1,4 +1,4 @@
-"""Which files a function opens while it runs, beside those in its key.
+"""What a function does while it runs that its key has nothing of: files and chance.
 
 Python tells of each file that is opened (PEP 578), by whomever in this process. So a
 function may hand its files to others, make texts of their names and read them as it
@@ -15,6 +15,7 @@ from contextvars import ContextVar, Token
 from types import FrameType
 from typing import Any
 
+from ._chance import Chance
 from ._code import _owner
 
 _current: ContextVar[Watch | None] = ContextVar("larder watch", default=None)
@@ -29,45 +30,59 @@ _IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap",
 
 
 class Watch:
-    """What is opened while it is entered, by whoever was called in between.
+    """What a function does beside computing while it is entered, by whoever was called in between.
 
-    `stranger` is the first file that was opened and is not among the given ones, or
-    empty. With `threads`, files that threads open count, of whomever they are.
+    `files` are those that it may open; None says that it opens none, by its code. With
+    `threads`, files that threads open count, of whomever they are.
     """
 
-    def __init__(self, files: Iterable[str], threads: bool) -> None:
-        self.files = frozenset(map(os.path.abspath, files))
+    def __init__(self, files: Iterable[str] | None, threads: bool = False) -> None:
+        self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
         self.stranger = ""
+        """The first file that was opened and is none of them."""
+        self.drawn = ""
+        """What random numbers were drawn from."""
         self._before: Token[Watch | None] | None = None
+        self._chance: Chance | None = None
 
     def __enter__(self) -> Watch:
-        _hook()
-        with _lock:
-            _active.append(self)
-        self._before = _current.set(self)
+        self._chance = Chance()
+        if self.files is not None:
+            _hook()
+            with _lock:
+                _active.append(self)
+            self._before = _current.set(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._before is not None
-        _current.reset(self._before)
-        with _lock:
-            _active.remove(self)
+        if self._before is not None:
+            _current.reset(self._before)
+            with _lock:
+                _active.remove(self)
+        if self._chance is not None:
+            self.drawn = self._chance.drawn()
 
     def reason(self) -> str:
         """Return why the result cannot be kept, if it cannot."""
-        if not self.stranger:
-            return ""
-        return (
-            f"it read {self.stranger}, which is no file that it was given; "
-            "take it as a parameter that is annotated as larder.File, too"
-        )
+        if self.stranger:
+            return (
+                f"it read {self.stranger}, which is no file that it was given; "
+                "take it as a parameter that is annotated as larder.File, too"
+            )
+        if self.drawn:
+            return (
+                f"it drew random numbers from {self.drawn}, so another call may return something else; "
+                "give what draws a seed or a generator (random_state=, rng=, generator=)"
+            )
+        return ""
 
     def opened(self, path: str) -> None:
         if not self.stranger and not self._has(os.path.abspath(path)):
             self.stranger = path
 
     def _has(self, path: str) -> bool:
+        assert self.files is not None
         return path in self.files or any(_is_same(path, own) for own in self.files)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
-import inspect
 import operator
 import sys
 import types
@@ -72,6 +71,8 @@ class Follow:
         for imported in names.imports:
             self._import(imported, None)
         files = _files(names, self.files if files is None else files)
+        if self.walk.files and not self.walk.names_files:
+            self.walk.names_files = _names_files(names, files)
         for use in names.uses():
             self._use(use, files)
         for inner in names.nested():
@@ -173,6 +174,7 @@ class Follow:
             module = importlib.import_module("." * imported.level + name, package if imported.level else None)
         except ImportError:
             self.node.out.append(f"missing module {name}".encode())
+            self.walk.guards.missing(sys.modules, name)
             return _MISSING
         except Exception as err:
             raise CodeError(f"{where}: module {name} cannot be imported: {err}") from err
@@ -308,8 +310,6 @@ class Follow:
                     # Somebody may have put it there.
                     self.walk.guards.name(vars(value), attribute, found)
                     self.walk._value(self.node, found, f"{path}.{attribute}", "", not use.called)
-        if owner is not _owner.PYTHON and use.called and not attributes and _draws(value) and not _decided(use):
-            self._refuse(use, name, _rules.CHANCE)
         if name in _BY_USE or name.partition(".")[0] == "_io":
             self._refuse_use(name, owner, use, files, path)
             self.node.out.append(f"library {owner} {name} {'.'.join(attributes)}".encode())
@@ -381,22 +381,6 @@ def _decided(use: _bytecode.Use) -> bool:
     return call is not None and not _rules.DECIDED.isdisjoint(call[1])
 
 
-def _draws(value: Any) -> bool:
-    """Report whether a function or a class of a library takes what decides chance, and can do without."""
-    made: Any = vars(value).get("__init__") if isinstance(value, type) else inspect.unwrap(value)
-    code = getattr(made, "__code__", None)
-    if code is None:
-        return False
-    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if _rules.DECIDED.isdisjoint(given):
-        return False
-    defaults = dict(
-        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(made.__defaults__ or ()), strict=False)
-    )
-    defaults |= made.__kwdefaults__ or {}
-    return any(defaults.get(name, _MISSING) is None for name in _rules.DECIDED)
-
-
 def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
     """Report whether what reads a file is given one that is in the key, or bytes."""
     if not use.after:
@@ -408,6 +392,27 @@ def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
         return not after or not after[0].name.startswith(_MADE_OF)
     return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
 
+
+def _names_files(names: _bytecode.Names, files: frozenset[str]) -> bool:
+    """Report whether code may look at what a file is called: that makes a text of it for more than to open it."""
+    if not names.attributes.isdisjoint(_rules.NAMING) or "sorted" in names.code.co_names:
+        return True
+    code = names.code
+    own = files | set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    ops = names.ops
+    for i, op in enumerate(ops):
+        if op.name not in ("LOAD_FAST", "LOAD_DEREF") or op.value not in own:
+            continue
+        after = ops[i + 1].name if i + 1 < len(ops) else ""
+        if after.startswith(("FORMAT", "CONVERT")) or after in ("BINARY_OP", "COMPARE_OP", "CONTAINS_OP"):
+            return True
+        made = i > 0 and ops[i - 1].value in ("str", "repr", "fspath", "ascii", "format") and after == "CALL"
+        if made and not (i > 1 and ops[i - 2].value in _OPENING):
+            return True
+    return False
+
+
+_OPENING = frozenset(name.rpartition(".")[2] for name in _rules.OPENERS | _rules.READERS)
 
 _MADE_OF = ("LOAD_ATTR", "LOAD_METHOD", "FORMAT", "CONVERT", "BINARY", "BUILD", "UNARY")
 """What makes something else of what is there, so that what is given is another file."""

@@ -28,6 +28,7 @@ class Guards:
         self._whole: dict[int, Mapping[Any, Any]] = {}
         self._functions: list[FunctionType] = []
         self._cells: list[tuple[CellType, Any]] = []
+        self._empty: list[CellType] = []
         self._classes: list[type] = []
         self._registers = False
 
@@ -50,6 +51,10 @@ class Guards:
     def cell(self, cell: CellType, held: Any) -> None:
         """Watch a variable that functions share."""
         self._cells.append((cell, held))
+
+    def unset(self, cell: CellType) -> None:
+        """Watch that a variable that functions share gets no value."""
+        self._empty.append(cell)
 
     def bases(self, cls: type) -> None:
         """Watch the bases of a class."""
@@ -76,6 +81,7 @@ class Guards:
             (get, functions, tuple(map(get, functions))) for get in (_code, _defaults, _kwdefaults) if functions
         ]
         cells, held = [c for c, _ in self._cells], [v for _, v in self._cells]
+        unset = tuple(self._empty)
         classes = tuple(self._classes)
         mros = tuple(map(_mro, classes))
 
@@ -99,6 +105,8 @@ class Guards:
                         return False
                 if any(empty):
                     return False
+                if unset and not all(map(_is_unset, unset)):
+                    return False
                 if cells and not all(map(is_, map(_contents, cells), held)):
                     return False
                 return not classes or all(map(is_, map(_mro, classes), mros))
@@ -106,6 +114,14 @@ class Guards:
                 return False
 
         return hold
+
+
+def _is_unset(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
 
 
 def _getter(seen: Mapping[Any, Any]) -> Callable[[Any], tuple[Any, ...]]:

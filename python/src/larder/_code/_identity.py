@@ -46,7 +46,7 @@ class Identity:
     """
 
     __slots__ = (
-        *("digest", "name", "names", "opens", "parts", "refused", "threads"),
+        *("digest", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
@@ -55,6 +55,8 @@ class Identity:
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
     """The attributes that its code mentions, or None if it may be any."""
+    names_files: bool
+    """Whether it may look at the names of its files, so that they are to be in its key."""
     opens: bool
     """Whether it opens files, which are to be in its key: watch it."""
     threads: bool
@@ -71,17 +73,20 @@ class Identity:
     _changing: bool
     _state: bytes | None
 
-    def check(self) -> bool:
-        """Report whether nothing has changed since: no function, variable or value that it reaches."""
+    def check(self, *, fresh: bool = False) -> bool:
+        """Report whether nothing has changed since: no function, variable or value that it reaches.
+
+        Where it is `fresh`, what objects have filled in by themselves since is no change.
+        """
         return (
             self._hold()
             and all(setting.read() == seen for setting, seen in self._settings)
-            and (not self._changing or self._state_now() == self._state)
+            and (not self._changing or self._state_now(fresh) == self._state)
         )
 
-    def _state_now(self) -> bytes | None:
+    def _state_now(self, fresh: bool = False) -> bytes | None:
         numbers = self.known
-        e = Encoder(lambda value: b"%x;" % numbers[id(value)])
+        e = Encoder(lambda value: b"%x;" % numbers[id(value)], fresh)
         try:
             for root in self._roots:
                 e.add(root)
@@ -165,7 +170,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made = Identity()
     made.name = operation(function)
     made.names = None
-    made.opens, made.threads = False, False
+    made.opens = made.threads = made.names_files = False
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
@@ -207,6 +212,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
     made.refused = walk.refused
+    made.names_files = walk.files and walk.names_files
     made.opens, made.threads = walk.opens, not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots

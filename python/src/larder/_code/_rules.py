@@ -326,6 +326,14 @@ OPENING = frozenset(words("read_text read_bytes open"))
 OF_CONTENT = OPENING | frozenset(words("exists is_file"))
 """Methods of paths that depend on a file's content at most."""
 
+NAMING = frozenset(
+    words(
+        "name stem suffix suffixes parent parents parts with_name with_stem with_suffix relative_to is_relative_to "
+        "match full_match joinpath as_posix as_uri filename path sort"
+    )
+)
+"""Attributes by which code gets at what a file is called."""
+
 UNSEEN = {
     "joblib": ("Parallel", "parallel"),
     "torch": ("utils.data",),

@@ -29,6 +29,7 @@ from typing import Any
 
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed, writer
+from .._keys._objects import OF_MEMBERS
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
 from ._annotations import hints, names_file
@@ -115,6 +116,8 @@ class Walk:
         """Whether the root has parameters that are files in the key."""
         self.opens = False
         """Whether files are opened, which is to be watched."""
+        self.names_files = False
+        """Whether code may look at what files are called."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
         self.unseen = ""
@@ -349,6 +352,7 @@ class Walk:
         """Let a node depend on the settings that what it is of a library depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
+        self.names_files = self.names_files or package in ("posixpath", "ntpath", "genericpath")
         if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
             self.unseen = name
         self.warns = self.warns or name == "warnings.catch_warnings"
@@ -447,6 +451,7 @@ class Walk:
                 held = cell.cell_contents
             except ValueError:  # not set yet
                 node.out.append(b"empty")
+                self.guards.unset(cell)
                 continue
             self.guards.cell(cell, held)
             if isinstance(held, types.ModuleType):
@@ -549,7 +554,7 @@ class Walk:
         for name, member in cls.__members__.items():
             node.out.append(f"member {name} ".encode())
             self._value(node, member._value_, f"{node.path}.{name}")
-            own = {k: v for k, v in vars(member).items() if k not in _OF_MEMBERS}
+            own = {k: v for k, v in vars(member).items() if k not in OF_MEMBERS}
             for key, held in own.items():
                 node.out.append(key.encode())
                 self._value(node, held, f"{node.path}.{name}.{key}")
@@ -579,8 +584,6 @@ def _based_on(cls: type) -> list[type]:
 _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")
 
 _BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
-
-_OF_MEMBERS = frozenset(["_name_", "_value_", "_sort_order_", "__objclass__", "_inverted_"])
 
 
 def _no_code(value: Any) -> bytes:

@@ -68,7 +68,7 @@ _starts: dict[tuple[Any, ...], bytes] = {}
 
 
 def _start(dtype: Any, shape: tuple[int, ...], fortran: bool) -> bytes:
-    kept = (dtype.str, shape, fortran)
+    kept = (dtype.str, dtype.num, shape, fortran)
     plain = dtype.names is None and dtype.subdtype is None and dtype.metadata is None and dtype.isbuiltin == 1
     if plain and (found := _starts.get(kept)):
         return found
@@ -139,6 +139,8 @@ def _scalar(e: Encoder, value: Any) -> None:
 def _dtype(e: Encoder, value: Any) -> None:
     e.out.append(b"D")
     e.add(value.str)
+    if value.isbuiltin == 1 and np.dtype(value.str).num != value.num:
+        e.add(value.char)  # long and long long are of one size, and two types
     if value.metadata is not None:
         e.named(b".", "metadata", dict(value.metadata))
     if value.subdtype is not None:

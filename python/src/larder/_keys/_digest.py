@@ -10,11 +10,17 @@ from ..errors import ArgumentError, CodeError
 from ._encoder import Encoder, Unkeyed
 
 # In front of every encoding; another number is another format.
-FORMAT = b"larder python value 1\n"
+FORMAT = b"larder python value 2\n"
 
 
 def digest(
-    value: Any, *, name: str = "value", used: frozenset[str] | None = None, known: Mapping[int, int] | None = None
+    value: Any,
+    *,
+    name: str = "value",
+    used: frozenset[str] | None = None,
+    known: Mapping[int, int] | None = None,
+    fresh: bool = False,
+    names: bool = False,
 ) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
@@ -22,20 +28,27 @@ def digest(
     which gets the value mentions, as in `Identity.names`: a method of another name may
     do what no key can tell, as it is not called. `known` are numbers of functions and classes
     that the code knows itself, by their addresses: it can tell whether a value has one of these,
-    or another one of the same text. Raises ArgumentError for what has no key.
+    or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
+    `names` adds those of files. Raises ArgumentError for what has no key.
     """
-    return sha256(encode(value, name=name, used=used, known=known)).digest()
+    return sha256(encode(value, name=name, used=used, known=known, fresh=fresh, names=names)).digest()
 
 
 def encode(
-    value: Any, *, name: str = "value", used: frozenset[str] | None = None, known: Mapping[int, int] | None = None
+    value: Any,
+    *,
+    name: str = "value",
+    used: frozenset[str] | None = None,
+    known: Mapping[int, int] | None = None,
+    fresh: bool = False,
+    names: bool = False,
 ) -> bytes:
     """Return what `digest` is the SHA-256 of.
 
     Of content that is large there is only the digest in it.
     """
     classes = _Classes(name, used, known or {})
-    e = Encoder(classes.code)
+    e = Encoder(classes.code, fresh, names)
     try:
         e.add(value)
     except Unkeyed as err:

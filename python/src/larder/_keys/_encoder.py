@@ -49,13 +49,17 @@ Writer = Callable[["Encoder", Any], None]
 class Encoder:
     """The bytes of values one after another, in `out`.
 
-    `code` returns what a function or a class is known by.
+    `code` returns what a function or a class is known by. A `fresh` one leaves out what objects
+    have filled in by themselves (`functools.cached_property`). With `names` files are known by their
+    names as well.
     """
 
-    __slots__ = ("code", "kept", "out", "seen")
+    __slots__ = ("code", "fresh", "kept", "names", "out", "seen")
 
-    def __init__(self, code: Callable[[Any], bytes]):
+    def __init__(self, code: Callable[[Any], bytes], fresh: bool = False, names: bool = False):
         self.code = code
+        self.fresh = fresh
+        self.names = names
         self.out: list[bytes] = []
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -145,11 +149,15 @@ def _int(e: Encoder, value: int) -> None:
 
 @writes(float)
 def _float(e: Encoder, value: float) -> None:
+    if value != value and e.known(value):
+        return  # the same one is found in lists and sets, another one is not
     e.out.append(b"f" + _DOUBLE(value))
 
 
 @writes(complex)
 def _complex(e: Encoder, value: complex) -> None:
+    if value != value and e.known(value):
+        return
     e.out.append(b"c" + _DOUBLE(value.real) + _DOUBLE(value.imag))
 
 
@@ -269,7 +277,7 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
     plain = True
     # Code is numbered where it is met first: that must not be another place in each process.
     for item in sorted(value, key=_called):
-        own = Encoder(e.code)
+        own = Encoder(e.code, e.fresh, e.names)
         own.seen, own.kept = e.seen.copy(), e.kept.copy()
         alone.append((_alone(own, item), item))
         plain = plain and len(own.kept) == len(e.kept)

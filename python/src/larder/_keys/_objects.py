@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -92,6 +93,13 @@ def _member(e: Encoder, value: enum.Enum) -> None:
         e.add(value._name_)
     else:  # flags together
         e.add(value._value_)
+    for name, held in vars(value).items():
+        if name not in OF_MEMBERS:
+            e.named(b".", name, held)
+
+
+OF_MEMBERS = frozenset(["_name_", "_value_", "_sort_order_", "__objclass__", "_inverted_", "_hashable_values_"])
+"""Attributes that each member of an enum has."""
 
 
 def _instance(e: Encoder, value: Any) -> None:
@@ -122,10 +130,16 @@ def _attributes(e: Encoder, value: Any, cls: type) -> None:
                         continue
                     e.named(b"/", name, held)
         for name, held in getattr(value, "__dict__", {}).items():
-            e.named(b".", str(name), held)
+            if not (e.fresh and is_filled(cls, name)):
+                e.named(b".", str(name), held)
     except Unkeyed as err:
         raise err.step(f".{name}") from None
     e.out.append(b"$")
+
+
+def is_filled(cls: type, name: str) -> bool:
+    """Report whether an attribute was made of the others, when it was asked for first."""
+    return any(type(vars(base).get(name)) is functools.cached_property for base in cls.__mro__)
 
 
 def refuse_hidden(cls: type) -> None:

@@ -133,7 +133,6 @@ _PARTS: dict[str, Callable[[Any], Any]] = (
         "dataclasses._MISSING_TYPE": lambda v: (),
         "dataclasses._HAS_DEFAULT_FACTORY_CLASS": lambda v: (),
         "dataclasses._DataclassParams": lambda v: tuple((n, getattr(v, n)) for n in v.__slots__),
-        "larder._file.File": lambda v: (v.digest(),),
         "logging.Logger": lambda v: (v.name,),
         "logging.RootLogger": lambda v: (),
     }

@@ -32,6 +32,8 @@ def _table(e: Encoder, value: Any) -> None:
         return
     e.out.append(b"QT")
     e.add((type(value).__name__, value.num_rows))
+    if isinstance(value, pa.Table):
+        e.add([[len(chunk) for chunk in column.chunks] for column in value.columns])
     _schema(e, value.schema)
     for column in value.columns:
         stream(e, column)
@@ -40,7 +42,8 @@ def _table(e: Encoder, value: Any) -> None:
 def _array(e: Encoder, value: Any) -> None:
     if not e.known(value):
         e.out.append(b"QA")
-        e.add((isinstance(value, pa.ChunkedArray), len(value)))
+        chunked = isinstance(value, pa.ChunkedArray)
+        e.add((chunked, len(value), [len(chunk) for chunk in value.chunks] if chunked else None))
         _type(e, value.type)
         stream(e, value)
 
@@ -51,7 +54,7 @@ def _scalar(e: Encoder, value: Any) -> None:
 
 
 def stream(e: Encoder, value: Any) -> None:
-    """Append the content of a column, however it is cut into chunks and wherever it begins.
+    """Append the content of a column, wherever it begins, but not how it is cut into chunks.
 
     Bytes that do not count (of what is missing, beyond the end of a slice) would show in
     buffers, so only what is there is taken of them. What has no simple buffers is what it

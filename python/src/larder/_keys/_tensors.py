@@ -34,6 +34,8 @@ def _tensor(e: Encoder, value: Any) -> None:
         raise Unkeyed(f"a tensor of the layout {value.layout}", "pass its indices and values, or a dense tensor")
     if value.is_quantized:
         raise Unkeyed("a quantized tensor", "pass its integers, scale and zero point")
+    if any(name is not None for name in value.names):
+        raise Unkeyed("a tensor with named dimensions", "pass it with .rename(None)")
     if value.is_meta:
         raise Unkeyed("a tensor without content", "pass its shape and its dtype")
     grad = bool(value.requires_grad)
@@ -45,12 +47,18 @@ def _tensor(e: Encoder, value: Any) -> None:
     order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
     e.add(order)
     plain = plain.cpu().contiguous()
-    if plain.numel() == 1:  # which is contiguous with any stride
-        plain = plain.reshape(-1).clone().reshape(plain.shape)
     if plain.numel() == 0:
         e.out.append(b"0;")
     else:
-        e.content(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))
+        e.content(memoryview(flat(plain).view(torch.uint8).numpy()))
+
+
+def flat(plain: Any) -> Any:
+    """Return the elements of a contiguous tensor, of at least one, one after another.
+
+    Where there is only one of a dimension its stride may be any, which a view as bytes does not take.
+    """
+    return plain.as_strided((plain.numel(),), (1,))
 
 
 def _refuse(e: Encoder, value: Any) -> None:

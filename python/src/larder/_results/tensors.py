@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from .._keys._tensors import flat as elements
 from .kinds import CURES, Data, Kind, Refused, expect, register
 
 _NAMES = (
@@ -49,7 +50,7 @@ def flat(tensor: Any) -> Data:
     if not size:
         return Data(b"", 0)
     plain = tensor.resolve_conj().resolve_neg() if tensor.is_conj() or tensor.is_neg() else tensor
-    plain = plain.contiguous().reshape(-1)
+    plain = elements(plain.contiguous())
     return Data(plain.view(torch.uint8).numpy(), size)
 
 

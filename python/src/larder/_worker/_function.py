@@ -60,7 +60,8 @@ class Function:
     def known(self) -> dict[str, Any]:
         """Return what the function is known by."""
         settings = surroundings()
-        whole = digest((_own_code(), self._as, settings, *(identity.digest for identity in self._identities)))
+        named = sorted(self._files) if any(identity.names_files for identity in self._identities) else []
+        whole = digest((_own_code(), self._as, settings, named, *(identity.digest for identity in self._identities)))
         parts = [
             {"name": f"{part.text} ({part.path})", "digest": part.digest.hex()}
             for identity in self._identities
@@ -81,13 +82,13 @@ class Function:
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Refuse what opens files that it was not given."""
-        if not self._opens:
+        """Refuse what opens files that it was not given, or draws random numbers that nobody decides."""
+        if not self._checked:  # a version stands for it
             yield
             return
-        with Watch(self._files, self._threads) as watch:
+        with Watch(self._files if self._opens else None, self._threads) as watch:
             yield
-        if watch.stranger:
+        if watch.reason():
             raise CodeError(f"{self._name}: {watch.reason()}")
 
     def answer(self, message: memoryview, answer: Answer) -> None:

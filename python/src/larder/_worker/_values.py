@@ -195,13 +195,15 @@ def _number(made: Any, where: str) -> Any:
 def _of_torch(made: Any, item: str) -> list[bytes | memoryview] | None:
     import torch
 
+    from .._keys._tensors import flat as elements
+
     if not isinstance(made, torch.Tensor):
         return None
     name = str(made.dtype).removeprefix("torch.")
     if name not in _NUMBERS or made.layout != torch.strided:
         raise TypeError(f"item {item} is a tensor of {made.dtype}, {made.layout}; return a dense one of numbers")
     plain = made.detach().cpu().contiguous().resolve_conj().resolve_neg()
-    data = bytes(plain.reshape(-1).view(torch.uint8).numpy()) if plain.numel() else b""
+    data = bytes(elements(plain).view(torch.uint8).numpy()) if plain.numel() else b""
     return _elements(ARRAY, name, tuple(made.shape), data)
 
 
