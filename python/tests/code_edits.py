@@ -1978,6 +1978,38 @@ case(
     needs="pandas",
 )
 
+case(
+    "time of day that is given",
+    "import datetime, time\nK = 1\ndef f(x): return datetime.datetime.fromtimestamp(x, tz=datetime.timezone.utc).year + time.gmtime(x).tm_mon + K",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "library that may be missing",
+    "import json\ntry: import not_there_at_all\nexcept ImportError: not_there_at_all = None\nK = 1\n"
+    "def f(x):\n    if json is not None and not not_there_at_all: return K\n    return 0",
+    "K = 1",
+    "K = 2",
+)
+case(
+    "model that is an argument",
+    "import numpy\nfrom sklearn.ensemble import RandomForestClassifier as R\nX = numpy.arange(40.0).reshape(20, 2) % 7\nK = 0.5\n"
+    "M = R(3, random_state=0).fit(X, X[:, 0] > 2)\ndef f(m): return (m.predict_proba(X)[:, 1] > K).tolist()",
+    "K = 0.5",
+    "K = 2",
+    call="m.f(m.M)",
+    needs="sklearn",
+)
+case(
+    "trees of a model that is an argument",
+    "import numpy\nfrom sklearn.ensemble import RandomForestClassifier as R\nX = numpy.arange(40.0).reshape(20, 2) % 7\n"
+    "M = R(3, random_state=0).fit(X, X[:, 0] > 2)\ndef f(m): return m.predict_proba(X).tolist()",
+    "> 2",
+    "> 5",
+    call="m.f(m.M)",
+    needs="sklearn",
+)
+
 # Chance that libraries draw by themselves.
 for name, made, draws in (
     (

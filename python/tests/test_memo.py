@@ -7,10 +7,12 @@ import copy
 import decimal
 import functools
 import json
+import logging
 import os
 import pickle
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -678,3 +680,122 @@ def test_a_part_of_a_function_of_files_gets_files(real: Path, tmp_path: Path) ->
     assert f(str(path)) == "one!"
     path.write_text("other")
     assert f(str(path)) == "other!"
+
+
+def timed(function: Callable[[int], int]) -> Callable[[int], int]:
+    @functools.wraps(function)
+    def inner(value: int) -> int:
+        began = time.perf_counter()
+        made = function(value)
+        logging.getLogger("tests").debug("took %s", time.perf_counter() - began)
+        return made
+
+    return inner
+
+
+def test_what_no_result_depends_on_may_be_allowed(real: Path) -> None:
+    @timed
+    def double(value: int) -> int:
+        return 2 * value
+
+    with pytest.raises(larder.CodeError, match=r'allow=\["time.perf_counter"\] if no result depends on it'):
+        larder.memo(double)(1)
+    kept = larder.memo(allow=["time.perf_counter"])(double)
+    assert kept(4) == kept(4) == 8
+    assert kept.executions == 1
+    whole = larder.memo_batch(lambda values: [time.monotonic() and v for v in values], items="values", allow=["time"])
+    assert whole([1, 2]) == whole([1, 2]) == [1, 2]
+    assert whole.executions == 1
+    with pytest.raises(TypeError, match="a list of names"):
+        larder.memo(allow="time")(double)
+
+
+def test_a_variable_that_is_set_later_counts(real: Path) -> None:
+    def pipeline(scale: int) -> tuple[int, int]:
+        @larder.memo
+        def step(n: int) -> int:
+            return 0 if n == 0 else n * factor
+
+        first = step(0)
+        factor = scale
+        return first, step(2)
+
+    assert [pipeline(10), pipeline(20)] == [(0, 20), (0, 40)]
+
+
+class Filled:
+    """What is asked for first fills itself."""
+
+    def __init__(self, scale: int) -> None:
+        self.scale = scale
+
+    @functools.cached_property
+    def weights(self) -> list[int]:
+        return [self.scale] * 3
+
+
+FILLED = Filled(2)
+
+
+def test_what_objects_fill_in_by_themselves_is_no_change(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @larder.memo
+    def total(value: int, of: Filled) -> int:
+        return value + sum(FILLED.weights) + sum(of.weights)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert total(1, Filled(1)) == 10
+    FILLED.__dict__.pop("weights")  # as in another process
+    assert total(1, Filled(1)) == 10
+    assert total.executions == 1
+    FILLED.scale = 3
+    FILLED.__dict__.pop("weights", None)
+    assert total(1, Filled(1)) == 13
+
+
+def test_chance_is_handed_out_and_not_kept(real: Path) -> None:
+    @larder.memo
+    def drawn(count: int) -> list[float]:
+        return statistics.NormalDist(0, 1).samples(count)
+
+    @larder.memo(allow=["random"])
+    def anyhow(count: int) -> list[float]:
+        return statistics.NormalDist(0, 1).samples(count)
+
+    @larder.memo
+    def seeded(count: int) -> list[float]:
+        return statistics.NormalDist(0, 1).samples(count, seed=3)
+
+    with pytest.warns(larder.NotKeptWarning, match="it drew random numbers from the generator of random"):
+        first = drawn(2)
+    with pytest.warns(larder.NotKeptWarning, match="drew"):
+        assert drawn(2) != first
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert seeded(2) == seeded(2)
+        assert anyhow(2) == anyhow(2)
+    assert (drawn.executions, seeded.executions, anyhow.executions) == (2, 1, 1)
+
+
+def test_keys_may_be_a_parameter_of_the_function(real: Path) -> None:
+    seen: list[Any] = []
+
+    def note(values: list[int], ids: list[int]) -> list[int]:
+        seen.append((values, ids))
+        return [v + i for v, i in zip(values, ids, strict=True)]
+
+    kept = larder.memo_batch(note, items="values", key="ids", version="1")
+    assert kept([1, 2], ids=[10, 20]) == [11, 22]
+    assert kept([2, 3], ids=[20, 30]) == [22, 33]
+    assert seen == [([1, 2], [10, 20]), ([3], [30])]
+
+
+def test_functions_of_a_factory_with_a_version_are_told_apart(real: Path) -> None:
+    def power(n: int) -> Any:
+        @larder.memo(version="1")
+        def raised(value: int) -> int:
+            return int(value**n)
+
+        return raised
+
+    assert [power(n)(3) for n in (2, 3, 2)] == [9, 27, 9]

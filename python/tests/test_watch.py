@@ -141,7 +141,7 @@ def test_a_batch_is_watched(files: tuple[Path, Path]) -> None:
 def test_what_libraries_read_for_themselves_is_theirs(files: tuple[Path, Path]) -> None:
     @larder.memo
     def imported(path: larder.File) -> str:
-        import this  # noqa: F401
+        import nturl2path  # noqa: F401  # which nobody has imported
 
         return text_of(path)
 

@@ -137,6 +137,7 @@ class Memo(Generic[P, R]):
         ignore: Iterable[str],
         key: Callable[..., Any] | None,
         codec: str | None,
+        allow: Iterable[str],
         cache: str | os.PathLike[str] | None,
     ) -> None:
         if codec not in (None, "pickle"):
@@ -151,6 +152,7 @@ class Memo(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
+        self._allow = frozenset(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, frozenset(ignore), key)
         self._client = _calls.client_of(cache)
@@ -231,7 +233,7 @@ class Memo(Generic[P, R]):
         """Return the function as it is now, with all that it reaches."""
         identity = self._identity
         if identity is None or not identity.check():
-            identity = self._identity = identify(self._function, version=self._version)
+            identity = self._identity = identify(self._function, version=self._version, allow=self._allow)
             mark = b"pickle" if self._pickle else b""
             self._known = Function(identity.name, identity.digest + mark, lambda: _code(identity, self._pickle))
         assert self._known is not None
@@ -332,7 +334,8 @@ class Memo(Generic[P, R]):
         identity = self._identity
         if identity is None or self._version is not None:
             return None
-        return Watch(self._arguments.paths(args, kwargs) if identity.opens else None, identity.threads)
+        files = self._arguments.paths(args, kwargs) if identity.opens else None
+        return Watch(files, identity.threads, self._allow)
 
     def _count(self) -> None:
         with self._counting:
@@ -526,6 +529,7 @@ def memo(
     ignore: Iterable[str] = (),
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
+    allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Callable[[Callable[P, R]], Memo[P, R]]: ...
 
@@ -538,6 +542,7 @@ def memo(
     ignore: Iterable[str] = (),
     key: Callable[..., Any] | None = None,
     codec: str | None = None,
+    allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Keep the results of a function, to be used as a decorator.
@@ -553,14 +558,19 @@ def memo(
       known by, in place of their content.
     - `codec="pickle"` keeps what cannot be kept otherwise. Reading such a result runs
       code of whoever wrote it.
+    - `allow` names what would be refused and no result depends on, such as "time.perf_counter"
+      for times that are logged. A name of a module stands for all in it.
     - `cache` is the cache folder; None is the usual one.
 
     What comes back is what was kept, the first time as well: arrays of NumPy cannot be
     written to. A result of a generator is the whole of what it yields.
     """
-    options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "cache": cache}
+    options: dict[str, Any] = {"version": version, "ignore": ignore, "key": key, "codec": codec, "allow": allow}
+    options["cache"] = cache
     if isinstance(ignore, str):
         raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
+    if isinstance(allow, str):
+        raise TypeError('allow is a list of names, such as allow=["time.perf_counter"]')
     if function is None:
         return lambda function: Memo(function, **options)
     return Memo(function, **options)

@@ -46,12 +46,14 @@ class MemoBatch:
         most: int | None,
         train: bool,
         check: int,
+        allow: Iterable[str],
         cache: str | os.PathLike[str] | None,
     ) -> None:
         self._function = function
         self._items = list(items)
         self._ignore = frozenset(ignore)
         self._version = version
+        self._allow = frozenset(allow)
         self._keyed = key if callable(key) else None
         self._keys_given = key if isinstance(key, str) else None
         self._most = most
@@ -131,7 +133,7 @@ class MemoBatch:
                 self._known = Function(self._identity.name, now, lambda: code)
             return self._known
         if self._identity is None or not self._identity.check():
-            self._identity = identity = identify(self._function, version=self._version)
+            self._identity = identity = identify(self._function, version=self._version, allow=self._allow)
             self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
         assert self._known is not None
         return self._known
@@ -141,13 +143,13 @@ class MemoBatch:
         if self._version is not None or self._train:
             return None
         if self._model or not self._identity.opens:
-            return Watch(None)
+            return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
-        return Watch(paths_in(values), self._identity.threads)
+        return Watch(paths_in(values), self._identity.threads, self._allow)
 
     def _shared(self, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""
-        left_out = {*self._items, *self._ignore}
+        left_out = {*self._items, *self._ignore, self._keys_given}
         shared = {name: value for name, value in values.items() if name not in left_out}
         keyed = bool(self._keys_given) or self._keyed is not None
         kinds = () if keyed else tuple(_kind_of(values.get(name)) for name in self._items)
@@ -167,7 +169,8 @@ class MemoBatch:
         if self._keys_given is None:
             return None
         try:
-            keys = kwargs.pop(self._keys_given)
+            own = self._keys_given in self._signature.parameters
+            keys = kwargs[self._keys_given] if own else kwargs.pop(self._keys_given)
         except KeyError:
             raise TypeError(
                 f"{describe(self._function)} is kept by keys of its items: give them by name, {self._keys_given}=..."
@@ -327,8 +330,8 @@ class _Batch:
         """Call the function with some of the items."""
         arguments = dict(self.bound.arguments)
         whole = isinstance(which, list) and len(which) == len(self.own)
-        for name in self.memo._items:
-            if arguments[name] is not None and not whole:
+        for name in (*self.memo._items, self.memo._keys_given or ""):
+            if arguments.get(name) is not None and not whole:
                 arguments[name] = chosen(arguments[name], which)
         bound = inspect.BoundArguments(self.bound.signature, arguments)
         with self.memo._counting:
@@ -574,6 +577,7 @@ def memo_batch(
     most: int | None = None,
     train: bool = False,
     check: int = 0,
+    allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> MemoBatch: ...
 
@@ -588,6 +592,7 @@ def memo_batch(
     most: int | None = None,
     train: bool = False,
     check: int = 0,
+    allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Callable[[Callable[..., Any]], MemoBatch]: ...
 
@@ -603,6 +608,7 @@ def memo_batch(
     most: int | None = None,
     train: bool = False,
     check: int = 0,
+    allow: Iterable[str] = (),
     cache: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Keep the results of a function of batches item by item, so that it is called with what is new alone.
@@ -618,10 +624,11 @@ def memo_batch(
     items it is called with at once; `check` says of every how many kept items one is
     computed again, and `.largest` what difference that showed.
 
-    - `version`, `ignore` and `cache` are those of `memo`.
+    - `version`, `ignore`, `allow` and `cache` are those of `memo`.
     - `key` is called with the named parameters and returns what each item is known by; or it
       is a name, such as "keys", by which calls give that: a list, or an array with a row for
-      each item, as loaders have them in fields of the form key. The function does not get it.
+      each item, as loaders have them in fields of the form key. The function gets it if it has
+      a parameter of that name.
     - `most` is how many items the function is called with at once.
     - `train` allows modules in training mode.
     """
@@ -641,6 +648,7 @@ def memo_batch(
             most=most,
             train=train,
             check=check,
+            allow=allow,
             cache=cache,
         )
 

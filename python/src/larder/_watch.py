@@ -17,6 +17,7 @@ from typing import Any
 
 from ._chance import Chance
 from ._code import _owner
+from ._code._rules import GENERATORS
 
 _current: ContextVar[Watch | None] = ContextVar("larder watch", default=None)
 _active: list[Watch] = []
@@ -33,10 +34,12 @@ class Watch:
     """What a function does beside computing while it is entered, by whoever was called in between.
 
     `files` are those that it may open; None says that it opens none, by its code. With
-    `threads`, files that threads open count, of whomever they are.
+    `threads`, files that threads open count, of whomever they are. `allow` are names of what
+    does not matter.
     """
 
-    def __init__(self, files: Iterable[str] | None, threads: bool = False) -> None:
+    def __init__(self, files: Iterable[str] | None, threads: bool = False, allow: frozenset[str] = frozenset()) -> None:
+        self._draws = not allow.isdisjoint(GENERATORS)
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
         self.stranger = ""
@@ -47,7 +50,7 @@ class Watch:
         self._chance: Chance | None = None
 
     def __enter__(self) -> Watch:
-        self._chance = Chance()
+        self._chance = None if self._draws else Chance()
         if self.files is not None:
             _hook()
             with _lock:

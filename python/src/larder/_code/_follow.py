@@ -244,6 +244,9 @@ class Follow:
         if owner is not None:
             self._library(use, value, name, owner, attributes, path, files)
             return
+        if isinstance(value, types.ModuleType) and _is_tested(use):
+            self._module(value)
+            return
         self._refer(value, path, use.called and not attributes, holder, last)
         if attributes:
             self._after(value, attributes, use)
@@ -269,6 +272,8 @@ class Follow:
             return
         if name in _rules.SILENT and _without_arguments(use):
             return
+        if name in _rules.OF_ARGUMENT and (use.call() or (0, ()))[0]:
+            return
         if name in _rules.DRAWING and _decided(use):
             return
         if name in _rules.TRAINING:
@@ -285,7 +290,9 @@ class Follow:
             self._refuse(use, name, why)
 
     def _refuse(self, use: _bytecode.Use, name: str, why: _rules.Refusal) -> None:
-        raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {why.cure}, {CURES}")
+        if not self.walk.allows(name):
+            allowing = _rules.allowing(name, why)
+            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {why.cure}, {allowing}{CURES}")
 
     def _library(
         self,
@@ -303,6 +310,8 @@ class Follow:
                 why = _rules.refusal(f"{name}.{attribute}", owner is _owner.PYTHON) or _rules.METHODS.get(attribute)
                 if self.walk.files and attribute in _rules.OPENING:
                     self.walk.opens, why = True, None
+                if attribute == "fromtimestamp" and _zoned(use):
+                    why = None
                 if why is not None and not hasattr(type, attribute):
                     self._refuse(use, f"{name}.{attribute}", why)
                 found = vars(value).get(attribute)
@@ -357,7 +366,7 @@ def _formats(names: _bytecode.Names) -> bool:
     )
 
 
-_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT | _rules.DRAWING | _rules.TRAINING
+_BY_USE = _rules.READERS | _rules.SEEDED | _rules.SILENT | _rules.OF_ARGUMENT | _rules.DRAWING | _rules.TRAINING
 """What is refused or not by how it is called."""
 
 _MISSING = object()
@@ -373,6 +382,21 @@ def _is_users(value: Any) -> bool:
 def _without_arguments(use: _bytecode.Use) -> bool:
     after = [op for op in use.after if op.name not in ("PUSH_NULL", "PRECALL")]
     return bool(after) and after[0].name == "CALL" and (after[0].value or 0) == 0
+
+
+def _zoned(use: _bytecode.Use) -> bool:
+    """Report whether a call that makes a time of seconds is given the zone."""
+    count, names = use.call() or (0, ())
+    return count >= 2 or "tz" in names
+
+
+def _is_tested(use: _bytecode.Use) -> bool:
+    """Report whether nothing is done with a value but looking whether it is there."""
+    after = [op for op in use.after if op.name != "TO_BOOL"][:2]
+    if not after:
+        return False
+    none = after[0].name == "LOAD_CONST" and after[0].value is None and after[-1].name == "IS_OP"
+    return none or after[0].name.startswith("POP_JUMP") or after[0].name == "UNARY_NOT"
 
 
 def _decided(use: _bytecode.Use) -> bool:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed
+from .._keys._encoder import Encoder, Unkeyed, fixed
 from ..errors import CodeError
 from . import _bytecode, _owner
 from ._library import shown_module
@@ -99,17 +99,18 @@ def _unchecked() -> bool:
     return True
 
 
-def identify(function: Any, *, version: str | None = None) -> Identity:
+def identify(function: Any, *, version: str | None = None, allow: frozenset[str] = frozenset()) -> Identity:
     """Return what a function is known by: all code and all values that it can reach.
 
-    With a version it is known by its name and that alone. Raises CodeError if the
+    With a version it is known by its name and that alone. `allow` are names of what would be refused
+    and no result depends on, as in "time.perf_counter". Raises CodeError if the
     function depends on what no code can tell, with the way to it and what helps.
     """
     if version is not None:
         return _of_version(function, version)
     if not callable(function):
         raise CodeError(f"{describe(function)} is not a function: pass one")
-    return identity_of(function, filed=True)
+    return identity_of(function, filed=True, allow=allow)
 
 
 def identify_made(cls: type) -> Identity:
@@ -126,28 +127,28 @@ def identify_made(cls: type) -> Identity:
         return _identified(cls, Walk())
 
 
-def identity_of(value: Any, *, filed: bool = False) -> Identity:
+def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] = frozenset()) -> Identity:
     """Return what a function or a class is known by, made anew only if it has changed.
 
     filed says that it is called with files where its parameters say so, by who watches
     what it opens.
     """
-    known = _known.get((id(value), filed))
+    known = _known.get((id(value), filed, allow))
     if known is not None and known.check():
         return known
-    made = _identified(value, Walk(filed))
+    made = _identified(value, Walk(filed, allow))
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
         with _lock:
-            _known.pop((id(value), filed), None)
+            _known.pop((id(value), filed, allow), None)
             if len(_known) >= _MOST:
                 del _known[next(iter(_known))]
-            _known[id(value), filed] = made
+            _known[id(value), filed, allow] = made
     return made
 
 
 # The newest identities, by the address of what they are of. Each one keeps what it is
 # of, so no other object can come to be there.
-_known: dict[tuple[int, bool], Identity] = {}
+_known: dict[tuple[int, bool, frozenset[str]], Identity] = {}
 _MOST = 1024
 _lock = threading.Lock()
 
@@ -196,7 +197,18 @@ def _place(function: Any) -> tuple[str, ...]:
     place = owner.name if owner is not None else os.path.realpath(file) if isinstance(file, str) else ""
     if "<" not in getattr(inner, "__qualname__", "<"):
         return (place,)
-    return (place, sha256(_bytecode.content(code)).hexdigest())
+    held = [(name, cell) for name, cell in zip(code.co_freevars, inner.__closure__ or (), strict=True)]
+    e = Encoder(_no_code)
+    e.add([(name, cell.cell_contents) for name, cell in held if _is_fixed(cell)])
+    return (place, sha256(_bytecode.content(code) + b"".join(e.out)).hexdigest())
+
+
+def _is_fixed(cell: types.CellType) -> bool:
+    """Report whether a captured variable is what nothing can change: functions of a factory are told apart by it."""
+    try:
+        return fixed(cell.cell_contents)
+    except ValueError:  # not set yet
+        return False
 
 
 def _no_code(value: Any) -> bytes:

@@ -38,13 +38,22 @@ INPUT = Refusal("what somebody types", _PASS)
 SETTING = Refusal("a setting of the whole process", "pass it as an argument")
 UNKNOWN = Refusal("a part of Python that is not known to depend on its arguments alone", _PASS)
 
+
+def allowing(name: str, why: Refusal) -> str:
+    """Return what to say where results do not depend on what something gives, if that can be."""
+    if not name or why in (FILES, NETWORK, DYNAMIC, INPUT):
+        return ""
+    return f'say allow=["{name}"] if no result depends on it, '
+
+
 BUILTINS = frozenset(
     words(
         "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod "
         "enumerate filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter "
         "len list map "
         "max memoryview min next object oct ord pow print property range repr reversed round set setattr slice sorted "
-        "staticmethod str sum super tuple type zip __build_class__ __debug__ NotImplemented Ellipsis None True False"
+        "staticmethod str sum super tuple type zip __build_class__ __debug__ NotImplemented Ellipsis None NoneType "
+        "True False"
     )
 )
 
@@ -112,7 +121,18 @@ _BY_MODULE = {
 }
 
 _ALLOWED = frozenset(
-    ["time.sleep", "time.struct_time", "glob.escape", "glob.translate", "inspect.isclass", "inspect.isfunction"]
+    [
+        "time.sleep",
+        "time.struct_time",
+        "argparse.Namespace",
+        "gc.collect",
+        "sys.platform",
+        "sys.platform",
+        "glob.escape",
+        "glob.translate",
+        "inspect.isclass",
+        "inspect.isfunction",
+    ]
     + ["inspect.signature", "inspect.Parameter", "inspect.Signature", "inspect.cleandoc", "inspect.iscoroutinefunction"]
     + [f"sys.{n}" for n in words("maxsize byteorder float_info int_info hash_info version_info hexversion version")]
     + [f"sys.{n}" for n in words("implementation maxunicode stdout stderr exit intern getsizeof")]
@@ -237,6 +257,9 @@ _REFUSED: dict[str, Refusal] = (
             *("sklearn.datasets.load_files", "sklearn.datasets.load_svmlight_file", "sklearn.datasets.fetch_openml"),
             *("sklearn.datasets._base.load_files", "sklearn.datasets._svmlight_format_io.load_svmlight_file"),
             "fsspec.open",
+            *("numpy.rec.fromfile", "pandas.io.common.get_handle", "pandas.io.parsers.readers.TextFileReader"),
+            *(f"pyarrow.fs.{n}" for n in words("LocalFileSystem FileSystem SubTreeFileSystem S3FileSystem")),
+            *(f"pyarrow._fs.{n}" for n in words("LocalFileSystem FileSystem SubTreeFileSystem")),
             "polars.read_csv",
             "polars.read_parquet",
             "polars.scan_parquet",
@@ -302,6 +325,9 @@ _OF_FOLDERS = words(
     "sameopenfile samestat isjunction isdevdrive"
 )
 
+OF_ARGUMENT = frozenset(["time.gmtime"])
+"""What tells the time only if it is called without an argument."""
+
 READERS = frozenset(
     name for name, why in _REFUSED.items() if why is FILES and name.rpartition(".")[2] not in _OF_FOLDERS
 )
@@ -315,7 +341,7 @@ OPENERS = frozenset(
         *words("xml.etree.ElementTree.ElementTree xml.dom.minidom.parse"),
         *(f"numpy.{n}" for n in words("load loadtxt genfromtxt fromfile memmap fromregex")),
         *(f"pandas.read_{n}" for n in words("csv table json fwf pickle excel")),
-        *words("PIL.Image.open joblib.load scipy.io.loadmat scipy.io.wavfile.read"),
+        *words("torch.load torch.serialization.load PIL.Image.open joblib.load scipy.io.loadmat scipy.io.wavfile.read"),
     ]
 )
 """What opens a file as Python does, so that it is seen while it runs."""
@@ -388,6 +414,9 @@ DRAWING = frozenset(
 ) | frozenset(f"torch.{n}" for n in words("rand_like randn_like randint_like"))
 """What draws from the generator that it is given."""
 
+GENERATORS = frozenset(["random", "numpy.random", "torch"])
+"""What has generators of the whole process, for who allows that they are drawn from."""
+
 TRAINING = frozenset(
     f"torch.nn.functional.{n}"
     for n in words("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu")
@@ -410,6 +439,9 @@ CALLED = frozenset(
 )
 
 
+_RAISED = ("Error", "Exception", "Warning", "Iteration", "Interrupt", "Exit", "ExceptionGroup")
+
+
 def refusal(name: str, standard: bool) -> Refusal | None:
     """Return why what has a name of the standard library, or of another one, is refused, if it is."""
     if name in _REFUSED:
@@ -420,7 +452,7 @@ def refusal(name: str, standard: bool) -> Refusal | None:
         return _by_prefix(name, _DISTRIBUTION_MODULES)
     module, _, rest = name.rpartition(".")
     if module == "builtins":
-        return None if rest in BUILTINS or rest.endswith(("Error", "Exception", "Warning", "Iteration")) else UNKNOWN
+        return None if rest in BUILTINS or rest.endswith(_RAISED) else UNKNOWN
     if module.partition(".")[0] in _PURE or module in _PURE or _is_listed(module):
         return None
     return _by_prefix(name, _BY_MODULE) or UNKNOWN

@@ -95,9 +95,14 @@ class Walk:
     calls by their names why no key could tell what they do.
     """
 
-    def __init__(self, filed: bool = False) -> None:
-        """Make a walk; filed says that the root is called with files where its parameters say so."""
+    def __init__(self, filed: bool = False, allow: frozenset[str] = frozenset()) -> None:
+        """Make a walk.
+
+        filed says that the root is called with files where its parameters say so; allow are names
+        of what would be refused, and does not matter.
+        """
         self._filed = filed
+        self._allow = allow
         self.nodes: list[Node] = []
         self.guards = Guards()
         self.roots: list[Any] = []
@@ -207,7 +212,9 @@ class Walk:
             for text in sorted(self.texts & _rules.METHODS.keys()):
                 self._doubts.append((text, path, _rules.METHODS[text]))
         for name, where, why in self._doubts:
-            raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {CURES}")
+            if not self.allows(f".{name}"):
+                allowing = _rules.allowing(f".{name}", why)
+                raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {allowing}{CURES}")
 
     # Nodes
 
@@ -281,8 +288,14 @@ class Walk:
             self._refuse(path, "", _rules.ENVIRONMENT)
 
     def _refuse(self, path: str, name: str, why: _rules.Refusal) -> None:
+        if self.allows(name):
+            return
         named = f"{name} reaches " if name else "reaches "
-        raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {CURES}")
+        raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {_rules.allowing(name, why)}{CURES}")
+
+    def allows(self, name: str) -> bool:
+        """Report whether somebody said that it does not matter what something gives."""
+        return any(name == one or name.startswith(f"{one}.") for one in self._allow)
 
     # Code
 

@@ -62,8 +62,38 @@ def find(cls: type) -> Writer:
         return _method
     if issubclass(cls, enum.Enum):
         return _member
-    refuse_hidden(cls)
+    try:
+        refuse_hidden(cls)
+    except Unkeyed:
+        if not _says_itself(cls):
+            raise
+        return _reduced
     return _instance
+
+
+def _says_itself(cls: type) -> bool:
+    """Report whether a class that a library made in C has a method that says what its objects consist of."""
+    from .._code._library import library_name
+    from .._code._owner import PYTHON
+
+    owner = library_name(cls)[1]
+    own = any("__reduce__" in vars(base) or "__reduce_cython__" in vars(base) for base in cls.__mro__[:-1])
+    return owner is not None and owner is not PYTHON and own
+
+
+def _reduced(e: Encoder, value: Any) -> None:
+    """Append an object by what it is copied from (PEP 307): by whom it is made, of what, and its state."""
+    if e.known(value):
+        return
+    e.of_class(b"J", type(value))
+    try:
+        made = value.__reduce_ex__(4)
+    except Exception as err:
+        raise Unkeyed(f"of the type {type(value).__qualname__}, whose state cannot be seen ({err})", _CURE) from err
+    if not isinstance(made, tuple):
+        raise Unkeyed(f"of the type {type(value).__qualname__}, whose state cannot be seen", _CURE)
+    for part in made[1:]:
+        e.add(list(part) if hasattr(part, "__next__") else part)
 
 
 def _code(e: Encoder, value: Any) -> None:
