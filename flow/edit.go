@@ -140,7 +140,7 @@ func (e *Editor) Flow() (*Flow, error) {
 // Called returns the nodes of a name, or those that the file has under that name. If there
 // is none, that comes out of [Editor.Flow].
 func (e *Editor) Called(name string) []*Node {
-	all := e.Find(func(n *Node) bool { return n.Name == name || n.Base == name })
+	all := e.Find(func(n *Node) bool { return n.Name == name || n.Base == name && name != "" })
 	if len(all) == 0 {
 		var names []string
 		for _, n := range e.Nodes {

@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
@@ -67,7 +68,7 @@ func (g *graph) below(n *flow.Node) iter.Seq[*flow.Node] {
 func spread(n *flow.Node, next func(*flow.Node) []*flow.Node) iter.Seq[*flow.Node] {
 	return func(yield func(*flow.Node) bool) {
 		seen := map[*flow.Node]bool{}
-		for open := next(n); len(open) > 0; {
+		for open := slices.Clone(next(n)); len(open) > 0; {
 			m := open[len(open)-1]
 			open = open[:len(open)-1]
 			if seen[m] {

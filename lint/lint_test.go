@@ -109,6 +109,7 @@ var bounds = []trial{
 	{"", "  small: {map: image-resize, from: in, with: {width: 8}, cache: {policy: lru, size: 4}}\n  parts: {op: batch, from: small, with: {size: 5}}\n", "cache-too-small small"},
 	{"", "  small: {map: image-resize, from: in, with: {width: 8}, cache: {policy: lru, size: 4}}\n  mine: {op: shard, from: small, with: {rank: 0, world-size: 2}}\n", "cache-too-small small"},
 	{"", "  run: {map: exec, from: in, with: {" + exec + "}, cache: {policy: fifo, size: 4}}\n", "cache-too-small run"},
+	{"", "  flip: {map: image-flip, from: in, keep: true, cache: {policy: lru, size: 10}}\n  many: {op: repeat, from: flip, with: {times: 2}}\n  mine: {op: shard, from: flip, with: {rank: 0, world-size: 2}}\n  less: {op: shard, from: mine, with: {rank: 0, world-size: 2}}\n", "random-before-keep flip, cache-too-small flip, double-shard less"},
 	{"a batch fits", "  small: {map: image-resize, from: in, with: {width: 8}, cache: {policy: lru, size: 5}}\n  parts: {op: batch, from: small, with: {size: 5}}\n", ""},
 	{"a share fits", "  small: {map: image-resize, from: in, with: {width: 8}, cache: {policy: lru, size: 13}}\n  mine: {op: shard, from: small, with: {rank: 0, world-size: 2}}\n", ""},
 	{"a part is held", "  small: {map: image-resize, from: in, with: {width: 8}, cache: {policy: hold, size: 4}}\n  mine: {op: shard, from: small, with: {rank: 0, world-size: 2}}\n", ""},
