@@ -1,155 +1,145 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/lint"
 )
 
+// lintFlags are the flags of larder lint.
+type lintFlags struct {
+	set    variables
+	from   flowFile
+	strict bool
+	json   bool
+}
+
 func (a *app) lintCommand() *cobra.Command {
-	var set variables
-	var from flowFile
+	var f lintFlags
 	c := &cobra.Command{
 		Use:   "lint FLOW",
 		Short: "Check a flow file (- for standard input) without running it",
-		Args:  words(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := from.parse(a, args[0], set)
-			if err != nil {
-				return err
-			}
-			if sinks, err := f.Outputs(); err == nil { // else there is nothing to run but by name
-				if err := guard.Apart(sinks...); err != nil {
-					return usageError{fmt.Errorf("%s: %w", args[0], err)}
-				}
-			}
-			fmt.Fprintf(a.stderr, "%s: %d nodes, nothing wrong\n", called.Name(args[0]), len(f.Nodes))
-			return nil
-		},
+		Long: `Says all that is wrong with a flow, and warns of what is right and yet likely to
+be a mistake: each warning has the place, the reason, the cure and the section of
+docs/linting.md that says more. Nothing is computed. Sources are opened, for two
+seconds at most, where it matters how many samples they have, and what results
+cost is looked up in the cache, if there is one.`,
+		Args: words(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.lint(c.Context(), args[0], f) },
 	}
-	set.flags(c)
-	from.flags(c)
+	f.set.flags(c)
+	f.from.flags(c)
+	c.Flags().BoolVar(&f.strict, "strict", false, "exit with status 1 if there are warnings")
+	c.Flags().BoolVar(&f.json, "json", false, "print a JSON list of errors and warnings")
 	return c
 }
 
-func (a *app) schemaCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of flow files",
-		Args:  words(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			return writeJSON(a.stdout, flow.Schema())
-		},
+func (a *app) lint(ctx context.Context, file string, f lintFlags) error {
+	fl, err := f.from.parse(a, file, f.set)
+	if err == nil {
+		err = writesApart(fl, file)
 	}
+	if err != nil {
+		if f.json {
+			err = errors.Join(err, writeJSON(a.stdout, findingsOf(file, err)))
+		}
+		return err
+	}
+	found := a.warn(ctx, fl)
+	if f.json {
+		err = writeJSON(a.stdout, findingsIn(found))
+	} else {
+		a.tellWarnings(file, fl, found)
+	}
+	if err == nil && f.strict && len(found) > 0 {
+		return failure{fmt.Errorf("%s: %s with --strict", called.Name(file), warningsText(found))}
+	}
+	return err
 }
 
-func (a *app) componentsCommand() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "components [NAME]",
-		Short: "List what can be named in a flow, or describe one",
-		Args:  words(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			all := allComponents()
-			if len(args) == 1 {
-				var err error
-				if all, err = componentsNamed(args[0], all); err != nil {
-					return usageError{err}
-				}
-			}
-			if asJSON {
-				return writeComponentsJSON(a.stdout, all)
-			}
-			writeComponents(a.stdout, all, len(args) == 1)
-			return nil
-		},
+// writesApart refuses sinks that would write over one another.
+func writesApart(fl *flow.Flow, file string) error {
+	sinks, err := fl.Outputs()
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to run but by name
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
+	if err := guard.Apart(sinks...); err != nil {
+		return usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	return nil
 }
 
-func allComponents() (all []*component.Component) {
-	for _, kind := range component.Kinds() {
-		all = append(all, component.All(kind)...)
+// warn finds what is likely to be a mistake. The cache is not opened to be made.
+func (a *app) warn(ctx context.Context, fl *flow.Flow) (found []lint.Warning) {
+	look := func(l *larder.Larder) error {
+		found = lint.Check(ctx, fl, lint.Options{Sources: true, Larder: l})
+		return nil
+	}
+	if _, err := os.Stat(a.shownFolder()); err != nil || !hasCheckpoint(fl) || a.withLarder(larder.Options{MemoryBytes: -1}, look) != nil {
+		_ = look(nil) // what it finds without the cache
+	}
+	return found
+}
+
+func hasCheckpoint(fl *flow.Flow) bool {
+	return slices.ContainsFunc(fl.Nodes, func(n *flow.Node) bool { return n.Options.Checkpoint })
+}
+
+// tellWarnings tells people.
+func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
+	for _, w := range found {
+		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
+		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(called.Printable(e.Error())))
+	}
+	what := "nothing wrong"
+	if len(found) > 0 {
+		what = warningsText(found)
+	}
+	fmt.Fprintf(a.stderr, "%s: %d nodes, %s\n", called.Name(file), len(fl.Nodes), what)
+}
+
+func warningsText(found []lint.Warning) string {
+	return fmt.Sprintf("%d %s", len(found), plural(int64(len(found)), "warning"))
+}
+
+// A finding is an error or a warning, as --json prints it.
+type finding struct {
+	Severity string `json:"severity"` // error or warning
+	Rule     string `json:"rule"`     // error for errors
+	File     string `json:"file"`
+	Line     int    `json:"line"` // from 1; 0 if unknown
+	Column   int    `json:"column"`
+	Node     string `json:"node"` // "" of errors, whose message names it
+	Message  string `json:"message"`
+	Cure     string `json:"cure"` // "" of errors, whose message has it
+}
+
+func findingsIn(found []lint.Warning) []finding {
+	all := []finding{}
+	for _, w := range found {
+		all = append(all, finding{"warning", w.Rule, w.At.File, w.At.Line, w.At.Column, w.Node, w.What, w.Cure})
 	}
 	return all
 }
 
-// componentsNamed returns those of a name: a source and a sink may have the same.
-func componentsNamed(name string, all []*component.Component) (found []*component.Component, err error) {
-	var names []string
-	for _, c := range all {
-		if c.Name == name {
-			found = append(found, c)
-		}
-		names = append(names, c.Name)
+// findingsOf lists what is wrong with a flow.
+func findingsOf(file string, err error) (all []finding) {
+	var errs flow.Errors
+	if !errors.As(err, &errs) {
+		return []finding{{Severity: "error", Rule: "error", File: file, Message: called.Error(err)}}
 	}
-	if found == nil {
-		return nil, fmt.Errorf("there is no component %q%s", name, component.Suggest(name, names))
+	for _, e := range errs {
+		all = append(all, finding{Severity: "error", Rule: "error", File: e.File, Line: e.Line, Column: e.Column, Message: e.Msg})
 	}
-	return found, nil
-}
-
-func writeComponents(w io.Writer, all []*component.Component, whole bool) {
-	var kind component.Kind
-	for _, c := range all {
-		if whole {
-			fmt.Fprintf(w, "%s: %s\n%s\n", c.Kind, c.Name, c.Doc)
-			for _, p := range c.Params {
-				fmt.Fprintf(w, "  %s (%s%s): %s\n", p.Name, p.TypeName(), paramNotes(p), p.Doc)
-			}
-			continue
-		}
-		if c.Kind != kind {
-			kind = c.Kind
-			fmt.Fprintf(w, "%s\n", kind)
-		}
-		fmt.Fprintf(w, "  %-14s %s\n", c.Name, c.Doc)
-	}
-}
-
-func paramNotes(p component.Param) string {
-	var notes string
-	if p.Required {
-		notes += ", required"
-	}
-	if p.Default != "" {
-		notes += ", default " + p.Default
-	}
-	if p.Enum != nil {
-		notes += ", one of " + strings.Join(p.Enum, " ")
-	}
-	return notes
-}
-
-func writeComponentsJSON(w io.Writer, all []*component.Component) error {
-	type param struct {
-		Name     string   `json:"name"`
-		Type     string   `json:"type"`
-		Required bool     `json:"required"`
-		Default  string   `json:"default,omitempty"`
-		Enum     []string `json:"enum,omitempty"`
-		Doc      string   `json:"doc"`
-	}
-	type entry struct {
-		Kind   component.Kind `json:"kind"`
-		Name   string         `json:"name"`
-		Doc    string         `json:"doc"`
-		Params []param        `json:"params"`
-	}
-	list := make([]entry, len(all))
-	for i, c := range all {
-		list[i] = entry{c.Kind, c.Name, c.Doc, make([]param, len(c.Params))}
-		for j, p := range c.Params {
-			list[i].Params[j] = param{p.Name, p.TypeName(), p.Required, p.Default, p.Enum, p.Doc}
-		}
-	}
-	return writeJSON(w, list)
+	return all
 }

@@ -59,6 +59,7 @@ type Component struct {
 	Outs   bool         // an operator that puts out several datasets
 	Scans  bool         // an operator that always reads all of its input when it is applied; see Scanner
 	Maps   bool         // an operator that applies a mapper to samples
+	Images bool         // a mapper that decodes images, which is most of its work
 
 	source func(ctx context.Context, env *Env, params any) (Samples, error)
 	mapper func(env *Env, params any) (dataset.Mapper, error)

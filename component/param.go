@@ -12,7 +12,8 @@ import (
 //	Width int `param:"width" doc:"columns of the result" default:"0"`
 //
 // The tag param gives the name, ",required" after it says that it must be
-// given. The tag default gives the value that a missing one takes, in YAML.
+// given, ",how" that it is about how something is done, and cannot change what comes out.
+// The tag default gives the value that a missing one takes, in YAML.
 // The tag enum lists the values allowed, separated by "|".
 //
 // Types: string, bool, int, float64, [Path], [Step], any, pointers to these (nil
@@ -21,6 +22,7 @@ type Param struct {
 	Name     string
 	Doc      string
 	Required bool
+	How      bool         // it cannot change what comes out
 	Default  string       // in YAML; "" for none
 	Enum     []string     // the values allowed; nil for any
 	Type     reflect.Type // of the field
@@ -45,7 +47,7 @@ func paramsOf(t reflect.Type) []Param {
 		}
 		p := Param{
 			Name: name, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"),
-			Required: rest == "required", Type: f.Type, Field: i,
+			Required: rest == "required", How: rest == "how", Type: f.Type, Field: i,
 		}
 		if enum := f.Tag.Get("enum"); enum != "" {
 			p.Enum = strings.Split(enum, "|")

@@ -32,7 +32,7 @@ func (s *sandbox) yaml(text string) {
 	}
 	write(s.T, filepath.Join(s.home, name), []byte(text))
 	s.checkExample(text)
-	command := "larder lint " + name
+	command := "larder lint --strict " + name
 	var top struct{ Items map[string]any }
 	if err := yaml.Unmarshal([]byte(text), &top); err == nil && top.Items != nil {
 		command = "larder validate examples/letters/data --first 1 --schema " + name

@@ -34,6 +34,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/called"
 )
 
@@ -269,6 +270,20 @@ func (n *Node) steps() (all []component.Step) {
 		}
 	}
 	return all
+}
+
+// Mappers makes the mappers that a node applies, to look at what they read and make:
+// nothing outside is started for them.
+func (f *Flow) Mappers(n *Node) ([]dataset.Mapper, error) {
+	var all []dataset.Mapper
+	for _, s := range n.steps() {
+		m, err := s.Mapper(&component.Env{Node: n.Name, Dir: n.dir(f), Checked: true})
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // needed returns the nodes that must be built for the given targets, in order.

@@ -56,6 +56,19 @@ func ParseOnError(text string) (OnError, error) {
 	return OnError{}, fmt.Errorf("%q is not one of %s, with N from 1 on and P above 0 and up to 100", text, onErrorForm)
 }
 
+// String is what [ParseOnError] reads.
+func (o OnError) String() string {
+	switch {
+	case !o.Skip:
+		return "fail"
+	case o.Most > 0:
+		return strconv.Itoa(o.Most)
+	case o.Percent > 0:
+		return strconv.FormatFloat(o.Percent, 'g', -1, 64) + "%"
+	}
+	return "skip"
+}
+
 // most is how many of n samples may be skipped.
 func (o OnError) most(n int) int {
 	switch {
@@ -92,13 +105,19 @@ func (p *parser) onError(f field) *OnError {
 // skips reports whether a node passes over samples that it cannot make: as it says,
 // or as the run does.
 func (r *run) skips(s *state) OnError {
-	if k := s.Component.Kind; k != component.Source && k != component.Map && !s.Component.Maps || r.ranges {
+	if !s.makes() || r.ranges {
 		return OnError{}
 	}
 	if s.Options.OnError != nil {
 		return *s.Options.OnError
 	}
 	return r.OnError
+}
+
+// makes reports whether a node makes samples, and not only puts them in another order.
+func (n *Node) makes() bool {
+	k := n.Component.Kind
+	return k == component.Source || k == component.Map || n.Component.Maps
 }
 
 // A Skip is a sample that was passed over.

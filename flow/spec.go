@@ -28,7 +28,8 @@ type Node struct {
 	with *yaml.Node // where its parameters stand
 	file *problems  // of the file that has it; nil if built in Go
 
-	ownOnError bool // on-error is not of the defaults
+	ownOnError bool     // on-error is not of the defaults
+	varied     []string // parameters that variables are used in
 }
 
 // An Input names what a node reads: all outputs of a node, or one of them.
@@ -290,7 +291,7 @@ func (p *parser) settable() []string {
 
 // node reads one node.
 func (p *parser) node(f field) (n *Node, ok bool) {
-	n = &Node{Name: f.key.Value, pos: f.key, file: p.problems}
+	n = &Node{Name: f.key.Value, pos: f.key, file: p.problems, varied: variedIn(f.value)}
 	if len(p.chain) > 1 {
 		n.Dir = p.dir
 	}

@@ -61,9 +61,9 @@ type Exec struct {
 	Into    []string         `param:"into,required" doc:"items that the command makes, as files in LARDER_OUT"`
 	Code    []component.Path `param:"code" doc:"files that the result depends on: scripts, weights, tables"`
 	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
-	Timeout string           `param:"timeout" doc:"how long the command may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then it is ended, and the sample is an error. Without it, as long as it takes"`
-	Batch   int              `param:"batch" doc:"how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one" default:"0"`
-	Bytes   int              `param:"max-bytes" doc:"how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Timeout string           `param:"timeout,how" doc:"how long the command may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then it is ended, and the sample is an error. Without it, as long as it takes"`
+	Batch   int              `param:"batch,how" doc:"how many samples the command takes at once, at most 512: then it finds a folder for each of them in LARDER_BATCH, in place of LARDER_IN and LARDER_OUT, with folders in and out inside, and may leave a file error there that says why a sample cannot be made; 0 means that it knows nothing of this, and takes one" default:"0"`
+	Bytes   int              `param:"max-bytes,how" doc:"how many bytes the files that the command leaves for a sample may have together; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
 // maxLeft is how much a command may leave unless it is told.

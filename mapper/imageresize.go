@@ -18,7 +18,7 @@ import (
 
 func init() {
 	component.RegisterMapper("image-resize", "Scales an image to a size; with only one of width and height the shape is kept.",
-		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p ImageResize) (dataset.Mapper, error) { return p.Maker() }).Images = true
 }
 
 // ImageResize scales an image. Filters that blend take in every pixel of the

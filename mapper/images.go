@@ -115,5 +115,5 @@ func oneSize(all []image.Image) error {
 }
 
 func registerImages[P interface{ Maker() (dataset.Maker, error) }](name, doc string) {
-	component.RegisterMapper(name, doc, func(_ *component.Env, p P) (dataset.Mapper, error) { return p.Maker() })
+	component.RegisterMapper(name, doc, func(_ *component.Env, p P) (dataset.Mapper, error) { return p.Maker() }).Images = true
 }

@@ -17,7 +17,7 @@ import (
 
 func init() {
 	component.RegisterMapper("image-stats", "Measures an image: size, and per channel the mean, standard deviation, least and greatest value.",
-		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Maker() })
+		func(_ *component.Env, p ImageStats) (dataset.Mapper, error) { return p.Maker() }).Images = true
 }
 
 // ImageStats measures an image. The item it makes is a document with width,

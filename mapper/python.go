@@ -53,12 +53,12 @@ type Python struct {
 	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
 	As          map[string]string         `param:"as" doc:"how items are given, where the function's annotations do not say it: value (the default: arrays and images as arrays of NumPy, texts, documents), numpy, pil, torch, bytes (the item's file)"`
 	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell: a text to be changed whenever results do"`
-	Batch       int                       `param:"batch" doc:"how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one" default:"0"`
-	Workers     int                       `param:"workers" doc:"how many processes there may be; 0 means as many as samples are computed at once" default:"0"`
-	Timeout     string                    `param:"timeout" doc:"how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes"`
+	Batch       int                       `param:"batch,how" doc:"how many samples the function takes at once, at most 512: then it gets a list for each item, and returns as many results; 0 means that it takes one" default:"0"`
+	Workers     int                       `param:"workers,how" doc:"how many processes there may be; 0 means as many as samples are computed at once" default:"0"`
+	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for a sample, such as 30s or 5m (and for several at once, so many times as long); then its worker is ended, and the sample is an error. Without it, as long as it takes"`
 	Path        []component.Path          `param:"path" doc:"folders where modules are looked for after the flow's folder"`
 	Interpreter string                    `param:"interpreter" doc:"the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes" doc:"how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
 // Check refuses parameters that cannot be right.

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/lint"
 	"github.com/larder-data/larder/loader"
 )
 
@@ -26,6 +28,8 @@ type pipeline struct {
 	look   *flow.Look
 	loader *loader.Loader
 	parts  []openedPart
+
+	sharded string // what readers of several ranks are warned of; "" if of nothing
 
 	ready  chan struct{} // closed when err, or what there is, is known
 	cancel context.CancelFunc
@@ -284,6 +288,7 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 	if o.Data, o.Caches, err = b.data(ctx, b.flow); err != nil {
 		return err
 	}
+	p.sharded = b.sharded()
 	for k, part := range b.request.Parts {
 		to, err := b.part(ctx, part, o.Data[k])
 		if err != nil {
@@ -302,6 +307,18 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 		return requestError{err}
 	}
 	return nil
+}
+
+// sharded says of the first part that is the share of one process in the flow already why
+// ranks should not share it again.
+func (b *opening) sharded() string {
+	for _, part := range b.request.Parts {
+		node, _, _ := strings.Cut(part.Node, ".")
+		if shard := lint.ShardOf(b.flow, node); shard != nil {
+			return fmt.Sprintf("node %s: node %s passes on the share of one process, and each rank gets a share of that: remove it, or read as one rank (docs/linting.md#double-shard)", part.Node, shard.Name)
+		}
+	}
+	return ""
 }
 
 // data opens the parts.

@@ -105,6 +105,7 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 	if got := p.read("folder/data/00_reading.celsius") + ", " + p.read("folder/data/00_fahrenheit.txt"); got != "22.5 C, 72 F" {
 		t.Errorf("the first day is %s", got)
 	}
+	p.weather(0, "lint", "flow.yaml", "--strict")
 	for _, name := range []string{"station", "fahrenheit", "every", "table"} {
 		if out, _ := p.weather(0, "components", name); !strings.Contains(out, name) {
 			t.Errorf("components %s: %s", name, out)

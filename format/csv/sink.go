@@ -26,7 +26,7 @@ func init() {
 // Sink says where and how a table is written.
 type Sink struct {
 	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite  `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Overwrite output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Compress  rows.Packing      `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed" enum:"none|gzip|zstd"`
 	Columns   []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
 	Header    bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`

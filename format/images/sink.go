@@ -37,7 +37,7 @@ type Sink struct {
 	Name      string           `param:"name" doc:"an expression over the items that gives the name of the file without extension, which may be in folders: label + \"/\" + string(id). Without it, the number of the sample"`
 	Format    string           `param:"format" doc:"the extension to encode images as, such as png; without it an image keeps its format, and its bytes"`
 	Quality   int              `param:"quality" doc:"of JPEG, from 1 to 100, with format jpg or jpeg: all images are encoded with it, JPEGs again" default:"0"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 }
 
 // Check refuses parameters that cannot be right.

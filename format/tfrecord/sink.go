@@ -27,7 +27,7 @@ func init() {
 // Sink says where examples are written.
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Compress  rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
 }
 

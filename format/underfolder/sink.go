@@ -31,8 +31,8 @@ func init() {
 // Sink says where and how a dataset is written.
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the folder to write"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
-	Copy      filecopy.Way     `param:"copy" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a folder that is already there: fail (forbid), use it if it is empty (if-empty), add files (new-files), add and replace files (overwrite-files), or put the new dataset in its place (replace)" default:"forbid" enum:"forbid|if-empty|new-files|overwrite-files|replace"`
+	Copy      filecopy.Way     `param:"copy,how" doc:"how an item that lies in a file is written: reflink-or-copy shares bytes on disk where the file system can, hard-link gives the same file another name, symbolic-link names it by path, rewrite decodes and encodes it; a link that cannot be made becomes a copy" default:"reflink-or-copy" enum:"reflink-or-copy|hard-link|symbolic-link|rewrite"`
 }
 
 // Listed says that what was written, and was not touched since, may stay.

@@ -31,7 +31,7 @@ func init() {
 // Sink says where archives are written.
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 }
 
 // CheckSingle refuses the name of a file that would be taken for another one.

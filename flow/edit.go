@@ -1,0 +1,211 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/cache"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// An Editor makes another flow of one, which stays as it is:
+//
+//	e := f.Edit()
+//	e.After("letters", "few", op.Slice{Stop: &ten})
+//	e.Remove("stats")
+//	g, err := e.Flow()
+//
+// Nodes are named as the file calls them; where a sweep made several of one, each is
+// edited. What a node is to be is told as to a [Builder]. Whatever is wrong comes out
+// of [Editor.Flow]. An Editor is for one goroutine.
+type Editor struct {
+	// Name is what the other flow is called. In a larder the checkpoints of flows of one
+	// name and folder, which have no file, take the place of each other.
+	Name string
+	// Nodes are copies of those of the flow, and what is inserted. Their parameters
+	// and options may be set here.
+	Nodes []*Node
+
+	flow    *Flow
+	builder *Builder // which says what values of Go stand for
+}
+
+// Edit starts an edit of the flow.
+func (f *Flow) Edit() *Editor {
+	e := &Editor{Name: f.Name, flow: f, builder: NewBuilder(f.Name, f.Dir)}
+	for _, n := range f.Nodes {
+		e.Nodes = append(e.Nodes, n.copy())
+	}
+	return e
+}
+
+// copy is a node that stands in no file any more.
+func (n *Node) copy() *Node {
+	c := *n
+	c.pos, c.with, c.file = nil, nil, nil
+	c.From = slices.Clone(n.From)
+	for i := range c.From {
+		c.From[i].pos = nil
+	}
+	if o := n.Options.Cache; o != nil {
+		c.Options.Cache = &cache.Options{Policy: o.Policy, Size: o.Size, Bytes: o.Bytes}
+	}
+	if o := n.Options.OnError; o != nil {
+		c.Options.OnError = &OnError{Skip: o.Skip, Most: o.Most, Percent: o.Percent}
+	}
+	return &c
+}
+
+// Find returns the nodes for which a condition holds.
+func (e *Editor) Find(holds func(n *Node) bool) []*Node {
+	return slices.DeleteFunc(slices.Clone(e.Nodes), func(n *Node) bool { return !holds(n) })
+}
+
+// Replace has a node be something else, with the same inputs, options and readers.
+func (e *Editor) Replace(node string, what any) {
+	for _, n := range e.Called(node) {
+		e.set(n, what)
+	}
+}
+
+// Wrap has a mapper be a part of something else: of a map-if, or a compose.
+func (e *Editor) Wrap(node string, in func(step component.Step) any) {
+	for _, n := range e.Called(node) {
+		if n.Component.Kind != component.Map {
+			e.wrong(n, "%s %s cannot be wrapped: only mappers can", n.Component.Kind, n.Component.Name)
+			continue
+		}
+		e.set(n, in(component.Step{Component: n.Component, Params: n.Params}))
+	}
+}
+
+// Remove removes a node. Who read it reads what it read.
+func (e *Editor) Remove(node string) {
+	for _, n := range e.Called(node) {
+		e.Nodes = slices.DeleteFunc(e.Nodes, func(m *Node) bool { return m == n })
+		for _, r := range e.readers(n) {
+			if len(n.From) == 0 {
+				e.wrong(n, "it is a source, so that %s would read nothing: replace it", r.Name)
+			}
+			r.redirect(n.Name, func(Input) []Input { return n.From })
+		}
+	}
+}
+
+// After inserts a node that reads a node, and that is read by all who read that.
+func (e *Editor) After(node, name string, what any) {
+	for _, n := range e.Called(node) {
+		readers := e.readers(n)
+		to := e.add(n, name, what, Input{Node: n.Name})
+		for _, r := range readers {
+			r.redirect(n.Name, func(in Input) []Input { return []Input{{Node: to.Name, Output: in.Output}} })
+		}
+	}
+}
+
+// Before inserts a node that reads what a node reads, and that is read by that node alone.
+func (e *Editor) Before(node, name string, what any) {
+	for _, n := range e.Called(node) {
+		to := e.add(n, name, what, n.From...)
+		n.From = []Input{{Node: to.Name}}
+	}
+}
+
+// Flow checks the flow, which has no file and no variables any more. The Editor is not
+// to be used any more.
+func (e *Editor) Flow() (*Flow, error) {
+	for _, n := range e.Nodes {
+		if n.Options.Workers < 0 {
+			e.wrong(n, "workers is %d and must not be negative", n.Options.Workers)
+		}
+		if c, ok := n.Params.(interface{ Check() error }); ok {
+			if err := c.Check(); err != nil {
+				e.wrong(n, "%s", called.Error(err))
+			}
+		}
+	}
+	if errs := e.builder.problems.sorted(); errs != nil {
+		return nil, errs
+	}
+	g, err := New(e.Name, e.flow.Dir, e.Nodes...)
+	if err != nil {
+		return nil, err
+	}
+	g.Limits = e.flow.Limits
+	return g, nil
+}
+
+// Called returns the nodes of a name, or those that the file has under that name. If there
+// is none, that comes out of [Editor.Flow].
+func (e *Editor) Called(name string) []*Node {
+	all := e.Find(func(n *Node) bool { return n.Name == name || n.Base == name && name != "" })
+	if len(all) == 0 {
+		var names []string
+		for _, n := range e.Nodes {
+			names = append(names, n.Name)
+		}
+		e.builder.problems.add(0, 0, fmt.Sprintf("there is no node %q%s", name, component.Suggest(name, names)))
+	}
+	return all
+}
+
+// Fail has [Editor.Flow] return an error, for functions that edit.
+func (e *Editor) Fail(err error) { e.builder.problems.add(0, 0, err.Error()) }
+
+func (e *Editor) wrong(n *Node, format string, args ...any) {
+	e.builder.problems.add(0, 0, "node "+n.Name+": "+fmt.Sprintf(format, args...))
+}
+
+// set has a node be something.
+func (e *Editor) set(n *Node, what any) {
+	c, params, err := component.Of(what)
+	if err != nil {
+		e.wrong(n, "%v", err)
+		return
+	}
+	n.Component, n.Params = c, params
+	e.builder.fill(n)
+}
+
+// add adds a node beside another one, under a name with the values of the sweep that
+// the other one has.
+func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
+	n := &Node{Dir: beside.Dir, From: slices.Clone(from)}
+	n.Name = name + strings.TrimPrefix(beside.Name, beside.Base)
+	if beside.Base == "" {
+		n.Name = name
+	} else {
+		n.Base = name
+	}
+	if !nodeName.MatchString(name) {
+		e.wrong(n, "letters, digits, _ and - only can name a node")
+	}
+	e.set(n, what)
+	if n.Component != nil {
+		at := slices.Index(e.Nodes, beside)
+		e.Nodes = slices.Insert(e.Nodes, at+1, n)
+	}
+	return n
+}
+
+// readers returns the nodes that read a node.
+func (e *Editor) readers(n *Node) []*Node {
+	return e.Find(func(r *Node) bool {
+		return slices.ContainsFunc(r.From, func(in Input) bool { return in.Node == n.Name })
+	})
+}
+
+// redirect has a node read something else in place of a node.
+func (n *Node) redirect(from string, to func(in Input) []Input) {
+	var all []Input
+	for _, in := range n.From {
+		if in.Node == from {
+			all = append(all, to(in)...)
+		} else {
+			all = append(all, in)
+		}
+	}
+	n.From = all
+}

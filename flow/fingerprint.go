@@ -1,0 +1,87 @@
+package flow
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/key"
+)
+
+// Fingerprint names what the flow says of the data of some nodes, or if none is named, of
+// all that a run is for: flows of one fingerprint make the same of the same sources. What
+// cannot change the data does not count: the names of nodes and variables, what is kept and
+// cached, workers, bounds of time and memory, where sinks write, and nodes that these do
+// not read. What the sources hold does not count, either, nor the code of components.
+func (f *Flow) Fingerprint(nodes ...string) (key.Digest, error) {
+	targets, outputs, err := f.targets(nodes)
+	if err != nil {
+		return key.Digest{}, requestError{err}
+	}
+	p := &printer{writer: writer{flow: f, data: true}, of: map[*Node]key.Digest{}}
+	var all []any
+	for _, n := range targets {
+		d, err := p.print(n)
+		if err != nil {
+			return key.Digest{}, err
+		}
+		all = append(all, d, outputs[n])
+	}
+	return key.Of(all)
+}
+
+// printer finds the fingerprints of nodes.
+type printer struct {
+	writer
+	of map[*Node]key.Digest
+}
+
+func (p *printer) print(n *Node) (d key.Digest, err error) {
+	if d, ok := p.of[n]; ok {
+		return d, nil
+	}
+	what, err := p.says(n)
+	if err != nil {
+		return d, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	parts := []any{what}
+	for _, in := range n.From {
+		from, err := p.flow.Node(in.Node)
+		if err != nil {
+			return d, err
+		}
+		of, err := p.print(from)
+		if err != nil {
+			return d, err
+		}
+		parts = append(parts, of, in.Output)
+	}
+	d, err = key.Of(parts)
+	p.of[n] = d
+	return d, err
+}
+
+// says is what a node does, as it would be written.
+func (p *printer) says(n *Node) (string, error) {
+	if !n.Component.IsRegistered() {
+		return "", fmt.Errorf("it is made of a value of Go (%s), which has no name", n.Component.Name)
+	}
+	m := mapping()
+	put(m, string(n.Component.Kind), text(n.Component.Name))
+	with, err := p.params(n, n.Component, n.Params)
+	if err != nil {
+		return "", err
+	}
+	put(m, "with", with)
+	if n.skips() {
+		put(m, "on-error", text(n.Options.OnError.String()))
+	}
+	b, err := yaml.Dump(m, yaml.WithLineWidth(-1))
+	return string(b), err
+}
+
+// skips reports whether the node says that it passes over samples that it cannot make:
+// then a bound of time may change which there are.
+func (n *Node) skips() bool {
+	return n.Options.OnError != nil && n.Options.OnError.Skip && n.makes()
+}

@@ -1,0 +1,288 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/larder-data/larder/component"
+)
+
+// YAML writes the flow as a file that stands in its folder: variables have the values
+// that they had, what was included is there, and nodes of a sweep have names that can
+// be written. Values of Go, as nodes that are built in Go may be made of, cannot be
+// written and are an error.
+func (f *Flow) YAML() ([]byte, error) {
+	w := &writer{flow: f, names: f.writtenNames()}
+	nodes := mapping()
+	for _, n := range f.Nodes {
+		v, err := w.node(n)
+		if err != nil {
+			return nil, fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		put(nodes, w.names[n.Name], v)
+	}
+	top := mapping()
+	put(top, "version", scalar("!!int", "1"))
+	if l := writtenLimits(f.Limits); len(l.Content) > 0 {
+		put(top, "limits", l)
+	}
+	put(top, "nodes", nodes)
+	return yaml.Dump(top, yaml.WithLineWidth(-1))
+}
+
+// writer writes nodes.
+type writer struct {
+	flow  *Flow
+	names map[string]string // of nodes, as they are written
+	data  bool              // only what can change the data is written
+}
+
+// writtenNames gives each node a name that a file may have.
+func (f *Flow) writtenNames() map[string]string {
+	names, taken := map[string]string{}, map[string]bool{}
+	for _, n := range f.Nodes {
+		name := strings.Map(func(r rune) rune {
+			if nodeName.MatchString("a" + string(r)) {
+				return r
+			}
+			return '-'
+		}, n.Name)
+		base := "n" + name
+		if nodeName.MatchString(name) {
+			base = name
+		}
+		for name, i := base, 2; ; name, i = fmt.Sprintf("%s-%d", base, i), i+1 {
+			if !taken[name] && (name == n.Name || !slices.Contains(f.names(), name)) {
+				names[n.Name], taken[name] = name, true
+				break
+			}
+		}
+	}
+	return names
+}
+
+func (w *writer) node(n *Node) (*yaml.Node, error) {
+	if !n.Component.IsRegistered() {
+		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", n.Component.Name)
+	}
+	m := mapping()
+	put(m, string(n.Component.Kind), text(n.Component.Name))
+	if from := w.from(n.From); from != nil {
+		put(m, "from", from)
+	}
+	with, err := w.params(n, n.Component, n.Params)
+	if err != nil {
+		return nil, err
+	}
+	if len(with.Content) > 0 {
+		put(m, "with", with)
+	}
+	writeOptions(m, n)
+	return m, nil
+}
+
+// from is what a node reads.
+func (w *writer) from(inputs []Input) *yaml.Node {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, in := range inputs {
+		in.Node = w.names[in.Node]
+		list.Content = append(list.Content, text(in.String()))
+	}
+	switch len(list.Content) {
+	case 0:
+		return nil
+	case 1:
+		return list.Content[0]
+	}
+	return list
+}
+
+// params are the parameters that are not what they are by themselves.
+func (w *writer) params(n *Node, c *component.Component, params any) (*yaml.Node, error) {
+	m, v := mapping(), reflect.ValueOf(params)
+	p := &parser{problems: &problems{}}
+	for _, param := range c.Params {
+		value, byItself := v.Field(param.Field), reflect.New(param.Type).Elem()
+		p.setDefault(param, byItself)
+		if !param.Required && reflect.DeepEqual(value.Interface(), byItself.Interface()) || w.data && param.How && !n.skips() {
+			continue
+		}
+		y, err := w.value(n, value)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", param.Name, err)
+		}
+		put(m, param.Name, y)
+	}
+	return m, nil
+}
+
+// value writes what parameters can be: see [component.Param].
+func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
+	switch value := v.Interface().(type) {
+	case component.Path:
+		if w.data && n.Component.Kind == component.Sink {
+			return text(""), nil
+		}
+		return text(w.path(n, value)), nil
+	case component.Step:
+		return w.step(n, value)
+	case []component.Entry:
+		return w.entries(n, value)
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return text(v.String()), nil
+	case reflect.Bool:
+		return scalar("!!bool", strconv.FormatBool(v.Bool())), nil
+	case reflect.Int, reflect.Int64:
+		return scalar("!!int", strconv.FormatInt(v.Int(), 10)), nil
+	case reflect.Float64:
+		return float(v.Float()), nil
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return scalar("!!null", "null"), nil
+		}
+		return w.value(n, v.Elem())
+	case reflect.Slice:
+		return w.list(n, v)
+	case reflect.Map:
+		return w.mapping(n, v)
+	}
+	return nil, fmt.Errorf("a value of type %s cannot be written", v.Type())
+}
+
+// path is a path from the folder of the flow on.
+func (w *writer) path(n *Node, p component.Path) string {
+	dir := n.dir(w.flow)
+	if filepath.IsAbs(string(p)) || dir == w.flow.Dir || p == "" {
+		return string(p)
+	}
+	whole := filepath.Join(dir, string(p))
+	if rel, err := filepath.Rel(w.flow.Dir, whole); err == nil {
+		return rel
+	}
+	return whole
+}
+
+func (w *writer) step(n *Node, s component.Step) (*yaml.Node, error) {
+	if s.Component == nil {
+		return scalar("!!null", "null"), nil
+	}
+	if !s.Component.IsRegistered() {
+		return nil, fmt.Errorf("it is made of a value of Go (%s), which has no name in a file", s.Component.Name)
+	}
+	m := mapping()
+	put(m, "map", text(s.Component.Name))
+	with, err := w.params(n, s.Component, s.Params)
+	if err == nil && len(with.Content) > 0 {
+		put(m, "with", with)
+	}
+	return m, err
+}
+
+func (w *writer) entries(n *Node, all []component.Entry) (*yaml.Node, error) {
+	m := mapping()
+	for _, e := range all {
+		y, err := w.value(n, reflect.ValueOf(&e.Value).Elem())
+		if err != nil {
+			return nil, err
+		}
+		put(m, e.Key, y)
+	}
+	return m, nil
+}
+
+func (w *writer) list(n *Node, v reflect.Value) (*yaml.Node, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for i := range v.Len() {
+		y, err := w.value(n, v.Index(i))
+		if err != nil {
+			return nil, err
+		}
+		list.Content = append(list.Content, y)
+	}
+	return list, nil
+}
+
+func (w *writer) mapping(n *Node, v reflect.Value) (*yaml.Node, error) {
+	m, values := mapping(), map[string]reflect.Value{}
+	for _, k := range v.MapKeys() {
+		values[k.String()] = v.MapIndex(k)
+	}
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		y, err := w.value(n, values[k])
+		if err != nil {
+			return nil, err
+		}
+		put(m, k, y)
+	}
+	return m, nil
+}
+
+// writeOptions writes the options that a node has.
+func writeOptions(m *yaml.Node, n *Node) {
+	o := n.Options
+	if o.Keep {
+		put(m, "keep", scalar("!!bool", "true"))
+	}
+	if o.Checkpoint {
+		put(m, "checkpoint", scalar("!!bool", "true"))
+	}
+	if o.Auto {
+		put(m, "checkpoint", text("auto"))
+	}
+	if c := o.Cache; c != nil {
+		y := mapping()
+		put(y, "policy", text(c.Policy))
+		putNumber(y, "size", int64(c.Size))
+		putNumber(y, "bytes", c.Bytes)
+		put(m, "cache", y)
+	}
+	putNumber(m, "workers", int64(o.Workers))
+	if o.OnError != nil && n.makes() {
+		put(m, "on-error", text(o.OnError.String()))
+	}
+}
+
+func writtenLimits(l Limits) *yaml.Node {
+	m := mapping()
+	putNumber(m, "pixels", l.Pixels)
+	putNumber(m, "unpacked", l.Unpacked)
+	return m
+}
+
+func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode} }
+
+func scalar(tag, value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+}
+
+// text is a text in which nothing is a variable.
+func text(s string) *yaml.Node { return scalar("!!str", strings.ReplaceAll(s, "${", "$${")) }
+
+// float is a number that is read as one with a fraction.
+func float(f float64) *yaml.Node {
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(s, ".eIN") {
+		s += ".0"
+	}
+	return scalar("!!float", s)
+}
+
+func put(m *yaml.Node, name string, value *yaml.Node) {
+	m.Content = append(m.Content, text(name), value)
+}
+
+// putNumber writes a number that is not zero.
+func putNumber(m *yaml.Node, name string, n int64) {
+	if n != 0 {
+		put(m, name, scalar("!!int", strconv.FormatInt(n, 10)))
+	}
+}

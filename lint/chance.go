@@ -1,0 +1,107 @@
+package lint
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/op"
+)
+
+// random reports whether what a node makes of a sample is drawn.
+func (g *graph) random(n *flow.Node) bool {
+	if p, ok := as[op.MapIf](n); ok && p.Probability != nil && *p.Probability > 0 && *p.Probability < 1 {
+		return true
+	}
+	mappers, err := g.Mappers(n)
+	for _, m := range mappers {
+		if maker, ok := m.(dataset.Maker); err == nil && ok && maker.Random() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// randomBeforeKeep: what is drawn once is kept, and handed out in every epoch. That is
+// what is wanted of a dataset that is written, and of variants that repeat makes.
+func randomBeforeKeep(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		if !g.random(n) || g.drawsAnew(n) || g.writes(n) || g.variants(n) {
+			continue
+		}
+		if by := g.keptBy(n); by != nil {
+			all = append(all, at(n, fmt.Sprintf("keep what comes before %s, and give it epoch: \"${epoch}\", which a loader sets", name(n)),
+				"what it draws is kept%s and does not depend on the epoch, so each epoch has the same samples", where(n, by)))
+		}
+	}
+	return all
+}
+
+// where says which node keeps something, if it is another one.
+func where(n, by *flow.Node) string {
+	if n == by {
+		return ""
+	}
+	return " by " + name(by)
+}
+
+// drawsAnew reports whether the epoch is up to variables, that of the node or of one of
+// its mappers.
+func (g *graph) drawsAnew(n *flow.Node) bool {
+	if n.Varies("") {
+		return true
+	}
+	for _, p := range n.Component.Params {
+		v := reflect.ValueOf(n.Params).Field(p.Field)
+		if (p.Name == "epoch" || len(component.Steps(v.Interface())) > 0) && n.Varies(p.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// variants reports whether a node is given samples more than once, or drawn ones, so
+// that it makes several of each.
+func (g *graph) variants(n *flow.Node) bool {
+	for m := range g.above(n) {
+		if g.repeats(m) || is[op.Sample](m) || is[op.WeightedSample](m) || is[op.Mix](m) {
+			return true
+		}
+	}
+	return false
+}
+
+// keptBy returns the node that keeps what a node makes, or what is made of that; or nil.
+func (g *graph) keptBy(n *flow.Node) *flow.Node {
+	if g.keeps(n) {
+		return n
+	}
+	return g.keptAfter(n, g.itemsOf(n).makes)
+}
+
+// keptAfter returns the node below that keeps what it makes of some items, or of what
+// others make of them; or nil.
+func (g *graph) keptAfter(n *flow.Node, items []string) *flow.Node {
+	for _, r := range g.readers[n] {
+		var on []string
+		reads := false
+		for _, item := range items {
+			as, read := g.passes(r, item)
+			if reads = reads || read; as != "" {
+				on = append(on, as)
+			}
+		}
+		if reads && g.keeps(r) && r.Component.Kind != component.Sink {
+			return r
+		}
+		if reads {
+			on = append(on, g.itemsOf(r).makes...)
+		}
+		if by := g.keptAfter(r, on); by != nil {
+			return by
+		}
+	}
+	return nil
+}

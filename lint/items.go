@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/expression"
+	"github.com/larder-data/larder/mapper"
+	"github.com/larder-data/larder/op"
+)
+
+// items is what a node does with the items of samples.
+type items struct {
+	reads []string // nil with any
+	makes []string
+	any   bool // it may read any item
+	open  bool // it may make any item
+}
+
+// itemsOf finds out, once, what the mappers of a node read and make.
+func (g *graph) itemsOf(n *flow.Node) items {
+	it, ok := g.items[n]
+	if !ok {
+		it = g.itemsOfMappers(n)
+		g.items[n] = it
+	}
+	return it
+}
+
+func (g *graph) itemsOfMappers(n *flow.Node) (it items) {
+	if p, ok := as[mapper.Python](n); ok {
+		return items{reads: p.Items, makes: p.Into}
+	}
+	mappers, err := g.Mappers(n)
+	if err != nil {
+		return items{any: true, open: true}
+	}
+	for _, m := range mappers {
+		maker, ok := m.(dataset.Maker)
+		if !ok {
+			it.any, it.open = true, true
+			continue
+		}
+		it.any = it.any || maker.Reads() == nil
+		it.open = it.open || maker.Makes() == nil
+		it.reads, it.makes = append(it.reads, maker.Reads()...), append(it.makes, maker.Makes()...)
+	}
+	return it
+}
+
+// expressions are the formulas by which an operator looks at samples. ok is false if
+// it may look at them in another way.
+func expressions(n *flow.Node) (all []string, ok bool) {
+	switch p := n.Params.(type) {
+	case op.Filter:
+		return []string{p.Where}, true
+	case op.Sort:
+		return []string{p.By}, true
+	case op.WeightedSample:
+		return []string{p.Weight}, true
+	case op.GroupBy:
+		return []string{p.By}, true
+	case op.Split:
+		return []string{p.Stratify, p.Hash}, true
+	case op.MapIf:
+		return []string{p.Where}, true
+	case op.Clone, op.Slice, op.Reverse, op.Repeat, op.Cycle, op.Index, op.Pad, op.Shuffle, op.Shard, op.Sample,
+		op.CheckLength, op.Cat, op.Interleave, op.Mix, op.Batch, op.Chunk, op.Enumerate:
+		return nil, true
+	case op.Zip:
+		return nil, p.Keys == nil // else it gives items other names
+	}
+	return nil, false
+}
+
+// namesIn reports whether a formula names an item.
+func namesIn(text, item string) bool {
+	if text == "" {
+		return false
+	}
+	e, err := expression.Compile(text)
+	return err != nil || slices.Contains(e.Reads(), item) || slices.Contains(e.May(), item)
+}
+
+// movesNames reports whether a node only gives items other names, or drops some.
+func movesNames(n *flow.Node) bool {
+	switch n.Params.(type) {
+	case mapper.DropKeys, mapper.KeepKeys, mapper.Rename, mapper.FormatKeys, mapper.Duplicate, mapper.Share:
+		return true
+	}
+	return false
+}

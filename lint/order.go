@@ -1,0 +1,130 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/op"
+)
+
+// shards reports whether a node passes on the share of one of several processes.
+func shards(n *flow.Node) bool {
+	s, ok := as[op.Shard](n)
+	return ok && s.WorldSize > 1
+}
+
+// shardBeforeShuffle: a share is shuffled, of samples that nobody shuffled before.
+func shardBeforeShuffle(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		shard := g.shardAbove(n)
+		if !is[op.Shuffle](n) || shard == nil || g.shuffledAbove(shard) {
+			continue
+		}
+		all = append(all, at(n, fmt.Sprintf("shuffle before %s, with one seed in all processes", name(shard)),
+			"it shuffles the share that %s passes on, so each process has the same samples in every epoch and never those of another", name(shard)))
+	}
+	return all
+}
+
+// shardAbove returns the nearest node above that shards, or nil.
+func (g *graph) shardAbove(n *flow.Node) *flow.Node {
+	for m := range g.line(n) {
+		if shards(m) {
+			return m
+		}
+	}
+	return nil
+}
+
+func (g *graph) shuffledAbove(n *flow.Node) bool {
+	for m := range g.line(n) {
+		if is[op.Shuffle](m) {
+			return true
+		}
+	}
+	return false
+}
+
+// shuffleAfterBatch: batches are shuffled each by itself.
+func shuffleAfterBatch(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		if b := g.batchAbove(n); is[op.Shuffle](n) && b != nil {
+			all = append(all, at(n, fmt.Sprintf("shuffle before %s", name(b)),
+				"it shuffles each batch of %s by itself, so no sample ever gets into another batch", name(b)))
+		}
+	}
+	return all
+}
+
+// batchAbove returns the node whose batches a node reads, all of them, or nil.
+func (g *graph) batchAbove(n *flow.Node) *flow.Node {
+	for !n.Component.Many && len(n.From) == 1 && n.From[0].Output == "" {
+		if n = g.byName[n.From[0].Node]; is[op.Batch](n) {
+			return n
+		}
+	}
+	return nil
+}
+
+// repeatBeforeShuffle: passes over the data are mixed with one another, and nothing
+// makes the copies differ.
+func repeatBeforeShuffle(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		if !is[op.Shuffle](n) {
+			continue
+		}
+		for m := range g.line(n) {
+			if g.random(m) {
+				break // the copies are samples of their own
+			}
+			if g.repeats(m) {
+				all = append(all, at(n, fmt.Sprintf("shuffle before %s, or let a loader shuffle each epoch anew", name(m)),
+					"it shuffles the passes of %s together, so a sample may come twice before another has come once", name(m)))
+				break
+			}
+		}
+	}
+	return all
+}
+
+// repeats reports whether a node is known to pass on samples more than once.
+func (g *graph) repeats(n *flow.Node) bool {
+	switch p := n.Params.(type) {
+	case op.Repeat:
+		return p.Times > 1
+	case op.Cycle:
+		c := g.count(g.byName[n.From[0].Node])
+		return c.known && p.N > c.most
+	}
+	return false
+}
+
+// doubleShard: a share of a share.
+func doubleShard(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		first := g.shardAbove(n)
+		if !shards(n) || first == nil {
+			continue
+		}
+		a, _ := as[op.Shard](first)
+		b, _ := as[op.Shard](n)
+		all = append(all, at(n, fmt.Sprintf("remove one of them; if both are meant, for machines and processes of each, one shard with rank: A * %d + B of world-size: %d says so", b.WorldSize, a.WorldSize*b.WorldSize),
+			"it takes a share of the share that %s passes on, which is one sample of %d", name(first), a.WorldSize*b.WorldSize))
+	}
+	return all
+}
+
+// ShardOf returns the node that passes on the share of one process, where what a node
+// puts out, or what it is made of, is that; or nil. Who reads it by ranks takes a
+// share of the share.
+func ShardOf(f *flow.Flow, node string) *flow.Node {
+	n, err := f.Node(node)
+	if err != nil {
+		return nil
+	}
+	if shards(n) {
+		return n
+	}
+	return newGraph(context.Background(), f, Options{}).shardAbove(n)
+}

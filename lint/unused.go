@@ -1,0 +1,86 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/mapper"
+	"github.com/larder-data/larder/op"
+)
+
+// unusedResult: whatever a mapper makes is dropped, or made again by another, before
+// anybody reads it.
+func unusedResult(g *graph) (all []Warning) {
+	for _, n := range g.Nodes {
+		it := g.itemsOf(n)
+		if it.open || len(it.makes) == 0 || slices.ContainsFunc(it.makes, func(item string) bool { return g.used(n, item) }) {
+			continue
+		}
+		what, it1 := "item "+it.makes[0], "it"
+		if len(it.makes) > 1 {
+			what, it1 = "items "+strings.Join(it.makes, ", "), "them"
+		}
+		all = append(all, at(n, fmt.Sprintf("remove the node, or pass on what it makes: %s", strings.Join(it.makes, ", ")),
+			"it makes %s, and every node after it drops %s, or makes %s anew, before anybody reads %s", what, it1, it1, it1))
+	}
+	return all
+}
+
+// used reports whether something reads an item that a node puts out. What nobody reads
+// in the flow may be opened by anybody.
+func (g *graph) used(n *flow.Node, item string) bool {
+	if len(g.readers[n]) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(g.readers[n], func(r *flow.Node) bool {
+		as, read := g.passes(r, item)
+		return read || as != "" && g.used(r, as)
+	})
+}
+
+// passes reports whether a node may read an item, and if not, as what it passes it on;
+// "" if it does not.
+func (g *graph) passes(n *flow.Node, item string) (as string, read bool) {
+	switch p := n.Params.(type) {
+	case mapper.DropKeys:
+		return unless(slices.Contains(p.Keys, item), item), false
+	case mapper.KeepKeys:
+		return unless(!slices.Contains(p.Keys, item), item), false
+	case mapper.Share:
+		return item, false
+	case mapper.Rename:
+		if to, ok := p.Names[item]; ok {
+			return to, false
+		}
+		return unless(p.Exclude, item), false
+	}
+	switch n.Component.Kind {
+	case component.Map:
+		it := g.itemsOf(n)
+		return unless(slices.Contains(it.makes, item), item), it.any || it.open || slices.Contains(it.reads, item)
+	case component.Op:
+		return item, g.opReads(n, item)
+	}
+	return "", true
+}
+
+// unless is an item that is passed on, unless it is gone.
+func unless(gone bool, item string) string {
+	if gone {
+		return ""
+	}
+	return item
+}
+
+// opReads reports whether an operator may read an item.
+func (g *graph) opReads(n *flow.Node, item string) bool {
+	texts, ok := expressions(n)
+	if !ok || slices.ContainsFunc(texts, func(text string) bool { return namesIn(text, item) }) {
+		return true
+	}
+	it := g.itemsOf(n)
+	return is[op.MapIf](n) && (it.any || it.open || slices.Contains(it.reads, item))
+}
