@@ -22,19 +22,25 @@ warnings.simplefilter("ignore")
 
 
 def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep results by the identity of the function and the key of the arguments."""
+    """Keep results by the identity of the function and the key of the arguments, if nothing else was read or drawn."""
     from larder._code import identify
     from larder._keys import digest
+    from larder._memo import paths_in
+    from larder._surroundings import surroundings
+    from larder._watch import Watch
 
     def call(*args: Any) -> Any:
         identity = identify(f)
-        path = os.path.join(folder, identity.digest.hex() + digest(args, used=identity.names).hex())
+        key = digest((args, surroundings()), used=identity.names, names=identity.names_files)
+        path = os.path.join(folder, identity.digest.hex() + key.hex())
         if os.path.exists(path):
             with open(path, "rb") as file:
                 return pickle.load(file)
-        value = f(*args)
-        with open(path, "wb") as file:
-            pickle.dump(value, file)
+        with Watch(paths_in(args) if identity.opens else None, identity.threads) as watch:
+            value = f(*args)
+        if not watch.reason():
+            with open(path, "wb") as file:
+                pickle.dump(value, file)
         return value
 
     return call

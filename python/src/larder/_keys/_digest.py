@@ -54,7 +54,10 @@ def encode(
     except Unkeyed as err:
         raise ArgumentError(f"{name}{err.way} is {err.what}, which has no key: {err.cure}") from None
     except RecursionError:
-        raise ArgumentError(f"{name} is nested too deeply to have a key: pass less, or flatten it") from None
+        raise ArgumentError(
+            f"{name} is nested too deeply to have a key, or calls of the program are: "
+            "pass less, flatten it, or raise sys.setrecursionlimit"
+        ) from None
     if classes.found:
         classes.check()
     return FORMAT + b"".join(e.out)
