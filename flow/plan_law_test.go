@@ -60,7 +60,7 @@ var operators = map[string]string{
 	"map-if":   "{step: {map: hash, with: {items: [ITEM], into: m%d}}, where: 'FORMULA'}",
 	"memorize": "", "mix": "{n: 7}", "pad": "{length: 12, truncate: true}", "repeat": "{times: 2}", "reverse": "", "sample": "{n: 5}",
 	"shard": "{rank: 0, world-size: 2}", "shuffle": "{seed: 3}", "slice": "{start: 1, step: 2}", "sort": "{by: 'FORMULA ? 1 : 0'}",
-	"split": "{sizes: [0.5, 0.5]}", "weighted-sample": "{n: 5, weight: 'FORMULA ? 1 : 2'}", "zip": `{keys: ["*", "z%d_*"], length: shortest}`,
+	"split": "{sizes: [0.5, 0.5]}", "unbatch": "{items: [l], index: i%d}", "weighted-sample": "{n: 5, weight: 'FORMULA ? 1 : 2'}", "zip": `{keys: ["*", "z%d_*"], length: shortest}`,
 }
 
 // mappers are ways to apply some of the mappers.
@@ -120,7 +120,7 @@ func (d *drawing) sink(of drawn) {
 func rowsOf(n int) []byte {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `{"a": %d, "b": "%x"}`+"\n", i, i*7%16)
+		fmt.Fprintf(&b, `{"a": %d, "b": "%x", "l": %s}`+"\n", i, i*7%16, []string{"[]", "[1]", "[2, 3]"}[i%3])
 	}
 	return []byte(b.String())
 }

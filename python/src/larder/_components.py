@@ -71,6 +71,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "slice": {"start": None, "stop": None, "step": None},
         "sort": {"by": ..., "reverse": False},
         "split": {"sizes": ..., "stratify": None, "hash": None, "seed": 0, "rest": "error"},
+        "unbatch": {"items": ..., "index": None},
         "weighted-sample": {"n": ..., "weight": ..., "seed": 0, "epoch": 0},
         "zip": {"length": "equal", "keys": None, "clash": "error"},
     },
@@ -1120,6 +1121,21 @@ class Methods:
             "seed": seed,
             "rest": rest,
         }, options)
+
+    def unbatch(
+        self,
+        *,
+        items: Sequence[str | Var] | Var,
+        index: str | Var | None = None,
+        **options: Unpack[Options],
+    ) -> Node:
+        """Makes a sample of each element of lists or arrays, with all other items as they are.
+
+        Args:
+            items: items that are lists or arrays, in each sample as long as one another: a sample is made of each of their elements, or rows
+            index: item to add with the number of the element, from 0
+        """
+        return self._apply("op", "unbatch", {"items": items, "index": index}, options)
 
     def weighted_sample(
         self,

@@ -158,7 +158,10 @@ class Function:
         """Return what was returned, by item."""
         if isinstance(made, GeneratorType):
             made.close()
-            raise TypeError(f"{self._name} yields; a function of one sample must return, as a sample stays one sample")
+            raise TypeError(
+                f"{self._name} yields; a function of one sample must return, as a sample stays one sample: "
+                "return a list, and have op: unbatch make samples of its elements"
+            )
         if len(self._into) == 1:
             return (made,)
         if isinstance(made, dict) and made.keys() == set(self._into):
@@ -200,8 +203,8 @@ class Function:
                 raise CodeError(f"{describe(f)} is asynchronous; give a plain function")
         if inspect.isgeneratorfunction(self._call) and not self._batch:
             raise CodeError(
-                f"{describe(self._call)} yields; a function of one sample must return, as a sample stays one sample. "
-                "With batch it may yield one result for each"
+                f"{describe(self._call)} yields; a function of one sample must return, as a sample stays one sample: "
+                "return a list, and have op: unbatch make samples of its elements. With batch it may yield one result for each"
             )
 
     def _share(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
