@@ -204,7 +204,8 @@ class Function:
         if inspect.isgeneratorfunction(self._call) and not self._batch:
             raise CodeError(
                 f"{describe(self._call)} yields; a function of one sample must return, as a sample stays one sample: "
-                "return a list, and have op: unbatch make samples of its elements. With batch it may yield one result for each"
+                "return a list, and have op: unbatch make samples of its elements. "
+                "With batch it may yield one result for each"
             )
 
     def _share(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
