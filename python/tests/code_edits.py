@@ -2082,6 +2082,21 @@ for name, body, refused in (
         "import numpy\ndef f(p: larder.File): return numpy.fromfile(p.path + '.more', 'u1')",
         True,
     ),
+    (
+        "and what Arrow reads",
+        "import pyarrow.json\ndef f(p: larder.File): return pyarrow.json.read_json(str(p) + '.more').num_rows",
+        True,
+    ),
+    (
+        "and what lies beside it",
+        "import pyarrow.json\ndef f(p: larder.File): return pyarrow.json.read_json(p / '..' / 'data.more').num_rows",
+        True,
+    ),
+    (
+        "and what a cache has",
+        "import functools\n@functools.lru_cache\ndef g(q): return open(q).read()\nG = g('data.more')\ndel G\ndef f(p: larder.File): return g('data.more')",
+        True,
+    ),
     ("and lines", "def f(p: larder.File): return linecache.getline('data.more', 1) if open(p) else 0", True),
     ("in a function that is given", "def g(p: larder.File): return open(p).read()\ndef f(g, p): return g(p)", True),
 ):
@@ -2096,7 +2111,7 @@ for name, body, refused in (
         f"open('{edited}', 'w').write('1')",
         call="m.f(m.g, 'data')" if name.endswith("given") else f"m.f({given})",
         refused=refused,
-        needs="numpy" if "numpy" in body else "larder",
+        needs="numpy" if "numpy" in body else "pyarrow" if "pyarrow" in body else "larder",
     )
 
 for name, body, same in (
@@ -2104,6 +2119,9 @@ for name, body, same in (
     ("its name by a helper", "return g(p), open(p).read()", False),
     ("its text", "return str(p)[-14:], open(p).read()", False),
     ("its name in a message", "return f'{p} is {open(p).read()}'[-19:]", False),
+    ("its text by another name", "return (lambda q: str(q)[-14:])(p)", False),
+    ("its text in a list", "return [str(q)[-14:] for q in [p]]", False),
+    ("its text by an object", "return '%s' % (p,)", False),
     ("nothing but what it has", "return pathlib.Path(p).read_text() + open(str(p)).read()", True),
 ):
     case(

@@ -49,7 +49,11 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
-    watch = Watch(paths_in(args) if identity.opens else None, identity.threads) if "digest" in found else None
+    watch = (
+        Watch(paths_in(args) if identity.opens else None, identity.threads, caches=identity.caches)
+        if "digest" in found
+        else None
+    )
     try:
         with watch or contextlib.nullcontext():
             found["result"] = repr(function(*args))

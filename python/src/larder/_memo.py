@@ -335,7 +335,7 @@ class Memo(Generic[P, R]):
         if identity is None or self._version is not None:
             return None
         files = self._arguments.paths(args, kwargs) if identity.opens else None
-        return Watch(files, identity.threads, self._allow)
+        return Watch(files, identity.threads, self._allow, identity.caches)
 
     def _count(self) -> None:
         with self._counting:

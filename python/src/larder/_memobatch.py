@@ -145,7 +145,7 @@ class MemoBatch:
         if self._model or not self._identity.opens:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
-        return Watch(paths_in(values), self._identity.threads, self._allow)
+        return Watch(paths_in(values), self._identity.threads, self._allow, self._identity.caches)
 
     def _shared(self, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""

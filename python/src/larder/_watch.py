@@ -35,10 +35,17 @@ class Watch:
 
     `files` are those that it may open; None says that it opens none, by its code. With
     `threads`, files that threads open count, of whomever they are. `allow` are names of what
-    does not matter.
+    does not matter. `caches` may have what was read before, and are emptied.
     """
 
-    def __init__(self, files: Iterable[str] | None, threads: bool = False, allow: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        files: Iterable[str] | None,
+        threads: bool = False,
+        allow: frozenset[str] = frozenset(),
+        caches: Iterable[Any] = (),
+    ) -> None:
+        self._caches = caches
         self._draws = not allow.isdisjoint(GENERATORS)
         self.files = None if files is None else frozenset(map(os.path.abspath, files))
         self.threads = threads
@@ -50,6 +57,8 @@ class Watch:
         self._chance: Chance | None = None
 
     def __enter__(self) -> Watch:
+        for cache in self._caches:
+            cache.cache_clear()
         self._chance = None if self._draws else Chance()
         if self.files is not None:
             _hook()

@@ -179,7 +179,7 @@ class Use:
     written: bool
     """An attribute of it is set."""
     after: tuple[Op, ...]
-    """The next two instructions: with which argument it is called, if it is."""
+    """The next instructions: with which argument it is called, if it is."""
     before: tuple[Op, ...]
     """The two instructions before."""
     code: CodeType
@@ -331,7 +331,7 @@ class Names:
                     op.line,
                     (ops[end - 1] if end > first else op).calls,
                     end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
-                    tuple(ops[end : end + 3]),
+                    tuple(ops[end : end + 6]),
                     tuple(ops[max(i - 2, 0) : i]),
                     self.code,
                     (ops[end - 1] if end > first else op).at,

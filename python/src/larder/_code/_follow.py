@@ -410,40 +410,47 @@ def _reads_given(use: _bytecode.Use, files: frozenset[str]) -> bool:
     if not use.after:
         return False
     first, *after = use.after
-    if first.name == "LOAD_GLOBAL" and first.value in ("str", "Path") and len(after) == 2:
-        return _is_file(after[0], files) and after[1].name == "CALL" and after[1].value == 1
+    if first.name == "LOAD_GLOBAL" and first.value in ("str", "Path") and len(after) > 2:
+        made = after[1].name == "CALL" and after[1].value == 1
+        return made and _is_file(after[0], files) and _is_argument(after[2:])
     if _is_file(first, files):
-        return not after or not after[0].name.startswith(_MADE_OF)
+        return _is_argument(after)
     return first.name == "LOAD_GLOBAL" and first.value in ("io", "BytesIO", "StringIO")
 
 
-def _names_files(names: _bytecode.Names, files: frozenset[str]) -> bool:
-    """Report whether code may look at what a file is called: that makes a text of it for more than to open it."""
-    if not names.attributes.isdisjoint(_rules.NAMING) or "sorted" in names.code.co_names:
+def _is_argument(after: list[_bytecode.Op]) -> bool:
+    """Report whether a value is an argument as it is: what comes next is the call, or another argument by itself."""
+    if not after or after[0].name.startswith("CALL"):
         return True
-    code = names.code
-    own = files | set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    ops = names.ops
-    for i, op in enumerate(ops):
-        if op.name not in ("LOAD_FAST", "LOAD_DEREF") or op.value not in own:
-            continue
-        after = ops[i + 1].name if i + 1 < len(ops) else ""
-        if after.startswith(("FORMAT", "CONVERT")) or after in ("BINARY_OP", "COMPARE_OP", "CONTAINS_OP"):
-            return True
-        made = i > 0 and ops[i - 1].value in ("str", "repr", "fspath", "ascii", "format") and after == "CALL"
-        if made and not (i > 1 and ops[i - 2].value in _OPENING):
-            return True
-    return False
+    if after[0].name not in ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF"):
+        return False
+    left = [op for op in after[1:] if op.name not in _ATTRIBUTES]
+    return not left or left[0].name.startswith(("CALL", "LOAD_"))
 
 
-_OPENING = frozenset(name.rpartition(".")[2] for name in _rules.OPENERS | _rules.READERS)
-
-_MADE_OF = ("LOAD_ATTR", "LOAD_METHOD", "FORMAT", "CONVERT", "BINARY", "BUILD", "UNARY")
-"""What makes something else of what is there, so that what is given is another file."""
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 
 
 def _is_file(op: _bytecode.Op, files: frozenset[str]) -> bool:
     return op.name in ("LOAD_FAST", "LOAD_DEREF") and op.value in files
+
+
+def _names_files(names: _bytecode.Names, files: frozenset[str]) -> bool:
+    """Report whether code may look at what a file is called, as where it makes a text of anything."""
+    if not names.attributes.isdisjoint(_rules.NAMING) or any("%" in text for text in names.texts):
+        return True
+    ops = names.ops
+    for i, op in enumerate(ops):
+        if op.name.startswith(("FORMAT", "CONVERT")):
+            return True
+        if op.name == "LOAD_GLOBAL" and op.value in _rules.TELLING:
+            given = i > 0 and ops[i - 1].value in _OPENING and i + 2 < len(ops) and _is_file(ops[i + 1], files)
+            if not (given and ops[i + 2].name == "CALL"):
+                return True
+    return False
+
+
+_OPENING = frozenset(name.rpartition(".")[2] for name in _rules.OPENERS | _rules.READERS)
 
 
 def _is_made_of_file(before: tuple[_bytecode.Op, ...], files: frozenset[str]) -> bool:

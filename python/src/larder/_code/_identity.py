@@ -46,10 +46,12 @@ class Identity:
     """
 
     __slots__ = (
-        *("digest", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
+        *("caches", "digest", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
+    caches: list[Any]
+    """Caches (`functools.lru_cache`) of functions that read files, and may have them from another time."""
     digest: bytes
     name: str
     """The module and the name of the function; that of a script is called after its file."""
@@ -171,6 +173,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made = Identity()
     made.name = operation(function)
     made.names = None
+    made.caches = []
     made.opens = made.threads = made.names_files = False
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
@@ -224,6 +227,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
     made.refused = walk.refused
+    made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
     made.names_files = walk.files and walk.names_files
     made.opens, made.threads = walk.opens, not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
@@ -247,6 +251,15 @@ def _identified(value: Any, walk: Walk) -> Identity:
     if not made._hold():
         raise CodeError(f"{made.name}: what it reaches changed while it was looked at; try again")
     return made
+
+
+def _reads(cache: Any) -> bool:
+    """Report whether a function with a cache may read files."""
+    try:
+        identity_of(cache.__wrapped__)
+    except CodeError:
+        return True
+    return False
 
 
 def _alone(value: Any) -> bytes:

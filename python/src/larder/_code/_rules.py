@@ -355,10 +355,13 @@ OF_CONTENT = OPENING | frozenset(words("exists is_file"))
 NAMING = frozenset(
     words(
         "name stem suffix suffixes parent parents parts with_name with_stem with_suffix relative_to is_relative_to "
-        "match full_match joinpath as_posix as_uri filename path sort"
+        "match full_match joinpath as_posix as_uri filename path sort format fspath __fspath__ __str__"
     )
 )
 """Attributes by which code gets at what a file is called."""
+
+TELLING = frozenset(words("str repr ascii format fspath sorted min max print"))
+"""Functions that may tell what a file is called, or depend on it."""
 
 UNSEEN = {
     "joblib": ("Parallel", "parallel"),
@@ -374,7 +377,7 @@ UNSEEN = {
 }
 """What calls functions in other processes, where nobody sees what they open: packages, and what of them."""
 
-THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio joblib"))
+THREADED = frozenset(words("threading concurrent _thread multiprocessing asyncio _asyncio joblib"))
 """Packages that call functions in other threads."""
 
 METHODS: dict[str, Refusal] = (

@@ -125,6 +125,8 @@ class Walk:
         """Whether code may look at what files are called."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
+        self.caches: list[Any] = []
+        """Caches of functions that read files: what is in them is read again."""
         self.unseen = ""
         """What of them calls functions in other processes."""
         self.texts: set[str] = set()
@@ -336,6 +338,8 @@ class Walk:
         elif isinstance(value, functools._lru_cache_wrapper):
             node = self._node(path, "cached function", path)
             node.out.append(repr(sorted(value.cache_parameters().items())).encode())
+            if self.files:
+                self.caches.append(value)
             self._queue.append(lambda: self._value(node, value.__wrapped__, path))
         else:
             self._begin_builtin(value, path)
