@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         source,
         step,
         sweep,
+        text,
         tfrecord,
         underfolder,
         var,
@@ -112,6 +113,7 @@ __all__ = [
     "source",
     "step",
     "sweep",
+    "text",
     "tfrecord",
     "underfolder",
     "var",
@@ -121,7 +123,9 @@ __all__ = [
 
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
-_FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep tfrecord underfolder var webdataset"
+_FLOW = (
+    "Flow Node Options Order Step Var csv images jsonl numpy source step sweep text tfrecord underfolder var webdataset"
+)
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}

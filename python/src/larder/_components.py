@@ -20,6 +20,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
         "numpy": {"path": ...},
+        "text": {"path": ..., "by": "line"},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
         "webdataset": {"path": ..., "incomplete": False},
@@ -78,6 +79,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
+        "text": {"path": ..., "overwrite": "forbid", "compress": None, "by": "line", "item": "text"},
         "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
         "webdataset": {"path": ..., "overwrite": "forbid"},
@@ -195,6 +197,21 @@ def numpy(
         path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
     """
     return _source("numpy", {"path": path}, options)
+
+
+def text(
+    *,
+    path: str | PathLike[str] | Var,
+    by: Literal["line", "paragraph"] | Var = "line",
+    **options: Unpack[Options],
+) -> Node:
+    """Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.
+
+    Args:
+        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt
+        by: what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)
+    """
+    return _source("text", {"path": path, "by": by}, options)
 
 
 def tfrecord(
@@ -1246,6 +1263,33 @@ class Methods:
             "compress": compress,
             "items": items,
             "files": files,
+        }, options)
+
+    def to_text(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        by: Literal["line", "paragraph"] | Var = "line",
+        item: str | Var = "text",
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
+            by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
+            item: the item to write, which must be a text
+        """
+        return self._end("text", {
+            "path": path,
+            "overwrite": overwrite,
+            "compress": compress,
+            "by": by,
+            "item": item,
         }, options)
 
     def to_tfrecord(

@@ -29,6 +29,7 @@ from ._components import (
     images,
     jsonl,
     numpy,
+    text,
     tfrecord,
     underfolder,
     webdataset,
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "tfrecord", "underfolder", "var", "webdataset",
+    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "text", "tfrecord", "underfolder", "var",
+    "webdataset",
 ]  # fmt: skip
 
 
