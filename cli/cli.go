@@ -50,6 +50,7 @@ import (
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/numpy"
+	_ "github.com/larder-data/larder/format/parquet"
 	_ "github.com/larder-data/larder/format/text"
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/underfolder"

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         images,
         jsonl,
         numpy,
+        parquet,
         source,
         step,
         sweep,
@@ -109,6 +110,7 @@ __all__ = [
     "memo",
     "memo_batch",
     "numpy",
+    "parquet",
     "run",
     "source",
     "step",
@@ -124,7 +126,8 @@ __all__ = [
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
 _FLOW = (
-    "Flow Node Options Order Step Var csv images jsonl numpy source step sweep text tfrecord underfolder var webdataset"
+    "Flow Node Options Order Step Var csv images jsonl numpy parquet source step sweep "
+    "text tfrecord underfolder var webdataset"
 )
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")

@@ -20,6 +20,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
         "numpy": {"path": ...},
+        "parquet": {"path": ..., "formats": None},
         "text": {"path": ..., "by": "line"},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
@@ -79,6 +80,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
+        "parquet": {"path": ..., "overwrite": "forbid", "types": None, "compress": "zstd"},
         "text": {"path": ..., "overwrite": "forbid", "compress": None, "by": "line", "item": "text"},
         "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
@@ -197,6 +199,21 @@ def numpy(
         path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
     """
     return _source("numpy", {"path": path}, options)
+
+
+def parquet(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.
+
+    Args:
+        path: a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+    """
+    return _source("parquet", {"path": path, "formats": formats}, options)
 
 
 def text(
@@ -1263,6 +1280,30 @@ class Methods:
             "compress": compress,
             "items": items,
             "files": files,
+        }, options)
+
+    def to_parquet(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        types: Mapping[str, str | Var] | Var | None = None,
+        compress: Literal["zstd", "snappy", "gzip", "none"] | Var = "zstd",
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+            compress: how pages are compressed
+        """
+        return self._end("parquet", {
+            "path": path,
+            "overwrite": overwrite,
+            "types": types,
+            "compress": compress,
         }, options)
 
     def to_text(

@@ -29,6 +29,7 @@ from ._components import (
     images,
     jsonl,
     numpy,
+    parquet,
     text,
     tfrecord,
     underfolder,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "text", "tfrecord", "underfolder", "var",
+    "csv", "images", "jsonl", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord", "underfolder", "var",
     "webdataset",
 ]  # fmt: skip
 
