@@ -46,7 +46,9 @@ import (
 	"github.com/larder-data/larder/store/memory"
 
 	// The components that come with Larder.
+	_ "github.com/larder-data/larder/format/arrow"
 	_ "github.com/larder-data/larder/format/csv"
+	_ "github.com/larder-data/larder/format/hf"
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
 	_ "github.com/larder-data/larder/format/numpy"

@@ -8,9 +8,6 @@ import (
 // Decoded is how many pages of data were decoded so far.
 func Decoded() int64 { return atomic.LoadInt64(&decoded) }
 
-// UnpackLZ4 unpacks a block.
-var UnpackLZ4 = unpackLZ4
-
 // CheckPage decodes a page, and goes through it.
 func CheckPage(b []byte, values, encoding, physical int, opt, list bool) error {
 	n := &node{name: "x", physical: physical, width: 3}

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +10,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/larder-data/larder/format/internal/columns"
 )
 
 // The kinds of pages.
@@ -156,7 +157,11 @@ func unpacked(codec int, b []byte, size int) ([]byte, error) {
 		defer r.Close()
 		return readSize(r, size)
 	case 7:
-		return unpackLZ4(b, size)
+		out, err := columns.UnpackLZ4(nil, b, size)
+		if err != nil {
+			err = errUnpack
+		}
+		return out, err
 	}
 	names := map[int]string{3: "LZO", 4: "Brotli", 5: "LZ4 in frames of Hadoop"}
 	return nil, fmt.Errorf("it is compressed by %s, which is not read; write it by zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
@@ -177,47 +182,4 @@ func readSize(r io.Reader, size int) ([]byte, error) {
 		return nil, errUnpack
 	}
 	return b.Bytes(), nil
-}
-
-// unpackLZ4 unpacks a block of LZ4.
-func unpackLZ4(b []byte, size int) ([]byte, error) {
-	out := make([]byte, 0, min(size, 256*len(b)))
-	length := func(n int) (int, bool) {
-		for n >= 15 {
-			if len(b) == 0 {
-				return 0, false
-			}
-			more := int(b[0])
-			b = b[1:]
-			if n += more; more < 255 || n > size {
-				return n, n <= size
-			}
-		}
-		return n, true
-	}
-	for len(b) > 0 {
-		token := int(b[0])
-		b = b[1:]
-		n, ok := length(token >> 4)
-		if !ok || n > len(b) || n > size-len(out) {
-			return nil, errUnpack
-		}
-		out, b = append(out, b[:n]...), b[n:]
-		if len(b) == 0 {
-			return out, nil
-		}
-		if len(b) < 2 {
-			return nil, errUnpack
-		}
-		back := int(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		n, ok = length(token & 15)
-		if n += 4; !ok || back == 0 || back > len(out) || n > size-len(out) {
-			return nil, errUnpack
-		}
-		for range n { // what is copied may overlap what it makes
-			out = append(out, out[len(out)-back])
-		}
-	}
-	return out, nil
 }

@@ -344,16 +344,3 @@ func FuzzPages(f *testing.F) {
 		}
 	})
 }
-
-// FuzzLZ4: what is unpacked has the size that was asked for.
-func FuzzLZ4(f *testing.F) {
-	f.Add([]byte{0x10, 'a', 1, 0, 0}, 5)
-	f.Fuzz(func(t *testing.T, b []byte, size int) {
-		if size < 0 || size > 1<<16 {
-			return
-		}
-		if out, err := parquet.UnpackLZ4(b, size); err == nil && len(out) > size {
-			t.Errorf("%d bytes, of %d", len(out), size)
-		}
-	})
-}

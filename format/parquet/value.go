@@ -270,7 +270,7 @@ func arrayOf(n *node, cs []cursor) (*array.Array, error) {
 		return nil, nil //nolint:nilnil // none is no error
 	}
 	dtype, c := at.number(), cs[0]
-	if c.end == c.at+1 && c.def() == defs[0] && n.list() != nil { // an empty list
+	if c.end == c.at+1 && depth == 1 && c.def() == defs[0] { // an empty list
 		return array.New(dtype, make([]int, 1), nil)
 	}
 	for i := c.at; i < c.end; i++ {

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
         Order,
         Step,
         Var,
+        arrow,
         csv,
+        hf,
         images,
         jsonl,
         numpy,
@@ -103,7 +105,9 @@ __all__ = [
     "Var",
     "Why",
     "__version__",
+    "arrow",
     "csv",
+    "hf",
     "images",
     "jsonl",
     "lazy",
@@ -126,7 +130,7 @@ __all__ = [
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
 _FLOW = (
-    "Flow Node Options Order Step Var csv images jsonl numpy parquet source step sweep "
+    "Flow Node Options Order Step Var arrow csv hf images jsonl numpy parquet source step sweep "
     "text tfrecord underfolder var webdataset"
 )
 _LATER = dict.fromkeys(_FLOW.split(), "flow")

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # By kind and name: the default of each parameter, and ... for one that must be given.
 PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "source": {
+        "arrow": {"path": ..., "formats": None, "incomplete": False},
         "csv": {"path": ..., "columns": None, "delimiter": ",", "types": None, "files": None, "outside": False, "file": None},
+        "hf": {"path": ..., "split": None, "formats": None},
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
         "numpy": {"path": ...},
@@ -95,6 +97,23 @@ SEVERAL: Final = frozenset({"batch", "chunk", "group-by", "split"})
 JOINS: Final = frozenset({"cat", "interleave", "mix", "zip"})
 
 
+def arrow(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    incomplete: bool | Var = False,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.
+
+    Args:
+        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+        incomplete: read files that break off, up to the last whole batch of rows: without it that is an error
+    """
+    return _source("arrow", {"path": path, "formats": formats, "incomplete": incomplete}, options)
+
+
 def csv(
     *,
     path: str | PathLike[str] | Var,
@@ -126,6 +145,23 @@ def csv(
         "outside": outside,
         "file": file,
     }, options)
+
+
+def hf(
+    *,
+    path: str | PathLike[str] | Var,
+    split: str | Var | None = None,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.
+
+    Args:
+        path: the folder, with state.json in it, or with dataset_dict.json and a folder for each split
+        split: which split to read, of a folder that has several
+        formats: item to extension: how the bytes or the text of a column are read, such as {scan: tiff, caption: txt}; bytes of others stay bytes
+    """
+    return _source("hf", {"path": path, "split": split, "formats": formats}, options)
 
 
 def images(

@@ -25,7 +25,9 @@ from ._components import (
     PARAMETERS,
     SEVERAL,
     Methods,
+    arrow,
     csv,
+    hf,
     images,
     jsonl,
     numpy,
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord", "underfolder", "var",
-    "webdataset",
+    "arrow", "csv", "hf", "images", "jsonl", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",
+    "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
 
