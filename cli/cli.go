@@ -51,6 +51,7 @@ import (
 	_ "github.com/larder-data/larder/format/hf"
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
+	_ "github.com/larder-data/larder/format/mds"
 	_ "github.com/larder-data/larder/format/numpy"
 	_ "github.com/larder-data/larder/format/parquet"
 	_ "github.com/larder-data/larder/format/text"

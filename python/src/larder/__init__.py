@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         hf,
         images,
         jsonl,
+        mds,
         numpy,
         parquet,
         source,
@@ -111,6 +112,7 @@ __all__ = [
     "images",
     "jsonl",
     "lazy",
+    "mds",
     "memo",
     "memo_batch",
     "numpy",
@@ -130,7 +132,7 @@ __all__ = [
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
 _FLOW = (
-    "Flow Node Options Order Step Var arrow csv hf images jsonl numpy parquet source step sweep "
+    "Flow Node Options Order Step Var arrow csv hf images jsonl mds numpy parquet source step sweep "
     "text tfrecord underfolder var webdataset"
 )
 _LATER = dict.fromkeys(_FLOW.split(), "flow")

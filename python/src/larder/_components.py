@@ -21,6 +21,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "hf": {"path": ..., "split": None, "formats": None},
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
+        "mds": {"path": ..., "formats": None},
         "numpy": {"path": ...},
         "parquet": {"path": ..., "formats": None},
         "text": {"path": ..., "by": "line"},
@@ -222,6 +223,21 @@ def jsonl(
         "outside": outside,
         "file": file,
     }, options)
+
+
+def mds(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.
+
+    Args:
+        path: the folder that has index.json
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+    """
+    return _source("mds", {"path": path, "formats": formats}, options)
 
 
 def numpy(

@@ -30,6 +30,7 @@ from ._components import (
     hf,
     images,
     jsonl,
+    mds,
     numpy,
     parquet,
     text,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "arrow", "csv", "hf", "images", "jsonl", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",
+    "arrow", "csv", "hf", "images", "jsonl", "mds", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",
     "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
