@@ -75,7 +75,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	o := ipc.Options{Held: ipc.NewHeld(), Item: func(f *ipc.Field, v any) (*dataset.Item, error) {
+	o := ipc.Options{Held: indexed.NewHeld(), Item: func(f *ipc.Field, v any) (*dataset.Item, error) {
 		if k := kinds[f.Name]; k == "Image" || k == "Audio" {
 			return s.stored(f.Name, v)
 		}

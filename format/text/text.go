@@ -65,8 +65,13 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
+	held := indexed.NewHeld()
 	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*texts, error) {
-		return s.open(ctx, paths[i], env)
+		t, err := s.open(ctx, paths[i], env)
+		if err == nil {
+			t.Held = held
+		}
+		return t, err
 	})
 }
 

@@ -118,9 +118,6 @@ func (r *layout) column(f *Field) *column {
 	return c
 }
 
-// pieceBytes is how much of a file is read at once, where less was asked for.
-const pieceBytes = 256 << 10
-
 // read returns n bytes of a buffer from a place on.
 func (b *batch) read(ctx context.Context, from buffer, at, n int64) ([]byte, error) {
 	if b.unpack != nil {
@@ -136,27 +133,7 @@ func (b *batch) read(ctx context.Context, from buffer, at, n int64) ([]byte, err
 	if at < 0 || n < 0 || at > from.size || n > from.size-at {
 		return nil, errDamaged
 	}
-	at += from.at
-	piece := at / pieceBytes * pieceBytes
-	if n > pieceBytes/4 || at+n > piece+pieceBytes {
-		return b.direct(ctx, at, n)
-	}
-	e := b.f.index.entry(b.message)
-	size := min(pieceBytes, e.at+e.meta+e.body-piece) // no further than the file is known to reach
-	all, err := b.f.Held.get(ctx, part{b.f, piece, false}, func(ctx context.Context) ([]byte, error) {
-		return b.direct(ctx, piece, size)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if at+n-piece > int64(len(all)) { // it was read for a batch before
-		return b.direct(ctx, at, n)
-	}
-	return all[at-piece:][:n], nil
-}
-
-func (b *batch) direct(ctx context.Context, at, n int64) ([]byte, error) {
-	return dataset.ReadBytes(ctx, "arrow", n, func(to []byte) error { return b.f.Read(to, at) })
+	return b.f.Options.Held.Read(ctx, b.f.File, "arrow", from.at+at, n)
 }
 
 // unpacked returns what a compressed buffer unpacks to: before it is said how many bytes, or -1
@@ -168,8 +145,8 @@ func (b *batch) unpacked(ctx context.Context, from buffer) ([]byte, error) {
 	if from.size < 8 {
 		return nil, errDamaged
 	}
-	return b.f.Held.get(ctx, part{b.f, from.at, true}, func(ctx context.Context) ([]byte, error) {
-		packed, err := b.direct(ctx, from.at, from.size)
+	return b.f.Options.Held.Unpacked(ctx, b.f.File, from.at, func(ctx context.Context) ([]byte, error) {
+		packed, err := dataset.ReadBytes(ctx, "arrow", from.size, func(to []byte) error { return b.f.Read(to, from.at) })
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ type Options struct {
 	Incomplete bool // read files that break off, as far as they go
 	// Item makes an item of a value of a column.
 	Item func(f *Field, v any) (*dataset.Item, error)
-	Held *Held // what is held of the files that are read
+	Held *indexed.Held // what is held of the files that are read
 }
 
 // A File is one of which it is known where its messages lie. It may be used by many goroutines.
@@ -57,6 +57,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	if err != nil {
 		return nil, err
 	}
+	in.Held = o.Held
 	f := &File{File: in, Options: o, index: in.Index}
 	if err := f.schema(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -1,4 +1,4 @@
-package ipc
+package indexed
 
 import (
 	"context"
@@ -33,6 +33,33 @@ type held struct {
 
 // NewHeld returns one that holds nothing.
 func NewHeld() *Held { return &Held{of: map[part]*held{}} }
+
+// pieceBytes is how much of a file is read at once, where less was asked for.
+const pieceBytes = 256 << 10
+
+// Read returns n bytes of a file at a place, which must not be changed: of few bytes the piece is
+// held that they lie in. ext is what they are counted as.
+func (h *Held) Read(ctx context.Context, in *File, ext string, at, n int64) ([]byte, error) {
+	direct := func(ctx context.Context, at, n int64) ([]byte, error) {
+		return dataset.ReadBytes(ctx, ext, n, func(to []byte) error { return in.Read(to, at) })
+	}
+	piece := at / pieceBytes * pieceBytes
+	if n > pieceBytes/4 || at+n > piece+pieceBytes || at+n > in.size {
+		return direct(ctx, at, n)
+	}
+	all, err := h.get(ctx, part{in, piece, false}, func(ctx context.Context) ([]byte, error) {
+		return direct(ctx, piece, min(pieceBytes, in.size-piece))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all[at-piece:][:n], nil
+}
+
+// Unpacked returns what a part of a file that begins at a place unpacks to.
+func (h *Held) Unpacked(ctx context.Context, in *File, at int64, unpack func(context.Context) ([]byte, error)) ([]byte, error) {
+	return h.get(ctx, part{in, at, true}, unpack)
+}
 
 // get returns a part, or has it read.
 func (h *Held) get(ctx context.Context, p part, read func(context.Context) ([]byte, error)) ([]byte, error) {
