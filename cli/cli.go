@@ -46,10 +46,15 @@ import (
 	"github.com/larder-data/larder/store/memory"
 
 	// The components that come with Larder.
+	_ "github.com/larder-data/larder/format/arrow"
 	_ "github.com/larder-data/larder/format/csv"
+	_ "github.com/larder-data/larder/format/hf"
 	_ "github.com/larder-data/larder/format/images"
 	_ "github.com/larder-data/larder/format/jsonl"
+	_ "github.com/larder-data/larder/format/mds"
 	_ "github.com/larder-data/larder/format/numpy"
+	_ "github.com/larder-data/larder/format/parquet"
+	_ "github.com/larder-data/larder/format/text"
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/format/webdataset"

@@ -140,6 +140,11 @@ func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) er
 	return b, read(b)
 }
 
+// Room waits until so many bytes may be taken into memory (see [pool.Take]), and counts them
+// until the execution ends that ctx belongs to, or else until what it returns is called: for
+// sources that decode what they read.
+func Room(ctx context.Context, bytes int64) (done func(), err error) { return takeIn(ctx, bytes) }
+
 // readFile returns a file's content with the status that it had before and
 // after it was read.
 func readFile(ctx context.Context, path string, memory func(n int64) []byte) (b []byte, stat key.FileStat, err error) {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/larder-data/larder/array"
@@ -59,6 +58,7 @@ var endings = []string{".tfrecord", ".tfrecords", ".tfrec", ".tfrecord.gz", ".tf
 // A records is a file of which it is known where its records lie.
 type records struct {
 	*indexed.File
+	of    Source
 	index index
 }
 
@@ -72,24 +72,9 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*records, error) { return s.open(ctx, paths[i], env) })
-	var files []*records
-	var ends []int
-	n := 0
-	for f, err := range dataset.Stream(ctx, opened, env.Pool) {
-		if err != nil {
-			return nil, err
-		}
-		n += f.index.records()
-		files, ends = append(files, f), append(ends, n)
-	}
-	return dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) {
-		k, _ := slices.BinarySearch(ends, i+1)
-		if k > 0 {
-			i -= ends[k-1]
-		}
-		return s.sample(ctx, files[k], i)
-	}), nil
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*records, error) {
+		return s.open(ctx, paths[i], env)
+	})
 }
 
 func (s Source) open(ctx context.Context, path string, env *component.Env) (*records, error) {
@@ -103,11 +88,14 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*rec
 	if err != nil {
 		return nil, err
 	}
-	return &records{f, f.Index}, nil
+	return &records{f, s, f.Index}, nil
 }
 
-// sample reads a record.
-func (s Source) sample(ctx context.Context, f *records, i int) (dataset.Sample, error) {
+// Len is how many records there are.
+func (f *records) Len() int { return f.index.records() }
+
+// Sample reads a record.
+func (f *records) Sample(ctx context.Context, i int) (dataset.Sample, error) {
 	at, size := f.index.record(i)
 	b, err := dataset.ReadBytes(ctx, "tfrecord", int64(size+tailBytes), func(b []byte) error { return f.Read(b, at) })
 	if err != nil {
@@ -120,7 +108,7 @@ func (s Source) sample(ctx context.Context, f *records, i int) (dataset.Sample, 
 			break
 		}
 		var it *dataset.Item
-		if it, err = s.item(feature); err != nil {
+		if it, err = f.of.item(feature); err != nil {
 			err = fmt.Errorf("feature %s: %w", feature.name, err)
 		}
 		fields = append(fields, dataset.Field{Key: feature.name, Item: it})

@@ -52,36 +52,10 @@ func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 
 // Write writes a dataset. A sample is called by its item __key__, or by its number.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
-	place, err := output.FilesPlace(ctx, env, s.Path)
-	if err != nil {
-		return err
-	}
-	files, err := rows.FilesIn(ctx, env, place, inOrder(in.Names), ".tar")
-	if err != nil {
-		return err
-	}
-	release, err := output.TakeTurn(ctx, env, place)
-	if err != nil {
-		return err
-	}
-	defer release()
-	write, err := output.Tidied(files...)
-	if err != nil {
-		return err
-	}
-	for i, part := range in.Parts {
-		env.Tally.Total.Add(int64(part.Len()))
-		n, err := write(ctx, files[i], s.Overwrite, func(to io.Writer) error { return writeArchive(ctx, env, to, part) })
-		if err != nil {
-			return err
-		}
-		if env.Tally.BytesWritten.Add(n); n > 0 {
-			env.Tally.Computed.Add(int64(part.Len()))
-		} else {
-			env.Tally.FromStore.Add(int64(part.Len()))
-		}
-	}
-	return nil
+	in.Names = inOrder(in.Names)
+	return rows.WriteFiles(ctx, env, s.Path, s.Overwrite, in, ".tar", func(to io.Writer, ds component.Samples) error {
+		return writeArchive(ctx, env, to, ds)
+	})
 }
 
 // inOrder returns names that come in their order when they are sorted: numbers get as many

@@ -53,26 +53,9 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*shard, error) {
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*shard, error) {
 		return s.open(ctx, paths[i], env)
 	})
-	var shards []*shard
-	var ends []int
-	n := 0
-	for sh, err := range dataset.Stream(ctx, opened, env.Pool) {
-		if err != nil {
-			return nil, err
-		}
-		n += sh.index.samples()
-		shards, ends = append(shards, sh), append(ends, n)
-	}
-	return dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
-		k, _ := slices.BinarySearch(ends, i+1)
-		if k > 0 {
-			i -= ends[k-1]
-		}
-		return shards[k].sample(i)
-	}), nil
 }
 
 // endings are those of archives in a folder.
@@ -98,8 +81,11 @@ func (s Source) open(ctx context.Context, path string, env *component.Env) (*sha
 	return &shard{f, f.Index}, nil
 }
 
-// sample makes the sample at a place in the archive. None of it is read.
-func (s *shard) sample(i int) (dataset.Sample, error) {
+// Len is how many samples there are.
+func (s *shard) Len() int { return s.index.samples() }
+
+// Sample makes the sample at a place in the archive. None of it is read.
+func (s *shard) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	name := s.index.key(i)
 	from, to := s.index.membersOf(i)
 	fields := make([]dataset.Field, 0, 1+to-from)

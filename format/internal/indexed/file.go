@@ -38,7 +38,10 @@ type Scan struct {
 type File struct {
 	Path  string
 	Index []byte // must not be changed
+	// Held, if not nil, holds pieces of the file, for parts that are small and lie side by side.
+	Held *Held
 
+	size    int64 // of what is read
 	stat    key.FileStat
 	settled bool     // another content would have another state
 	text    *os.File // what it unpacks to; nil of one that is read as it is
@@ -59,7 +62,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File,
 	if err != nil {
 		return nil, err
 	}
-	in := &File{Path: path, stat: key.StatOf(info)}
+	in := &File{Path: path, size: info.Size(), stat: key.StatOf(info)}
 	in.settled = key.ShowsChanges(path, in.stat, now())
 	if err := in.find(ctx, f, l, scan); err != nil {
 		return nil, err
@@ -86,11 +89,10 @@ func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Sca
 			return err
 		}
 		runtime.AddCleanup(in, func(f *os.File) { _ = f.Close() }, in.text)
-		size, err := in.text.Seek(0, io.SeekEnd)
-		if err != nil {
+		if in.size, err = in.text.Seek(0, io.SeekEnd); err != nil {
 			return err
 		}
-		in.Index, err = scan.Func(ctx, in.Path, in.text, size)
+		in.Index, err = scan.Func(ctx, in.Path, in.text, in.size)
 		return err
 	}
 	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }

@@ -1,6 +1,7 @@
 package indexed
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -76,5 +77,9 @@ func (p *Part) known(b []byte) (key.Digest, error) {
 }
 
 func (p *Part) read(ctx context.Context) ([]byte, error) {
+	if p.of.Held != nil {
+		b, err := p.of.Held.Read(ctx, p.of, p.ext, p.at, p.size)
+		return bytes.Clone(b), err // which would hold what lies beside it
+	}
 	return dataset.ReadBytes(ctx, p.ext, p.size, func(b []byte) error { return p.of.Read(b, p.at) })
 }

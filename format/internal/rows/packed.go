@@ -28,10 +28,13 @@ const (
 var extensions = map[Packing]string{Gzip: ".gz", Zstd: ".zst"}
 
 // PackingOf returns how a file of that name is compressed. One that ends with .tgz is a
-// .tar.gz.
+// .tar.gz, and some write .zstd for .zst.
 func PackingOf(path string) Packing {
-	if strings.EqualFold(filepath.Ext(path), ".tgz") {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".tgz":
 		return Gzip
+	case ".zstd":
+		return Zstd
 	}
 	for p, ext := range extensions {
 		if strings.EqualFold(filepath.Ext(path), ext) {

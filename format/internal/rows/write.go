@@ -57,6 +57,42 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	return nil
 }
 
+// WriteFiles writes files that have no rows of text: of each dataset of an input by write, to the
+// file at a path or, of several, to one of its name with an ending in the folder there. A file
+// appears complete or not at all.
+func WriteFiles(ctx context.Context, env *component.Env, path component.Path, how output.Overwrite, in component.Data, ending string, write func(to io.Writer, ds component.Samples) error) error {
+	place, err := output.FilesPlace(ctx, env, path)
+	if err != nil {
+		return err
+	}
+	files, err := FilesIn(ctx, env, place, in.Names, ending)
+	if err != nil {
+		return err
+	}
+	release, err := output.TakeTurn(ctx, env, place)
+	if err != nil {
+		return err
+	}
+	defer release()
+	file, err := output.Tidied(files...)
+	if err != nil {
+		return err
+	}
+	for i, part := range in.Parts {
+		env.Tally.Total.Add(int64(part.Len()))
+		n, err := file(ctx, files[i], how, func(to io.Writer) error { return write(to, part) })
+		if err != nil {
+			return err
+		}
+		if env.Tally.BytesWritten.Add(n); n > 0 {
+			env.Tally.Computed.Add(int64(part.Len()))
+		} else {
+			env.Tally.FromStore.Add(int64(part.Len()))
+		}
+	}
+	return nil
+}
+
 // FilesIn returns the files to write: the one at path, or of several datasets one
 // of each name, with an ending, in the folder there.
 func FilesIn(ctx context.Context, env *component.Env, path string, names []string, ending string) ([]string, error) {

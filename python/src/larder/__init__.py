@@ -44,13 +44,18 @@ if TYPE_CHECKING:
         Order,
         Step,
         Var,
+        arrow,
         csv,
+        hf,
         images,
         jsonl,
+        mds,
         numpy,
+        parquet,
         source,
         step,
         sweep,
+        text,
         tfrecord,
         underfolder,
         var,
@@ -101,17 +106,22 @@ __all__ = [
     "Var",
     "Why",
     "__version__",
+    "arrow",
     "csv",
+    "hf",
     "images",
     "jsonl",
     "lazy",
+    "mds",
     "memo",
     "memo_batch",
     "numpy",
+    "parquet",
     "run",
     "source",
     "step",
     "sweep",
+    "text",
     "tfrecord",
     "underfolder",
     "var",
@@ -121,7 +131,10 @@ __all__ = [
 
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
-_FLOW = "Flow Node Options Order Step Var csv images jsonl numpy source step sweep tfrecord underfolder var webdataset"
+_FLOW = (
+    "Flow Node Options Order Step Var arrow csv hf images jsonl mds numpy parquet source step sweep "
+    "text tfrecord underfolder var webdataset"
+)
 _LATER = dict.fromkeys(_FLOW.split(), "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}

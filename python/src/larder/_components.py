@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 # By kind and name: the default of each parameter, and ... for one that must be given.
 PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "source": {
+        "arrow": {"path": ..., "formats": None, "incomplete": False},
         "csv": {"path": ..., "columns": None, "delimiter": ",", "types": None, "files": None, "outside": False, "file": None},
+        "hf": {"path": ..., "split": None, "formats": None},
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
         "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
+        "mds": {"path": ..., "formats": None},
         "numpy": {"path": ...},
+        "parquet": {"path": ..., "formats": None},
+        "text": {"path": ..., "by": "line"},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
         "webdataset": {"path": ..., "incomplete": False},
@@ -79,6 +84,8 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
+        "parquet": {"path": ..., "overwrite": "forbid", "types": None, "compress": "zstd"},
+        "text": {"path": ..., "overwrite": "forbid", "compress": None, "by": "line", "item": "text"},
         "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
         "webdataset": {"path": ..., "overwrite": "forbid"},
@@ -90,6 +97,23 @@ SEVERAL: Final = frozenset({"batch", "chunk", "group-by", "split"})
 
 # Operators that read several datasets.
 JOINS: Final = frozenset({"cat", "interleave", "mix", "zip"})
+
+
+def arrow(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    incomplete: bool | Var = False,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.
+
+    Args:
+        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+        incomplete: read files that break off, up to the last whole batch of rows: without it that is an error
+    """
+    return _source("arrow", {"path": path, "formats": formats, "incomplete": incomplete}, options)
 
 
 def csv(
@@ -123,6 +147,23 @@ def csv(
         "outside": outside,
         "file": file,
     }, options)
+
+
+def hf(
+    *,
+    path: str | PathLike[str] | Var,
+    split: str | Var | None = None,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.
+
+    Args:
+        path: the folder, with state.json in it, or with dataset_dict.json and a folder for each split
+        split: which split to read, of a folder that has several
+        formats: item to extension: how the bytes or the text of a column are read, such as {scan: tiff, caption: txt}; bytes of others stay bytes
+    """
+    return _source("hf", {"path": path, "split": split, "formats": formats}, options)
 
 
 def images(
@@ -185,6 +226,21 @@ def jsonl(
     }, options)
 
 
+def mds(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.
+
+    Args:
+        path: the folder that has index.json
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+    """
+    return _source("mds", {"path": path, "formats": formats}, options)
+
+
 def numpy(
     *,
     path: str | PathLike[str] | Var,
@@ -196,6 +252,36 @@ def numpy(
         path: a file .npy or .npz, or a folder of files .npy, whose arrays have equally many rows
     """
     return _source("numpy", {"path": path}, options)
+
+
+def parquet(
+    *,
+    path: str | PathLike[str] | Var,
+    formats: Mapping[str, str | Var] | Var | None = None,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.
+
+    Args:
+        path: a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet
+        formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
+    """
+    return _source("parquet", {"path": path, "formats": formats}, options)
+
+
+def text(
+    *,
+    path: str | PathLike[str] | Var,
+    by: Literal["line", "paragraph"] | Var = "line",
+    **options: Unpack[Options],
+) -> Node:
+    """Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.
+
+    Args:
+        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt
+        by: what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)
+    """
+    return _source("text", {"path": path, "by": by}, options)
 
 
 def tfrecord(
@@ -1262,6 +1348,57 @@ class Methods:
             "compress": compress,
             "items": items,
             "files": files,
+        }, options)
+
+    def to_parquet(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        types: Mapping[str, str | Var] | Var | None = None,
+        compress: Literal["zstd", "snappy", "gzip", "none"] | Var = "zstd",
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+            compress: how pages are compressed
+        """
+        return self._end("parquet", {
+            "path": path,
+            "overwrite": overwrite,
+            "types": types,
+            "compress": compress,
+        }, options)
+
+    def to_text(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        by: Literal["line", "paragraph"] | Var = "line",
+        item: str | Var = "text",
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
+            by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
+            item: the item to write, which must be a text
+        """
+        return self._end("text", {
+            "path": path,
+            "overwrite": overwrite,
+            "compress": compress,
+            "by": by,
+            "item": item,
         }, options)
 
     def to_tfrecord(

@@ -25,10 +25,15 @@ from ._components import (
     PARAMETERS,
     SEVERAL,
     Methods,
+    arrow,
     csv,
+    hf,
     images,
     jsonl,
+    mds,
     numpy,
+    parquet,
+    text,
     tfrecord,
     underfolder,
     webdataset,
@@ -42,7 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "tfrecord", "underfolder", "var", "webdataset",
+    "arrow", "csv", "hf", "images", "jsonl", "mds", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",
+    "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
 

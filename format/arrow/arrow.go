@@ -1,0 +1,60 @@
+// Package arrow reads files of Arrow's format for exchange between processes: files (.arrow,
+// .feather) and streams (.arrows). Each row is a sample, and each column an item (package ipc).
+package arrow
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/ipc"
+	"github.com/larder-data/larder/guard"
+)
+
+func init() {
+	component.RegisterSource("arrow", "Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names files to read.
+type Source struct {
+	Path       component.Path  `param:"path,required" doc:"a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow"`
+	Formats    columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
+	Incomplete bool            `param:"incomplete" doc:"read files that break off, up to the last whole batch of rows: without it that is an error"`
+}
+
+// Check refuses patterns and extensions that cannot be read.
+func (s Source) Check() error {
+	if err := s.Formats.Check(); err != nil {
+		return err
+	}
+	_, err := indexed.Expand(string(s.Path))
+	return err
+}
+
+// Inputs says which files are read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return indexed.Inputs(env.Path(s.Path))
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Open finds out where the batches of the files lie, as many files at once as env does things,
+// or knows it from before if its Larder has it.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	paths, err := indexed.Files(path, ".arrow", ".arrows", ".feather", ".ipc")
+	if err != nil {
+		return nil, err
+	}
+	o := ipc.Options{Incomplete: s.Incomplete, Item: ipc.PlainItem(s.Formats), Held: indexed.NewHeld()}
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*ipc.File, error) {
+		return ipc.Open(ctx, paths[i], env.Larder, o)
+	})
+}

@@ -1,0 +1,208 @@
+// Package hf reads folders that the library datasets of Hugging Face saves: Dataset.save_to_disk
+// and DatasetDict.save_to_disk. Each row is a sample, and each column an item (package ipc).
+//
+// state.json says which files have the rows, and dataset_info.json which columns are images and
+// sounds: these come as the bytes that are stored, with the extension that they have. Nothing
+// in such a folder is run.
+package hf
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/ipc"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+)
+
+func init() {
+	component.RegisterSource("hf", "Reads a folder that datasets of Hugging Face saved (save_to_disk): each row is a sample, and each column an item. Images and sounds are read as they are stored.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names a folder to read.
+type Source struct {
+	Path    component.Path  `param:"path,required" doc:"the folder, with state.json in it, or with dataset_dict.json and a folder for each split"`
+	Split   string          `param:"split" doc:"which split to read, of a folder that has several"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {scan: tiff, caption: txt}; bytes of others stay bytes"`
+}
+
+// Check refuses extensions that cannot be read.
+func (s Source) Check() error {
+	if s.Split != "" && !output.SafeName(s.Split) {
+		return fmt.Errorf("split: %q is no name of a folder", s.Split)
+	}
+	return s.Formats.Check()
+}
+
+// Inputs says which folder is read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	path := env.Path(s.Path)
+	return []guard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, s.Split), Flat: true}}
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Open finds out where the rows of the files lie, or knows it from before.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	dir, err := s.folder(path)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := files(dir)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := features(dir)
+	if err != nil {
+		return nil, err
+	}
+	o := ipc.Options{Held: indexed.NewHeld(), Item: func(f *ipc.Field, v any) (*dataset.Item, error) {
+		if k := kinds[f.Name]; k == "Image" || k == "Audio" {
+			return s.stored(f.Name, v)
+		}
+		return ipc.PlainItem(s.Formats)(f, v)
+	}}
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*ipc.File, error) {
+		return ipc.Open(ctx, paths[i], env.Larder, o)
+	})
+}
+
+// folder returns the folder of the split.
+func (s Source) folder(path string) (string, error) {
+	var dict struct{ Splits []string }
+	err := read(filepath.Join(path, "dataset_dict.json"), &dict)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.Split == "":
+		return path, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s has no dataset_dict.json, and so no splits; leave out split", path)
+	case err != nil:
+		return "", err
+	case !slices.Contains(dict.Splits, s.Split):
+		return "", fmt.Errorf("%s has the splits %s; name one by split", path, strings.Join(dict.Splits, ", "))
+	}
+	return filepath.Join(path, s.Split), nil
+}
+
+// files returns the files that have the rows.
+func files(dir string) (paths []string, err error) {
+	var state struct {
+		Files []struct {
+			Filename string `json:"filename"`
+		} `json:"_data_files"`
+		Indices []json.RawMessage `json:"_indices_data_files"`
+	}
+	path := filepath.Join(dir, "state.json")
+	switch err := read(path, &state); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s has no state.json: it is no folder that save_to_disk of datasets wrote", dir)
+	case err != nil:
+		return nil, err
+	case len(state.Indices) > 0:
+		return nil, fmt.Errorf("%s has rows in another order than its files; save it again by a newer version of datasets", dir)
+	}
+	for _, f := range state.Files {
+		if !output.SafeName(f.Filename) {
+			return nil, fmt.Errorf("%s names the file %q, which is none in its folder", path, f.Filename)
+		}
+		paths = append(paths, filepath.Join(dir, f.Filename))
+	}
+	return paths, nil
+}
+
+// features returns what columns are, as their library calls it; "" for those that have a type
+// of Arrow only.
+func features(dir string) (map[string]string, error) {
+	var info struct{ Features map[string]json.RawMessage }
+	if err := read(filepath.Join(dir, "dataset_info.json"), &info); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	kinds := map[string]string{}
+	for name, raw := range info.Features {
+		var f struct {
+			Type string `json:"_type"`
+		}
+		if json.Unmarshal(raw, &f) == nil {
+			kinds[name] = f.Type
+		}
+	}
+	return kinds, nil
+}
+
+// mostBytes bounds the files that say what a folder has.
+const mostBytes = 64 << 20
+
+func read(path string, to any) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostBytes {
+		return fmt.Errorf("%s is no file, or larger than what is read (%d bytes)", path, mostBytes)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, to); err != nil {
+		return fmt.Errorf("%s cannot be read: it is not the JSON that datasets writes", path)
+	}
+	return nil
+}
+
+// stored is an image or a sound: a struct of its bytes and of the path that it had.
+func (s Source) stored(name string, v any) (*dataset.Item, error) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return s.Formats.Item(name, v, false)
+	}
+	path, _ := object["path"].(string)
+	b, ok := object["bytes"].([]byte)
+	if !ok {
+		return nil, fmt.Errorf("its bytes are not stored, only the path %q; save the dataset again, so that they are", path)
+	}
+	ext, said := s.Formats[name]
+	if !said {
+		ext = extension(b, path)
+	}
+	return dataset.NewBytes(ext, b), nil
+}
+
+// extension returns how bytes are read, by how they begin or else by the name that they had.
+func extension(b []byte, path string) string {
+	for _, m := range []struct {
+		at    int
+		begin string
+		ext   string
+	}{
+		{0, "\xff\xd8\xff", "jpg"}, {0, "\x89PNG\r\n", "png"}, {8, "WEBP", "webp"}, {0, "GIF8", "gif"}, {0, "BM", "bmp"},
+		{0, "II*\x00", "tiff"}, {0, "MM\x00*", "tiff"}, {8, "WAVE", "wav"}, {0, "fLaC", "flac"}, {0, "OggS", "ogg"}, {0, "ID3", "mp3"},
+	} {
+		if len(b) >= m.at && bytes.HasPrefix(b[m.at:], []byte(m.begin)) {
+			return m.ext
+		}
+	}
+	if ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")); ext != "" && dataset.CheckExt(ext) == nil {
+		return ext
+	}
+	return "bin"
+}

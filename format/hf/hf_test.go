@@ -1,0 +1,129 @@
+package hf_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	goarrow "github.com/apache/arrow-go/v18/arrow"
+	goarray "github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/hf"
+	"github.com/larder-data/larder/pool"
+)
+
+func env() *component.Env {
+	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+}
+
+// images is a stream of a column of images, as they are stored.
+func images(t testing.TB, contents ...string) []byte {
+	t.Helper()
+	schema := goarrow.NewSchema([]goarrow.Field{{Name: "image", Type: goarrow.StructOf(
+		goarrow.Field{Name: "bytes", Type: goarrow.BinaryTypes.Binary, Nullable: true}, goarrow.Field{Name: "path", Type: goarrow.BinaryTypes.String, Nullable: true},
+	), Nullable: true}}, nil)
+	b := goarray.NewRecordBuilder(memory.DefaultAllocator, schema)
+	s := b.Field(0).(*goarray.StructBuilder)
+	for _, c := range contents {
+		content, path, _ := strings.Cut(c, "|")
+		if content == "null" {
+			s.AppendNull()
+			continue
+		}
+		s.Append(true)
+		if content == "" {
+			s.FieldBuilder(0).AppendNull()
+		} else {
+			s.FieldBuilder(0).(*goarray.BinaryBuilder).Append([]byte(content))
+		}
+		s.FieldBuilder(1).(*goarray.StringBuilder).Append(path)
+	}
+	var to bytes.Buffer
+	w := ipc.NewWriter(&to, ipc.WithSchema(schema))
+	if err := w.Write(b.NewRecordBatch()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return to.Bytes()
+}
+
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const (
+	state = `{"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_fingerprint": "0"}`
+	info  = `{"features": {"image": {"decode": true, "_type": "Image"}}}`
+)
+
+// TestImages: bytes are read as what they begin with, or as what they were called.
+func TestImages(t *testing.T) {
+	dir := folder(t, map[string]string{"state.json": state, "dataset_info.json": info, "data-00000-of-00001.arrow": string(images(t, "\x89PNG\r\n...|a.jpg", "?|A.JPEG", "?|", "null", "|http://far/a.png"))})
+	ds, err := hf.Source{}.Open(t.Context(), dir, env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"png", "jpeg", "bin", "json"} {
+		s, err := ds.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		it, err := s.Item("image")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ext, err := it.Ext(t.Context()); err != nil || ext != want {
+			t.Errorf("%d: %q, %v; want %q", i, ext, err, want)
+		}
+	}
+	s, err := ds.At(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Value(t.Context(), "image"); err == nil || !strings.Contains(err.Error(), "not stored") {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+func TestFoldersThatAreRefused(t *testing.T) {
+	rows := string(images(t, "?|"))
+	for name, c := range map[string]struct {
+		files map[string]string
+		split string
+		says  string
+	}{
+		"nothing":        {nil, "", "no state.json"},
+		"no JSON":        {map[string]string{"state.json": "{"}, "", "JSON"},
+		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", "none in its folder"},
+		"an order":       {map[string]string{"state.json": `{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}`}, "", "another order"},
+		"a missing file": {map[string]string{"state.json": state}, "", "there is no file"},
+		"no split":       {map[string]string{"dataset_dict.json": `{"splits": ["train", "test"]}`}, "", "train, test"},
+		"another split":  {map[string]string{"dataset_dict.json": `{"splits": ["train"]}`}, "test", "train"},
+		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "leave out split"},
+		"a split's name": {nil, "../train", "no name of a folder"},
+	} {
+		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), folder(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package ipc reads files of Arrow's format for exchange between processes: files proper, which
+// begin with ARROW1, and streams. Each row is a sample, and each column an item.
+//
+// A file is gone through once, from message to message, and where they lie is kept (package
+// indexed). A value is then read where it lies, of buffers that are not compressed no more than
+// that value, by pieces of the file that are held for those beside it. Files are not mapped into
+// memory, as one that is cut short meanwhile would end the process.
+//
+// Nothing that a file says of itself is taken for granted: each place and length is held to what
+// is there.
+package ipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// Options say how files are read.
+type Options struct {
+	Incomplete bool // read files that break off, as far as they go
+	// Item makes an item of a value of a column.
+	Item func(f *Field, v any) (*dataset.Item, error)
+	Held *indexed.Held // what is held of the files that are read
+}
+
+// A File is one of which it is known where its messages lie. It may be used by many goroutines.
+type File struct {
+	*indexed.File
+	Options
+	Fields []*Field
+
+	index   index
+	batches []int // which messages have rows
+	ends    []int // rows up to the end of each
+	parsed  []dataset.Once[*batch]
+	dicts   []dataset.Once[*batch] // of all messages; those of dictionaries are used
+}
+
+// Open goes through a file, or finds what l, which may be nil, has kept of that.
+func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File, error) {
+	in, err := indexed.Open(ctx, path, l, indexed.Scan{
+		Name: "index of an Arrow file", About: []any{o.Incomplete},
+		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
+			return scan(ctx, path, from, size, o.Incomplete)
+		},
+		Check: func(x []byte) error { return index(x).check() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	in.Held = o.Held
+	f := &File{File: in, Options: o, index: in.Index}
+	if err := f.schema(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	rows := int64(0)
+	for i := range f.index.len() {
+		if e := f.index.entry(i); e.kind == rowsMessage {
+			rows += e.number
+			f.batches, f.ends = append(f.batches, i), append(f.ends, int(rows))
+		}
+		if rows > mostRows || int64(int(rows)) != rows {
+			return nil, fmt.Errorf("%s: it has more rows than can be counted", path)
+		}
+	}
+	f.parsed = make([]dataset.Once[*batch], len(f.batches))
+	f.dicts = make([]dataset.Once[*batch], f.index.len())
+	return f, nil
+}
+
+// schema reads the first message.
+func (f *File) schema() error {
+	t, err := f.message(0)
+	if err != nil {
+		return err
+	}
+	header, ok := t.table(2)
+	if !ok {
+		return errDamaged
+	}
+	if f.Fields, err = fieldsOf(header); err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, c := range f.Fields {
+		if names[c.Name] {
+			return fmt.Errorf("two columns are called %s", called.Name(c.Name))
+		}
+		names[c.Name] = true
+	}
+	return nil
+}
+
+// message reads the metadata of a message.
+func (f *File) message(i int) (table, error) {
+	e := f.index.entry(i)
+	b := make([]byte, e.meta)
+	if err := f.Read(b, e.at); err != nil {
+		return table{}, err
+	}
+	t := rootOf(b)
+	return t, *t.fail
+}
+
+// Len is how many rows there are.
+func (f *File) Len() int {
+	if len(f.ends) == 0 {
+		return 0
+	}
+	return f.ends[len(f.ends)-1]
+}
+
+// Sample makes the sample of a row. Nothing is read.
+func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
+	k, _ := slices.BinarySearch(f.ends, i+1)
+	row := i
+	if k > 0 {
+		row -= f.ends[k-1]
+	}
+	fields := make([]dataset.Field, 0, len(f.Fields))
+	for c, column := range f.Fields {
+		name := fmt.Sprintf("column %s of row %d in %s", called.Name(column.Name), i, called.Name(f.Path))
+		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+			it, err := f.item(ctx, k, c, row)
+			if err != nil && !errors.Is(err, dataset.ErrChanged) && ctx.Err() == nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return it, err
+		})})
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// item reads a value.
+func (f *File) item(ctx context.Context, k, column, row int) (*dataset.Item, error) {
+	b, err := f.parsed[k].Get(ctx, func(context.Context) (*batch, error) { return f.batch(f.batches[k], f.Fields) })
+	if err != nil {
+		return nil, err
+	}
+	v, err := (&reader{b, mostElements}).value(ctx, b.columns[column], int64(row))
+	if err != nil {
+		return nil, err
+	}
+	return f.Item(f.Fields[column], v)
+}
+
+// PlainItem is how a value becomes an item where nothing else is said.
+func PlainItem(formats columns.Formats) func(f *Field, v any) (*dataset.Item, error) {
+	return func(f *Field, v any) (*dataset.Item, error) {
+		return formats.Item(f.Name, v, f.Kind == "arrow.json")
+	}
+}

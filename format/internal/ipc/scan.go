@@ -1,0 +1,185 @@
+package ipc
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// An index says where the messages of a file lie: five numbers of 8 bytes each, little-endian:
+// what it is, where its metadata begins and how long it is, how long the body behind it, and how
+// many rows it has or which dictionary it is of.
+type index []byte
+
+const (
+	entryBytes = 40
+	mostMeta   = 16 << 20 // of a message
+)
+
+// The kinds of messages.
+const (
+	schemaMessage     = 1
+	dictionaryMessage = 2
+	rowsMessage       = 3
+	moreMessage       = 4 // of what adds to a dictionary; in a file it is a dictionaryMessage
+)
+
+type entry struct{ kind, at, meta, body, number int64 }
+
+func (x index) len() int { return len(x) / entryBytes }
+
+func (x index) entry(i int) entry {
+	n := func(k int) int64 { return int64(binary.LittleEndian.Uint64(x[entryBytes*i+8*k:])) }
+	return entry{n(0), n(1), n(2), n(3), n(4)}
+}
+
+func (x index) add(e entry) index {
+	for _, n := range []int64{e.kind, e.at, e.meta, e.body, e.number} {
+		x = binary.LittleEndian.AppendUint64(x, uint64(n))
+	}
+	return x
+}
+
+// check holds bytes to what an index has.
+func (x index) check() error {
+	if len(x)%entryBytes != 0 || len(x) == 0 || x.entry(0).kind != schemaMessage {
+		return errIndex
+	}
+	last := int64(0)
+	for i := range x.len() {
+		e := x.entry(i)
+		if e.at < last || e.meta < 0 || e.meta > mostMeta || e.body < 0 || e.at > 1<<60 || e.body > 1<<60 || e.number < 0 || e.number > mostRows {
+			return errIndex
+		}
+		last = e.at + e.meta + e.body
+	}
+	return nil
+}
+
+var errIndex = errors.New("arrow: an index that is not understood")
+
+// mostRows bounds the rows of a batch.
+const mostRows = 1 << 40
+
+const magic = "ARROW1"
+
+// scan goes through a file from message to message.
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
+	s := &scanner{from: from, size: size}
+	x, err := s.scan(ctx)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		if incomplete && x.len() > 0 {
+			return x, nil
+		}
+		err = errors.New("it breaks off; say incomplete: true to read what is there")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: byte %d: %w", path, s.at, err)
+	}
+	return x, nil
+}
+
+type scanner struct {
+	from     io.ReaderAt
+	size, at int64
+}
+
+func (s *scanner) read(n int64) ([]byte, error) {
+	if n > s.size-s.at {
+		return nil, io.ErrUnexpectedEOF
+	}
+	b := make([]byte, n)
+	_, err := s.from.ReadAt(b, s.at)
+	s.at += n
+	return b, err
+}
+
+func (s *scanner) scan(ctx context.Context) (x index, err error) {
+	isFile := false
+	head, err := s.read(8)
+	if err != nil {
+		return nil, err
+	}
+	if string(head) == magic+"\x00\x00" {
+		isFile = true
+	} else {
+		s.at = 0
+	}
+	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e, ok, err := s.message()
+		if err != nil {
+			return x, err
+		}
+		if !ok {
+			break
+		}
+		if (e.kind == schemaMessage) != (x.len() == 0) {
+			return nil, errors.New("this is no Arrow file, or it is damaged here")
+		}
+		x = x.add(e)
+	}
+	if isFile { // what follows, and is not needed, ends as it began
+		end := make([]byte, len(magic))
+		if s.size-s.at < 10 {
+			return x, io.ErrUnexpectedEOF
+		}
+		if _, err := s.from.ReadAt(end, s.size-int64(len(end))); err != nil {
+			return x, err
+		}
+		if !bytes.Equal(end, []byte(magic)) {
+			return x, io.ErrUnexpectedEOF
+		}
+	}
+	if x.len() == 0 {
+		return nil, errors.New("it has no schema")
+	}
+	return x, nil
+}
+
+// message reads the metadata of the next message, and passes over its body. ok is false at the
+// end.
+func (s *scanner) message() (e entry, ok bool, err error) {
+	b, err := s.read(4)
+	if err != nil {
+		return e, false, err
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if n == 0xFFFFFFFF { // since version 0.15
+		if b, err = s.read(4); err != nil {
+			return e, false, err
+		}
+		n = binary.LittleEndian.Uint32(b)
+	}
+	if n == 0 {
+		return e, false, nil
+	}
+	if n > mostMeta {
+		return e, false, errors.New("this is no Arrow file, or it is damaged here")
+	}
+	e.at, e.meta = s.at, int64(n)
+	meta, err := s.read(e.meta)
+	if err != nil {
+		return e, false, err
+	}
+	t := rootOf(meta)
+	e.kind, e.body = t.int(1, 1, 0), t.int(3, 8, 0)
+	if header, there := t.table(2); there && e.kind != schemaMessage {
+		if e.number = header.int(0, 8, 0); e.kind == dictionaryMessage && header.bool(2) {
+			e.kind = moreMessage
+		}
+	}
+	if *t.fail != nil || t.int(1, 1, 0) < schemaMessage || t.int(1, 1, 0) > rowsMessage || e.body < 0 || e.number < 0 || e.number > mostRows {
+		return e, false, errors.New("this is no Arrow file, or it is damaged here")
+	}
+	if e.body > s.size-s.at {
+		return e, false, io.ErrUnexpectedEOF
+	}
+	s.at += e.body
+	return e, true, nil
+}

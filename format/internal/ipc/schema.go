@@ -1,0 +1,194 @@
+package ipc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// The types that fields have.
+const (
+	isNull       = 1
+	isInt        = 2
+	isFloat      = 3
+	isBinary     = 4
+	isText       = 5
+	isBool       = 6
+	isDecimal    = 7
+	isDate       = 8
+	isTime       = 9
+	isTimestamp  = 10
+	isList       = 12
+	isStruct     = 13
+	isFixed      = 15
+	isFixedList  = 16
+	isMap        = 17
+	isDuration   = 18
+	isBigBinary  = 19
+	isBigText    = 20
+	isBigList    = 21
+	isBinaryView = 23
+	isTextView   = 24
+)
+
+// A Field is a column, or a part of one.
+type Field struct {
+	Name string
+	// Kind tells of an extension of the type, from the metadata of the field: its name, or "".
+	Kind string
+
+	kind     int
+	children []*Field
+	width    int // bytes of a value of fixed size
+	size     int // of lists of fixed size
+	unsigned bool
+	scale    int
+	unit     int // digits behind the second
+	utc      bool
+	dict     *Field // values of what is an index, nil for others
+	dictID   int64
+}
+
+const (
+	mostDepth  = 64
+	mostFields = 1 << 16
+)
+
+// fieldsOf reads the fields of a schema.
+func fieldsOf(schema table) ([]*Field, error) {
+	if schema.int(0, 2, 0) != 0 {
+		return nil, errors.New("its numbers are big-endian, which is not read; write it on another machine")
+	}
+	left := mostFields
+	fields, err := readFields(schema.tables(1), 0, &left)
+	if err == nil {
+		err = *schema.fail
+	}
+	return fields, err
+}
+
+func readFields(tables []table, depth int, left *int) (all []*Field, err error) {
+	if depth > mostDepth {
+		return nil, errDamaged
+	}
+	for _, t := range tables {
+		if *left--; *left < 0 || *t.fail != nil {
+			return nil, errDamaged
+		}
+		f := &Field{Name: t.text(0), kind: int(t.int(2, 1, 0))}
+		for _, kv := range t.tables(6) {
+			if kv.text(0) == "ARROW:extension:name" {
+				f.Kind = kv.text(1)
+			}
+		}
+		if f.children, err = readFields(t.tables(5), depth+1, left); err != nil {
+			return nil, err
+		}
+		kind, _ := t.table(3)
+		if err := f.read(kind); err != nil {
+			return nil, fmt.Errorf("column %s: %w", called.Name(f.Name), err)
+		}
+		if d, ok := t.table(4); ok {
+			f = &Field{Name: f.Name, Kind: f.Kind, dict: f, dictID: d.int(0, 8, 0), kind: isInt, width: 4}
+			if index, ok := d.table(1); ok {
+				if err := f.read(index); err != nil {
+					return nil, err
+				}
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// read reads what a type says beside its name.
+func (f *Field) read(t table) error {
+	children := 0
+	switch f.kind {
+	case isNull, isBinary, isText, isBigBinary, isBigText, isBinaryView, isTextView, isBool:
+	case isInt:
+		f.width, f.unsigned = int(t.int(0, 4, 0))/8, !t.bool(1)
+	case isFloat:
+		f.width = 2 << t.int(0, 2, 0)
+	case isDecimal:
+		f.width, f.scale = int(t.int(2, 4, 128))/8, int(t.int(1, 4, 0))
+	case isDate:
+		f.width, f.unit = 4, -1
+		if t.int(0, 2, 1) == 1 {
+			f.width, f.unit = 8, 3
+		}
+	case isTime:
+		f.width, f.unit = int(t.int(1, 4, 32))/8, 3*int(t.int(0, 2, 1))
+	case isTimestamp:
+		f.width, f.unit, f.utc = 8, 3*int(t.int(0, 2, 0)), t.text(1) != ""
+	case isDuration:
+		f.width, f.unit = 8, 3*int(t.int(0, 2, 1))
+	case isFixed:
+		f.width = int(t.int(0, 4, 0))
+	case isList, isBigList, isMap:
+		children = 1
+	case isFixedList:
+		f.size, children = int(t.int(0, 4, 0)), 1
+	case isStruct:
+		children = len(f.children)
+	default:
+		return fmt.Errorf("it has type %d of Arrow, which is not read: unions, intervals, runs, views of lists; write it as another type", f.kind)
+	}
+	if len(f.children) != children || f.size < 0 || f.width < 0 || f.width > 1<<20 || f.unit > 9 || !f.widthFits() {
+		return errDamaged
+	}
+	if f.kind == isMap && (f.children[0].kind != isStruct || len(f.children[0].children) != 2) {
+		return errDamaged
+	}
+	return nil
+}
+
+func (f *Field) widthFits() bool {
+	switch f.kind {
+	case isInt:
+		return f.width == 1 || f.width == 2 || f.width == 4 || f.width == 8
+	case isFloat:
+		return f.width <= 8
+	case isDecimal:
+		return f.width == 4 || f.width == 8 || f.width == 16 || f.width == 32
+	case isTime:
+		return f.width == 4 || f.width == 8
+	case isFixed:
+		return f.width > 0
+	}
+	return true
+}
+
+// number is the type of the elements of an array of such values; 0 if they make none.
+func (f *Field) number() array.DType {
+	if f.dict != nil {
+		return 0
+	}
+	switch f.kind {
+	case isBool:
+		return array.Bool
+	case isFloat:
+		return map[int]array.DType{2: array.Float16, 4: array.Float32, 8: array.Float64}[f.width]
+	case isInt:
+		if f.unsigned {
+			return map[int]array.DType{1: array.Uint8, 2: array.Uint16, 4: array.Uint32, 8: array.Uint64}[f.width]
+		}
+		return map[int]array.DType{1: array.Int8, 2: array.Int16, 4: array.Int32, 8: array.Int64}[f.width]
+	}
+	return 0
+}
+
+// buffers is how many buffers a field has by itself, beside those that a view says.
+func (f *Field) buffers() int {
+	switch f.kind {
+	case isNull:
+		return 0
+	case isStruct, isFixedList:
+		return 1
+	case isBinary, isText, isBigBinary, isBigText:
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,199 @@
+// Package mds reads shards of Mosaic Streaming: a folder with index.json and files .mds, which may
+// be compressed by zstd or gzip. Each of their samples is a sample, and each column an item.
+//
+// The offsets of the samples stand at the beginning of a shard, and are read when it is opened;
+// a sample is read where it lies, when an item of it is asked for. Pickle is not read, as reading
+// it would run code.
+package mds
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func init() {
+	component.RegisterSource("mds", "Reads shards of Mosaic Streaming: a folder with index.json and files .mds, compressed by zstd or gzip or not. Each column is an item.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names a folder to read.
+type Source struct {
+	Path    component.Path  `param:"path,required" doc:"the folder that has index.json"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
+}
+
+// Check refuses extensions that cannot be read.
+func (s Source) Check() error { return s.Formats.Check() }
+
+// Inputs says which folder is read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return []guard.Input{{Path: env.Path(s.Path), Flat: true}}
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Open reads where the samples of the shards lie, of as many shards at once as env does things,
+// or knows it from before if its Larder has it.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	shards, err := readIndex(filepath.Join(path, "index.json"))
+	if err != nil {
+		return nil, err
+	}
+	return indexed.Join(ctx, env, len(shards), func(ctx context.Context, i int) (*file, error) {
+		return s.open(ctx, path, &shards[i], env)
+	})
+}
+
+// A file is a shard of which it is known where the samples lie.
+type file struct {
+	*indexed.File
+	of      *shard
+	formats columns.Formats
+}
+
+func (s Source) open(ctx context.Context, dir string, of *shard, env *component.Env) (*file, error) {
+	path := filepath.Join(dir, of.Raw.Basename)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && of.Packed.Basename != "" {
+		path = filepath.Join(dir, of.Packed.Basename)
+	}
+	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
+		Name: "index of a shard", About: []any{of.Samples, of.Raw.Bytes},
+		Func: func(_ context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
+			x, err := of.offsets(from, size)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return x, err
+		},
+		Check: of.check,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &file{f, of, s.Formats}, nil
+}
+
+// offsets reads where the samples of a shard begin, and where the last one ends: 4 bytes each,
+// little-endian, after how many samples there are.
+func (s *shard) offsets(from io.ReaderAt, size int64) ([]byte, error) {
+	if size != s.Raw.Bytes {
+		return nil, fmt.Errorf("it has %d bytes, and index.json says %d: it is cut short, or another file", size, s.Raw.Bytes)
+	}
+	head := 4 * (2 + s.Samples)
+	if head > size {
+		return nil, fmt.Errorf("it is too short for %d samples", s.Samples)
+	}
+	b := make([]byte, head)
+	if _, err := from.ReadAt(b, 0); err != nil {
+		return nil, err
+	}
+	if n := binary.LittleEndian.Uint32(b); int64(n) != s.Samples {
+		return nil, fmt.Errorf("it has %d samples, and index.json says %d", n, s.Samples)
+	}
+	return b[4:], s.check(b[4:])
+}
+
+// check holds offsets to their shard.
+func (s *shard) check(x []byte) error {
+	if int64(len(x)) != 4*(1+s.Samples) {
+		return errOffsets
+	}
+	last := int64(4 * (2 + s.Samples))
+	for ; len(x) > 0; x = x[4:] {
+		at := int64(binary.LittleEndian.Uint32(x))
+		if at < last || at > s.Raw.Bytes {
+			return errOffsets
+		}
+		last = at
+	}
+	return nil
+}
+
+var errOffsets = errors.New("its offsets are damaged")
+
+// Len is how many samples there are.
+func (f *file) Len() int { return int(f.of.Samples) }
+
+// Sample makes a sample. It is read when an item of it is asked for.
+func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
+	var cells dataset.Once[[][]byte]
+	fields := make([]dataset.Field, 0, len(f.of.Names))
+	for k, column := range f.of.Names {
+		name := fmt.Sprintf("column %s of sample %d in %s", called.Name(column), i, called.Name(f.Path))
+		fields = append(fields, dataset.Field{Key: column, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+			all, err := cells.Get(ctx, func(ctx context.Context) ([][]byte, error) { return f.read(ctx, i) })
+			if err != nil {
+				return nil, err
+			}
+			it, err := decode(f.formats, column, f.of.Encodings[k], all[k])
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return it, err
+		})})
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// read reads a sample and parts it into its columns: the sizes of those that have no fixed one
+// come first.
+func (f *file) read(ctx context.Context, i int) ([][]byte, error) {
+	at := int64(binary.LittleEndian.Uint32(f.Index[4*i:]))
+	end := int64(binary.LittleEndian.Uint32(f.Index[4*i+4:]))
+	b, err := dataset.ReadBytes(ctx, "mds", end-at, func(b []byte) error { return f.Read(b, at) })
+	if err != nil {
+		return nil, err
+	}
+	cells, err := f.of.cells(b)
+	if err != nil {
+		err = fmt.Errorf("%s: sample %d: %w", f.Path, i, err)
+	}
+	return cells, err
+}
+
+var errSizes = errors.New("the sizes of its columns are damaged")
+
+func (s *shard) cells(b []byte) ([][]byte, error) {
+	sizes := make([]int64, len(s.Sizes))
+	for k, size := range s.Sizes {
+		if size != nil && *size > 0 {
+			sizes[k] = *size
+			continue
+		}
+		if len(b) < 4 {
+			return nil, errSizes
+		}
+		sizes[k], b = int64(binary.LittleEndian.Uint32(b)), b[4:]
+	}
+	cells := make([][]byte, len(sizes))
+	for k, n := range sizes {
+		if n > int64(len(b)) {
+			return nil, errSizes
+		}
+		cells[k], b = slices.Clip(b[:n]), b[n:]
+	}
+	if len(b) > 0 {
+		return nil, errSizes
+	}
+	return cells, nil
+}

@@ -1,0 +1,185 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/larder-data/larder/format/internal/columns"
+)
+
+// The kinds of pages.
+const (
+	dataPage       = 0
+	dictionaryPage = 2
+	dataPage2      = 3
+)
+
+// A page is a part of a chunk, as its header says.
+type page struct {
+	kind             int
+	at               int64 // of its content
+	packed, unpacked int
+	values, rows     int // rows is -1 where the header does not say
+	encoding         int
+	defEncoding      int
+	repEncoding      int
+	defBytes         int // of levels, in pages of version 2
+	repBytes         int
+	isPacked         bool // of what follows the levels
+	sum              uint32
+	summed           bool
+}
+
+// readHeader reads a PageHeader, and returns how long it is. It fails with errShort if there is
+// more of it.
+func readHeader(b []byte) (p page, n int, err error) {
+	m := &message{b: b}
+	p.kind, p.packed, p.unpacked, p.rows, p.isPacked = -1, -1, -1, -1, true
+	m.fields(kindStruct, func(id int, kind byte) {
+		switch id {
+		case 1:
+			p.kind = m.int32(kind)
+		case 2:
+			p.unpacked = m.int32(kind)
+		case 3:
+			p.packed = m.int32(kind)
+		case 4:
+			p.sum, p.summed = uint32(m.int32(kind)), true
+		case 5, 7:
+			p.readData(m, kind)
+		case 8:
+			p.readData2(m, kind)
+		default:
+			m.skip(kind)
+		}
+	})
+	if m.err != nil {
+		return p, 0, m.err
+	}
+	if p.packed < 0 || p.unpacked < 0 || p.unpacked > maxPage || p.packed > maxPage || p.values < 0 || p.values > maxValues ||
+		p.defBytes < 0 || p.repBytes < 0 || p.defBytes+p.repBytes > min(p.packed, p.unpacked) || p.rows > p.values {
+		return p, 0, fmt.Errorf("a page is damaged, or larger than what is read: %d bytes, %d values; at most %d and %d", p.unpacked, p.values, maxPage, maxValues)
+	}
+	return p, m.at, nil
+}
+
+func (p *page) readData(m *message, kind byte) {
+	m.fields(kind, func(id int, kind byte) {
+		switch id {
+		case 1:
+			p.values = m.int32(kind)
+		case 2:
+			p.encoding = m.int32(kind)
+		case 3:
+			if kind == kindI32 { // of a dictionary it says whether it is sorted
+				p.defEncoding = m.int32(kind)
+			}
+		case 4:
+			p.repEncoding = m.int32(kind)
+		default:
+			m.skip(kind)
+		}
+	})
+}
+
+func (p *page) readData2(m *message, kind byte) {
+	m.fields(kind, func(id int, kind byte) {
+		switch id {
+		case 1:
+			p.values = m.int32(kind)
+		case 3:
+			p.rows = m.int32(kind)
+		case 4:
+			p.encoding = m.int32(kind)
+		case 5:
+			p.defBytes = m.int32(kind)
+		case 6:
+			p.repBytes = m.int32(kind)
+		case 7:
+			p.isPacked = m.bool(kind)
+		default:
+			m.skip(kind)
+		}
+	})
+}
+
+// unpack verifies a page's content and returns what it unpacks to.
+func (p *page) unpack(codec int, b []byte) ([]byte, error) {
+	if p.summed && crc32.ChecksumIEEE(b) != p.sum {
+		return nil, errors.New("the checksum of a page is wrong: the file is damaged")
+	}
+	levels := p.defBytes + p.repBytes // which are never packed
+	if codec == 0 || !p.isPacked {
+		return b, nil
+	}
+	content, err := unpacked(codec, b[levels:], p.unpacked-levels)
+	if err == nil && len(content) != p.unpacked-levels {
+		err = errUnpack
+	}
+	if err != nil || levels == 0 {
+		return content, err
+	}
+	return append(bytes.Clone(b[:levels]), content...), nil
+}
+
+var errUnpack = errors.New("a page cannot be unpacked: the file is damaged")
+
+// unpacked unpacks so many bytes, and no more.
+func unpacked(codec int, b []byte, size int) ([]byte, error) {
+	switch codec {
+	case 1:
+		if n, err := snappy.DecodedLen(b); err != nil || n != size {
+			return nil, errUnpack
+		}
+		out, err := snappy.Decode(nil, b)
+		if err != nil {
+			err = errUnpack
+		}
+		return out, err
+	case 2:
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, errUnpack
+		}
+		return readSize(r, size)
+	case 6:
+		r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, errUnpack
+		}
+		defer r.Close()
+		return readSize(r, size)
+	case 7:
+		out, err := columns.UnpackLZ4(nil, b, size)
+		if err != nil {
+			err = errUnpack
+		}
+		return out, err
+	}
+	names := map[int]string{3: "LZO", 4: "Brotli", 5: "LZ4 in frames of Hadoop"}
+	return nil, fmt.Errorf("it is compressed by %s, which is not read; write it by zstd, snappy, gzip or lz4_raw", cmpName(names[codec], codec))
+}
+
+func cmpName(name string, codec int) string {
+	if name == "" {
+		return fmt.Sprintf("way %d", codec)
+	}
+	return name
+}
+
+// readSize reads so many bytes, after which there must be none.
+func readSize(r io.Reader, size int) ([]byte, error) {
+	var b bytes.Buffer // grows as there is something to read, whatever was claimed
+	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1))
+	if err != nil || n != int64(size) {
+		return nil, errUnpack
+	}
+	return b.Bytes(), nil
+}

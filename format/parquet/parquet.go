@@ -1,0 +1,188 @@
+// Package parquet reads and writes Parquet files: each row is a sample, and each column an item.
+//
+// Of a file that is opened the footer is read. When a value is asked for, the headers of the
+// pages of its column in its row group are read, once, and the page in which it lies is decoded
+// and held for those beside it ([cache]). So columns that nobody asks for are not read, and rows
+// may be read in any order.
+//
+// The format is that of github.com/apache/parquet-format, version 2. Reading takes nothing that
+// a file says of itself for granted: sizes are held to what is there before memory is taken.
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func init() {
+	component.RegisterSource("parquet", "Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// Source names files to read.
+type Source struct {
+	Path    component.Path  `param:"path,required" doc:"a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet"`
+	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
+}
+
+// Check refuses patterns and extensions that cannot be read.
+func (s Source) Check() error {
+	if err := s.Formats.Check(); err != nil {
+		return err
+	}
+	_, err := indexed.Expand(string(s.Path))
+	return err
+}
+
+// Inputs says which files are read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return indexed.Inputs(env.Path(s.Path))
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// Open reads the footers of the files, as many at once as env does things.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	paths, err := indexed.Files(path, ".parquet", ".pq")
+	if err != nil {
+		return nil, err
+	}
+	c := newCache()
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*file, error) {
+		f, err := open(ctx, paths[i], s.Formats)
+		if err != nil {
+			return nil, err
+		}
+		f.number, f.cache = i, c
+		return f, nil
+	})
+}
+
+// A file is one whose footer was read.
+type file struct {
+	*indexed.File
+	footer  *footer
+	leaves  []*node
+	ends    []int // rows up to the end of each group
+	formats columns.Formats
+	number  int // among the files of the source
+	cache   *cache
+}
+
+func open(ctx context.Context, path string, formats columns.Formats) (*file, error) {
+	f := &file{formats: formats}
+	var err error
+	f.File, err = indexed.Open(ctx, path, nil, indexed.Scan{
+		Func: func(_ context.Context, _ string, from io.ReaderAt, size int64) ([]byte, error) {
+			b, err := readFooter(from, size)
+			if err == nil {
+				f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b)))
+			}
+			if err == nil {
+				err = f.distinct()
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return nil, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.leaves = leavesOf(f.footer.schema, nil)
+	rows := 0
+	for _, g := range f.footer.groups {
+		rows += int(g.rows)
+		f.ends = append(f.ends, rows)
+	}
+	return f, nil
+}
+
+// distinct refuses columns that would be one item.
+func (f *file) distinct() error {
+	names := map[string]bool{}
+	for _, n := range f.footer.schema.children {
+		if names[n.name] {
+			return fmt.Errorf("two columns are called %s", called.Name(n.name))
+		}
+		names[n.name] = true
+	}
+	return nil
+}
+
+// Len is how many rows there are.
+func (f *file) Len() int {
+	if len(f.ends) == 0 {
+		return 0
+	}
+	return f.ends[len(f.ends)-1]
+}
+
+// Sample makes the sample of a row. Nothing is read.
+func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
+	g, _ := slices.BinarySearch(f.ends, i+1)
+	row := i
+	if g > 0 {
+		row -= f.ends[g-1]
+	}
+	fields := make([]dataset.Field, 0, len(f.footer.schema.children))
+	for _, n := range f.footer.schema.children {
+		name := fmt.Sprintf("column %s of row %d in %s", called.Name(n.name), i, called.Name(f.Path))
+		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+			it, err := f.item(ctx, n, g, row)
+			if err != nil && !errors.Is(err, dataset.ErrChanged) && ctx.Err() == nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return it, err
+		})})
+	}
+	return dataset.NewSample(fields...), nil
+}
+
+// item reads the value of a column.
+func (f *file) item(ctx context.Context, n *node, g, row int) (*dataset.Item, error) {
+	cs := make([]cursor, n.leaves)
+	for k := range cs {
+		b, err := f.block(ctx, g, n.leaf+k, row)
+		if err != nil {
+			return nil, err
+		}
+		cs[k] = cursorAt(b, row-b.first)
+	}
+	if a, err := arrayOf(n, cs); a != nil || err != nil {
+		return dataset.NewItem("npy", a), err
+	}
+	v, err := assemble(n, cs)
+	if err != nil {
+		return nil, err
+	}
+	return f.formats.Item(n.name, v, n.meaning == aDocument)
+}
+
+// block returns the values of a column around a row.
+func (f *file) block(ctx context.Context, g, leaf, row int) (*block, error) {
+	s, err := f.cache.strip(ctx, place{f.number, g, leaf, 0}, func(ctx context.Context) (*strip, error) { return f.strip(ctx, g, leaf) })
+	if err != nil {
+		return nil, err
+	}
+	_, first, _ := s.pagesOf(row, int(f.footer.groups[g].rows))
+	return f.cache.block(ctx, place{f.number, g, leaf, first}, func(ctx context.Context) (*block, error) { return f.read(ctx, s, g, leaf, row) })
+}

@@ -1,0 +1,346 @@
+package parquet_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/format/parquet"
+	"github.com/larder-data/larder/pool"
+)
+
+func env() *component.Env {
+	return &component.Env{Node: "out", Tally: new(dataset.Tally), Log: slog.New(slog.DiscardHandler), Pool: pool.New(3)}
+}
+
+func write(t testing.TB, s parquet.Sink, path string, samples ...dataset.Sample) error {
+	t.Helper()
+	s.Path, s.Overwrite = component.Path(path), output.Replace
+	return s.Write(t.Context(), env(), component.Data{Parts: []component.Samples{dataset.List(samples...)}})
+}
+
+// shown is what the samples of a file are, as text.
+func shown(t testing.TB, path string) (all []string, err error) {
+	t.Helper()
+	ds, err := parquet.Source{}.Open(t.Context(), path, env())
+	if err != nil {
+		return nil, err
+	}
+	if ds.Len() > 1000 {
+		return nil, errors.New("more rows than were written")
+	}
+	for i := range ds.Len() {
+		s, err := ds.At(t.Context(), i)
+		if err != nil {
+			return all, err
+		}
+		var items []string
+		for f := range s.Fields() {
+			text, err := show(t, f.Item)
+			if err != nil {
+				return all, err
+			}
+			items = append(items, f.Key+"="+text)
+		}
+		all = append(all, strings.Join(items, " "))
+	}
+	return all, nil
+}
+
+func show(t testing.TB, it *dataset.Item) (string, error) {
+	v, err := it.Value(t.Context())
+	if a, ok := v.(*array.Array); ok {
+		return fmt.Sprintf("%v%v%x", a.DType, a.Shape, a.Data), err
+	}
+	return fmt.Sprintf("%T(%v)", v, v), err
+}
+
+func item(key, ext string, v any) dataset.Field {
+	return dataset.Field{Key: key, Item: dataset.NewItem(ext, v)}
+}
+
+func numbers[T array.Element](t testing.TB, shape []int, values ...T) *array.Array {
+	t.Helper()
+	a, err := array.From(values, len(values))
+	if err == nil {
+		a, err = array.New(a.DType, shape, a.Data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	list := func(s ...any) []any { return append([]any{}, s...) }
+	for _, c := range []struct {
+		types  string
+		in, is any
+	}{
+		{"", int64(-7), int64(-7)},
+		{"", true, true},
+		{"", 0.1, 0.1},
+		{"", math.NaN(), numbers(t, nil, math.NaN())},
+		{"float32", 0.5, 0.5},
+		{"int8", int64(-128), int64(-128)},
+		{"uint64", int64(math.MaxInt64), int64(math.MaxInt64)},
+		{"json", nil, nil},
+		{"string", nil, nil},
+		{"", "ä\x00", "ä\x00"},
+		{"", "", ""},
+		{"", map[string]any{"a": list(int64(1), nil)}, map[string]any{"a": list(int64(1), nil)}},
+		{"", list("a", int64(1)), list("a", int64(1))},
+		{"list<string>", list("a", "b"), list("a", "b")},
+		{"list<list<string>>", list(list("a"), list()), list(list("a"), list())},
+		{"list<int16>", list(int64(1), int64(-2)), numbers[int16](t, []int{2}, 1, -2)},
+		{"", numbers[int8](t, []int{2, 3}, 1, -2, 3, -4, 5, -6), nil},
+		{"", numbers[uint16](t, []int{1, 1, 2}, 1, 65535), nil},
+		{"", numbers[float32](t, []int{0}), nil},
+		{"", numbers[float64](t, []int{4}, 1, 2, math.Inf(1), math.NaN()), nil},
+		{"", numbers[bool](t, []int{3}, true, false, true), nil},
+		{"", numbers[uint64](t, []int{2}, 1, math.MaxUint64), nil},
+	} {
+		ext := "json"
+		if _, ok := c.in.(*array.Array); ok {
+			ext = "npy"
+		}
+		if c.is == nil && c.in != nil {
+			c.is = c.in
+		}
+		var types map[string]string
+		if c.types != "" {
+			types = map[string]string{"x": c.types}
+		}
+		in := dataset.NewItem(ext, c.in)
+		if f, ok := c.in.(float64); ok && math.IsNaN(f) {
+			in = dataset.NewItem("npy", c.is)
+			types = map[string]string{"x": "float64"}
+		}
+		if err := write(t, parquet.Sink{Types: types}, path, dataset.NewSample(dataset.Field{Key: "x", Item: in})); err != nil {
+			t.Errorf("%v: %v", c.in, err)
+			continue
+		}
+		want, _ := show(t, dataset.NewItem(map[bool]string{true: "npy", false: "json"}[isArray(c.is)], c.is))
+		if got, err := shown(t, path); err != nil || len(got) != 1 || got[0] != "x="+want {
+			t.Errorf("%v as %q: %q, %v; want %q", c.in, c.types, got, err, want)
+		}
+	}
+}
+
+func isArray(v any) bool { _, ok := v.(*array.Array); return ok }
+
+func TestWhatNoColumnCanHold(t *testing.T) {
+	for name, c := range map[string]struct {
+		types   map[string]string
+		samples []dataset.Sample
+	}{
+		"nothing":       {nil, []dataset.Sample{dataset.NewSample(item("x", "json", nil))}},
+		"no items":      {nil, []dataset.Sample{dataset.NewSample()}},
+		"another item":  {nil, []dataset.Sample{dataset.NewSample(item("x", "json", true)), dataset.NewSample(item("y", "json", true))}},
+		"another type":  {nil, []dataset.Sample{dataset.NewSample(item("x", "json", int64(1))), dataset.NewSample(item("x", "json", "a"))}},
+		"a large float": {map[string]string{"x": "float32"}, []dataset.Sample{dataset.NewSample(item("x", "json", 0.1))}},
+		"a large int":   {map[string]string{"x": "int8"}, []dataset.Sample{dataset.NewSample(item("x", "json", int64(128)))}},
+		"a sign":        {map[string]string{"x": "uint64"}, []dataset.Sample{dataset.NewSample(item("x", "json", int64(-1)))}},
+		"another rank":  {map[string]string{"x": "list<int8>"}, []dataset.Sample{dataset.NewSample(item("x", "npy", numbers[int8](t, []int{1, 1}, 1)))}},
+		"its name":      {nil, []dataset.Sample{dataset.NewSample(item("\xff", "json", true))}},
+	} {
+		if err := write(t, parquet.Sink{Types: c.types}, filepath.Join(t.TempDir(), "a.parquet"), c.samples...); !errors.Is(err, component.ErrUnfit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (parquet.Sink{Types: map[string]string{"x": "list<number>"}}).Check(); err == nil {
+		t.Error("a type that is not known")
+	}
+}
+
+// many are samples of columns of each kind.
+func many(t testing.TB, n int) (all []dataset.Sample) {
+	for i := range n {
+		all = append(all, dataset.NewSample(
+			item("n", "json", int64(i)),
+			item("text", "json", strings.Repeat("x", i%5)),
+			item("tokens", "npy", numbers[int32](t, []int{i % 3}, []int32{1, 2, 3}[:i%3]...)),
+			item("doc", "json", map[string]any{"i": int64(i)}),
+		))
+	}
+	return all
+}
+
+// TestPagesAreDecodedOnce: who reads samples one after another, of some columns, reads their
+// pages once, and no other column.
+func TestPagesAreDecodedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	const n = 50_000
+	if err := write(t, parquet.Sink{}, path, many(t, n)...); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := parquet.Source{}.Open(t.Context(), path, env())
+	if err != nil || ds.Len() != n {
+		t.Fatal(err)
+	}
+	before := parquet.Decoded()
+	for i := range n {
+		s, err := ds.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []string{"n", "tokens"} {
+			if _, err := s.Value(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v, err := s.Value(t.Context(), "n"); err != nil || v != int64(i) {
+			t.Fatalf("sample %d: %v, %v", i, v, err)
+		}
+	}
+	if got := parquet.Decoded() - before; got != 6 {
+		t.Errorf("%d pages were decoded, want 3 of each of two columns", got)
+	}
+}
+
+// TestFilesThatChange: what a file held is not handed out for what it holds now.
+func TestFilesThatChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	if err := write(t, parquet.Sink{}, path, many(t, 3)...); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := parquet.Source{}.Open(t.Context(), path, env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(t, parquet.Sink{}, path, many(t, 4)...); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ds.At(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Value(t.Context(), "n"); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+func written(t testing.TB) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	err := write(t, parquet.Sink{Types: map[string]string{"f": "float32"}}, path, many(t, 5)...)
+	b, rerr := os.ReadFile(path)
+	if err := errors.Join(err, rerr); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestDamage: a file that is cut short anywhere is an error, and so is one whose content has a
+// byte changed; what it says of itself may not bring down the reader.
+func TestDamage(t *testing.T) {
+	whole, path := written(t), filepath.Join(t.TempDir(), "b.parquet")
+	for n := range whole {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := shown(t, path); err == nil || !strings.Contains(err.Error(), "b.parquet") {
+			t.Errorf("%d bytes: %q, %v", n, got, err)
+		}
+	}
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, err := shown(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer := len(whole) - 8 - int(whole[len(whole)-8]) - int(whole[len(whole)-7])<<8
+	for n := range whole {
+		for bit := range 8 {
+			b := bytes.Clone(whole)
+			b[n] ^= 1 << bit
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := shown(t, path)
+			if n < footer && err == nil && !slices.Equal(got, want) {
+				t.Errorf("byte %d, bit %d: %q", n, bit, got)
+			}
+			if err != nil && !strings.Contains(err.Error(), "b.parquet") && !strings.Contains(err.Error(), "more rows") {
+				t.Errorf("byte %d, bit %d: %v does not name the file", n, bit, err)
+			}
+		}
+	}
+}
+
+func TestListsComeBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	value := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[ab]{0,2}"), 0, 3), 0, 3), func(in [][]string) any {
+		list := []any{}
+		for _, l := range in {
+			inner := []any{}
+			for _, s := range l {
+				inner = append(inner, s)
+			}
+			list = append(list, inner)
+		}
+		return list
+	}))
+	rapid.Check(t, func(r *rapid.T) {
+		values := rapid.SliceOf(value).Draw(r, "values")
+		var samples []dataset.Sample
+		for _, v := range values {
+			samples = append(samples, dataset.NewSample(item("x", "json", v)))
+		}
+		if err := write(t, parquet.Sink{Types: map[string]string{"x": "list<list<string>>"}}, path, samples...); err != nil {
+			r.Fatal(err)
+		}
+		got, err := shown(t, path)
+		if err != nil || len(got) != len(values) {
+			r.Fatal(got, err)
+		}
+		for i, v := range values {
+			if want := fmt.Sprintf("x=%T(%v)", v, v); got[i] != want {
+				r.Fatalf("%q, want %q", got[i], want)
+			}
+		}
+	})
+}
+
+// FuzzFiles: whatever a file holds, reading it ends, with an error or values.
+func FuzzFiles(f *testing.F) {
+	f.Add(written(f))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = shown(t, path)
+	})
+}
+
+// FuzzPages: whatever a page holds, decoding it ends, with an error or as many values as it
+// says.
+func FuzzPages(f *testing.F) {
+	for encoding := range 10 {
+		f.Add([]byte{2, 0, 0, 0, 3, 1, 0, 0, 0, 'a'}, 1, encoding, 6, true, true)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, values, encoding, physical int, opt, list bool) {
+		if values < 0 || values > 1000 {
+			return
+		}
+		if err := parquet.CheckPage(b, values, encoding, physical, opt, list); err != nil {
+			t.Error(err)
+		}
+	})
+}

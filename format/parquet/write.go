@@ -1,0 +1,318 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math/bits"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	pageBytes  = 1 << 20  // of values in a page, about
+	pageRows   = 20_000   // at most
+	groupBytes = 64 << 20 // in a row group, about
+	groupRows  = 1 << 20  // at most
+)
+
+// A writer makes a file.
+type writer struct {
+	to      io.Writer
+	at      int64
+	codec   int
+	pack    func(b []byte) []byte
+	names   []string
+	kinds   []kind
+	columns []*columnWriter
+	rows    int // of the group
+	held    int // bytes of the group
+	groups  []group
+	sizes   [][]int64 // of the chunks, unpacked
+}
+
+// A columnWriter has what was not written of a column: pages that are complete, and one more.
+type columnWriter struct {
+	kind     kind
+	pages    []byte
+	values   int64
+	unpacked int64
+	page     piece
+	rows     int // in page
+}
+
+func newWriter(to io.Writer, codec int, names []string, kinds []kind) (*writer, error) {
+	w := &writer{to: to, codec: codec, names: names, kinds: kinds}
+	switch codec {
+	case 1:
+		w.pack = func(b []byte) []byte { return snappy.Encode(nil, b) }
+	case 2:
+		w.pack = packGzip
+	case 6:
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		w.pack = func(b []byte) []byte { return z.EncodeAll(b, nil) }
+	}
+	for _, k := range kinds {
+		w.columns = append(w.columns, &columnWriter{kind: k})
+	}
+	return w, w.write([]byte(magic))
+}
+
+func packGzip(b []byte) []byte {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(b) // to memory
+	_ = z.Close()
+	return packed.Bytes()
+}
+
+func (w *writer) write(b []byte) error {
+	n, err := w.to.Write(b)
+	w.at += int64(n)
+	return err
+}
+
+// add takes a row.
+func (w *writer) add(row []piece) error {
+	for i, c := range w.columns {
+		p := row[i]
+		w.held += len(p.data) + len(p.def)
+		c.page.rep, c.page.def, c.page.data = append(c.page.rep, p.rep...), append(c.page.def, p.def...), append(c.page.data, p.data...)
+		c.page.values += p.values
+		if c.rows++; len(c.page.data)+len(c.page.def) >= pageBytes || c.rows >= pageRows {
+			w.endPage(c)
+		}
+	}
+	if w.rows++; w.held >= groupBytes || w.rows >= groupRows {
+		return w.endGroup()
+	}
+	return nil
+}
+
+// endPage completes a page, of version 2, so that it says how many rows it has.
+func (w *writer) endPage(c *columnWriter) {
+	if c.rows == 0 {
+		return
+	}
+	p, depth := c.page, c.kind.depth
+	rep, def := []byte{}, appendRuns(nil, p.def, depth+1)
+	if depth > 0 {
+		rep = appendRuns(nil, p.rep, depth)
+	}
+	data := p.data
+	if c.kind.of == "bool" {
+		data = packBits(data)
+	}
+	size := len(rep) + len(def) + len(data)
+	if w.pack != nil {
+		data = w.pack(data)
+	}
+	content := append(append(rep, def...), data...)
+	nulls := 0
+	for _, d := range p.def {
+		if int(d) != depth+1 {
+			nulls++
+		}
+	}
+	head := appendStruct(nil, func(h *writing) {
+		h.i32(1, dataPage2)
+		h.i32(2, size)
+		h.i32(3, len(content))
+		h.i32(4, int(int32(crc32.ChecksumIEEE(content))))
+		h.group(8, func(h *writing) {
+			h.i32(1, len(p.def))
+			h.i32(2, nulls)
+			h.i32(3, c.rows)
+			h.i32(4, encPlain)
+			h.i32(5, len(content)-len(rep)-len(data))
+			h.i32(6, len(content)-len(def)-len(data))
+			h.bool(7, w.pack != nil)
+		})
+	})
+	c.pages = append(append(c.pages, head...), content...)
+	c.values += int64(len(p.def))
+	c.unpacked += int64(len(head) + size)
+	c.page, c.rows = piece{rep: p.rep[:0], def: p.def[:0], data: p.data[:0]}, 0
+}
+
+// endGroup writes a row group.
+func (w *writer) endGroup() error {
+	if w.rows == 0 {
+		return nil
+	}
+	g, sizes := group{rows: int64(w.rows)}, []int64(nil)
+	for _, c := range w.columns {
+		w.endPage(c)
+		g.chunks = append(g.chunks, chunk{codec: w.codec, values: c.values, at: w.at, size: int64(len(c.pages))})
+		sizes = append(sizes, c.unpacked)
+		if err := w.write(c.pages); err != nil {
+			return err
+		}
+		c.pages, c.values, c.unpacked = c.pages[:0], 0, 0
+	}
+	w.groups, w.sizes = append(w.groups, g), append(w.sizes, sizes)
+	w.rows, w.held = 0, 0
+	return nil
+}
+
+// end writes what is left and the footer.
+func (w *writer) end() error {
+	if err := w.endGroup(); err != nil {
+		return err
+	}
+	f := w.footer()
+	f = binary.LittleEndian.AppendUint32(f, uint32(len(f)))
+	return w.write(append(f, magic...))
+}
+
+func (w *writer) footer() []byte {
+	rows := int64(0)
+	for _, g := range w.groups {
+		rows += g.rows
+	}
+	var elements [][]byte
+	elements = append(elements, appendStruct(nil, func(e *writing) {
+		e.text(4, "schema")
+		e.i32(5, len(w.names))
+	}))
+	for i, name := range w.names {
+		elements = appendColumn(elements, name, w.kinds[i])
+	}
+	return appendStruct(nil, func(f *writing) {
+		f.i32(1, 2)
+		f.list(2, kindStruct, len(elements), func(b []byte, i int) []byte { return append(b, elements[i]...) })
+		f.i64(3, rows)
+		f.list(4, kindStruct, len(w.groups), func(b []byte, i int) []byte { return appendStruct(b, func(g *writing) { w.group(g, i) }) })
+		f.text(6, "larder")
+	})
+}
+
+// appendColumn appends the elements of the schema for a column.
+func appendColumn(to [][]byte, name string, k kind) [][]byte {
+	repetition := optional
+	for range k.depth {
+		r, n := repetition, name
+		to = append(to, appendStruct(nil, func(e *writing) {
+			e.i32(3, r)
+			e.text(4, n)
+			e.i32(5, 1)
+			e.i32(6, 3)
+			e.group(10, func(e *writing) { e.group(3, func(*writing) {}) })
+		}), appendStruct(nil, func(e *writing) {
+			e.i32(3, repeated)
+			e.text(4, "list")
+			e.i32(5, 1)
+		}))
+		name, repetition = "element", required
+	}
+	t := types[k.of]
+	return append(to, appendStruct(nil, func(e *writing) {
+		e.i32(1, t.physical)
+		if t.physical == physFixed {
+			e.i32(2, t.width)
+		}
+		e.i32(3, repetition)
+		e.text(4, name)
+		if c := t.converted(); c >= 0 {
+			e.i32(6, c)
+		}
+		if t.meaning != plainValue {
+			e.group(10, t.logical)
+		}
+	}))
+}
+
+// converted is what a type was called before there were logical types; -1 for none.
+func (t written) converted() int {
+	switch {
+	case t.meaning == aText:
+		return 0
+	case t.meaning == aDocument:
+		return 19
+	case t.meaning == anInteger && t.unsigned:
+		return 11 + bits.TrailingZeros(uint(t.bits/8))
+	case t.meaning == anInteger:
+		return 15 + bits.TrailingZeros(uint(t.bits/8))
+	}
+	return -1
+}
+
+func (t written) logical(e *writing) {
+	nothing := func(*writing) {}
+	switch t.meaning {
+	case aText:
+		e.group(1, nothing)
+	case anInteger:
+		e.group(10, func(e *writing) {
+			e.i8(1, byte(t.bits))
+			e.bool(2, !t.unsigned)
+		})
+	case aDocument:
+		e.group(12, nothing)
+	case aHalf:
+		e.group(15, nothing)
+	}
+}
+
+// group writes a RowGroup.
+func (w *writer) group(to *writing, i int) {
+	g, total := w.groups[i], int64(0)
+	for _, n := range w.sizes[i] {
+		total += n
+	}
+	to.list(1, kindStruct, len(g.chunks), func(b []byte, k int) []byte {
+		return appendStruct(b, func(c *writing) {
+			c.i64(2, g.chunks[k].at)
+			c.group(3, func(c *writing) { w.chunk(c, k, g.chunks[k], w.sizes[i][k]) })
+		})
+	})
+	to.i64(2, total)
+	to.i64(3, g.rows)
+}
+
+// chunk writes a ColumnMetaData.
+func (w *writer) chunk(to *writing, k int, c chunk, unpacked int64) {
+	path := []string{w.names[k]}
+	for range w.kinds[k].depth {
+		path = append(path, "list", "element")
+	}
+	to.i32(1, types[w.kinds[k].of].physical)
+	to.list(2, kindI32, 2, func(b []byte, i int) []byte { return binary.AppendVarint(b, int64([]int{encPlain, encRLE}[i])) })
+	to.list(3, kindBinary, len(path), func(b []byte, i int) []byte { return appendBinary(b, path[i]) })
+	to.i32(4, c.codec)
+	to.i64(5, c.values)
+	to.i64(6, unpacked)
+	to.i64(7, c.size)
+	to.i64(9, c.at)
+}
+
+// appendRuns writes levels up to one as runs.
+func appendRuns(to, levels []byte, most int) []byte {
+	if levelBits(most) == 0 {
+		return to
+	}
+	for i := 0; i < len(levels); {
+		end := i + 1
+		for end < len(levels) && levels[end] == levels[i] {
+			end++
+		}
+		to = append(binary.AppendUvarint(to, uint64(end-i)<<1), levels[i])
+		i = end
+	}
+	return to
+}
+
+// packBits packs truth values, eight in a byte.
+func packBits(b []byte) []byte {
+	packed := make([]byte, (len(b)+7)/8)
+	for i, v := range b {
+		packed[i/8] |= v << (i % 8)
+	}
+	return packed
+}

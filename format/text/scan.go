@@ -1,0 +1,132 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// An index says where each sample of a file begins and ends, in 8 bytes each, little-endian.
+type index []byte
+
+const placeBytes = 16
+
+func (x index) len() int { return len(x) / placeBytes }
+
+// place returns where a sample lies.
+func (x index) place(i int) (at, size int64) {
+	start, end := x.ends(i)
+	return int64(start), int64(end - start)
+}
+
+func (x index) ends(i int) (start, end uint64) {
+	return binary.LittleEndian.Uint64(x[placeBytes*i:]), binary.LittleEndian.Uint64(x[placeBytes*i+8:])
+}
+
+func (x index) add(start, end int64) index {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(x, uint64(start)), uint64(end))
+}
+
+// check holds bytes to what an index has.
+func (x index) check() error {
+	if len(x)%placeBytes != 0 {
+		return errIndex
+	}
+	last := uint64(0)
+	for i := range x.len() {
+		start, end := x.ends(i)
+		if start < last || end < start || end > 1<<62 {
+			return errIndex
+		}
+		last = end
+	}
+	return nil
+}
+
+var errIndex = errors.New("text: an index that is not understood")
+
+// scan goes through a text and notes where its samples lie.
+func scan(ctx context.Context, r io.Reader, by By) (x index, err error) {
+	if by != Paragraph {
+		err = eachLine(ctx, r, func(l line) { x = x.add(l.start, l.end) })
+		return x, err
+	}
+	start, end := int64(-1), int64(0) // of the paragraph; start is -1 outside of one
+	err = eachLine(ctx, r, func(l line) {
+		switch {
+		case !l.blank && start < 0:
+			start, end = l.start, l.end
+		case !l.blank:
+			end = l.end
+		case start >= 0:
+			x, start = x.add(start, end), -1
+		}
+	})
+	if start >= 0 {
+		x = x.add(start, end)
+	}
+	return x, err
+}
+
+// A line lies in a file, its end not counted.
+type line struct {
+	start, end int64
+	blank      bool // it has no other characters than blanks
+}
+
+const (
+	byteOrderMark = "\ufeff"
+	blanks        = " \t\r"
+	chunkBytes    = 256 << 10
+)
+
+// eachLine calls add for each line of a text. A line ends with LF or CRLF, or with the text if
+// anything comes before that.
+func eachLine(ctx context.Context, r io.Reader, add func(line)) error {
+	chunk := make([]byte, chunkBytes)
+	var at int64  // of the chunk
+	var last byte // before it
+	l := line{blank: true}
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := io.ReadFull(r, chunk)
+		if at == 0 && bytes.HasPrefix(chunk[:n], []byte(byteOrderMark)) {
+			l.start = int64(len(byteOrderMark))
+		}
+		for rest := chunk[min(n, max(0, int(l.start-at))):n]; len(rest) > 0; {
+			i := bytes.IndexByte(rest, '\n')
+			text := rest
+			if i >= 0 {
+				text = rest[:i]
+			}
+			l.blank = l.blank && len(bytes.Trim(text, blanks)) == 0
+			if len(text) > 0 {
+				last = text[len(text)-1]
+			}
+			if i < 0 {
+				break
+			}
+			next := at + int64(n-len(rest)+i+1)
+			if l.end = next - 1; last == '\r' && l.end > l.start {
+				l.end--
+			}
+			add(l)
+			l, last, rest = line{start: next, blank: true}, '\n', rest[i+1:]
+		}
+		at += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			if at > l.start {
+				l.end = at
+				add(l)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

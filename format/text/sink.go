@@ -1,0 +1,102 @@
+package text
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func init() {
+	component.RegisterSink("text", "Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.",
+		func(ctx context.Context, env *component.Env, p Sink, in component.Data) error {
+			return p.Write(ctx, env, in)
+		})
+}
+
+// Sink says where and how texts are written.
+type Sink struct {
+	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress  rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
+	By        By               `param:"by" doc:"what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)" default:"line" enum:"line|paragraph"`
+	Item      string           `param:"item" doc:"the item to write, which must be a text" default:"text"`
+}
+
+// CheckSingle refuses a name of the file that says it is compressed otherwise.
+func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+
+// Outputs says that of a folder only files are written, beside which others may lie.
+func (s Sink) Outputs(env *component.Env) []guard.Output {
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+}
+
+// Listed says that what was written, and was not touched since, may stay.
+func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
+
+// Pieces says that what is written of a sample depends on that alone. What is compressed has
+// nothing that could be copied.
+func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
+	return nil, !s.Compress.Packs(string(s.Path)), nil
+}
+
+// Write writes a dataset. A text that would be read as another one, or as several, is refused.
+func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	return rows.Sink{
+		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "txt",
+		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
+			return nil, s.row, nil
+		},
+	}.Write(ctx, env, in)
+}
+
+func (s Sink) row(ctx context.Context, to []byte, sample dataset.Sample) ([]byte, error) {
+	item := s.Item
+	if item == "" {
+		item = textKey
+	}
+	v, err := sample.Value(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := v.(string)
+	if !ok {
+		return nil, component.Unfit(fmt.Errorf("item %s is %s, and no text; convert it before, or name another item", called.Name(item), called.Value(v)))
+	}
+	if err := s.fits(text); err != nil {
+		return nil, component.Unfit(fmt.Errorf("item %s: %w", called.Name(item), err))
+	}
+	if to = append(append(to, text...), '\n'); s.By == Paragraph {
+		to = append(to, '\n')
+	}
+	return to, nil
+}
+
+// fits refuses a text that would not come back as it is.
+func (s Sink) fits(text string) error {
+	if strings.HasPrefix(text, byteOrderMark) {
+		return errors.New("it begins with a byte order mark, which would be lost where it begins the file; remove it")
+	}
+	if strings.HasSuffix(text, "\r") {
+		return errors.New("it ends with a carriage return, which would be taken for a part of the line's end; remove it")
+	}
+	if s.By != Paragraph {
+		if strings.Contains(text, "\n") {
+			return errors.New("it has several lines; say by: paragraph, or remove its line breaks")
+		}
+		return nil
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.Trim(l, blanks) == "" {
+			return errors.New("it is empty or has a blank line, at which a paragraph ends; drop or change it")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// Package text reads and writes files of plain text, whose lines or paragraphs are samples with
+// one item, text.
+//
+// A file is gone through once, and where its samples lie is kept (package indexed); from then on
+// each is read where it lies, in any order. So a file may be larger than memory.
+package text
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/guard"
+)
+
+func init() {
+	component.RegisterSource("text", "Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.",
+		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
+			return p.Open(ctx, env.Path(p.Path), env)
+		})
+}
+
+// By is what a sample is made of.
+type By string
+
+// The ways.
+const (
+	Line      By = "line"      // also an empty one, so that samples are numbered as lines are
+	Paragraph By = "paragraph" // lines that follow each other, up to a blank one
+)
+
+// textKey is the item of a sample.
+const textKey = "text"
+
+// Source names files to read.
+type Source struct {
+	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt"`
+	By   By             `param:"by" doc:"what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)" default:"line" enum:"line|paragraph"`
+}
+
+// Check refuses patterns that cannot be read.
+func (s Source) Check() error {
+	_, err := indexed.Expand(string(s.Path))
+	return err
+}
+
+// Inputs says which files are read.
+func (s Source) Inputs(env *component.Env) []guard.Input {
+	return indexed.Inputs(env.Path(s.Path))
+}
+
+// Listed says that names, sizes and times stand for what is read.
+func (s Source) Listed() bool { return true }
+
+// endings are those of files in a folder.
+var endings = []string{".txt", ".text", ".txt.gz", ".text.gz", ".txt.zst", ".text.zst"}
+
+// Open finds out where the samples of the files lie, as many files at once as env does things,
+// or knows it from before if its Larder has it.
+func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
+	paths, err := indexed.Files(path, endings...)
+	if err != nil {
+		return nil, err
+	}
+	held := indexed.NewHeld()
+	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*texts, error) {
+		t, err := s.open(ctx, paths[i], env)
+		if err == nil {
+			t.Held = held
+		}
+		return t, err
+	})
+}
+
+// A texts is a file of which it is known where the samples lie.
+type texts struct {
+	*indexed.File
+	by    By
+	index index
+}
+
+func (s Source) open(ctx context.Context, path string, env *component.Env) (*texts, error) {
+	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
+		Name: "index of a text", About: []any{string(s.By)},
+		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
+			x, err := scan(ctx, io.NewSectionReader(from, 0, size), s.By)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return x, err
+		},
+		Check: func(x []byte) error { return index(x).check() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &texts{f, s.By, f.Index}, nil
+}
+
+// Len is how many samples there are.
+func (t *texts) Len() int { return t.index.len() }
+
+// Sample makes a sample. Its text is read when it is asked for.
+func (t *texts) Sample(_ context.Context, i int) (dataset.Sample, error) {
+	at, size := t.index.place(i)
+	part := t.Part(fmt.Sprintf("%s %d", t.by, i+1), "txt", at, size)
+	return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.ItemFrom(part)}), nil
+}
