@@ -2010,6 +2010,29 @@ case(
     needs="sklearn",
 )
 
+case(
+    "option of pandas that is asked for",
+    "import pandas\npandas.options.display.precision = 2\ndef f(x): return pandas.get_option('display.precision')",
+    "= 2",
+    "= 3",
+    needs="pandas",
+)
+case(
+    "value that is the very one of a variable",
+    "class S: pass\nM = S()\ndef g(): return M\ndef f(x): return x is M",
+    "def g(): return M",
+    "def g(): return S()",
+    call="m.f(m.g())",
+)
+case(
+    "number that is none and that of NumPy",
+    "import numpy\nN = numpy.nan\ndef f(x): return x is numpy.nan",
+    "N = numpy.nan",
+    "N = float('nan')",
+    call="m.f(m.N)",
+    needs="numpy",
+)
+
 # Chance that libraries draw by themselves.
 for name, made, draws in (
     (

@@ -44,13 +44,15 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         identity = identify(function)
         found["digest"] = (
             identity.digest.hex()
-            + digest((args, surroundings()), used=identity.names, names=identity.names_files).hex()
+            + digest(
+                (args, surroundings()), used=identity.names, known=identity.known, names=identity.names_files
+            ).hex()
         )
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
     watch = (
-        Watch(paths_in(args) if identity.opens else None, identity.threads, caches=identity.caches)
+        Watch(paths_in(args) if identity.filed else None, identity.threads, caches=identity.caches)
         if "digest" in found
         else None
     )

@@ -159,3 +159,42 @@ def test_a_function_that_is_given_reads_what_nobody_watches(files: tuple[Path, P
 
     with pytest.raises(larder.ArgumentError, match="reaches files"):
         apply(reads, str(files[0]))
+
+
+class Reader:
+    """An object with a kept method that reads files."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    @larder.memo
+    def read(self, path: larder.File) -> str:
+        return self.mark + path.read_text()
+
+    def load(self, path: larder.File) -> str:
+        return self.mark + path.read_text()
+
+
+def test_methods_read_the_files_that_they_are_given(files: tuple[Path, Path]) -> None:
+    @larder.memo
+    def by_object(reader: Reader, path: larder.File) -> str:
+        return reader.load(path)
+
+    one = larder.File(files[0])
+    kept = Reader.__dict__["read"]
+    before = kept.executions
+    assert Reader("a").read(one) == Reader("a").read(one) == "a1 2"
+    assert kept.executions == before + 1
+    assert by_object(Reader("b"), one) == by_object(Reader("b"), one) == "b1 2"
+    assert by_object.executions == 1
+
+
+def test_only_what_is_said_to_be_a_file_is_one(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files[0].parent)
+
+    @larder.memo
+    def labelled(items: list[tuple[larder.File, str]], more: dict[str, larder.File | None]) -> list[str]:
+        return [path.read_text() + label.upper() for path, label in items] + sorted(more)
+
+    items: Any = [("data.txt", "data.more"), ("data.more", "x")]
+    assert labelled(items, {"k": None}) == ["1 2DATA.MORE", "3 4X", "k"]

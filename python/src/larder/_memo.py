@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import inspect
 import os
 import pickle
 import threading
+import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Union, get_origin, overload
 
 from . import _calls
 from ._calls import Function, Made, Mapped, Outcome, Place
 from ._code import Identity, identify
-from ._code._annotations import names_file
+from ._code._annotations import file_hints, mentions_file, names_file
 from ._file import File
 from ._keys import describe, digest
 from ._results import decode, encode
@@ -44,7 +46,7 @@ class Arguments:
     """What a function is called with: each of its parameters by its value, however it was given."""
 
     def __init__(self, function: Callable[..., Any], ignore: frozenset[str], keyed: Callable[..., Any] | None) -> None:
-        self.signature = inspect.signature(function)
+        self.signature = _signature(function)
         parameters = list(self.signature.parameters.values())
         unknown = ignore - set(self.signature.parameters)
         if unknown:
@@ -56,6 +58,7 @@ class Arguments:
         self.count = len(parameters)
         self.named_files = names_file(function)
         self.files = frozenset() if keyed else self.named_files
+        self.hints = file_hints(function) if self.named_files else {}
         self.kind = digest(("ignore", *sorted(ignore), "key" if keyed else "")) if ignore or keyed else b""
         """Tells values that are not all arguments from arguments that look like them."""
 
@@ -75,7 +78,7 @@ class Arguments:
             return args, kwargs
         bound = self.signature.bind(*args, **kwargs)
         for name in self.files & bound.arguments.keys():
-            bound.arguments[name] = as_files(bound.arguments[name], name)
+            bound.arguments[name] = as_files(bound.arguments[name], name, self.hints.get(name))
         return bound.args, bound.kwargs
 
     def paths(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
@@ -84,7 +87,9 @@ class Arguments:
         bound.apply_defaults()
         if self.keyed is None:
             return list(paths_in([v for name, v in bound.arguments.items() if name not in self.ignore]))
-        return list(paths_in([as_files(bound.arguments.get(name), name) for name in self.named_files]))
+        return list(
+            paths_in([as_files(bound.arguments.get(name), name, self.hints.get(name)) for name in self.named_files])
+        )
 
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the same by their names, for people."""
@@ -95,15 +100,41 @@ class Arguments:
         return {name: value for name, value in bound.arguments.items() if name not in self.ignore}
 
 
-def as_files(value: Any, name: str) -> Any:
+def allowed(names: Iterable[str] | None) -> frozenset[str]:
+    """Return the names of what no result depends on."""
+    found = frozenset(names or ())
+    if not all(isinstance(name, str) and name for name in found):
+        raise TypeError(f'allow is a list of names, such as ["time.perf_counter"], not {describe(names)}')
+    return found
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # some types that are built in say nothing
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+def as_files(value: Any, name: str, hint: Any = None) -> Any:
+    """Return a value with files where its annotation has them: a path there is the file.
+
+    `hint` is the annotation, or None where nobody knows what it means: then all paths are files.
+    """
     if value is None or isinstance(value, File):
+        return value
+    if hint is not None and not mentions_file(hint):
         return value
     if isinstance(value, (str, os.PathLike)):
         return File(value)
+    inner = tuple(getattr(hint, "__args__", ()))
+    if hint is not None and get_origin(hint) in (Union, types.UnionType):
+        inner = tuple(i for one in inner if mentions_file(one) for i in getattr(one, "__args__", ()))
+    if type(value) is tuple and len(inner) == len(value) and ... not in inner:
+        return tuple(as_files(one, name, of) for one, of in zip(value, inner, strict=True))
     if type(value) in (list, tuple, set, frozenset):
-        return type(value)(as_files(one, name) for one in value)
+        return type(value)(as_files(one, name, inner[0] if inner else None) for one in value)
     if type(value) is dict:
-        return {key: as_files(one, name) for key, one in value.items()}
+        return {key: as_files(one, name, inner[-1] if inner else None) for key, one in value.items()}
     raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
 
 
@@ -152,7 +183,7 @@ class Memo(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
-        self._allow = frozenset(allow)
+        self._allow = allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, frozenset(ignore), key)
         self._client = _calls.client_of(cache)
@@ -261,6 +292,7 @@ class Memo(Generic[P, R]):
             known=identity.known,
             fresh=fresh,
             names=identity.names_files,
+            filed=identity.filed,
         )
         if settings or self._arguments.kind:  # in front, where no argument is
             key = sha256(digest(settings) + self._arguments.kind + key).digest()
@@ -268,9 +300,13 @@ class Memo(Generic[P, R]):
 
     def _about(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
         assert self._identity is not None
-        used = self._identity.names
+        used, filed = self._identity.names, self._identity.filed
         return [
-            {"name": name, "text": describe(value), "digest": _calls.shown(digest(value, name=name, used=used))}
+            {
+                "name": name,
+                "text": describe(value),
+                "digest": _calls.shown(digest(value, name=name, used=used, filed=filed)),
+            }
             for name, value in self._arguments.named(args, kwargs).items()
         ]
 
@@ -334,7 +370,7 @@ class Memo(Generic[P, R]):
         identity = self._identity
         if identity is None or self._version is not None:
             return None
-        files = self._arguments.paths(args, kwargs) if identity.opens else None
+        files = self._arguments.paths(args, kwargs) if identity.filed else None
         return Watch(files, identity.threads, self._allow, identity.caches)
 
     def _count(self) -> None:
@@ -385,7 +421,7 @@ class Memo(Generic[P, R]):
 
         flags = _calls.AGAIN if found is not None else 0
         try:
-            outcome = await asyncio.to_thread(self._asked, run, compute, flags)
+            outcome = await _in_a_thread(lambda: self._asked(run, compute, flags))
         except asyncio.CancelledError:
             cancelled.append(True)
             for computation in begun:
@@ -395,6 +431,31 @@ class Memo(Generic[P, R]):
             await run.later()
             outcome = Outcome(_calls.UNKEPT)
         return self._result(run, outcome)
+
+
+async def _in_a_thread(ask: Callable[[], Any]) -> Any:
+    """Return what a function returns that waits for coroutines, in a thread of its own.
+
+    Those of the event loop are few, and the coroutines may need them.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if not done.done():
+            done.set_exception(error) if error is not None else done.set_result(value)
+
+    def work() -> None:
+        value, raised = None, None
+        try:
+            value = ask()
+        except BaseException as error:
+            raised = error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, value, raised)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
+    return await done
 
 
 class _Unreadable(Exception):

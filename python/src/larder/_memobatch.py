@@ -16,9 +16,9 @@ from typing import Any, overload
 from . import _calls
 from ._calls import Function, Made, Outcome
 from ._code import identify
-from ._code._annotations import names_file
+from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
-from ._memo import _SMALL, _code, _warn, as_files, paths_in
+from ._memo import _SMALL, _code, _warn, allowed, as_files, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import surroundings
 from ._watch import Watch
@@ -53,7 +53,7 @@ class MemoBatch:
         self._items = list(items)
         self._ignore = frozenset(ignore)
         self._version = version
-        self._allow = frozenset(allow)
+        self._allow = allowed(allow)
         self._keyed = key if callable(key) else None
         self._keys_given = key if isinstance(key, str) else None
         self._most = most
@@ -62,6 +62,7 @@ class MemoBatch:
         self._client = _calls.client_of(cache)
         self._model = _is_module(function)
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
+        self._hints = file_hints(function) if self._files else {}
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
         self._known: Function | None = None
         self._counting = threading.Lock()
@@ -96,7 +97,7 @@ class MemoBatch:
         bound.apply_defaults()
         values = bound.arguments
         for name in self._files & values.keys():
-            values[name] = as_files(values[name], name)
+            values[name] = as_files(values[name], name, self._hints.get(name))
         rows = [values[name] for name in self._items]
         count = self._count(rows)
         if self._model:
@@ -142,7 +143,7 @@ class MemoBatch:
         """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
         if self._version is not None or self._train:
             return None
-        if self._model or not self._identity.opens:
+        if self._model or not self._identity.filed:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
         return Watch(paths_in(values), self._identity.threads, self._allow, self._identity.caches)

@@ -100,9 +100,9 @@ class Watch:
 
 def opened(path: str) -> None:
     """Note that what runs here depends on the content of a file."""
-    if _active:
-        for watch in _watching():
-            watch.opened(path)
+    current = _current.get()
+    if current is not None:
+        current.opened(path)
 
 
 def _watching() -> list[Watch]:
@@ -137,6 +137,8 @@ def _is_of_library(path: str) -> bool:
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
         if module in _IMPORTING or (module.startswith("larder.") and module != "larder._file"):
+            return True
+        if module == "larder._file":  # which has said so itself
             return True
         if path.startswith(_ZONES) and module.partition(".")[0] in ("zoneinfo", "dateutil", "pytz"):
             return True

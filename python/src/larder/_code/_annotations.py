@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import typing
 from typing import Any
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -26,6 +27,22 @@ def names_file(function: Any) -> frozenset[str]:
         module = sys.modules.get(function.__module__)
         return _names(function, vars(module) if module else {}) | names_file(vars(function).get("__init__"))
     return _names(function, getattr(function, "__globals__", {}))
+
+
+def file_hints(function: Any) -> dict[str, Any]:
+    """Return the annotations of a function that mention files, where it is known what they mean."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    try:
+        found = typing.get_type_hints(vars(function)["__init__"] if isinstance(function, type) else function)
+    except Exception:  # what they name is not there
+        return {}
+    return {name: hint for name, hint in found.items() if mentions_file(hint)}
+
+
+def mentions_file(hint: Any) -> bool:
+    """Report whether an annotation is a file, or has one in it."""
+    return _is_file(hint, {}, 6)
 
 
 def _names(value: Any, space: dict[str, Any]) -> frozenset[str]:

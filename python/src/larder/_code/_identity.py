@@ -46,13 +46,15 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "digest", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
+        *("caches", "digest", "filed", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
     caches: list[Any]
     """Caches (`functools.lru_cache`) of functions that read files, and may have them from another time."""
     digest: bytes
+    filed: bool
+    """Whether it is called with files, so that it may open them: watch it."""
     name: str
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
@@ -174,7 +176,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.opens = made.threads = made.names_files = False
+    made.filed = made.opens = made.threads = made.names_files = False
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
@@ -227,6 +229,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
         raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
     made.names = None if walk.any_name else frozenset(walk.names | walk.dead)
     made.refused = walk.refused
+    made.filed = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
     made.names_files = walk.files and walk.names_files
     made.opens, made.threads = walk.opens, not walk.packages.isdisjoint(THREADED)

@@ -33,10 +33,13 @@ FORMATTING = frozenset(["FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CO
 METHODS = frozenset(
     [
         *("format", "format_map", "array2string", "array_repr", "array_str", "__str__", "__repr__"),
-        *("to_string", "to_html", "to_latex", "to_markdown", "info"),
+        *("to_string", "to_html", "to_latex", "to_markdown", "info", "_repr_html_"),
     ]
 )
 """Methods and functions of libraries that do."""
+
+OPTIONS = ("pandas.get_option", "pandas.options", "pandas._config", "pandas.describe_option")
+"""What tells them."""
 
 PRINTERS = frozenset(["str", "repr", "format", "print", "ascii"])
 """Built-in functions that do."""

@@ -150,7 +150,7 @@ class Walk:
         """Follow all that a value reaches."""
         node = self._node(path, "root", path)
         self._root = root.__func__ if isinstance(root, types.MethodType) else root
-        self.files = self._filed and isinstance(self._root, types.FunctionType) and bool(names_file(self._root))
+        self.files = self._filed and (not isinstance(self._root, types.FunctionType) or bool(names_file(self._root)))
         # What operators do is Python's, too.
         self._edge(node, len(self.nodes))
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
@@ -287,7 +287,7 @@ class Walk:
         if holder is random._inst or (type(holder).__name__ == "RandomState" and _is_global_random(holder)):
             self._refuse(path, "", _rules.CHANCE)
         if type(holder).__qualname__ == "_Environ" and type(holder).__module__ == "os":
-            self._refuse(path, "", _rules.ENVIRONMENT)
+            self._refuse(path, "os.environ", _rules.ENVIRONMENT)
 
     def _refuse(self, path: str, name: str, why: _rules.Refusal) -> None:
         if self.allows(name):
@@ -377,7 +377,7 @@ class Walk:
             self._copied(node)
         if package in ("decimal", "_decimal", "_pydecimal"):
             self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
-        if name.rpartition(".")[2] in _settings.METHODS:
+        if name.rpartition(".")[2] in _settings.METHODS or name.startswith(_settings.OPTIONS):
             self.formats = True
         if package == "torch" and "torch" in sys.modules:
             self._state(node, _settings.TORCH, _settings.TORCH.name, "")

@@ -21,6 +21,7 @@ def digest(
     known: Mapping[int, int] | None = None,
     fresh: bool = False,
     names: bool = False,
+    filed: bool = False,
 ) -> bytes:
     """Return the key of a value: 32 bytes, the same in every process.
 
@@ -29,9 +30,10 @@ def digest(
     do what no key can tell, as it is not called. `known` are numbers of functions and classes
     that the code knows itself, by their addresses: it can tell whether a value has one of these,
     or another one of the same text. `fresh` leaves out what objects have filled in by themselves,
-    `names` adds those of files. Raises ArgumentError for what has no key.
+    `names` adds those of files, and `filed` says that what
+    code in it opens is watched. Raises ArgumentError for what has no key.
     """
-    return sha256(encode(value, name=name, used=used, known=known, fresh=fresh, names=names)).digest()
+    return sha256(encode(value, name=name, used=used, known=known, fresh=fresh, names=names, filed=filed)).digest()
 
 
 def encode(
@@ -42,13 +44,15 @@ def encode(
     known: Mapping[int, int] | None = None,
     fresh: bool = False,
     names: bool = False,
+    filed: bool = False,
 ) -> bytes:
     """Return what `digest` is the SHA-256 of.
 
     Of content that is large there is only the digest in it.
     """
-    classes = _Classes(name, used, known or {})
+    classes = _Classes(name, used, known or {}, filed)
     e = Encoder(classes.code, fresh, names)
+    e.of_code = known or {}
     try:
         e.add(value)
     except Unkeyed as err:
@@ -66,9 +70,10 @@ def encode(
 class _Classes:
     """The functions and classes that a value has in it."""
 
-    __slots__ = ("found", "known", "name", "used")
+    __slots__ = ("filed", "found", "known", "name", "used")
 
-    def __init__(self, name: str, used: frozenset[str] | None, known: Mapping[int, int]):
+    def __init__(self, name: str, used: frozenset[str] | None, known: Mapping[int, int], filed: bool = False):
+        self.filed = filed
         self.name = name
         self.known = known
         self.used = used
@@ -78,7 +83,7 @@ class _Classes:
         from .._code import identity_of
 
         try:
-            identity = identity_of(value)
+            identity = identity_of(value, filed=self.filed)
         except CodeError as err:
             raise Unkeyed(f"code that cannot be known ({err})", "pass something else") from None
         if identity.refused:

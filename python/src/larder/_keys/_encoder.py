@@ -9,8 +9,10 @@ its number when it is met again; so values that have themselves in them end, too
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -54,12 +56,14 @@ class Encoder:
     names as well.
     """
 
-    __slots__ = ("code", "fresh", "kept", "names", "out", "seen")
+    __slots__ = ("code", "fresh", "kept", "names", "of_code", "out", "seen")
 
     def __init__(self, code: Callable[[Any], bytes], fresh: bool = False, names: bool = False):
         self.code = code
         self.fresh = fresh
         self.names = names
+        self.of_code: Mapping[int, int] = {}
+        """Numbers of objects that code knows by itself, which it can tell from equal ones."""
         self.out: list[bytes] = []
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -73,6 +77,9 @@ class Encoder:
         number = self.seen.setdefault(id(value), len(self.seen))
         if number == len(self.kept):
             self.kept.append(value)  # or another one could get its place in memory
+            own = self.of_code.get(id(value))
+            if own is not None:
+                self.out.append(b"=%x;" % own)
             return False
         self.out.append(b"@%x;" % number)
         return True
@@ -149,9 +156,17 @@ def _int(e: Encoder, value: int) -> None:
 
 @writes(float)
 def _float(e: Encoder, value: float) -> None:
-    if value != value and e.known(value):
-        return  # the same one is found in lists and sets, another one is not
+    if value != value:  # the same one is found in lists and sets, another one is not
+        if e.known(value):
+            return
+        e.out.append(_nan(value))
     e.out.append(b"f" + _DOUBLE(value))
+
+
+def _nan(value: float) -> bytes:
+    """Return what tells a NaN that programs compare with by `is` from others."""
+    numpy = sys.modules.get("numpy")
+    return b"m" if value is math.nan else b"n" if numpy is not None and value is numpy.nan else b""
 
 
 @writes(complex)
