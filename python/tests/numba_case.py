@@ -61,6 +61,19 @@ class Case:
             text=True,
         )
 
+    def script(self, name: str, **environment: str) -> list[str]:
+        """Run a module as a script that installs Larder by itself, and return what it prints."""
+        own = {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", str(self.folder / f"{name}.py")],
+            env=os.environ | own | environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
     def run(self, **environment: str) -> Ran:
         return self.ended(self.start(**environment))
 

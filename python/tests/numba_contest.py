@@ -46,12 +46,12 @@ def run(
 
 
 def contest(tool: str, folder: Path, edits: list[Edit] | None = None) -> list[Verdict]:
-    """Return what becomes of edits: what can be edited together is, what is of the environment by itself."""
+    """Return what becomes of edits: what can be edited together is, what is of the whole process by itself."""
     chosen = EDITS if edits is None else edits
-    together = [edit for edit in chosen if not edit.environment]
+    together = [edit for edit in chosen if not edit.environment and not edit.alone]
     found = _pair(tool, folder / "all", together, {}) if together else []
     for edit in chosen:
-        if edit.environment:
+        if edit.environment or edit.alone:
             found += _pair(tool, folder / edit.name, [edit], edit.environment)
     return found
 

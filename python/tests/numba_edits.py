@@ -23,6 +23,8 @@ class Edit:
     """Whether the result is another one afterwards."""
     environment: dict[str, str] = field(default_factory=dict)
     """What is set in the second run alone; such edits are run by themselves."""
+    alone: bool = False
+    """Whether it changes what other edits in the process would see, so that it is run by itself."""
 
     @property
     def nothing(self) -> bool:
@@ -49,12 +51,14 @@ class Edit:
 
 EDITS: list[Edit] = []
 
-_HEAD = "import math\nimport numpy as np\nfrom numba import njit, types\n"
+_HEAD = "# nothing\nimport math\nimport numpy as np\nfrom numba import njit, types\n"
 
 
-def _edit(name: str, m: str, *changes: tuple[str, str, str], differs: bool = True, **files: str) -> None:
+def _edit(
+    name: str, m: str, *changes: tuple[str, str, str], differs: bool = True, alone: bool = False, **files: str
+) -> None:
     made = {file: _HEAD + textwrap.dedent(text) for file, text in {"m": m, **files}.items()}
-    EDITS.append(Edit("edit_" + name.replace(" ", "_"), made, changes, differs))
+    EDITS.append(Edit("edit_" + name.replace(" ", "_"), made, changes, differs, alone=alone))
 
 
 # A function that calls another one, in a file of its own.
@@ -829,9 +833,273 @@ def g(x):
     )
 
 
+def _of_overloads() -> None:
+    """How numba is told to compile what stands for functions, methods and attributes, and when to choose it."""
+    divides = """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return dep.g(x)
+    def run():
+        try:
+            return str(f(0.0))
+        except ZeroDivisionError:
+            return "raised"
+    """
+    over = """
+from numba.extending import overload
+def g(x):
+    pass
+@overload(g, jit_options={"error_model": "numpy"})
+def of_g(x):
+    return lambda x: 1.0 / x
+"""
+    _edit("options of an overload", divides, ("dep", '"numpy"', '"python"'), dep=over)
+    jitable = """
+from numba.extending import register_jitable
+@register_jitable(error_model="numpy")
+def g(x):
+    return 1.0 / x
+"""
+    _edit("options of a jitable callee", divides, ("dep", '"numpy"', '"python"'), dep=jitable)
+    reads = """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return a.at7()
+    def run():
+        try:
+            f(np.ones(3))
+            return "read"
+        except IndexError:
+            return "raised"
+    """
+    method = """
+from numba.extending import overload_method
+@overload_method(types.Array, "at7", jit_options={"boundscheck": False})
+def of_at7(a):
+    return lambda a: a[7]
+"""
+    _edit("options of a method", reads, ("dep", "False", "True"), dep=method)
+    attribute = """
+from numba.extending import overload_attribute
+@overload_attribute(types.Array, "at8", jit_options={"boundscheck": False})
+def of_at8(a):
+    return lambda a: a[7]
+"""
+    _edit("options of an attribute", reads.replace("at7()", "at8"), ("dep", "False", "True"), dep=attribute)
+    literal = """
+from numba.extending import overload
+def g(x):
+    pass
+@overload(g, prefer_literal=False)
+def of_g(x):
+    k = 1 if isinstance(x, types.Literal) else 2
+    return lambda x: k
+"""
+    caller = _CALLER.replace("dep.g(x)", "dep.g(3)")
+    _edit("literals of an overload", caller, ("dep", "=False", "=True"), dep=literal)
+    vectorized = """
+from numba import vectorize
+@vectorize(["float64(float64)"])
+def g(x):
+    return x / 3
+"""
+    kind = _CALLER.replace("return f(2.0)", "return str(f(np.ones(2, np.float32)).dtype)").replace(" + 1.0", "")
+    _edit("signatures of a vectorized callee", kind, ("dep", "float64(float64)", "float32(float32)"), dep=vectorized)
+    two = ("dep", '["float64', '["float32(float32)", "float64')
+    _edit("another signature of a vectorized callee", kind, two, dep=vectorized)
+    none = ("dep", '(["float64(float64)"])', "")
+    _edit("no signature of a vectorized callee", kind, none, dep=vectorized)
+
+
+def _of_templates() -> None:
+    """What types things have and how they are lowered, as the program says it."""
+    template = """
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin
+R = types.int64
+def g(x):
+    pass
+@infer_global(g)
+class T(AbstractTemplate):
+    def generic(self, args, kws):
+        return signature(R, args[0])
+@lower_builtin(g, types.Any)
+def lower(context, builder, sig, args):
+    return context.get_constant(sig.return_type, 3)
+"""
+    caller = _CALLER.replace(" + 1.0", "").replace("return f(2.0)", "return str(f(2.0))")
+    _edit("global of a template", caller, ("dep", "R = types.int64", "R = types.float32"), dep=template)
+    typed = """
+from numba.extending import lower_builtin, type_callable
+R = types.int64
+def g(x):
+    pass
+@type_callable(g)
+def type_g(context):
+    return lambda x: R
+@lower_builtin(g, types.Any)
+def lower(context, builder, sig, args):
+    return context.get_constant(sig.return_type, 3)
+"""
+    _edit("global of a typed callable", caller, ("dep", "R = types.int64", "R = types.float32"), dep=typed)
+    constant = """
+from llvmlite import ir
+from numba.core.imputils import lower_constant
+from numba.extending import intrinsic, models, register_model, typeof_impl
+class Obj:
+    v = 3
+class MyT(types.Type):
+    def __init__(self):
+        super().__init__(name="MyT of " + __name__)
+@typeof_impl.register(Obj)
+def type_obj(value, context):
+    return MyT()
+@register_model(MyT)
+class Model(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.IntType(64))
+ADD = 10
+@lower_constant(MyT)
+def lower(context, builder, kind, value):
+    return context.get_constant(types.int64, value.v + ADD)
+@intrinsic
+def of(context, x):
+    return types.int64(x), lambda c, b, s, a: a[0]
+O = Obj()
+"""
+    caller = _CALLER.replace("dep.g(x)", "dep.of(dep.O) + x")
+    _edit("constant of a lowering", caller, ("dep", "ADD = 10", "ADD = 20"), dep=constant)
+    argument = """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return dep.of(x) + 1
+    def run():
+        return f(dep.Obj())
+    """
+    unboxed = (
+        constant
+        + """
+from numba.extending import NativeValue, unbox
+@unbox(MyT)
+def unbox_obj(kind, value, c):
+    return NativeValue(c.context.get_constant(types.int64, ADD))
+"""
+    )
+    _edit("how an argument is unboxed", argument, ("dep", "ADD = 10", "ADD = 20"), dep=unboxed)
+    _edit("same type of the program as argument", argument, ("m", "# nothing", ""), differs=False, dep=unboxed)
+    pair = """
+from numba.experimental import structref
+@structref.register
+class PairType(types.StructRef):
+    pass
+class Pair(structref.StructRefProxy):
+    def __new__(cls, x, y):
+        return structref.StructRefProxy.__new__(cls, x, y)
+structref.define_proxy(Pair, PairType, ["x", "y"])
+"""
+    struct = """
+    from . import dep
+    @njit(cache=True)
+    def f(p):
+        return p.x - p.y
+    def run():
+        return f(dep.Pair(5.0, 3.0))
+    """
+    _edit("fields of a struct as argument", struct, ("dep", '"x", "y"]', '"y", "x"]'), dep=pair)
+    _edit("same struct as argument", struct, ("m", "# nothing", ""), differs=False, dep=pair)
+    rewrite = """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return x + 41
+    def run():
+        return f(1)
+    """
+    rewrites = """
+from numba.core import ir
+from numba.core.rewrites import Rewrite, register_rewrite
+@register_rewrite("before-inference")
+class R(Rewrite):
+    def match(self, func_ir, block, typemap, calltypes):
+        self.block = block
+        found = block.find_insts(ir.Assign)
+        self.found = [a for a in found if isinstance(a.value, ir.Const) and a.value.value == 41]
+        return bool(self.found)
+    def apply(self):
+        made = self.block.copy()
+        for a in self.found:
+            made.body[made.body.index(a)] = ir.Assign(ir.Const(42, a.loc), a.target, a.loc)
+        return made
+"""
+    _edit("body of a rewrite", rewrite, ("dep", "Const(42", "Const(43"), alone=True, dep=rewrites)
+    gone = ("dep", '@register_rewrite("before-inference")\n', "")
+    _edit("rewrite that is gone", rewrite, gone, alone=True, dep=rewrites)
+
+
+def _of_compiling() -> None:
+    """What code reads that runs while numba compiles."""
+
+    def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str]) -> None:
+        dep = f"""
+import logging, os, typing
+from numba.extending import intrinsic
+{text}
+@intrinsic
+def g(context, x):
+    k = {expression}
+    return types.int64(x), lambda c, b, s, a: c.get_constant(types.int64, k)
+"""
+        _edit(f"compiling reads {name}", _CALLER, *changes, dep=dep)
+
+    reads("a docstring", "def h():\n    '3'\n", "int(h.__doc__)", ("dep", "'3'", "'4'"))
+    reads("names of variables", "def h():\n    aa = 1\n", "len(h.__code__.co_varnames[0])", ("dep", "aa", "aaaa"))
+    reads("a line", "def h():\n    pass\n", "h.__code__.co_firstlineno", ("dep", "def h", "#\n#\ndef h"))
+    renamed = ("dep", "def h():\n    pass", "def hh():\n    pass\nh = hh")
+    reads("a name", "def h():\n    pass\n", "len(h.__qualname__)", renamed)
+    reads("globals", "K = 3\ndef h():\n    pass\n", "h.__globals__['K']", ("dep", "K = 3", "K = 4"))
+    reads("an attribute of a function", "def h():\n    pass\nh.k = 3\n", "h.k", ("dep", "h.k = 3", "h.k = 4"))
+    hints = "class C:\n    x: int\n"
+    reads("hints", hints, "1 if typing.get_type_hints(C)['x'] is int else 2", ("dep", "x: int", "x: float"))
+    aliased = hints + "from typing import get_type_hints as hints_of\n"
+    reads("hints by another name", aliased, "1 if hints_of(C)['x'] is int else 2", ("dep", "x: int", "x: float"))
+    reads("annotations", hints, "1 if C.__annotations__['x'] is int else 2", ("dep", "x: int", "x: float"))
+    subclasses = ("dep", "@intrinsic", "class E(B):\n    pass\n@intrinsic")
+    reads("subclasses", "class B:\n    pass\nclass C(B):\n    pass\n", "len(B.__subclasses__())", subclasses)
+    file = "PATH = os.path.join(os.path.dirname(__file__), 'data.txt')\nwith open(PATH, 'w') as t:\n    t.write('3')\n"
+    reads("a file", file, "int(np.loadtxt(PATH))", ("dep", "'3'", "'4'"))
+    level = ("dep", "setLevel(30)", "setLevel(40)")
+    log = "log = logging.getLogger(__name__)\nlog.setLevel(30)\n"
+    reads("a level of logging", log, "logging.getLogger(__name__).level", level)
+    reads("a level of a logger", log, "log.level", level)
+    errors = ("dep", "divide='warn'", "divide='ignore'")
+    reads("how errors are handled", "np.seterr(divide='warn')\n", "len(np.geterr()['divide'])", errors)
+    by_name = "from numpy import geterr\nnp.seterr(divide='warn')\n"
+    reads("how errors are handled by name", by_name, "len(geterr()['divide'])", errors)
+    digits = ("dep", "precision=8", "precision=3")
+    options = "np.set_printoptions(precision=8)\n"
+    reads("options of printing", options, "np.get_printoptions()['precision']", digits)
+    reads("what is printed", options, "len(str(np.array([1 / 3])))", digits)
+    _edit(
+        "name of numpy that is set anew",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(x):
+        return np.sin(x)
+    def run():
+        return f(1.0)
+    """,
+        ("dep", "np.sin = np.sin", "np.sin = np.cos"),
+        dep="np.sin = np.sin\n",
+    )
+
+
 def _of_nothing() -> None:
     def same(name: str, m: str, *changes: tuple[str, str, str], **files: str) -> None:
-        _edit(f"same {name}", m, *changes, differs=False, **files)
+        _edit(f"same {name}", m, *changes, differs=False, alone=False, **files)
 
     same("name of a global", _ALONE, ("m", "K", "FACTOR"))
     same(
@@ -905,6 +1173,9 @@ for _make in (
     _of_classes,
     _of_types,
     _of_libraries,
+    _of_overloads,
+    _of_templates,
+    _of_compiling,
     _of_nothing,
 ):
     _make()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -216,7 +217,7 @@ def test_what_was_compiled_before_a_variable_was_set_is_not_kept_as_what_is_comp
     first = case.run()
     assert first.results == [2, 2, 20, 2, 3.0]
     assert first.states("outer") == ["refused"]
-    assert "it is not what it was when it was compiled before" in first.reasons()[0]
+    assert first.reasons()[0].endswith("it is not what it was when it was compiled before, in this process (K)")
     case.edit("m", "K = FIRST = 1", "K = FIRST = 2")
     second = case.run()
     assert second.results == [3, 3, 30, 3, 3.0]
@@ -467,3 +468,208 @@ def test_equal_functions_share_code_and_none_needs_another_to_live(case: Case) -
         ran = case.run()
         assert ran.results == [4, 4, 4, 8, "3", 5, 5]
         assert ran.states().count("compiled") in (2, 0)
+
+
+SCRIPT = """
+    import multiprocessing
+    from collections import namedtuple
+    from enum import Enum
+    import larder.numba
+    larder.numba.install()
+    from numba import njit, types, vectorize
+    from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+
+    class Wrong(ValueError):
+        pass
+
+    class Side(Enum):
+        LEFT = 1
+        RIGHT = 2
+
+    Pair = namedtuple("Pair", "a b", defaults=(3,))
+
+    class Thing:
+        pass
+
+    class ThingType(types.Type):
+        def __init__(self):
+            super().__init__(name="Thing")
+
+    typeof_impl.register(Thing)(lambda value, context: ThingType())
+    register_model(ThingType)(models.OpaqueModel)
+
+    @unbox(ThingType)
+    def unbox_thing(kind, value, c):
+        return NativeValue(c.context.get_dummy_value())
+
+    @njit
+    def check(x):
+        if x < 0:
+            raise Wrong("negative")
+        return x
+
+    @vectorize(["int64(int64)"])
+    def checked(x):
+        if x < 0:
+            raise Wrong("negative")
+        return x
+
+    @njit(cache=True)
+    def checks(x):
+        return check(x) + checked(x)
+
+    @njit(cache=True)
+    def side(x):
+        return Side.LEFT if x < 0 else Side.RIGHT
+
+    @njit(cache=True)
+    def other(s):
+        return s == Side.LEFT
+
+    @njit(cache=True)
+    def pair(x):
+        return Pair(x, x)
+
+    @njit(cache=True)
+    def first(p):
+        return p.a
+
+    @njit(cache=True)
+    def thing(t):
+        return 5
+
+    def work(x):
+        return side(x) is Side.RIGHT, str(larder.numba.report()).split(" saved")[0][:9]
+
+    if __name__ == "__main__":
+        for call in (checks, checks):
+            try:
+                call(-1)
+            except Wrong as error:
+                print("caught", error)
+        print(side(1) is Side.RIGHT, other(Side.LEFT), isinstance(pair(1), Pair), first(Pair(1)), thing(Thing()))
+        print(sorted({(row.state, row.reason) for row in larder.numba.report()}))
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            print(pool.apply(work, (1,)))
+"""
+
+
+def test_classes_of_the_script_are_its_own_also_in_code_that_is_loaded(case: Case) -> None:
+    case.write("script", SCRIPT)
+    same = ["caught negative", "caught negative", "True True True 1 5"]
+    spawned = "(True, '1 loaded,')"
+    assert case.script("script") == [*same, "[('compiled', '')]", spawned]
+    assert case.script("script") == [*same, "[('loaded', '')]", spawned]
+    case.edit("script", "ValueError", "TypeError")
+    assert case.script("script") == [*same, "[('compiled', ''), ('loaded', '')]", spawned]
+
+
+def test_equal_functions_with_classes_of_their_own_do_not_share_code(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+
+        def make():
+            class Wrong(Exception):
+                pass
+
+            @njit(cache=True)
+            def made(x):
+                if x < 0:
+                    raise Wrong("negative")
+                return x
+            return made, Wrong
+
+        def run():
+            caught = []
+            for function, wrong in [make(), make()]:
+                try:
+                    function(-1)
+                except wrong:
+                    caught.append("its own")
+                except Exception:
+                    caught.append("another one")
+            return caught
+        """,
+    )
+    for _ in range(2):
+        ran = case.run()
+        assert ran.results == ["its own", "its own"]
+        assert ran.states("made")[1] == "refused"
+        assert "other classes" in ran.reasons()[0]
+    assert ran.states("made")[0] == "loaded"
+
+
+def test_what_is_compiled_after_settings_were_changed_is_not_linked_with_what_was_compiled_before(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        import numba
+        import numpy as np
+        from numba import njit
+
+        @njit(cache=True)
+        def g(a, i):
+            return a[i]
+
+        @njit(cache=True)
+        def f(a, i):
+            return g(a, i)
+
+        def run():
+            g(np.ones(3), 1)
+            numba.config.BOUNDSCHECK = 1
+            try:
+                f(np.ones(3), 5)
+            except IndexError:
+                return "raised"
+            return "read"
+        """,
+    )
+    assert case.run().results == "read"
+    ran = case.run()
+    assert ran.states() == ["loaded", "refused"]
+    assert "functions were compiled before BOUNDSCHECK of numba was changed" in ran.reasons()[0]
+    case.edit("m", "g(np.ones(3), 1)", "pass")
+    assert case.run().results == "raised"
+
+
+def test_a_function_that_calls_itself_may_have_a_signature(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        from numba import njit
+        import numpy as np
+
+        SHAPE = np.int32(1), np.float64(2.5)
+
+        @njit("int64(int64)", cache=True)
+        def fib(n):
+            return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+        @njit(cache=True)
+        def outer(n):
+            return fib(n) + SHAPE[0]
+
+        def run():
+            return int(outer(10))
+        """,
+    )
+    assert [case.run().states(), case.run().states()] == [["compiled"] * 2, ["loaded"] * 2]
+
+
+def test_without_a_cache_folder_functions_are_compiled_and_the_report_says_why_in_one_line(
+    case: Case, real: Path
+) -> None:
+    case.write("m", MANY)
+    (real / "file").touch()
+    assert case.run().results == [5, 5.0]
+    for folder in ("/proc/larder-cannot-be-made", str(real / "file")):
+        ran = case.run(LARDER_CACHE=folder)
+        assert ran.results == [5, 5.0]
+        assert set(ran.states()) == {"refused"}
+        assert all("\n" not in reason for reason in ran.reasons())
+        assert any("cannot be used" in reason for reason in ran.reasons())
+    shutil.rmtree(real / "cache")
+    assert [case.run().results, case.run().results] == [[5, 5.0]] * 2

@@ -285,18 +285,21 @@ class Client:
     def deliver(self, claim: Claim, made: Made) -> Outcome:
         """Hand in what was claimed, or why there is none. If the server was lost, it is handed to the next one."""
         outcomes: list[Outcome | None] = [None]
-        link = self._take()
+        link: _Link | None = None
         try:
+            link = self._take()
             _send_made(link, claim.token, [(0, made)])
             self._exchange(link, outcomes, {})
         except Lost:
-            link.close()
+            if link is not None:
+                link.close()
             self._drop()
             if made.encoded is None:
                 return Outcome(FAILED)
             return self.get(claim.function, [claim.digest], lambda which: [made])[0]
         except BaseException:
-            link.close()
+            if link is not None:
+                link.close()
             raise
         self._free.append(link)
         return outcomes[0] or Outcome(UNKEPT, text="the server gave it up")
@@ -419,17 +422,21 @@ class Client:
 
     def _with_link(self, ask: Callable[[_Link], T]) -> T:
         for attempt in range(_TRIES + 1):
-            link = self._take()
+            link: _Link | None = None
             try:
+                link = self._take()
                 answer = ask(link)
             except Lost as error:
-                link.close()
+                if link is not None:
+                    link.close()
+                words = self._address.last_words() if self._address else ""
                 self._drop()
                 if attempt == _TRIES:
-                    raise ServerError(f"the server was lost {attempt} times in a row ({error})") from error
+                    raise ServerError(f"the server was lost {attempt} times in a row ({error}); {words}") from error
                 continue
             except BaseException:
-                link.close()
+                if link is not None:
+                    link.close()
                 raise
             self._free.append(link)
             return answer

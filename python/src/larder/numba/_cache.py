@@ -20,9 +20,10 @@ from .. import _calls
 from .._code._library import shown_module
 from .._keys import digest
 from ..errors import Error
-from . import _artifact, _installed, _payload
+from . import _artifact, _classes, _installed, _payload
 from ._errors import Refused
 from ._history import History
+from ._kinds import home
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
 from ._walk import Walk
@@ -57,6 +58,17 @@ class Pending:
     begun: float
 
 
+@dataclass(slots=True, frozen=True)
+class Held:
+    """A compiled function that this process has."""
+
+    compiled: Any
+    cost: float
+    """How many seconds it took to compile."""
+    classes: dict[str, int]
+    """The classes in its code, as what was reached from it."""
+
+
 class Keeper:
     """All that the caches of a process share."""
 
@@ -67,30 +79,30 @@ class Keeper:
         self.report = Report()
         self.stack: list[Pending] = []
         """What is being compiled, the innermost last."""
-        self.held: dict[bytes, tuple[Any, float]] = {}
-        """What this process has by keys, with the seconds that it took to compile."""
+        self.held: dict[bytes, Held] = {}
+        """What this process has by keys."""
         self.late = False
         """Whether functions were compiled before, with names that other processes may have, too."""
-        self.lost = 0
-        """How many times in a row the server could not be had."""
+        self.lost: list[str] = []
+        """Why the server could not be had, the last times in a row."""
 
-    def hold(self, key: bytes, compiled: Any, cost: float) -> None:
+    def hold(self, key: bytes, held: Held) -> None:
         """Have a compiled function near for others of this process that are equal to it."""
         if len(self.held) >= _NEAR:
             del self.held[next(iter(self.held))]
-        self.held[key] = (compiled, cost)
+        self.held[key] = held
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
         self.registered, self.history, self.report = before.registered, before.history, before.report
         self.late = before.late
 
-    def known(self, dispatcher: Any, signature: Any) -> Known:
-        """Return what a function is known by now, or raise Refused."""
+    def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
+        """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
         walk = self.walked(dispatcher, signature)
         if walk.refused:
             raise walk.refused[0]
-        self.history.check(walk)
+        self.history.check(walk, before.walk if before is not None else None)
         return self._known(walk, signature)
 
     def walked(self, dispatcher: Any, signature: Any) -> Walk:
@@ -144,7 +156,7 @@ def asked(args: tuple[Any, ...], result: Any) -> str:
 def named(dispatcher: Any) -> str:
     """Return the name of a compiled function, with its module."""
     inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
-    return f"{shown_module(inner.__module__ or '')}.{inner.__qualname__}".lstrip(".")
+    return f"{shown_module(home(inner.__module__))}.{inner.__qualname__}".lstrip(".")
 
 
 class LarderCache(_Cache):  # type: ignore[misc]
@@ -197,22 +209,23 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
         """Ask the server: for what is kept, or to compute it here."""
         held = self._keeper.held.get(known.key)
+        if held is not None and not _classes.same(held.classes, known.walk):
+            return None, Pending(self, known, None, "an equal function of this process has other classes in it", begun)
         if held is not None:
-            compiled, cost = held
-            found = _payload.again(compiled, context)
-            self._came(known, sig, begun, cost)
+            found = _payload.again(held.compiled, context)
+            self._came(known, sig, begun, held.cost)
             return found, Pending(self, known, None, "", begun)
         flags = 0
         reason = ""
         while True:
-            if self._keeper.lost >= _ENOUGH:
-                return None, Pending(self, known, None, "there is no server", begun)
+            if len(self._keeper.lost) >= _ENOUGH:
+                return None, Pending(self, known, None, self._keeper.lost[-1], begun)
             try:
                 found = self._keeper.client.claim(self._function(known), known.key, self._within(), flags)
-                self._keeper.lost = 0
-            except Error as error:
-                self._keeper.lost += 1
-                return None, Pending(self, known, None, str(error), begun)
+                self._keeper.lost.clear()
+            except Exception as error:
+                self._keeper.lost.append(_said(error))
+                return None, Pending(self, known, None, _said(error), begun)
             if isinstance(found, _calls.Claim):
                 return None, Pending(self, known, found, reason, begun)
             if found.encoded is None:
@@ -221,6 +234,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(
                     self, known, None, "", begun
                 )
+            except _classes.Other as other:
+                return None, Pending(self, known, None, str(other), begun)
             except _artifact.Foreign as foreign:
                 reason = str(foreign)
             if flags:
@@ -231,14 +246,16 @@ class LarderCache(_Cache):  # type: ignore[misc]
         payload = _artifact.opened(known.key, kept, self._keeper.secret)
         inner = getattr(self._of, "py_func", None) or self._of._pyfunc
         try:
-            compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__)
+            classes, compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
+        except _classes.Other:
+            raise
         except Exception as error:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
         args, _ = normalized(sig)
         if tuple(compiled.signature.args) != args:
             raise _artifact.Foreign("it is for other types")
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
-        self._keeper.hold(known.key, compiled, cost)
+        self._keeper.hold(known.key, Held(compiled, cost, classes))
         self._came(known, sig, begun, cost)
         return compiled
 
@@ -272,14 +289,15 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
-        payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + _payload.dumped(data)
-        if self._keeper.known(self._of, sig).key != key:
+        classes, dumped = _payload.dumped(data, pending.known.walk)
+        payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
+        if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"
         kept = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
         reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
         if not reason:
-            self._keeper.hold(key, data, cost / 1e6)
+            self._keeper.hold(key, Held(data, cost / 1e6, classes))
         return reason
 
     def _way(self, refused: Refused, pending: Pending) -> str:
@@ -294,8 +312,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def _deliver(self, claim: _calls.Claim, made: _calls.Made) -> str:
         try:
             outcome = self._keeper.client.deliver(claim, made)
-        except Error as error:
-            return str(error)
+        except Exception as error:
+            return _said(error)
         return outcome.text if outcome.kind in (_calls.UNKEPT, _calls.ERROR) else ""
 
     def failed(self, reason: str) -> None:
@@ -324,6 +342,14 @@ class LarderCache(_Cache):  # type: ignore[misc]
         args, _ = normalized(sig)
         row = Row(named(self._of), f"({', '.join(map(str, args))})", state, took, saved, reason)
         self._keeper.report.rows.append(row)
+
+
+def _said(error: Exception) -> str:
+    """Return what went wrong with the server in one line: of its log the last one, which says why it ended."""
+    first, *more = (str(error) or type(error).__name__).splitlines()
+    if not isinstance(error, Error):
+        first = f"{type(error).__name__}: {first}"
+    return f"{first.partition('; the end of its log')[0]}: {more[-1].strip()}" if more else first
 
 
 def _of_node(node: Any) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
 
-from .._code import _bytecode
+from .._code import _bytecode, _rules, _settings
+from .._code._follow import _formats
 
 _MOST = 8192
 
@@ -22,6 +23,12 @@ class Facts:
     """Globals and captured variables, each with the attributes that follow: what kind, its name, these."""
     names: frozenset[str]
     """All attributes that are mentioned, and texts that may be."""
+    methods: frozenset[str]
+    """Those that are mentioned of what has no name."""
+    insides: frozenset[str]
+    """Those by which code gets at what it does not name."""
+    formats: bool
+    """Whether it makes text of values."""
     imports: tuple[_bytecode.Imported, ...]
     unknown: str | None
     """An instruction that names something and is not known."""
@@ -68,6 +75,9 @@ def _facts(code: CodeType) -> Facts:
         plain = code.replace(co_consts=(None, *code.co_consts[1:]))
     uses: dict[tuple[str, str, tuple[str, ...]], None] = {}
     names: set[str] = set()
+    methods: set[str] = set()
+    insides: set[str] = set()
+    formats = False
     imports: list[_bytecode.Imported] = []
     unknown: list[str] = []
     writes: list[str] = []
@@ -75,6 +85,8 @@ def _facts(code: CodeType) -> Facts:
     while left:
         one = left.pop(0)
         names |= one.attributes | one.texts | set(one.code.co_names)
+        insides |= (one.attributes | one.texts) & _rules.INSIDES
+        formats = formats or _formats(one) or not _settings.PRINTERS.isdisjoint(one.code.co_names)
         imports += one.imports
         if one.unknown():
             unknown.append(str(one.unknown()))
@@ -82,11 +94,16 @@ def _facts(code: CodeType) -> Facts:
         for use in one.uses():
             if use.kind in ("global", "cell") and isinstance(use.root, str):
                 uses[use.kind, use.root, use.attributes] = None
+            else:
+                methods |= set(use.attributes)
         left += one.nested()
     return Facts(
         plain,
         tuple(uses),
         frozenset(names),
+        frozenset(methods),
+        frozenset(insides),
+        formats,
         tuple(imports),
         unknown[0] if unknown else None,
         writes[0] if writes else None,

@@ -4,7 +4,7 @@ numba reads a variable when it compiles and never again. A function that was com
 while a variable was 1 goes on with 1, and so does what is compiled later and calls it;
 another process, in which the variable is 2 from the beginning, must not get that. So of
 all that was reached when something was compiled it is noted what it was, and what calls
-it later on is kept only if it still is that.
+it later on is kept only if it still is that. The same holds for numba's settings.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import _installed
 from ._errors import Refused
 from ._walk import Node, Walk
 
@@ -36,6 +37,7 @@ class Seen:
     value: Reference
     digest: bytes
     held: tuple[Reference, ...]
+    said: dict[str, int]
 
     def holds(self, node: Node, walk: Walk) -> bool:
         """Report whether it is as it was."""
@@ -45,6 +47,11 @@ class Seen:
             and all(of() is walk.nodes[n].value for of, n in zip(self.held, node.edges, strict=True))
         )
 
+    def differs(self, node: Node) -> str:
+        """Return which names in it mean something else by now, if any does."""
+        names = [name for name, held in node.said.items() if self.said.get(name) != held]
+        return f" ({', '.join(names[:5])})" if names else ""
+
 
 class History:
     """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
@@ -53,10 +60,13 @@ class History:
         self._seen: dict[tuple[int, bool], Seen | None] = {}
         """By addresses: what was seen, or nothing if it was seen in two ways."""
         self._most = _MOST
+        self._settings: dict[bytes, None] = {}
+        """What numba's settings were, the last ones at the end."""
         self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 
     def note(self, walk: Walk, asked: str = "") -> None:
         """Note what was reached when a function was compiled, and which result was asked for, if one was."""
+        self.compiles()
         for node in walk.nodes[1:]:
             place = (id(node.value), node.runs)
             if place in self._seen:
@@ -68,7 +78,7 @@ class History:
                         self._seen[place] = None
                     continue
             held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
-            self._seen[place] = Seen(_reference(node.value), node.digest(), held)
+            self._seen[place] = Seen(_reference(node.value), node.digest(), held, node.said)
         if len(self._seen) > self._most:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST
@@ -76,11 +86,28 @@ class History:
         if root.flags is not None:
             self._flags.setdefault(root.value, set()).add(root.flags.text + asked)
 
-    def check(self, walk: Walk) -> None:
+    def compiles(self) -> None:
+        """Note that something is compiled now, with numba's settings as they are."""
+        self._settings[_installed.settings()] = None
+
+    def _check_settings(self, path: str) -> None:
+        """Refuse all if settings were others when something was compiled: what numba has in it is linked for good."""
+        now = _installed.settings()
+        for before in self._settings:
+            if before != now:
+                lines = set(before.decode().split("\n")) ^ set(now.decode().split("\n"))
+                names = sorted({line.partition("=")[0] for line in lines})
+                raise Refused(path, f"functions were compiled before {' and '.join(names)} of numba was changed")
+
+    def check(self, walk: Walk, before: Walk | None = None) -> None:
         """Raise Refused if something that was compiled is not made from what it would be made from now.
 
         Notes in nodes how functions were compiled, where that is another way than they would be now.
+        `before` is what was walked before the function was compiled, if it has been.
         """
+        self._check_settings(walk.nodes[1].path)
+        if before is not None:
+            walk.follows(before)
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
             place = (id(node.value), node.runs)
@@ -88,7 +115,8 @@ class History:
                 continue
             known = self._seen[place]
             if known is None or (known.value() is node.value and not known.holds(node, walk)):
-                raise Refused(node.path, "it is not what it was when it was compiled before, in this process")
+                names = known.differs(node) if known is not None else ""
+                raise Refused(node.path, f"it is not what it was when it was compiled before, in this process{names}")
         for node in walk.nodes[2:]:
             if node.kind == "compiled function" and node.value.overloads:
                 self._compiled(node)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numba
-from numba.core import bytecode, ccallback, dispatcher, event
+from numba.core import bytecode, ccallback, dispatcher, event, pythonapi, serialize
 from numba.core.caching import NullCache
 from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
-from . import _pins
+from . import _classes, _pins
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
 
@@ -44,6 +44,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
+        _keeper.history.compiles()
         pending = _keeper.stack[-1] if _keeper.stack and isinstance(found._cache, LarderCache) else None
         try:
             if pending is not None and pending.known is not None:
@@ -108,6 +109,8 @@ def _patch() -> None:
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ccallback.CFunc.enable_caching = _enable_callback
     wrappers.GufWrapperCache = _no_cache
+    serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
+    pythonapi.PythonAPI.serialize_uncached = _into_code(pythonapi.PythonAPI.serialize_uncached)
     numbers = bytecode.FunctionIdentity._unique_ids
     if isinstance(numbers, itertools.count):
         _keeper.late = next(numbers) > 1
@@ -132,6 +135,26 @@ def _enable_callback(self: Any) -> None:
 
 def _no_cache(*args: Any, **kwargs: Any) -> Any:
     return NullCache()
+
+
+def _pickling(usual: Any) -> Any:
+    """Return how values are pickled: as usual, but for classes in code."""
+
+    def reducer_override(self: Any, value: Any) -> Any:
+        found = _classes.reduced(value)
+        return usual(self, value) if found is None else found
+
+    return reducer_override
+
+
+def _into_code(usual: Any) -> Any:
+    """Return how values are pickled into code, which others than this process and its cache get if it is made ahead."""
+
+    def serialize_uncached(self: Any, value: Any) -> Any:
+        with _classes.tokens(not self.context.aot_mode):
+            return usual(self, value)
+
+    return serialize_uncached
 
 
 def keeper() -> Keeper:

@@ -13,6 +13,7 @@ from importlib.metadata import Distribution, PackageNotFoundError
 from typing import Any
 
 from .._code import _owner
+from ._registered import is_numbas
 
 _SHOWN = (
     "CACHE_DIR CACHE_LOCATOR_CLASSES CHROME_TRACE COLOR_SCHEME DEBUG_CACHE DEBUG_FRONTEND DEBUG_INLINE_CLOSURE "
@@ -26,8 +27,24 @@ _NO_MATTER = frozenset(_SHOWN.split())
 
 
 def settings() -> bytes:
-    """Return what numba's settings are now, but those that compiled code does not depend on."""
+    """Return what numba's settings are now, but those that compiled code does not depend on, and what it rewrites."""
+    global _seen
     from numba.core import config
+    from numba.core.rewrites import rewrite_registry
+
+    held = [*vars(config).values(), *map(list, rewrite_registry.rewrites.values())]
+    if _seen is None or _seen[0] != held:
+        _seen = held, _settings()
+    return _seen[1]
+
+
+_seen: tuple[list[Any], bytes] | None = None
+"""All settings as they were when they were asked for last, and what they came to."""
+
+
+def _settings() -> bytes:
+    from numba.core import config
+    from numba.core.rewrites import rewrite_registry
 
     lines = [
         f"{name}={value!r}"
@@ -37,6 +54,10 @@ def settings() -> bytes:
         and not name.startswith(("CUDA_", "DUMP_", "IS_", "_"))
         and isinstance(value, (int, float, str, tuple, frozenset, type(None)))
     ]
+    for kind, classes in rewrite_registry.rewrites.items():
+        names = [f"{c.__module__}.{c.__qualname__}" for c in classes if not is_numbas(c)]  # which come when needed
+        if names:
+            lines.append(f"rewrites {kind}={names}")
     return "\n".join(lines).encode()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import logging
+import os
 import sys
 import types as pytypes
 from typing import Any
@@ -94,6 +96,26 @@ def _kind_of(cls: type) -> str | None:
     return None
 
 
+def loops_of(value: Any) -> tuple[bool, list[str]]:
+    """Return whether a vectorized function gets no more loops, and for which types it has some, in their order."""
+    builder = getattr(value, "gufunc_builder", None)
+    if builder is not None:
+        return value._frozen or not value.is_dynamic, [str(sig) for sig in builder._sigs]
+    overloads = getattr(getattr(value, "_dispatcher", None), "overloads", {})
+    return bool(getattr(value, "_frozen", False)), [str(compiled.signature) for compiled in overloads.values()]
+
+
+def is_scalar(value: Any) -> bool:
+    """Report whether a value is a number of NumPy."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
+
+
+def home(module: str | None) -> str:
+    """Return what a module counts as: the script is the same one in processes that `multiprocessing` spawns."""
+    return "__main__" if module == "__mp_main__" else module or ""
+
+
 def kernel_of(value: Any) -> Any:
     """Return what holds the function and the options of a vectorized function."""
     inner = getattr(value, "_dispatcher", None) or getattr(value, "gufunc_builder", None) or value
@@ -112,6 +134,13 @@ def pointer(value: Any) -> str:
     if hasattr(cls, "__wrapper_address__"):
         return "a wrapper of an address"
     return ""
+
+
+def setting(value: Any) -> str:
+    """Return what of the whole process a value is, if it is, else nothing."""
+    if isinstance(value, (logging.Logger, logging.Handler)):
+        return "a logger, whose level is a setting of the whole process,"
+    return "the environment" if isinstance(value, type(os.environ)) else ""
 
 
 def is_jitclass(cls: type) -> bool:

@@ -1,8 +1,8 @@
 """What numba makes of a compiled function, as bytes and back.
 
-It is numba's own form, with one thing added: environments of functions whose globals
-have no name of a module, as those that are made by exec have none. These get the globals
-of the function that is loaded.
+It is numba's own form, with two things added: environments of functions whose globals
+have no name of a module, as those that are made by exec have none, which get the globals
+of the function that is loaded; and which classes are in it, if nobody can import them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+from . import _classes
 from ._errors import Refused
+from ._kinds import home
 from ._types import holds_functions
+from ._walk import Walk
 
 _UNRESOLVED = ".numba.unresolved$"
 
@@ -36,8 +39,8 @@ def refusal(compiled: Any) -> str | None:
     return None
 
 
-def dumped(compiled: Any) -> bytes:
-    """Return a compiled function as bytes, or raise Refused."""
+def dumped(compiled: Any, walk: Walk) -> tuple[dict[str, int], bytes]:
+    """Return a compiled function as bytes, with the classes in it as what a walk has found, or raise Refused."""
     from numba.core import serialize
 
     reason = refusal(compiled)
@@ -50,25 +53,29 @@ def dumped(compiled: Any) -> bytes:
         parts = list(compiled._reduce())
         parts[2] = _detached(compiled.environment)
         parts[8] = tuple(_detached(env) for env in _environments(compiled))
-        made: bytes = serialize.dumps((held is not None, tuple(parts)))
-        return made
+        with _classes.tokens():
+            made: bytes = serialize.dumps((held is not None, tuple(parts)))
+        numbers = _classes.numbers_of(made, walk, described.qualname)
+        return numbers, pickle.dumps((numbers, made))
     finally:
         described.global_dict = held
         described.typemap, described.calltypes = kinds
 
 
-def loaded(data: bytes, context: Any, space: dict[str, Any]) -> Any:
-    """Return a compiled function from its bytes, which must be known to be right."""
+def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tuple[dict[str, int], Any]:
+    """Return a compiled function from its bytes, which must be known to be right, with the classes of a walk."""
     from numba.core.compiler import CompileResult
 
-    dynamic, parts = pickle.loads(data)
+    numbers, made = pickle.loads(data)
+    _classes.restore(numbers, walk)
+    dynamic, parts = pickle.loads(made)
     parts = list(parts)
     if dynamic:
         parts[1].global_dict = space
     parts[2] = _attached(parts[2], space)
     parts[8] = tuple(_attached(env, space) for env in parts[8])
     _kept.extend((parts[2], *parts[8]))
-    return CompileResult._rebuild(context, *parts)
+    return numbers, CompileResult._rebuild(context, *parts)
 
 
 def again(compiled: Any, context: Any) -> Any:
@@ -86,7 +93,8 @@ def _environments(compiled: Any) -> list[Any]:
 
 
 def _detached(env: Any) -> tuple[str | None, list[Any], str]:
-    return env.globals.get("__name__"), list(env.consts), env.env_name
+    name = env.globals.get("__name__")
+    return home(name) if name else name, list(env.consts), env.env_name
 
 
 def _attached(state: tuple[str | None, list[Any], str], space: dict[str, Any]) -> Any:

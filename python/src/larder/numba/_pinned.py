@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 PINNED: dict[str, dict[str, str]] = {
+    "cloudpickle.cloudpickle:_should_pickle_by_reference": {
+        "216f21c851a6ec0fc67781aa513bd233": "0.65.0 to 0.68.1",
+    },
     "core.bytecode:FunctionIdentity.from_function": {
         "701c4e5b476fbfab07100499c03cfc11": "0.65.0 to 0.68.1",
     },
@@ -71,6 +74,16 @@ PINNED: dict[str, dict[str, str]] = {
         "63885ff84d731dc5b25a7ee3a5a91e36": "0.65.0 to 0.65.1",
         "40421e2b8bed941ca0074c9d2deeabde": "0.66.0 to 0.68.1",
     },
+    "core.pythonapi:PythonAPI.serialize_uncached": {
+        "7eb0c2f9ac25653a76981a128425769c": "0.65.0 to 0.66.0",
+        "7916da1a2aea9f97ea7b6c2bc067805f": "0.67.0 to 0.68.1",
+    },
+    "core.rewrites.registry:RewriteRegistry": {
+        "5ca4a27f08b8f41c8856c48413e7de03": "0.65.0 to 0.68.1",
+    },
+    "core.serialize:NumbaPickler": {
+        "1ecbdf73100c2e0e83b4f1f53c327a34": "0.65.0 to 0.68.1",
+    },
     "core.serialize:dumps": {
         "7b264fbf25a2fcfa39b2b9fb7c3d0742": "0.65.0 to 0.68.1",
     },
@@ -89,6 +102,9 @@ PINNED: dict[str, dict[str, str]] = {
     },
     "core.typing.templates:_OverloadFunctionTemplate": {
         "1a359c8996542aa2d8a0495e5722f9eb": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.dufunc:DUFunc._compile_for_argtys": {
+        "084e0d34e24f1a6a6fcbe04ff18ce023": "0.65.0 to 0.68.1",
     },
     "np.ufunc.ufuncbuilder:UFuncDispatcher": {
         "98e17df8e2961610d8ac0dbf439488c8": "0.65.0 to 0.68.1",

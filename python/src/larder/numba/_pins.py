@@ -14,6 +14,7 @@ from ._errors import NumbaError
 from ._pinned import PINNED
 
 RELIED_ON = (
+    "cloudpickle.cloudpickle:_should_pickle_by_reference",
     "core.bytecode:FunctionIdentity.from_function",
     "core.caching:CompileResultCacheImpl.check_cachable",
     "core.caching:NullCache",
@@ -36,12 +37,16 @@ RELIED_ON = (
     "core.extending:_Intrinsic",
     "core.funcdesc:FunctionDescriptor",
     "core.imputils:Registry",
+    "core.pythonapi:PythonAPI.serialize_uncached",
+    "core.rewrites.registry:RewriteRegistry",
+    "core.serialize:NumbaPickler",
     "core.serialize:dumps",
     "core.targetconfig:ConfigStack",
     "core.typing.templates:Registry",
     "core.typing.templates:_OverloadAttributeTemplate",
     "core.typing.templates:_OverloadFunctionTemplate",
     "core.typing.templates:_IntrinsicTemplate",
+    "np.ufunc.dufunc:DUFunc._compile_for_argtys",
     "np.ufunc.ufuncbuilder:UFuncDispatcher",
     "np.ufunc.wrappers:_GufuncWrapper.__init__",
 )

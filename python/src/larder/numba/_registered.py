@@ -1,4 +1,4 @@
-"""What the program and libraries have registered with numba: overloads, lowering, models, casts.
+"""What the program and libraries have registered with numba: overloads, lowering, models, casts, rewrites.
 
 numba finds these by the functions, types and attributes that they are registered for, and
 not by names in code, so they count where what they are for is reached.
@@ -10,6 +10,7 @@ import operator
 import types as pytypes
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .._code import _owner
@@ -21,11 +22,13 @@ class Entry:
 
     label: str
     parts: tuple[Any, ...]
-    """The functions and classes that make it."""
+    """The functions and classes that make it, and its options."""
     keys: tuple[Any, ...]
     """What it is for: functions, types; of which one must be reached. None: it always counts."""
     attribute: str | None
     """The attribute that it is for, which code must mention."""
+    itself: bool = False
+    """Whether it has numba compile the very function that it is for."""
 
 
 class Registered:
@@ -49,7 +52,7 @@ class Registered:
             if id(rows) not in self._seen:
                 self._hold.append(rows)
             self._seen[id(rows)] = len(rows)
-            for row in list(rows.items())[start:] if isinstance(rows, dict) else rows[start:]:
+            for row in list(rows.items())[start:] if isinstance(rows, Mapping) else rows[start:]:
                 entry = _MAKERS[kind](row)
                 if entry is not None:
                     self._add(entry)
@@ -64,7 +67,7 @@ class Registered:
 
     def is_overloaded(self, function: Any) -> bool:
         """Report whether numba compiles something else in place of a function of Python."""
-        return any(entry.attribute is None for entry in self.by_key.get(id(function), ()))
+        return any(entry.attribute is None and not entry.itself for entry in self.by_key.get(id(function), ()))
 
 
 def _tables() -> Iterator[tuple[str, Any]]:
@@ -72,7 +75,9 @@ def _tables() -> Iterator[tuple[str, Any]]:
     from numba.core.imputils import builtin_registry as lowered
     from numba.core.pythonapi import _boxers, _reflectors, _unboxers
     from numba.core.registry import cpu_target
+    from numba.core.rewrites import rewrite_registry
     from numba.core.typing.templates import builtin_registry as typed
+    from numba.core.typing.typeof import typeof_impl
 
     for registry in {id(r): r for r in (typed, *cpu_target.typing_context._registries)}.values():
         yield "template", registry.functions
@@ -87,6 +92,9 @@ def _tables() -> Iterator[tuple[str, Any]]:
     yield "model", default_manager._handlers
     for table in (_boxers, _unboxers, _reflectors):
         yield "model", table.functions
+    yield "model", typeof_impl.registry
+    for rewrites in rewrite_registry.rewrites.values():
+        yield "rewrite", rewrites
 
 
 def _template(cls: Any) -> Entry | None:
@@ -94,14 +102,30 @@ def _template(cls: Any) -> Entry | None:
     made = [own[name] for name in ("_overload_func", "_definition_func") if name in own]
     made = [getattr(f, "__func__", f) for f in made]
     key = getattr(cls, "key", None)
-    attribute = own.get("_attr")
     if not made:
-        if _is_numbas(cls) or not _has_others(own):
-            return None
-        made = [cls]
-    elif all(map(_is_numbas, made)):
+        return Entry(_label("template", [cls], key), (cls,), _keys(key), own.get("_attr")) if _is_others(cls) else None
+    if all(is_numbas(f) and not _touches(f) for f in made):
         return None
-    return Entry(_label("template", made, key), tuple(made), _keys(key), attribute)
+    label, options = _label("template", made, key), _options(cls)
+    if any(_is_itself(f, key) for f in made):
+        return Entry(label, (options,), _keys(key), None, itself=True)
+    return Entry(label, (*made, options), _keys(key), own.get("_attr"))
+
+
+def _options(cls: Any) -> dict[str, Any]:
+    """Return how numba compiles what a template stands for, and when it chooses it."""
+    found = {name: getattr(cls, name, None) for name in ("_jit_options", "_strict", "prefer_literal", "metadata")}
+    found["_inline"] = getattr(getattr(cls, "_inline", None), "value", None)
+    return found
+
+
+def _is_itself(made: Any, key: Any) -> bool:
+    """Report whether it is what `register_jitable` makes: numba's, and all it does is to name a function."""
+    return is_numbas(made) and any(cell is key for cell in _held(made))
+
+
+def _rewrite(cls: Any) -> Entry | None:
+    return None if is_numbas(cls) else Entry(_label("rewrite", [cls], None), (cls,), (), None)
 
 
 def _global(row: tuple[Any, Any]) -> Entry | None:
@@ -112,36 +136,39 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
         return None
     entries = [entry for cls in templates if (entry := _template(cls)) is not None]
     parts = tuple(part for entry in entries for part in entry.parts)
-    return Entry(_label("global", parts, value), parts, _keys(value), None) if parts else None
+    itself = all(entry.itself for entry in entries)
+    return Entry(_label("global", parts, value), parts, _keys(value), None, itself) if parts else None
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
     made, key, _signature = row
-    if _is_numbas(made) and not _touches(made):
+    if is_numbas(made) and not _touches(made):
         return None
     return Entry(_label("lowered", [made], key), (made,), _keys(key), None)
 
 
 def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
     made, attribute, signature = row
-    if _is_numbas(made) and not _touches(made):
+    if is_numbas(made) and not _touches(made):
         return None
-    keys = tuple(kind for kind in signature[:1] if not _is_numbas(_class(kind)))
+    keys = tuple(kind for kind in signature[:1] if not is_numbas(_class(kind)))
     return Entry(_label("attribute", [made], attribute), (made,), keys, attribute)
 
 
 def _cast(row: tuple[Any, Any]) -> Entry | None:
     made, signature = row
-    if _is_numbas(made):
+    if is_numbas(made):
         return None
-    return Entry(_label("cast", [made], ""), (made,), tuple(s for s in signature if not _is_numbas(_class(s))), None)
+    return Entry(_label("cast", [made], ""), (made,), tuple(s for s in signature if not is_numbas(_class(s))), None)
 
 
 def _model(row: tuple[Any, Any]) -> Entry | None:
+    """Return a model, a way into or out of Python, or how a class of Python is typed."""
     kind, made = row
-    if _is_numbas(kind):
+    known = is_numbas(kind) or _is_known(kind.__module__) or kind.__module__.partition(".")[0] == "numpy"
+    if known and is_numbas(made):
         return None
-    return Entry(_label("model", [made], kind), (made,), (kind,), None)
+    return Entry(_label("model", [made], kind), (made,), () if known else (kind,), None)
 
 
 _MAKERS: dict[str, Any] = {
@@ -151,6 +178,7 @@ _MAKERS: dict[str, Any] = {
     "attribute": _attribute,
     "cast": _cast,
     "model": _model,
+    "rewrite": _rewrite,
 }
 
 
@@ -162,7 +190,7 @@ def _keys(key: Any) -> tuple[Any, ...]:
     """Return what must be reached: nothing, where operators and builtins are meant, which all code may use."""
     if key is None or isinstance(key, str) or getattr(key, "__module__", None) in _EVERYWHERE:
         return ()
-    if isinstance(key, type) and _is_numbas(key):
+    if isinstance(key, type) and is_numbas(key):
         return ()
     return (key,)
 
@@ -176,33 +204,49 @@ def _label(kind: str, made: Any, key: Any) -> str:
     return f"{kind} {named} {' '.join(names)}"
 
 
-def _is_numbas(value: Any) -> bool:
-    """Report whether numba keeps a function or a class: it is known as a whole."""
+def is_numbas(value: Any) -> bool:
+    """Report whether numba keeps a function or a class, and all that the class is based on: it is known as a whole."""
     if isinstance(value, pytypes.FunctionType):
-        module = value.__globals__.get("__name__", "")
-    else:
-        module = getattr(value, "__module__", None) or ""
-    return bool(module.partition(".")[0] in ("numba", "llvmlite"))
+        return _is_numbas_module(value.__globals__.get("__name__", ""))
+    if isinstance(value, type):
+        modules = [base.__module__ for base in value.__mro__]  # "abc" is that of classes which numba makes as it runs
+        return any(map(_is_numbas_module, modules)) and all(map(_is_known, modules))
+    return _is_numbas_module(getattr(value, "__module__", None) or "")
 
 
-def _has_others(members: Mapping[str, Any]) -> bool:
-    """Report whether a class has functions that are not numba's, or hold what is not."""
-    functions = [m for m in members.values() if isinstance(m, pytypes.FunctionType)]
-    return not functions or any(not _is_numbas(f) or _touches(f) for f in functions)
+def _is_numbas_module(name: str) -> bool:
+    return name.partition(".")[0] in ("numba", "llvmlite")
+
+
+@lru_cache(4096)
+def _is_known(module: str) -> bool:
+    """Report whether a module is numba's or Python's."""
+    return _is_numbas_module(module) or _owner.of_module(module) is _owner.PYTHON
+
+
+def _is_others(cls: type) -> bool:
+    """Report whether a class is not numba's, or has functions that hold what is not."""
+    functions = (m for m in vars(cls).values() if isinstance(m, pytypes.FunctionType))
+    return not is_numbas(cls) or any(not is_numbas(f) or _touches(f) for f in functions)
+
+
+def _held(function: Any) -> Iterator[Any]:
+    """Yield what a function has captured."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
 
 
 def _touches(value: Any, depth: int = 0) -> bool:
     """Report whether a function that numba made holds something that is not numba's."""
     if not isinstance(value, pytypes.FunctionType) or depth > 4:
         return False
-    for cell in value.__closure__ or ():
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            continue
+    for held in _held(value):
         if isinstance(held, pytypes.FunctionType):
-            if not _is_numbas(held) or _touches(held, depth + 1):
+            if not is_numbas(held) or _touches(held, depth + 1):
                 return True
-        elif isinstance(held, type) and not _is_numbas(held) and _owner.of_module(held.__module__) is None:
+        elif isinstance(held, type) and not is_numbas(held) and _owner.of_module(held.__module__) is None:
             return True
     return False

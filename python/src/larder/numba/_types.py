@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._errors import Refused
+from ._kinds import home
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
 
@@ -14,11 +15,14 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
 class TypeWriter:
     """Writes types of numba: their classes, names and what their keys hold.
 
-    `out` gets bytes, and `value` is called with values and classes that types are made of.
+    `out` gets bytes, `value` is called with values that types are made of, and `code` with classes of
+    types, whose methods numba calls while it compiles.
     """
 
-    def __init__(self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None]):
-        self.path, self.out, self.value = path, out, value
+    def __init__(
+        self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None], code: Callable[[Any], None]
+    ):
+        self.path, self.out, self.value, self.code = path, out, value, code
 
     def add(self, kind: Any) -> None:
         """Append a type, or refuse what has no name that holds in another process."""
@@ -26,13 +30,13 @@ class TypeWriter:
 
         cls = type(kind)
         name = str(kind.name)
-        self.out(f"type {cls.__module__}.{cls.__qualname__} ".encode())
+        self.out(f"type {home(cls.__module__)}.{cls.__qualname__} ".encode())
         if isinstance(kind, types.Dispatcher):
             raise Refused(self.path, "a compiled function is an argument or a result, which no other process has")
         if isinstance(kind, (types.ClassInstanceType, types.ClassType)):
             raise Refused(self.path, "an object of a class of jitclass, which numba does not keep")
         if not cls.__module__.startswith("numba."):
-            self.value(cls)
+            self.code(cls)
         if isinstance(kind, types.Omitted):
             self.value(kind.value)
             return

@@ -13,7 +13,9 @@ each other end, and equal code makes equal numbers in each process.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
+import logging
 import sys
 import types as pytypes
 from collections import deque
@@ -22,7 +24,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner, _rules
+from .._code import _owner, _rules, _settings
+from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
 from .._code._rules import words
 from .._keys import describe
@@ -30,12 +33,12 @@ from .._keys._encoder import Encoder, Unkeyed, fixed
 from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds
 from ._errors import Refused
-from ._facts import facts_of, placed
+from ._facts import Facts, facts_of, placed
 from ._options import Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 
-FORMAT = b"larder numba code 1\n"
+FORMAT = b"larder numba code 2\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -59,6 +62,8 @@ class Node:
     edges: list[int] = field(default_factory=list)
     compiled: str = ""
     """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
+    said: dict[str, int] = field(default_factory=dict)
+    """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
 
     def digest(self) -> bytes:
         return sha256(b"".join(self.out)).digest()
@@ -73,6 +78,10 @@ class Walk:
         self.parallel = False
         self._registered = registered
         self._names: set[str] = set()
+        self._running: set[str] = set()
+        """What code that runs while numba compiles mentions."""
+        self._formats = False
+        """Whether such code makes text of values."""
         self._numbers: dict[tuple[int, bool], int] = {}
         self._reached: dict[int, Any] = {}
         self._looked = 0
@@ -96,6 +105,16 @@ class Walk:
                 for part in entry.parts:
                     self._guarded(top, self._value, top, part, f"{name} -> {describe(part)}", True)
             self._drain()
+        if not self._running.isdisjoint(_DESCRIBING):
+            top.out += map(_description, self.nodes)
+        if self._formats:
+            top.out.append(repr(_settings.PRINTING.read()).encode())
+
+    def follows(self, before: Walk) -> None:
+        """Take for what was there what vectorized functions have got since by being compiled into the function."""
+        for node, was in zip(self.nodes, before.nodes, strict=False):
+            if node.kind == was.kind == "vectorized function" and node.compiled.startswith(was.compiled):
+                node.compiled = was.compiled
 
     def digest(self) -> bytes:
         """Return what all of it comes to."""
@@ -140,14 +159,14 @@ class Walk:
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
         """Append what a value is to a node, or where it is described."""
         self._reached[id(value)] = value
-        if value is None or fixed(value):
-            self._leaf(node, value, path)
-        elif isinstance(value, pytypes.ModuleType):
-            self._module(node, value, path)
-        elif type(value) in (tuple, list):
+        if type(value) in (tuple, list):
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
                 self._value(node, item, f"{path}[{i}]", runs)
+        elif value is None or fixed(value):
+            self._leaf(node, value, path)
+        elif isinstance(value, pytypes.ModuleType):
+            self._module(node, value, path)
         elif type(value) is dict:
             self._items(node, value, path, runs)
         elif isinstance(value, enum.Enum):
@@ -208,6 +227,8 @@ class Walk:
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
+        elif runs and (setting := _kinds.setting(value)):
+            raise Refused(path, f"{setting} while numba compiles")
         elif _kinds.pointer(value):
             raise Refused(path, f"{_kinds.pointer(value)}, whose address is another one in each process")
         elif _owner.of_module(cls.__module__) is None:
@@ -231,9 +252,8 @@ class Walk:
 
     def _library(self, node: Node, name: str, owner: Any, path: str, runs: bool) -> None:
         if runs:
-            why = _rules.refusal(name, owner is _owner.PYTHON)
-            if why is not None:
-                raise Refused(path, f"{name} reaches {why.what} while numba compiles")
+            self._running |= {name, name.rpartition(".")[2]}
+            _refuse_named(name, owner, path)
         node.out.append(f"library {owner} {name} ".encode())
 
     # What is numba's
@@ -242,8 +262,11 @@ class Walk:
         def value(of: Any) -> None:
             self._value(node, of, path, False)
 
+        def code(of: Any) -> None:
+            self._value(node, of, path, True)
+
         self._reached[id(type(kind))] = type(kind)
-        TypeWriter(path, node.out.append, value).add(kind)
+        TypeWriter(path, node.out.append, value, code).add(kind)
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
         if way == "type":
@@ -295,7 +318,7 @@ class Walk:
         value = node.value
         options, flags = options_of(value), node.flags.text if node.flags else ""
         self.parallel = self.parallel or bool(value.targetoptions.get("parallel"))
-        node.out.append(f"{value.py_func.__module__}.{value.py_func.__qualname__} {flags} ".encode())
+        node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} {flags} ".encode())
         for name, held in options:
             node.out.append(name.encode() + b"=")
             if isinstance(held, (set, frozenset)):
@@ -307,7 +330,12 @@ class Walk:
 
     def _vectorized(self, node: Node) -> None:
         inner = _kinds.kernel_of(node.value)
-        node.out.append(f"{inner.py_func.__module__}.{inner.py_func.__qualname__} ".encode())
+        node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
+        declared, loops = _kinds.loops_of(node.value)
+        if declared:
+            node.out.append(repr(loops).encode())
+        else:  # of those that are there the first one that fits is chosen, and one is added if none does
+            node.compiled = " ".join(f"{loop};" for loop in loops)
         node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
         self._value(node, dict(getattr(inner, "locals", None) or {}), f"{node.path} -> locals", True)
@@ -327,6 +355,8 @@ class Walk:
         name, owner = library_name(value)
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
+            if node.runs and _owner.of_module(value.__module__) == owner:  # by the name that it is imported by, too
+                _refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
             if _whole(owner) and not value.__closure__:
                 return
         self._of_function(node, value, node.runs, followed=owner is None)
@@ -352,20 +382,38 @@ class Walk:
             return
         if facts.unknown is not None:
             raise Refused(node.path, f"the instruction {facts.unknown} is not known")
-        if runs and facts.writes is not None:
-            raise Refused(node.path, f"it sets {facts.writes} while numba compiles")
+        if runs:
+            self._runs(node, facts)
+            self._items(node, vars(value), node.path, runs)
         for imported in facts.imports:
             self._import(node, imported, runs)
         for kind, name, attributes in facts.uses:
             alias = name if runs else facts.aliases.get(name, name)
             node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
+            out, edges = len(node.out), len(node.edges)
             if kind == "global":
                 self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
             elif isinstance(cells.get(name), pytypes.ModuleType):
                 self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
+            held = tuple(id(self.nodes[n].value) for n in node.edges[edges:])
+            node.said[".".join((name, *attributes))] = hash((*node.out[out:], held))
+
+    def _runs(self, node: Node, facts: Facts) -> None:
+        """Refuse what code that runs while numba compiles does, if nobody can follow it."""
+        if facts.writes is not None:
+            raise Refused(node.path, f"it sets {facts.writes} while numba compiles")
+        for name in sorted(facts.insides):
+            raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
+        for name in sorted(facts.methods):
+            _refuse_method(name, node.path)
+        self._running |= facts.names
+        self._formats = self._formats or facts.formats
 
     def _global(self, node: Node, space: dict[str, Any], name: str, attributes: tuple[str, ...], runs: bool) -> None:
         path = f"{node.path} -> {name}"
+        if node.kind == "compiled function" and _is_own_name(node.value.py_func, name, space):
+            self._to(node, node.value, path)
+            return
         if name in space:
             self._chain(node, space[name], attributes, path, runs)
             return
@@ -374,7 +422,7 @@ class Walk:
         if name not in outer:
             node.out.append(f"missing {name} ".encode())
             return
-        if runs and name in ("globals", "locals", "eval", "exec", "open", "input", "vars", "__import__"):
+        if runs and name in _ANYTHING:
             raise Refused(path, f"{name} may reach anything while numba compiles")
         self._chain(node, outer[name], attributes, path, runs)
 
@@ -388,17 +436,27 @@ class Walk:
             if value is _MISSING:
                 node.out.append(f"missing {name} ".encode())
                 return
-        if holder is not None and self._is_known_by_name(holder, value):
             owner = _owner.of_module(holder.__name__)
+            if runs and owner is not None and not isinstance(value, pytypes.ModuleType):
+                _refuse_named(f"{holder.__name__}.{name}", owner, path)
+        if runs and left and not _has_of_its_own(value, left[0]):
+            _refuse_method(left[0], path)
+        if left and left[0] in _LOGGING and isinstance(value, logging.Logger):
+            node.out.append(b"logs ")  # and looks at nothing
+            return
+        if holder is not None and self._is_known_by_name(holder, value):
             self._reached[id(value)] = value
             self._library(node, f"{holder.__name__}.{path.rpartition('.')[2]}", owner, path, runs)
+            node.out.append(f"is {_own_name(value)} ".encode())  # somebody may have put another one there
             return
         self._value(node, value, path, runs)
 
     def _is_known_by_name(self, holder: pytypes.ModuleType, value: Any) -> bool:
         """Report whether an object of a library's module is known by its name and the library."""
         owner = _owner.of_module(holder.__name__)
-        if owner is None or fixed(value) or _kinds.kind_of(value) is not None or _kinds.is_array(value):
+        if owner is None or fixed(value) or _kinds.is_scalar(value) or _kinds.is_array(value):
+            return False
+        if _kinds.kind_of(value) is not None:
             return False
         if isinstance(value, (pytypes.FunctionType, type)):
             return False
@@ -419,7 +477,7 @@ class Walk:
     def _class(self, node: Node) -> None:
         cls = node.value
         name, owner = library_name(cls)
-        node.out.append(f"class {name} ".encode())
+        node.out.append(f"class {_kinds.home(cls.__module__)}.{cls.__qualname__} ".encode())
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
             return
@@ -438,6 +496,20 @@ class Walk:
                 continue
             node.out.append(f"attribute {name} ".encode())
             self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
+        if node.runs and dataclasses.is_dataclass(cls):
+            self._fields(node, cls)
+
+    def _fields(self, node: Node, cls: Any) -> None:
+        """Append what a dataclass says of its fields, at which code that runs may look."""
+        node.out.append(repr(hints(cls)).encode())
+        for field_ in dataclasses.fields(cls):
+            path = f"{node.path}.{field_.name}"
+            flags = (field_.name, field_.init, field_.repr, field_.hash, field_.compare, field_.kw_only)
+            self._value(node, flags, path, True)
+            for part in (field_.default, field_.default_factory):
+                if part is not dataclasses.MISSING:
+                    self._value(node, part, path, True)
+            self._items(node, dict(field_.metadata), f"{path}.metadata", True)
 
     def _object(self, node: Node) -> None:
         """Append an object of a class of the program: its class, what it is as a built-in value, its attributes."""
@@ -470,9 +542,70 @@ _OF_EVERY_CLASS = frozenset(
     words(
         "__dict__ __weakref__ __module__ __firstlineno__ __static_attributes__ __annotations__ __annotate__ __doc__ "
         "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ __type_params__ "
-        "__classdictcell__ __dataclass_fields__ __dataclass_params__ _tuplegetter"
+        "__classdictcell__ __dataclass_fields__ __dataclass_params__ _tuplegetter __slotnames__"
     )
 )
+
+
+_ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
+"""Built-in functions that may reach anything, or tell addresses."""
+
+_LOGGING = frozenset(words("debug info warning error exception critical log"))
+"""Methods of loggers that return nothing."""
+
+_DESCRIBING = frozenset(
+    words(
+        "__doc__ __name__ __qualname__ __annotations__ co_name co_qualname get_type_hints inspect.signature "
+        "annotation return_annotation"
+    )
+)
+"""By what code gets at what is said of functions and classes, and is no part of what they do."""
+
+
+def _description(node: Node) -> bytes:
+    """Return what is said of a function or a class."""
+    value = getattr(node.value, "py_func", node.value)
+    if not isinstance(value, (pytypes.FunctionType, type)) or library_name(value)[1] is not None:
+        return b"-"
+    doc = value.__doc__ if isinstance(value.__doc__, str) else None
+    return repr((value.__name__, value.__qualname__, doc, hints(value))).encode()
+
+
+def _refuse_named(name: str, owner: Any, path: str) -> None:
+    """Refuse what a library has by a name, if code that runs while numba compiles may not depend on it."""
+    why = _rules.refusal(name, owner is _owner.PYTHON)
+    if why is None and name in _rules.SEEDED:
+        why = _rules.CHANCE
+    if why is None and name.startswith("logging.") and name.rpartition(".")[2] in ("getLogger", "root", "getLevelName"):
+        why = _rules.SETTING
+    if why is not None:
+        raise Refused(path, f"{name} reaches {why.what} while numba compiles")
+
+
+def _refuse_method(name: str, path: str) -> None:
+    why = _rules.METHODS.get(name)
+    if why is not None:
+        raise Refused(path, f".{name} may reach {why.what} while numba compiles")
+
+
+def _has_of_its_own(value: Any, name: str) -> bool:
+    """Report whether the program has written what a value has under a name, so that it is followed there."""
+    cls = value if isinstance(value, type) else type(value)
+    return library_name(cls)[1] is None and hasattr(cls, name)
+
+
+def _own_name(value: Any) -> str:
+    """Return what an object of a library is called by itself, wherever it was found."""
+    if _kinds.is_builtin(value):
+        return library_name(value)[0]
+    return str(getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or type(value).__qualname__)
+
+
+def _is_own_name(function: Any, name: str, space: dict[str, Any]) -> bool:
+    """Report whether a name means the function itself, to which numba gives its name until something else has it."""
+    if name != function.__qualname__.rpartition(".")[2]:
+        return False
+    return space[name] is function if name in space else not hasattr(builtins, name)
 
 
 def _is_enum(cls: type) -> bool:
@@ -486,7 +619,7 @@ def _whole(owner: Any) -> bool:
 
 def _called(value: Any) -> str:
     inner = getattr(value, "py_func", value)
-    module = shown_module(getattr(inner, "__module__", None) or "")
+    module = shown_module(_kinds.home(getattr(inner, "__module__", None)))
     return f"{module}.{getattr(inner, '__qualname__', type(value).__qualname__)}".lstrip(".")
 
 
