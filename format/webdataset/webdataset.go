@@ -16,11 +16,12 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 )
 
 func init() {
-	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz or .zst are unpacked.",
+	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -76,7 +77,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 }
 
 // endings are those of archives in a folder.
-var endings = []string{".tar", ".tar.gz", ".tgz", ".tar.zst"}
+var endings = append(rows.Packed(".tar"), ".tgz", ".tzst", ".txz", ".tbz2")
 
 // A shard is an archive of which it is known where the samples lie.
 type shard struct {
