@@ -427,22 +427,8 @@ func FuzzScan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := webdataset.CheckIndex(x); err != nil {
-			t.Fatal(err)
-		}
 		if err := webdataset.CheckPlaces(x, int64(len(b))); err != nil {
 			t.Fatal(err)
 		}
 	})
-}
-
-// FuzzIndex: an index of any bytes is refused, or has no place outside of them.
-func FuzzIndex(f *testing.F) {
-	b := archive(f, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", "one"})
-	x, err := webdataset.Scan(f.Context(), "a.tar", bytes.NewReader(b), int64(len(b)), false)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add([]byte(x))
-	f.Fuzz(func(_ *testing.T, b []byte) { _ = webdataset.CheckIndex(b) })
 }
