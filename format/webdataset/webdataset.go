@@ -53,7 +53,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	return members.Samples(ctx, paths, env.Pool, func(ctx context.Context, path string) (*members.Archive, error) {
+	return members.Samples(ctx, env, paths, func(ctx context.Context, path string) (*members.Archive, error) {
 		return s.open(ctx, path, env)
 	})
 }

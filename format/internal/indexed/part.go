@@ -15,7 +15,8 @@ import (
 type Part struct {
 	of        *File
 	name, ext string
-	at, size  int64
+	size      int64
+	fill      func(b []byte) error
 
 	mu     sync.Mutex
 	digest key.Digest // zero until it is known
@@ -24,7 +25,13 @@ type Part struct {
 // Part returns a part of the file: so many bytes at a place, with a name for people and an
 // extension that says how it is read.
 func (in *File) Part(name, ext string, at, size int64) *Part {
-	return &Part{of: in, name: name, ext: ext, at: at, size: size}
+	return in.PartBy(name, ext, size, func(b []byte) error { return in.Read(b, at) })
+}
+
+// PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
+// [File.Through].
+func (in *File) PartBy(name, ext string, size int64, fill func(b []byte) error) *Part {
+	return &Part{of: in, name: name, ext: ext, size: size, fill: fill}
 }
 
 func (p *Part) String() string { return called.Name(p.name) + " in " + called.Name(p.of.Path) }
@@ -76,5 +83,5 @@ func (p *Part) known(b []byte) (key.Digest, error) {
 }
 
 func (p *Part) read(ctx context.Context) ([]byte, error) {
-	return dataset.ReadBytes(ctx, p.ext, p.size, func(b []byte) error { return p.of.Read(b, p.at) })
+	return dataset.ReadBytes(ctx, p.ext, p.size, p.fill)
 }

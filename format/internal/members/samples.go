@@ -14,7 +14,6 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
-	"github.com/larder-data/larder/pool"
 )
 
 // Key is the item that a sample is called by: what its members' names begin with.
@@ -29,13 +28,13 @@ type Archive struct {
 }
 
 // Samples returns the samples of archives, one archive after another. They are opened as many
-// at once as the pool does things.
-func Samples(ctx context.Context, paths []string, p *pool.Pool, open func(ctx context.Context, path string) (*Archive, error)) (component.Samples, error) {
+// at once as env does things.
+func Samples(ctx context.Context, env *component.Env, paths []string, open func(ctx context.Context, path string) (*Archive, error)) (component.Samples, error) {
 	opened := dataset.Func(len(paths), func(ctx context.Context, i int) (*Archive, error) { return open(ctx, paths[i]) })
 	var archives []*Archive
 	var ends []int
 	n := 0
-	for a, err := range dataset.Stream(ctx, opened, p) {
+	for a, err := range dataset.Stream(ctx, opened, env.Pool) {
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
         "webdataset": {"path": ..., "incomplete": False},
+        "zip": {"path": ...},
     },
     "map": {
         "color-jitter": {"items": ("image",), "brightness": None, "contrast": None, "saturation": None, "hue": None, "format": "png", "seed": 0, "epoch": 0, "per": "position"},
@@ -240,6 +241,19 @@ def webdataset(
         incomplete: read archives that break off, as far as they go: without it that is an error
     """
     return _source("webdataset", {"path": path, "incomplete": incomplete}, options)
+
+
+def zip(
+    *,
+    path: str | PathLike[str] | Var,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads samples in zip archives: members whose names are the same up to the first dot are a sample, as in archives of WebDataset. Members are stored, or compressed by deflate or zstd.
+
+    Args:
+        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip
+    """
+    return _source("zip", {"path": path}, options)
 
 
 def _source(component: str, params: dict[str, Any], options: Options) -> Node:

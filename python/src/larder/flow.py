@@ -33,6 +33,7 @@ from ._components import (
     underfolder,
     webdataset,
 )
+from ._components import zip as zip
 from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .loader import Loader
     from .report import Report
 
+# And zip, which a star would put in the place of the builtin one.
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
     "csv", "images", "jsonl", "numpy", "source", "step", "sweep", "tfrecord", "underfolder", "var", "webdataset",
