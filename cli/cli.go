@@ -58,6 +58,7 @@ import (
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/underfolder"
 	_ "github.com/larder-data/larder/format/webdataset"
+	_ "github.com/larder-data/larder/format/zip"
 	_ "github.com/larder-data/larder/op"
 )
 

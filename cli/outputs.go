@@ -84,7 +84,7 @@ func (p *place) print(ctx context.Context, env *component.Env, in component.Data
 // unnamed returns a file in a folder, of a name that goes with how it is compressed, and
 // the parameters to write it.
 func (p *place) unnamed(dir string) (path string, params any, err error) {
-	for _, name := range []string{"rows", "rows.gz", "rows.zst"} {
+	for _, name := range []string{"rows", "rows.gz", "rows.zst", "rows.xz"} {
 		path = filepath.Join(dir, name)
 		if params, err = p.paramsFor(path); err != nil {
 			return "", nil, err

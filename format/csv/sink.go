@@ -27,7 +27,7 @@ func init() {
 type Sink struct {
 	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
 	Overwrite output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing      `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed" enum:"none|gzip|zstd"`
+	Compress  rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
 	Columns   []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
 	Header    bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
 	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`

@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz or .zst is unpacked.",
+	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -81,7 +81,7 @@ func (s Source) checkColumns(columns []string) error {
 	}
 	for i, c := range columns {
 		if !utf8.ValidString(c) || strings.ContainsRune(c, 0) {
-			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz or .zst, and those of spreadsheets are to be exported as CSV in UTF-8")
+			return errors.New("this is not text in UTF-8: is it a table of comma separated values? Compressed ones are named .gz, .zst, .xz or .bz2, and those of spreadsheets are to be exported as CSV in UTF-8")
 		}
 		if c == "" {
 			return fmt.Errorf("column %d has no name", i+1)

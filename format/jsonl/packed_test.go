@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -39,10 +40,13 @@ func unpacked(t *testing.T, path string) string {
 	}
 	defer f.Close()
 	var r io.Reader
-	if strings.HasSuffix(path, ".gz") {
+	switch filepath.Ext(path) {
+	case ".gz":
 		r, err = gzip.NewReader(f)
-	} else {
+	case ".zst":
 		r, err = zstd.NewReader(f)
+	case ".xz":
+		r, err = xz.NewReader(f)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +72,7 @@ func TestCompressedLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ext := range []string{".gz", ".zst"} {
+	for _, ext := range []string{".gz", ".zst", ".xz"} {
 		path := plain + ext
 		sink := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}
 		if _, err := write(t, sink, component.One(many(5000))); err != nil {
@@ -152,6 +156,9 @@ func TestCompressedOutputs(t *testing.T) {
 		"must end with .gz":         {Path: "x.jsonl", Compress: rows.Gzip},
 		"taken to be compressed":    {Path: "x.jsonl.zst", Compress: rows.Plain},
 		"by zstd must end with .zs": {Path: "x.jsonl.gz", Compress: rows.Zstd},
+		"by xz must end with .xz":   {Path: "x.jsonl", Compress: rows.XZ},
+		"bzip2 is read, but not wr": {Path: "x.jsonl.bz2"},
+		"not written; end the name": {Path: "x.jsonl.bz2", Compress: rows.Zstd},
 	} {
 		s.Path = component.Path(filepath.Join(dir, string(s.Path)))
 		if _, err := write(t, s, component.One(many(1))); err == nil || !strings.Contains(err.Error(), says) {
@@ -164,7 +171,7 @@ func TestCompressedOutputs(t *testing.T) {
 // error that names the file, and never fewer lines.
 func TestDamagedCompression(t *testing.T) {
 	dir := t.TempDir()
-	for _, ext := range []string{".gz", ".zst"} {
+	for _, ext := range []string{".gz", ".zst", ".xz"} {
 		path := filepath.Join(dir, "x.jsonl"+ext)
 		if _, err := write(t, jsonl.Sink{Path: component.Path(path)}, component.One(many(3000))); err != nil {
 			t.Fatal(err)
@@ -203,6 +210,16 @@ func TestBadCompressedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ds.At(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "x.jsonl.gz:4:6: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestLargeWindows: a file of zstd that needs more memory than is given says so, and is not
+// called damaged.
+func TestLargeWindows(t *testing.T) {
+	b := []byte("\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00") // a window of a GiB, and nothing in it
+	_, err := jsonl.Source{}.Open(t.Context(), file(t, "x.jsonl.zst", string(b)), nil)
+	if err == nil || !strings.Contains(err.Error(), "needs more memory") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func init() {
 type Sink struct {
 	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
 	Overwrite output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing      `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed" enum:"none|gzip|zstd"`
+	Compress  rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
 	Items     Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
 }

@@ -27,7 +27,7 @@ import (
 )
 
 func init() {
-	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz or .zst as well are unpacked.",
+	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env.Files)
 		})
@@ -115,7 +115,7 @@ func filesAt(path string) ([]string, error) {
 		}
 	}
 	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson, compressed (.gz, .zst) or not", path)
+		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson, compressed (.gz, .zst, .xz, .bz2) or not", path)
 	}
 	return paths, nil
 }

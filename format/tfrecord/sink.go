@@ -28,7 +28,7 @@ func init() {
 type Sink struct {
 	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
 	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
+	Compress  rows.Packing     `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz" enum:"none|gzip|zstd|xz"`
 }
 
 // CheckSingle refuses a name of the file that says it is compressed otherwise.

@@ -16,11 +16,12 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 )
 
 func init() {
-	component.RegisterSource("tfrecord", "Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz or .zst are unpacked.",
+	component.RegisterSource("tfrecord", "Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -53,7 +54,7 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 func (s Source) Listed() bool { return true }
 
 // endings are those of files in a folder.
-var endings = []string{".tfrecord", ".tfrecords", ".tfrec", ".tfrecord.gz", ".tfrecords.gz", ".tfrec.gz", ".tfrecord.zst"}
+var endings = rows.Packed(".tfrecord", ".tfrecords", ".tfrec")
 
 // A records is a file of which it is known where its records lie.
 type records struct {

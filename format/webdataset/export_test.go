@@ -1,27 +1,19 @@
 package webdataset
 
-import "fmt"
+import (
+	"fmt"
 
-// CheckIndex holds bytes to what an index has, and goes through it.
-func CheckIndex(b []byte) error {
-	x := index(b)
-	if err := x.check(); err != nil {
+	"github.com/larder-data/larder/format/internal/members"
+)
+
+// CheckPlaces holds an index to what it has, and the places of members to an archive of so many
+// bytes.
+func CheckPlaces(x members.Index, size int64) error {
+	if err := x.Check(placeBytes); err != nil {
 		return err
 	}
-	for i := range x.samples() {
-		_ = x.key(i)
-		for m, to := x.membersOf(i); m < to; m++ {
-			_ = x.suffix(m)
-			_, _ = x.member(m)
-		}
-	}
-	return nil
-}
-
-// CheckPlaces holds the places of members to an archive of so many bytes.
-func CheckPlaces(x index, size int64) error {
-	for m := range x.members() {
-		if at, n := x.member(m); at < 0 || n < 0 || at+n > size {
+	for m := range x.Members() {
+		if at, n := placed(x.Place(m)); at < 0 || n < 0 || at+n > size {
 			return fmt.Errorf("member %d lies at %d with %d bytes, of %d", m, at, n, size)
 		}
 	}

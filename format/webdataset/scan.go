@@ -3,17 +3,20 @@ package webdataset
 import (
 	"archive/tar"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/larder-data/larder/format/internal/members"
 )
 
 // scan goes through an archive and notes where its members lie. What they hold is not read.
-func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (members.Index, error) {
 	at := &cursor{from: from, size: size}
 	r := tar.NewReader(at)
-	b := newBuilder()
+	b := members.NewBuilder(placeBytes)
 	var end int64 // of the last member, with what fills its last block
 	for {
 		if err := ctx.Err(); err != nil {
@@ -25,7 +28,7 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		}
 		if err != nil {
 			if incomplete && errors.Is(err, io.ErrUnexpectedEOF) {
-				return b.index(), nil
+				return b.Index(), nil
 			}
 			return nil, fmt.Errorf("%s: byte %d: %w", path, at.at, explained(err))
 		}
@@ -38,21 +41,32 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		end = at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
 		if at.at+h.Size > size {
 			if incomplete {
-				return b.index(), nil
+				return b.Index(), nil
 			}
 			return nil, fmt.Errorf("%s: the archive breaks off in %s; say incomplete: true to read what is there", path, h.Name)
 		}
-		if err := b.add(h.Name, at.at, h.Size); err != nil {
+		if err := b.Add(h.Name, placeOf(at.at, h.Size)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if at.at < end+blockBytes && !incomplete && size > 0 {
 		return nil, fmt.Errorf("%s: the end of the archive is missing, so some of it may be; say incomplete: true to read what is there", path)
 	}
-	return b.index(), nil
+	return b.Index(), nil
 }
 
 const blockBytes = 512
+
+// placeBytes is what the index has of a member: where its content begins, and its size.
+const placeBytes = 2 * 8
+
+func placeOf(at, size int64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(at)), uint64(size))
+}
+
+func placed(place []byte) (at, size int64) {
+	return int64(binary.LittleEndian.Uint64(place)), int64(binary.LittleEndian.Uint64(place[8:]))
+}
 
 func isSparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
@@ -83,7 +84,7 @@ func writeArchive(ctx context.Context, env *component.Env, to io.Writer, ds comp
 			return err
 		}
 		if !none && p.key == last { // they would be read as one sample
-			return &dataset.SampleError{Node: env.Node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, keyItem)}
+			return &dataset.SampleError{Node: env.Node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, members.Key)}
 		}
 		if _, err := to.Write(p.text); err != nil {
 			return err
@@ -139,7 +140,7 @@ func (p packed) pack(ctx context.Context, i int, s dataset.Sample) (parcel, erro
 	key, err := keyOf(ctx, i, s)
 	var text []byte
 	if err == nil {
-		text, err = members(ctx, key, s)
+		text, err = pack(ctx, key, s)
 	}
 	if err != nil {
 		return parcel{}, &dataset.SampleError{Node: p.node, Index: i, Err: err}
@@ -149,31 +150,31 @@ func (p packed) pack(ctx context.Context, i int, s dataset.Sample) (parcel, erro
 
 // keyOf returns what a sample is called by.
 func keyOf(ctx context.Context, i int, s dataset.Sample) (string, error) {
-	if _, ok := s.Field(keyItem); !ok {
+	if _, ok := s.Field(members.Key); !ok {
 		return fmt.Sprintf("%09d", i), nil
 	}
-	v, err := s.Value(ctx, keyItem)
+	v, err := s.Value(ctx, members.Key)
 	if err != nil {
 		return "", err
 	}
 	key, ok := v.(string)
 	if !ok {
-		return "", component.Unfit(fmt.Errorf("item %s is no text", keyItem))
+		return "", component.Unfit(fmt.Errorf("item %s is no text", members.Key))
 	}
-	read, suffix, ok := splitName(key + ".x")
+	read, suffix, ok := members.SplitName(key + ".x")
 	if !ok || read != key || suffix != "x" || path.IsAbs(key) || !filepath.IsLocal(key) || strings.ContainsAny(key, "\\\x00\n") {
-		return "", component.Unfit(fmt.Errorf("item %s is %q, and cannot be what names of members begin with: it must have no dot after the last slash, and lead out of no folder", keyItem, key))
+		return "", component.Unfit(fmt.Errorf("item %s is %q, and cannot be what names of members begin with: it must have no dot after the last slash, and lead out of no folder", members.Key, key))
 	}
 	return key, nil
 }
 
-// members makes the members of a sample.
-func members(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
+// pack makes the members of a sample.
+func pack(ctx context.Context, key string, s dataset.Sample) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	n := 0
 	for f := range s.Fields() {
-		if f.Key == keyItem {
+		if f.Key == members.Key {
 			continue
 		}
 		n++
@@ -198,7 +199,7 @@ func put(ctx context.Context, w *tar.Writer, key string, f dataset.Field) error 
 	if err != nil {
 		return err
 	}
-	suffix, ok := suffixOf(f.Key, ext, content)
+	suffix, ok := members.SuffixOf(f.Key, ext, content)
 	if !ok {
 		return component.Unfit(fmt.Errorf("no member's name is read as an item of this name with the extension %q; rename the item", ext))
 	}

@@ -2,25 +2,25 @@
 // names are the same up to the first dot of the base name make a sample, and follow each
 // other. 0007.jpg and 0007.cls are the items jpg and cls of a sample that has the key 0007.
 //
-// An archive is gone through once, and where its members lie is kept ([index]); from then on
+// An archive is gone through once, and where its members lie is kept ([members.Index]); from then on
 // samples are read where they lie, in any order. Nothing is unpacked to disk, but for archives
 // that are compressed as a whole, which go into a temporary file without a name.
 package webdataset
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/members"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 )
 
 func init() {
-	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz or .zst are unpacked.",
+	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
@@ -53,54 +53,27 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*shard, error) {
-		return s.open(ctx, paths[i], env)
+	return members.Samples(ctx, env, paths, func(ctx context.Context, path string) (*members.Archive, error) {
+		return s.open(ctx, path, env)
 	})
 }
 
 // endings are those of archives in a folder.
-var endings = []string{".tar", ".tar.gz", ".tgz", ".tar.zst"}
+var endings = append(rows.Packed(".tar"), ".tgz", ".tzst", ".txz", ".tbz2")
 
-// A shard is an archive of which it is known where the samples lie.
-type shard struct {
-	*indexed.File
-	index index
-}
-
-func (s Source) open(ctx context.Context, path string, env *component.Env) (*shard, error) {
+func (s Source) open(ctx context.Context, path string, env *component.Env) (*members.Archive, error) {
 	f, err := indexed.Open(ctx, path, env.Larder, indexed.Scan{
 		Name: "index of an archive", About: []any{s.Incomplete},
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, s.Incomplete)
 		},
-		Check: func(x []byte) error { return index(x).check() },
+		Check: func(x []byte) error { return members.Index(x).Check(placeBytes) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &shard{f, f.Index}, nil
+	return &members.Archive{File: f, Index: f.Index, Item: func(name, ext string, place []byte) dataset.Origin {
+		at, size := placed(place)
+		return f.Part(name, ext, at, size)
+	}}, nil
 }
-
-// Len is how many samples there are.
-func (s *shard) Len() int { return s.index.samples() }
-
-// Sample makes the sample at a place in the archive. None of it is read.
-func (s *shard) Sample(_ context.Context, i int) (dataset.Sample, error) {
-	name := s.index.key(i)
-	from, to := s.index.membersOf(i)
-	fields := make([]dataset.Field, 0, 1+to-from)
-	fields = append(fields, dataset.Field{Key: keyItem, Item: dataset.NewItem("txt", name)})
-	for m := from; m < to; m++ {
-		suffix := s.index.suffix(m)
-		item, ext := itemOf(suffix)
-		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == item }) {
-			return dataset.Sample{}, fmt.Errorf("%s: %s.%s would be a second item %s of the sample %s; give one of them another name", s.Path, name, suffix, item, name)
-		}
-		at, size := s.index.member(m)
-		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(s.Part(name+"."+suffix, ext, at, size))})
-	}
-	return dataset.NewSample(fields...), nil
-}
-
-// keyItem is the item that a sample is called by: what its members' names begin with.
-const keyItem = "__key__"

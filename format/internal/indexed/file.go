@@ -143,6 +143,17 @@ func (in *File) unchanged(f *os.File) error {
 // Read fills b with what lies at a place. A file that is not what it was is an error that
 // wraps [dataset.ErrChanged].
 func (in *File) Read(b []byte, at int64) error {
+	return in.Through(func(from io.ReaderAt) error {
+		if _, err := from.ReadAt(b, at); err != nil {
+			return fmt.Errorf("%s: byte %d: %w", in.Path, at, err)
+		}
+		return nil
+	})
+}
+
+// Through has read read from the file, or from what it unpacks to. A file that is not what it
+// was is an error that wraps [dataset.ErrChanged].
+func (in *File) Through(read func(from io.ReaderAt) error) error {
 	f, err := openRegular(in.Path)
 	if err != nil {
 		return err
@@ -152,12 +163,9 @@ func (in *File) Read(b []byte, at int64) error {
 	if in.text != nil {
 		from = in.text
 	}
-	_, err = from.ReadAt(b, at)
+	err = read(from)
 	if cerr := in.unchanged(f); cerr != nil {
 		return cerr // also of what could not be read for that
 	}
-	if err != nil {
-		return fmt.Errorf("%s: byte %d: %w", in.Path, at, err)
-	}
-	return nil
+	return err
 }

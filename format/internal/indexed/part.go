@@ -16,7 +16,7 @@ import (
 type Part struct {
 	of        *File
 	name, ext string
-	at, size  int64
+	from      func(ctx context.Context) ([]byte, error)
 
 	mu     sync.Mutex
 	digest key.Digest // zero until it is known
@@ -25,7 +25,21 @@ type Part struct {
 // Part returns a part of the file: so many bytes at a place, with a name for people and an
 // extension that says how it is read.
 func (in *File) Part(name, ext string, at, size int64) *Part {
-	return &Part{of: in, name: name, ext: ext, at: at, size: size}
+	return &Part{of: in, name: name, ext: ext, from: func(ctx context.Context) ([]byte, error) {
+		if in.Held == nil {
+			return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return in.Read(b, at) })
+		}
+		b, err := in.Held.Read(ctx, in, ext, at, size)
+		return bytes.Clone(b), err // which would hold what lies beside it
+	}}
+}
+
+// PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
+// [File.Through].
+func (in *File) PartBy(name, ext string, size int64, fill func(b []byte) error) *Part {
+	return &Part{of: in, name: name, ext: ext, from: func(ctx context.Context) ([]byte, error) {
+		return dataset.ReadBytes(ctx, ext, size, fill)
+	}}
 }
 
 func (p *Part) String() string { return called.Name(p.name) + " in " + called.Name(p.of.Path) }
@@ -41,7 +55,7 @@ func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
 
 // Bytes implements dataset.Origin. They are those that the digest names.
 func (p *Part) Bytes(ctx context.Context) ([]byte, error) {
-	b, err := p.read(ctx)
+	b, err := p.from(ctx)
 	if err == nil && !p.of.settled {
 		_, err = p.known(b)
 	}
@@ -56,7 +70,7 @@ func (p *Part) Digest(ctx context.Context) (key.Digest, error) {
 	if !d.IsZero() {
 		return d, nil
 	}
-	b, err := p.read(ctx)
+	b, err := p.from(ctx)
 	if err != nil {
 		return key.Digest{}, err
 	}
@@ -74,12 +88,4 @@ func (p *Part) known(b []byte) (key.Digest, error) {
 	}
 	p.digest = d
 	return d, nil
-}
-
-func (p *Part) read(ctx context.Context) ([]byte, error) {
-	if p.of.Held != nil {
-		b, err := p.of.Held.Read(ctx, p.of, p.ext, p.at, p.size)
-		return bytes.Clone(b), err // which would hold what lies beside it
-	}
-	return dataset.ReadBytes(ctx, p.ext, p.size, func(b []byte) error { return p.of.Read(b, p.at) })
 }

@@ -12,8 +12,8 @@
 // An index stands for the files as they were: a file that was changed since is
 // an error that wraps [dataset.ErrChanged], and never a wrong row. What is wrong
 // in a row is reported by file, line and column. A file that is compressed, as its name
-// says (.gz, .zst), is unpacked once into a temporary file without a name. A row may take [MaxBytes], so
-// that a file of something else does not take all memory. A name in a field
+// says (.gz, .zst, .xz, .bz2), is unpacked once into a temporary file without a name. A row
+// may take [MaxBytes], so that a file of something else does not take all memory. A name in a field
 // leads out of the folder of its file only where that was allowed.
 //
 // Rows may be read by many goroutines once all files are added. A file that is

@@ -1,6 +1,9 @@
 package rows
 
 import (
+	"bufio"
+	"cmp"
+	"compress/bzip2"
 	"context"
 	"errors"
 	"fmt"
@@ -8,10 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
 )
 
 // Packing is how a file of rows is compressed.
@@ -22,22 +28,29 @@ const (
 	Plain Packing = "none"
 	Gzip  Packing = "gzip"
 	Zstd  Packing = "zstd"
+	XZ    Packing = "xz"
+	Bzip2 Packing = "bzip2" // is read, and not written
 )
 
-// extensions of files by how they are compressed.
-var extensions = map[Packing]string{Gzip: ".gz", Zstd: ".zst"}
+// extensions of files by how they are compressed, the usual one first. Those of archives
+// stand for two: .tgz is .tar.gz.
+var extensions = map[Packing][]string{
+	Gzip: {".gz", ".tgz"}, Zstd: {".zst", ".zstd", ".tzst"}, XZ: {".xz", ".txz"}, Bzip2: {".bz2", ".tbz2"},
+}
 
-// PackingOf returns how a file of that name is compressed. One that ends with .tgz is a
-// .tar.gz, and some write .zstd for .zst.
-func PackingOf(path string) Packing {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".tgz":
-		return Gzip
-	case ".zstd":
-		return Zstd
+// ext returns the extension of files that are written.
+func (p Packing) ext() string {
+	if p == "" || p == Plain {
+		return ""
 	}
-	for p, ext := range extensions {
-		if strings.EqualFold(filepath.Ext(path), ext) {
+	return extensions[p][0]
+}
+
+// PackingOf returns how a file of that name is compressed.
+func PackingOf(path string) Packing {
+	ext := strings.ToLower(filepath.Ext(path))
+	for p, exts := range extensions {
+		if slices.Contains(exts, ext) {
 			return p
 		}
 	}
@@ -52,8 +65,24 @@ func Unpacked(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path))
 }
 
-// maxWindow bounds the memory of an unpacker: as much as zstd takes without being told.
+// Packed returns the endings of files with others that are compressed in any way, those that
+// are not among them.
+func Packed(endings ...string) []string {
+	all := slices.Clone(endings)
+	for _, p := range []Packing{Gzip, Zstd, XZ, Bzip2} {
+		for _, e := range endings {
+			all = append(all, e+p.ext())
+		}
+	}
+	return all
+}
+
+// maxWindow bounds the memory of an unpacker: as much as zstd takes without being told, and
+// twice what xz -9 needs.
 const maxWindow = 128 << 20
+
+// errWindow is wrapped by errors about files that need more memory than [maxWindow].
+var errWindow = fmt.Errorf("it needs more memory to be unpacked than the %d MiB that are given; compress it with a smaller window or dictionary (zstd without --ultra and --long, xz -9 or less)", maxWindow>>20)
 
 // unpack reads what was packed.
 func unpack(path string, packed io.Reader) (io.ReadCloser, error) {
@@ -70,6 +99,14 @@ func unpack(path string, packed io.Reader) (io.ReadCloser, error) {
 			return nil, damaged(path, err)
 		}
 		return &unpacker{path, r, func() error { r.Close(); return nil }}, nil
+	case XZ:
+		r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(newXZGuard(packed)) // or what the file asks for
+		if err != nil {
+			return nil, damaged(path, err)
+		}
+		return &unpacker{path, r, func() error { return nil }}, nil
+	case Bzip2:
+		return &unpacker{path, bzip2.NewReader(bufio.NewReader(packed)), func() error { return nil }}, nil
 	default:
 		return io.NopCloser(packed), nil
 	}
@@ -100,6 +137,12 @@ func damaged(path string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err // the file cannot be read at all
 	}
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = errWindow
+	}
+	if errors.Is(err, errWindow) || errors.Is(err, errFilter) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	return fmt.Errorf("%s cannot be unpacked, as it is damaged, cut off or no %s; rename it if it is not compressed", path, PackingOf(path))
 }
 
@@ -127,6 +170,12 @@ func pack(how Packing, to io.Writer) (w io.Writer, done func() error, err error)
 			return nil, nil, err
 		}
 		return z, z.Close, nil
+	case XZ:
+		z, err := xz.NewWriter(to)
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, z.Close, nil
 	default:
 		return to, func() error { return nil }, nil
 	}
@@ -134,7 +183,7 @@ func pack(how Packing, to io.Writer) (w io.Writer, done func() error, err error)
 
 // Packs reports whether a sink compresses what it writes to a path.
 func (p Packing) Packs(path string) bool {
-	return p == Gzip || p == Zstd || PackingOf(path) != Plain
+	return cmp.Or(p, Plain) != Plain || PackingOf(path) != Plain
 }
 
 // Check refuses the path of a file that says another way than p.
@@ -146,13 +195,16 @@ func (p Packing) Check(path string) error {
 // of returns how a file is compressed, and an error if its name says otherwise.
 func (p Packing) of(path string) (Packing, error) {
 	named := PackingOf(path)
+	if named == Bzip2 {
+		return "", fmt.Errorf("%s: bzip2 is read, but not written; end the name with .zst, .xz or .gz", path)
+	}
 	if p == "" || p == named {
 		return named, nil
 	}
 	if p == Plain {
 		return "", fmt.Errorf("%s: a file of that name is taken to be compressed; give it another, or leave out compress", path)
 	}
-	return "", fmt.Errorf("%s: the name of a file that is compressed by %s must end with %s", path, p, extensions[p])
+	return "", fmt.Errorf("%s: the name of a file that is compressed by %s must end with %s", path, p, p.ext())
 }
 
 // Unpack writes what a file unpacks to into a file without a name, which goes with its last

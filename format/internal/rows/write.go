@@ -36,7 +36,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+extensions[s.Compress])
+	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.ext())
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         var,
         webdataset,
     )
+    from .flow import zip as zip
     from .lazy import Lazy, LazyFunction, LazyObject
     from .report import CacheReport, NodeReport, Report, Skip
 
@@ -127,7 +128,7 @@ __all__ = [
     "var",
     "webdataset",
     "why",
-]
+]  # and zip, which a star would put in the place of the builtin one
 
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
@@ -135,7 +136,7 @@ _FLOW = (
     "Flow Node Options Order Step Var arrow csv hf images jsonl mds numpy parquet source step sweep "
     "text tfrecord underfolder var webdataset"
 )
-_LATER = dict.fromkeys(_FLOW.split(), "flow")
+_LATER = dict.fromkeys([*_FLOW.split(), "zip"], "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
 _LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
 _LATER |= dict.fromkeys(["Memo", "memo"], "_memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memobatch")

@@ -28,6 +28,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
         "webdataset": {"path": ..., "incomplete": False},
+        "zip": {"path": ...},
     },
     "map": {
         "color-jitter": {"items": ("image",), "brightness": None, "contrast": None, "saturation": None, "hue": None, "format": "png", "seed": 0, "epoch": 0, "per": "position"},
@@ -127,7 +128,7 @@ def csv(
     file: str | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz or .zst is unpacked.
+    """Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.
 
     Args:
         path: the file
@@ -208,7 +209,7 @@ def jsonl(
     file: str | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz or .zst as well are unpacked.
+    """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.
 
     Args:
         path: a file, or a folder of files, which are read by name
@@ -291,7 +292,7 @@ def tfrecord(
     incomplete: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz or .zst are unpacked.
+    """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.
 
     Args:
         path: a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100
@@ -320,13 +321,26 @@ def webdataset(
     incomplete: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz or .zst are unpacked.
+    """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.
 
     Args:
         path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar
         incomplete: read archives that break off, as far as they go: without it that is an error
     """
     return _source("webdataset", {"path": path, "incomplete": incomplete}, options)
+
+
+def zip(
+    *,
+    path: str | PathLike[str] | Var,
+    **options: Unpack[Options],
+) -> Node:
+    """Reads samples in zip archives: members whose names are the same up to the first dot are a sample, as in archives of WebDataset. Members are stored, or compressed by deflate or zstd.
+
+    Args:
+        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip
+    """
+    return _source("zip", {"path": path}, options)
 
 
 def _source(component: str, params: dict[str, Any], options: Options) -> Node:
@@ -1265,7 +1279,7 @@ class Methods:
         *,
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
-        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         columns: Sequence[str | Var] | Var | None = None,
         header: bool | Var = True,
         delimiter: str | Var = ",",
@@ -1277,7 +1291,7 @@ class Methods:
         Args:
             path: the file to write; of several outputs, the folder
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed
+            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
             columns: the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same
             header: begin with a row of the names of the columns
             delimiter: what separates fields: one character, or tab
@@ -1328,7 +1342,7 @@ class Methods:
         *,
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
-        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         items: Literal["fields", "record"] | Var = "fields",
         files: Mapping[str, str | Var] | Var | None = None,
         **options: Unpack[Options],
@@ -1338,7 +1352,7 @@ class Methods:
         Args:
             path: the file to write; of several outputs, the folder
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst, and files of several outputs are not compressed
+            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
             items: what a line holds: an object with a field for each item (fields), or the one item record (record)
             files: item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied
         """
@@ -1406,7 +1420,7 @@ class Methods:
         *,
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
-        compress: Literal["none", "gzip", "zstd"] | Var | None = None,
+        compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
@@ -1414,7 +1428,7 @@ class Methods:
         Args:
             path: the file to write; of several outputs, the folder
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
-            compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
+            compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz
         """
         return self._end("tfrecord", {"path": path, "overwrite": overwrite, "compress": compress}, options)
 

@@ -38,6 +38,7 @@ from ._components import (
     underfolder,
     webdataset,
 )
+from ._components import zip as zip
 from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from .loader import Loader
     from .report import Report
 
+# And zip, which a star would put in the place of the builtin one.
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
     "arrow", "csv", "hf", "images", "jsonl", "mds", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",

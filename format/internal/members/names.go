@@ -1,4 +1,4 @@
-package webdataset
+package members
 
 import (
 	"bytes"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// splitName parts the name of a member into the key of its sample and what tells the member
+// SplitName parts the name of a member into the key of its sample and what tells the member
 // from the others at the first dot of the base name. Members that have no such dot, nothing
 // before it, or names like __this__.json, which tell of the archive, belong to no sample.
-func splitName(name string) (key, suffix string, ok bool) {
+func SplitName(name string) (key, suffix string, ok bool) {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	prefix, suffix, ok := strings.Cut(base, ".")
 	if !ok || prefix == "" || strings.HasPrefix(prefix, "__") && strings.HasSuffix(prefix, "__") {
@@ -37,9 +37,9 @@ func itemOf(suffix string) (item, ext string) {
 	return item, ext
 }
 
-// suffixOf is the reverse: how the name of a member ends that is an item. ok is false if no
+// SuffixOf is the reverse of what a name is read as: how the name of a member ends that is an item. ok is false if no
 // name is read as that item.
-func suffixOf(item, ext string, content []byte) (suffix string, ok bool) {
+func SuffixOf(item, ext string, content []byte) (suffix string, ok bool) {
 	ext = strings.ToLower(ext)
 	switch {
 	case ext == "" || item == ext:
@@ -50,7 +50,7 @@ func suffixOf(item, ext string, content []byte) (suffix string, ok bool) {
 		suffix = item + "." + ext
 	}
 	was, how := itemOf(suffix)
-	ok = was == item && (how == ext || ext == "") && !strings.ContainsAny(suffix, "/\x00") && item != keyItem
+	ok = was == item && (how == ext || ext == "") && !strings.ContainsAny(suffix, "/\x00") && item != Key
 	return suffix, ok
 }
 

@@ -1,0 +1,142 @@
+package zip
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+	zstandard "github.com/klauspost/compress/zstd"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/format/internal/indexed"
+)
+
+// A place is where a member lies, as the index has it.
+type place struct {
+	at, room, packed, unpacked int64
+	sum                        uint32
+	method                     uint16
+}
+
+const placeBytes = 4*8 + 4 + 2
+
+// place returns where a member lies, for the index.
+func (f *found) place() []byte {
+	b := make([]byte, 0, placeBytes)
+	for _, n := range []int64{f.at, f.room, f.packed, f.unpacked} {
+		b = le.AppendUint64(b, uint64(n))
+	}
+	return le.AppendUint16(le.AppendUint32(b, f.sum), f.method)
+}
+
+func placed(b []byte) place {
+	number := func(i int) int64 { return int64(le.Uint64(b[8*i:])) }
+	return place{number(0), number(1), number(2), number(3), le.Uint32(b[32:]), le.Uint16(b[36:])}
+}
+
+const localBytes = 30 // of the header before a member, without its name
+
+// part is a member of an archive.
+func part(f *indexed.File, name, ext string, p place) *indexed.Part {
+	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
+	if err := p.fits(); err != nil { // before there is memory for it
+		return f.PartBy(name, ext, 0, func([]byte) error { return fail(err) })
+	}
+	return f.PartBy(name, ext, p.unpacked, func(b []byte) error {
+		return f.Through(func(from io.ReaderAt) error {
+			if err := p.read(from, name, b); err != nil {
+				return fail(err)
+			}
+			return nil
+		})
+	})
+}
+
+// read reads a member of a name into b, which has the size that the directory says.
+func (p place) read(from io.ReaderAt, name string, b []byte) error {
+	start, err := p.start(from, name)
+	if err != nil {
+		return err
+	}
+	r, done, err := unpacked(p.method, io.NewSectionReader(from, start, p.packed))
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := io.ReadFull(r, b); err != nil {
+		return damaged(err)
+	}
+	if n, err := io.ReadFull(r, make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+		return damaged(err) // it is larger, or not at its end
+	}
+	if crc32.ChecksumIEEE(b) != p.sum {
+		return errors.New("it is damaged: its checksum is not the one that the directory says")
+	}
+	return nil
+}
+
+// start returns where the content of a member begins, behind a header that must be its own.
+func (p place) start(from io.ReaderAt, name string) (int64, error) {
+	head := make([]byte, localBytes+len(name))
+	if _, err := from.ReadAt(head, p.at); err != nil {
+		return 0, damaged(err)
+	}
+	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || le.Uint16(head[8:]) != p.method || le.Uint16(head[6:])&encrypted != 0 ||
+		int(le.Uint16(head[26:])) != len(name) || string(head[localBytes:]) != name {
+		return 0, errors.New("what stands before it is not what the directory says: the archive is damaged")
+	}
+	length := int64(len(head)) + int64(le.Uint16(head[28:]))
+	if length > p.room-p.packed {
+		return 0, errors.New("it would lie over what comes then: the archive is damaged")
+	}
+	return p.at + length, nil
+}
+
+// damaged says that what was read is no member. What cannot be read at all is said as it is.
+func damaged(err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err
+	}
+	return errors.New("it is damaged, or its size is not the one that the directory says")
+}
+
+// maxWindow bounds the memory of an unpacker: as much as zstd takes without being told.
+const maxWindow = 128 << 20
+
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+// unpacked returns what a member unpacks to. done must be called at the end.
+func unpacked(method uint16, packed io.Reader) (r io.Reader, done func(), err error) {
+	switch method {
+	case deflate:
+		z := inflaters.Get().(io.ReadCloser)
+		if err := z.(flate.Resetter).Reset(packed, nil); err != nil {
+			return nil, nil, err
+		}
+		return z, func() { inflaters.Put(z) }, nil
+	case zstd:
+		z, err := zstandard.NewReader(packed, zstandard.WithDecoderConcurrency(1), zstandard.WithDecoderMaxWindow(maxWindow), zstandard.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, nil, damaged(err)
+		}
+		return z, z.Close, nil
+	}
+	return packed, func() {}, nil
+}
+
+// fits refuses a member that unpacks to more than may be.
+func (p place) fits() error {
+	most := codec.MaxUnpacked.Load()
+	if most <= 0 {
+		most = 4 << 30
+	}
+	if p.method == stored || p.unpacked <= most {
+		return nil
+	}
+	return fmt.Errorf("it unpacks to %d bytes, more than %d; allow more by --max-unpacked, by limits: {unpacked: BYTES} in the flow file, or in Go by codec.MaxUnpacked", p.unpacked, most)
+}

@@ -1,0 +1,135 @@
+package zip
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/larder-data/larder/format/internal/members"
+	"github.com/larder-data/larder/internal/called"
+)
+
+func shown(name string) string { return called.Name(name) }
+
+// A found is a member of an archive, and the sample that it belongs to: -1 is none.
+type found struct {
+	entry
+	sample int
+	room   int64 // bytes from its header to what comes then
+}
+
+// scan reads the directory of an archive and notes where its members lie. The members
+// themselves are not looked at.
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64) (members.Index, error) {
+	d, err := findDirectory(from, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x, err := d.index(ctx, from)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return x, err
+}
+
+func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, error) {
+	var all []found
+	samples := map[string]int{} // by key, in the order of their first members
+	err := d.each(ctx, from, func(e entry) error {
+		f := found{entry: e, sample: -1}
+		if key, _, ok := members.SplitName(e.name); ok && e.file {
+			if err := e.check(); err != nil {
+				return e.fail(err)
+			}
+			var known bool
+			if f.sample, known = samples[key]; !known {
+				f.sample = len(samples)
+				samples[key] = f.sample
+			}
+		}
+		all = append(all, f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.rooms(all); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.sample, b.sample) })
+	b := members.NewBuilder(placeBytes)
+	for _, f := range all {
+		if f.sample < 0 {
+			continue
+		}
+		if err := b.Add(f.name, f.place()); err != nil {
+			return nil, err
+		}
+	}
+	return b.Index(), nil
+}
+
+// rooms finds out how far each member may reach, and refuses members that lie over others: so
+// little would unpack to very much.
+func (d directory) rooms(all []found) error {
+	order := make([]*found, len(all))
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortFunc(order, func(a, b *found) int { return cmp.Compare(a.at, b.at) })
+	for i, f := range order {
+		end, next := d.at, "the directory"
+		if i+1 < len(order) {
+			end, next = order[i+1].at, shown(order[i+1].name)
+		}
+		if f.room = end - f.at; f.room < localBytes+int64(len(f.name)) || f.room-localBytes-int64(len(f.name)) < f.packed {
+			return f.fail(fmt.Errorf("it would lie over %s: the archive is damaged, or made to unpack to very much", next))
+		}
+	}
+	return nil
+}
+
+// The ways to compress members, and how many bytes one byte unpacks to at most.
+const (
+	stored  = 0
+	deflate = 8
+	zstd    = 93
+
+	mostByDeflate = 1032    // a length of 258 with two bits
+	mostByZstd    = 1 << 15 // a block of 128 KiB with four bytes
+)
+
+// methods are what others are called.
+var methods = map[uint16]string{6: "implode", 9: "deflate64", 12: "bzip2", 14: "lzma", 95: "xz", 98: "ppmd", 99: "encryption (AES)"}
+
+const encrypted = 1<<0 | 1<<6 | 1<<13 // also names and sizes
+
+// check refuses a member that cannot be read, or claims what cannot be.
+func (e *entry) check() error {
+	most := int64(1)
+	switch e.method {
+	case stored:
+	case deflate:
+		most = mostByDeflate
+	case zstd:
+		most = mostByZstd
+	default:
+		return fmt.Errorf("it is compressed by %s, which is not read; make the archive with deflate or zstd", cmp.Or(methods[e.method], fmt.Sprintf("method %d", e.method)))
+	}
+	switch {
+	case e.flags&encrypted != 0:
+		return errors.New("it is encrypted, which is not read; unpack the archive and make it anew without a password")
+	case !utf8.ValidString(e.name) || strings.ContainsRune(e.name, 0):
+		return errors.New("its name is not UTF-8; make the archive anew with one that is")
+	case e.method == stored && e.unpacked != e.packed:
+		return fmt.Errorf("it is stored as %d bytes, and claims to have %d: the archive is damaged", e.packed, e.unpacked)
+	case e.unpacked/most > e.packed:
+		return fmt.Errorf("it claims to unpack from %d bytes to %d, which cannot be: the archive is damaged", e.packed, e.unpacked)
+	}
+	return nil
+}
