@@ -247,7 +247,13 @@ var operators = map[string]oneComponent{
 	"sort": {line: "--by '[metadata.color, metadata.letter]'", check: func(in, out written) {
 		out.has(colored(in, "blue") + colored(in, "green") + colored(in, "orange") + colored(in, "red"))
 	}},
-	"split":           {line: "--sizes '{train: 0.8, test: 0.2}'", check: parts(map[string]string{"train": alphabet[:21], "test": alphabet[21:]})},
+	"split": {line: "--sizes '{train: 0.8, test: 0.2}'", check: parts(map[string]string{"train": alphabet[:21], "test": alphabet[21:]})},
+	"unbatch": {line: "--items l --index n", in: "-i jsonl:lists.jsonl", check: func(_, out written) {
+		out.has("aac")
+		if v := fmt.Sprintln(out.value(1, "l"), out.value(1, "n"), out.value(2, "l")); v != "2 1 x\n" {
+			out.Errorf("elements %s", v)
+		}
+	}},
 	"weighted-sample": {line: `--n 5 --weight 'metadata.letter == "k" ? 1 : 0'`, check: all("kkkkk")},
 	"zip": {line: "--keys '*' --keys 'other_*'", in: "-i data -i data", check: func(_, out written) {
 		out.has(alphabet)
@@ -400,6 +406,10 @@ var mappers = map[string]oneComponent{
 func TestEveryComponent(t *testing.T) {
 	b := newBench(t)
 	b.write("up.sh", `tr a-z A-Z < "$LARDER_IN/metadata.yaml" | head -n 1 > "$LARDER_OUT/up.txt"`)
+	b.write("lists.jsonl", `{"metadata": {"letter": "a"}, "l": [1, 2]}
+{"metadata": {"letter": "b"}, "l": []}
+{"metadata": {"letter": "c"}, "l": ["x"]}
+`)
 	b.write("f.py", "def up(metadata): return metadata['letter'].upper()\n")
 	hasPython := withPython(t)
 	t.Chdir(b.dir)
