@@ -187,3 +187,32 @@ def test_a_document_that_has_a_key_twice_is_refused() -> None:
     head = (1).to_bytes(8, "little") + _values._HEAD.pack(_values.JSON, 0, 0, 15)
     with pytest.raises(ValueError, match="item a: the key 'x' is given twice"):
         _values.Reader(memoryview(head + b'{"x":1,"x": 2} ' + b"\0")).next("value", "a")
+
+
+def test_what_a_function_draws_or_reads_beside_fails_its_samples(real: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("".join(f'{{"n": {i}}}\n' for i in range(20)))
+    (tmp_path / "own.py").write_text(
+        "from statistics import NormalDist\n"
+        "import larder\n"
+        "def draw(n): return NormalDist(0, 1).samples(n)\n"
+        "def seeded(n): return NormalDist(0, 1).samples(n, seed=1)\n"
+        "def read(n, words: larder.File): return words.read_text() + open(f'{words}.more').read()\n"
+    )
+    for name in ("words", "words.more"):
+        (tmp_path / name).write_text(name)
+
+    def run(function: str, given: str = "") -> None:
+        flow = tmp_path / "flow.yaml"
+        flow.write_text(
+            "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n"
+            f"  made: {{map: python, from: rows, with: {{function: 'own:{function}', items: [n], into: [v]{given}}}}}\n"
+            "  out: {sink: jsonl, from: made, with: {path: out.jsonl, overwrite: replace}}\n"
+        )
+        larder.run(flow)
+
+    run("seeded")
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 20
+    with pytest.raises(larder.RunError, match="it drew random numbers from the generator of random"):
+        run("draw")
+    with pytest.raises(larder.RunError, match=r"words\.more, which is no file that it was given"):
+        run("read", ", files: {words: words}")

@@ -90,18 +90,17 @@ class Function:
         with Watch(self._files if self._opens else None, self._threads, caches=self._caches) as watch:
             yield
         if watch.reason():
-            raise CodeError(f"{self._name}: {watch.reason()}")
+            raise CodeError(watch.reason())
 
     def answer(self, message: memoryview, answer: Answer) -> None:
         """Answer a message, which has some samples."""
         reader = Reader(message)
-        if self._batch:
-            samples = [self._read(reader) for _ in range(reader.count)]
-            with self._watched():
-                self._several(samples, answer)
-        else:
-            for _ in range(reader.count):
-                answer.add(self._one(reader))
+        with self._watched():  # all of them: to look at generators takes as long as a small sample
+            if self._batch:
+                self._several([self._read(reader) for _ in range(reader.count)], answer)
+            else:
+                for _ in range(reader.count):
+                    answer.add(self._one(reader))
         self._check()
 
     def _read(self, reader: Reader) -> list[Any]:
@@ -111,8 +110,7 @@ class Function:
         """Return the parts of the answer for one sample: what fails fails it alone."""
         after = reader.after(len(self._items))
         try:
-            with self._watched():
-                made = self._call(*self._first, *self._read(reader), **self._given)
+            made = self._call(*self._first, *self._read(reader), **self._given)
             return self._parts(self._split(made))
         except BaseException as error:
             return failure(failed(error))
