@@ -251,6 +251,7 @@ def f(a, extra="", table=None):
 `
 	p := newPythons(t, "")
 	source := strings.Replace(start, "def f(a, extra=\"\", table=None)", "import larder\ndef f(a, extra=\"\", table: larder.File | None = None)", 1)
+	source += "\ndef plain(a, table: larder.File):\n    return a + open(table).read()\n"
 	source += "\ndef load():\n    return 1\ndef with_model(model, a):\n    return f'{model} {a}'\n"
 	write := func(old, new string) {
 		t.Helper()
@@ -280,7 +281,9 @@ def f(a, extra="", table=None):
 		{"an argument of another type", func() { m.Args["extra"] = 1.5 }, 1, "out.txt=abc 3 3 1.5 "},
 		{"a file", func() { p.write("t.txt", "one"); m.Args = nil; m.Files = map[string]component.Path{"table": "t.txt"} }, 1, "out.txt=abc 3 3  one"},
 		{"its content", func() { p.write("t.txt", "two") }, 1, "out.txt=abc 3 3  two"},
-		{"its name", func() { p.write("u.txt", "two"); m.Files = map[string]component.Path{"table": "u.txt"} }, 0, "out.txt=abc 3 3  two"},
+		{"its name, which may be in the text", func() { p.write("u.txt", "two"); m.Files = map[string]component.Path{"table": "u.txt"} }, 1, "out.txt=abc 3 3  two"},
+		{"a function that makes no text", func() { m.Function = "f:plain" }, 1, "out.txt=abctwo"},
+		{"its name", func() { m.Files = map[string]component.Path{"table": "t.txt"} }, 0, "out.txt=abctwo"},
 		{"a setup", func() { m = mapper.Python{Function: "f:with_model", Setup: "f:load"} }, 1, "out.txt=1 abc"},
 		{"the setup's body", func() { write("return 1", "return 2") }, 1, "out.txt=2 abc"},
 		{"how many there may be", func() { m.Workers, m.Timeout, m.Bytes = 1, "1h", 1000 }, 0, "out.txt=2 abc"},
