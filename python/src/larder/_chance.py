@@ -51,7 +51,7 @@ def _states() -> Iterator[tuple[str, Any]]:
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "get_rng_state"):
         yield "the global generator of torch", torch.get_rng_state()
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch.cuda.is_initialized():
             for i, state in enumerate(torch.cuda.get_rng_state_all()):
                 yield f"the generator of device {i} of torch", state
 

@@ -140,9 +140,9 @@ def as_files(value: Any, name: str, hint: Any = None) -> Any:
 
 def paths_in(value: Any) -> Iterator[str]:
     """Yield the paths of the files in a value, in lists, tuples, dicts, sets and dataclasses."""
-    todo, seen = [value], set()
-    while todo:
-        one = todo.pop()
+    left, seen = [value], set()
+    while left:
+        one = left.pop()
         if isinstance(one, File):
             yield one.path
         elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
@@ -150,11 +150,11 @@ def paths_in(value: Any) -> Iterator[str]:
                 continue
             seen.add(id(one))
             if isinstance(one, dict):
-                todo += [*one, *one.values()]
+                left += [*one, *one.values()]
             elif isinstance(one, (list, tuple, set, frozenset)):
-                todo += one
+                left += one
             else:
-                todo += [getattr(one, f.name, None) for f in fields(one)]
+                left += [getattr(one, f.name, None) for f in fields(one)]
 
 
 class Memo(Generic[P, R]):

@@ -136,9 +136,7 @@ def _is_of_library(path: str) -> bool:
     """Report whether what is opened is what a library reads for itself, whatever it was called with."""
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
-        if module in _IMPORTING or (module.startswith("larder.") and module != "larder._file"):
-            return True
-        if module == "larder._file":  # which has said so itself
+        if module in _IMPORTING or module.startswith("larder."):  # files of keys say so themselves
             return True
         if path.startswith(_ZONES) and module.partition(".")[0] in ("zoneinfo", "dateutil", "pytz"):
             return True

@@ -62,7 +62,7 @@ class Identity:
     names_files: bool
     """Whether it may look at the names of its files, so that they are to be in its key."""
     opens: bool
-    """Whether it opens files, which are to be in its key: watch it."""
+    """Whether its code opens files, and not only what it calls with them."""
     threads: bool
     """Whether it uses what may call functions in other threads."""
     parts: list[Part]

@@ -127,7 +127,6 @@ _ALLOWED = frozenset(
         "argparse.Namespace",
         "gc.collect",
         "sys.platform",
-        "sys.platform",
         "glob.escape",
         "glob.translate",
         "inspect.isclass",

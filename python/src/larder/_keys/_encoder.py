@@ -293,7 +293,7 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
     # Code is numbered where it is met first: that must not be another place in each process.
     for item in sorted(value, key=_called):
         own = Encoder(e.code, e.fresh, e.names)
-        own.seen, own.kept = e.seen.copy(), e.kept.copy()
+        own.seen, own.kept, own.of_code = e.seen.copy(), e.kept.copy(), e.of_code
         alone.append((_alone(own, item), item))
         plain = plain and len(own.kept) == len(e.kept)
     alone.sort(key=lambda pair: pair[0])

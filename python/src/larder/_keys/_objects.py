@@ -82,7 +82,7 @@ def _says_itself(cls: type) -> bool:
 
 
 def _reduced(e: Encoder, value: Any) -> None:
-    """Append an object by what it is copied from (PEP 307): by whom it is made, of what, and its state."""
+    """Append an object by what it is copied from (PEP 307): its class, what it is made of, and its state."""
     if e.known(value):
         return
     e.of_class(b"J", type(value))
