@@ -412,6 +412,26 @@ number = 3
 	}
 }
 
+// TestPythonOfEachProcess: what is another value in each process shows once there is a second
+// one, and the error names it.
+func TestPythonOfEachProcess(t *testing.T) {
+	p := newPythons(t, "import time\nNOW = time.time()\ndef f(a):\n    while a == '0': pass\n    return NOW\n")
+	ending := &component.Ending{}
+	defer ending.Wait()
+	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(1), Ending: ending}
+	ds, err := p.dataset(env, mapper.Python{Timeout: "100ms"}, texts(2)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(t.Context(), ds, 0); err == nil || !strings.Contains(err.Error(), "100ms") {
+		t.Fatalf("a process that has to be ended: %v", err)
+	}
+	_, err = read(t.Context(), ds, 1)
+	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "f:f reaches f.NOW = ") || !strings.Contains(err.Error(), "give it as an argument") {
+		t.Errorf("a time of each process: %v", err)
+	}
+}
+
 func TestPythonBatches(t *testing.T) {
 	p := newPythons(t, `
 def f(values):

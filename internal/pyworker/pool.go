@@ -238,8 +238,21 @@ func (c *crew) differs(w *worker) error {
 	if w.known.Identity == c.known.Identity && slices.Equal(w.known.As, c.known.As) {
 		return nil
 	}
+	if other := w.known.beside(c.known); other != "" {
+		return otherError{c.setup.Function, other}
+	}
 	return fmt.Errorf("%s, or what it reaches: %w since the run began", c.setup.Function, dataset.ErrChanged)
 }
+
+// An otherError says that processes of one run do not have a function of the same.
+type otherError struct{ function, part string }
+
+func (e otherError) Error() string {
+	return fmt.Sprintf("%s reaches %s, which another process of this run has otherwise: run again if a file was edited meanwhile; else each process makes another one: give it as an argument",
+		e.function, e.part)
+}
+
+func (otherError) Unwrap() error { return dataset.ErrChanged }
 
 // A Task is what a worker is to do with some samples.
 type Task struct {

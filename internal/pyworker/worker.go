@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,16 @@ type Known struct {
 type KnownPart struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
+}
+
+// beside returns what is part of k and not of others, for people; "" if nothing is.
+func (k Known) beside(others Known) string {
+	for _, part := range k.Parts {
+		if !slices.Contains(others.Parts, part) {
+			return part.Name
+		}
+	}
+	return ""
 }
 
 // A FunctionError is what a function in Python raised, or what is wrong with what it returned.

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -132,6 +132,7 @@ def test_attributes_items_and_methods(real: Path) -> None:
     assert unlazy([made.x, made.plus(5), made.plus(n=made.y), (made + made).y]) == [3, 12, 11, 8]
     assert unlazy(table(5)["all"][-1]) == 6
     assert unlazy(numbers(10)[2:4]) == [2, 3]
+    assert unlazy(numbers(10)[square(1) : square(3) : square(2)]) == [1, 5]
     assert unlazy(table(5)[square(0)]) == "zero"
     assert unlazy(lazy("a,b").split(",")) == ["a", "b"]
     with pytest.raises(AttributeError, match="nothing"):
@@ -189,6 +190,7 @@ def test_unlazy_looks_into_lists_tuples_and_dicts(real: Path) -> None:
     assert unlazy(given) == {"a": [4, (4, 1)], 4: Pair(4, "x"), "rest": {1, 2}}
     assert type(unlazy(Pair(n, 1))) is Pair
     assert unlazy({n, 5}) == {4, 5}
+    assert unlazy(cast(Any, slice(n, None))) == slice(4, None)
     assert unlazy(5) == 5
     same = [1]
     assert unlazy(same) is same

@@ -167,7 +167,7 @@ class Settled:
 
 
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
-CONTAINERS = frozenset([list, tuple, dict])
+CONTAINERS = frozenset([list, tuple, dict, slice])
 _SETS = frozenset([set, frozenset])
 
 
@@ -190,9 +190,16 @@ def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], kept:
         copies[id(value)] = found = {}
         found.update({each(key): each(item) for key, item in value.items()})
         return found
-    items = [each(item) for item in value]
-    replaced = copies[id(value)] = tuple(items) if kind is tuple else kind._make(items)
+    items = [each(item) for item in _items(value)]
+    replaced = copies[id(value)] = (
+        slice(*items) if kind is slice else tuple(items) if kind is tuple else kind._make(items)
+    )
     return replaced
+
+
+def _items(value: Any) -> Any:
+    """Return what lies in a container, other than a dict, in its order."""
+    return (value.start, value.stop, value.step) if type(value) is slice else value
 
 
 def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], kept: list[Any]) -> Any:
@@ -218,7 +225,7 @@ def ways_in(value: Any, way: str) -> Iterator[tuple[str, Node]]:
             yield from ways_in(key, f"{way}, a key")
             yield from ways_in(item, f"{way}[{key!r}]")
     elif type(value) in CONTAINERS or is_named(type(value)):
-        for i, item in enumerate(value):
+        for i, item in enumerate(_items(value)):
             yield from ways_in(item, f"{way}[{i}]")
 
 
@@ -233,7 +240,7 @@ def nodes_in(value: Any) -> Iterator[Node]:
             yield one._larder
         elif (kind in CONTAINERS or kind in _SETS or is_named(kind)) and id(one) not in seen:
             seen.add(id(one))
-            items = [part for pair in one.items() for part in pair] if kind is dict else list(one)
+            items = [part for pair in one.items() for part in pair] if kind is dict else list(_items(one))
             stack.extend(reversed(items))
 
 
