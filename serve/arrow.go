@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/internal/arrowipc"
 	"github.com/larder-data/larder/loader"
-	"github.com/larder-data/larder/serve/internal/arrowipc"
 )
 
 // arrowType is the type of a stream of Arrow.

@@ -5,11 +5,12 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
-	"math/bits"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/larder-data/larder/format/internal/columns"
 )
 
 const (
@@ -26,7 +27,7 @@ type writer struct {
 	codec   int
 	pack    func(b []byte) []byte
 	names   []string
-	kinds   []kind
+	kinds   []columns.Kind
 	columns []*columnWriter
 	rows    int // of the group
 	held    int // bytes of the group
@@ -36,15 +37,15 @@ type writer struct {
 
 // A columnWriter has what was not written of a column: pages that are complete, and one more.
 type columnWriter struct {
-	kind     kind
+	kind     columns.Kind
 	pages    []byte
 	values   int64
 	unpacked int64
-	page     piece
+	page     columns.Piece
 	rows     int // in page
 }
 
-func newWriter(to io.Writer, codec int, names []string, kinds []kind) (*writer, error) {
+func newWriter(to io.Writer, codec int, names []string, kinds []columns.Kind) (*writer, error) {
 	w := &writer{to: to, codec: codec, names: names, kinds: kinds}
 	switch codec {
 	case 1:
@@ -79,13 +80,11 @@ func (w *writer) write(b []byte) error {
 }
 
 // add takes a row.
-func (w *writer) add(row []piece) error {
+func (w *writer) add(row []columns.Piece) error {
 	for i, c := range w.columns {
-		p := row[i]
-		w.held += len(p.data) + len(p.def)
-		c.page.rep, c.page.def, c.page.data = append(c.page.rep, p.rep...), append(c.page.def, p.def...), append(c.page.data, p.data...)
-		c.page.values += p.values
-		if c.rows++; len(c.page.data)+len(c.page.def) >= pageBytes || c.rows >= pageRows {
+		w.held += row[i].Size()
+		c.page.Join(&row[i])
+		if c.rows++; c.page.Size() >= pageBytes || c.rows >= pageRows {
 			w.endPage(c)
 		}
 	}
@@ -100,22 +99,19 @@ func (w *writer) endPage(c *columnWriter) {
 	if c.rows == 0 {
 		return
 	}
-	p, depth := c.page, c.kind.depth
-	rep, def := []byte{}, appendRuns(nil, p.def, depth+1)
+	p, depth := c.page, c.kind.Depth
+	rep, def := []byte{}, appendRuns(nil, p.Def, depth+1)
 	if depth > 0 {
-		rep = appendRuns(nil, p.rep, depth)
+		rep = appendRuns(nil, p.Rep, depth)
 	}
-	data := p.data
-	if c.kind.of == "bool" {
-		data = packBits(data)
-	}
+	data := types[c.kind.Of].plain(p.Data, c.kind.DType())
 	size := len(rep) + len(def) + len(data)
 	if w.pack != nil {
 		data = w.pack(data)
 	}
 	content := append(append(rep, def...), data...)
 	nulls := 0
-	for _, d := range p.def {
+	for _, d := range p.Def {
 		if int(d) != depth+1 {
 			nulls++
 		}
@@ -126,7 +122,7 @@ func (w *writer) endPage(c *columnWriter) {
 		h.i32(3, len(content))
 		h.i32(4, int(int32(crc32.ChecksumIEEE(content))))
 		h.group(8, func(h *writing) {
-			h.i32(1, len(p.def))
+			h.i32(1, len(p.Def))
 			h.i32(2, nulls)
 			h.i32(3, c.rows)
 			h.i32(4, encPlain)
@@ -136,9 +132,10 @@ func (w *writer) endPage(c *columnWriter) {
 		})
 	})
 	c.pages = append(append(c.pages, head...), content...)
-	c.values += int64(len(p.def))
+	c.values += int64(len(p.Def))
 	c.unpacked += int64(len(head) + size)
-	c.page, c.rows = piece{rep: p.rep[:0], def: p.def[:0], data: p.data[:0]}, 0
+	c.page.Clear()
+	c.rows = 0
 }
 
 // endGroup writes a row group.
@@ -194,9 +191,9 @@ func (w *writer) footer() []byte {
 }
 
 // appendColumn appends the elements of the schema for a column.
-func appendColumn(to [][]byte, name string, k kind) [][]byte {
+func appendColumn(to [][]byte, name string, k columns.Kind) [][]byte {
 	repetition := optional
-	for range k.depth {
+	for range k.Depth {
 		r, n := repetition, name
 		to = append(to, appendStruct(nil, func(e *writing) {
 			e.i32(3, r)
@@ -211,7 +208,7 @@ func appendColumn(to [][]byte, name string, k kind) [][]byte {
 		}))
 		name, repetition = "element", required
 	}
-	t := types[k.of]
+	t := types[k.Of]
 	return append(to, appendStruct(nil, func(e *writing) {
 		e.i32(1, t.physical)
 		if t.physical == physFixed {
@@ -226,38 +223,6 @@ func appendColumn(to [][]byte, name string, k kind) [][]byte {
 			e.group(10, t.logical)
 		}
 	}))
-}
-
-// converted is what a type was called before there were logical types; -1 for none.
-func (t written) converted() int {
-	switch {
-	case t.meaning == aText:
-		return 0
-	case t.meaning == aDocument:
-		return 19
-	case t.meaning == anInteger && t.unsigned:
-		return 11 + bits.TrailingZeros(uint(t.bits/8))
-	case t.meaning == anInteger:
-		return 15 + bits.TrailingZeros(uint(t.bits/8))
-	}
-	return -1
-}
-
-func (t written) logical(e *writing) {
-	nothing := func(*writing) {}
-	switch t.meaning {
-	case aText:
-		e.group(1, nothing)
-	case anInteger:
-		e.group(10, func(e *writing) {
-			e.i8(1, byte(t.bits))
-			e.bool(2, !t.unsigned)
-		})
-	case aDocument:
-		e.group(12, nothing)
-	case aHalf:
-		e.group(15, nothing)
-	}
 }
 
 // group writes a RowGroup.
@@ -279,10 +244,10 @@ func (w *writer) group(to *writing, i int) {
 // chunk writes a ColumnMetaData.
 func (w *writer) chunk(to *writing, k int, c chunk, unpacked int64) {
 	path := []string{w.names[k]}
-	for range w.kinds[k].depth {
+	for range w.kinds[k].Depth {
 		path = append(path, "list", "element")
 	}
-	to.i32(1, types[w.kinds[k].of].physical)
+	to.i32(1, types[w.kinds[k].Of].physical)
 	to.list(2, kindI32, 2, func(b []byte, i int) []byte { return binary.AppendVarint(b, int64([]int{encPlain, encRLE}[i])) })
 	to.list(3, kindBinary, len(path), func(b []byte, i int) []byte { return appendBinary(b, path[i]) })
 	to.i32(4, c.codec)
@@ -306,13 +271,4 @@ func appendRuns(to, levels []byte, most int) []byte {
 		i = end
 	}
 	return to
-}
-
-// packBits packs truth values, eight in a byte.
-func packBits(b []byte) []byte {
-	packed := make([]byte, (len(b)+7)/8)
-	for i, v := range b {
-		packed[i/8] |= v << (i % 8)
-	}
-	return packed
 }

@@ -82,6 +82,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "zip": {"length": "equal", "keys": None, "clash": "error"},
     },
     "sink": {
+        "arrow": {"path": ..., "overwrite": "forbid", "types": None},
         "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
         "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
@@ -1273,6 +1274,23 @@ class Methods:
             clash: what becomes of an item that several datasets have: an error, or that of the first or of the last is passed on
         """
         return self._apply("op", "zip", {"length": length, "keys": keys, "clash": clash}, options, others)
+
+    def to_arrow(
+        self,
+        *,
+        path: str | PathLike[str] | Var,
+        overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        types: Mapping[str, str | Var] | Var | None = None,
+        **options: Unpack[Options],
+    ) -> Flow:
+        """Writes a dataset to an Arrow file, a row a sample and a column an item, or to a stream, if its name ends with .arrows; of an input with several outputs (op batch makes parts of one size), each to a file NAME.arrow in a folder. A file appears complete or not at all.
+
+        Args:
+            path: the file to write; of several outputs, the folder
+            overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
+            types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+        """
+        return self._end("arrow", {"path": path, "overwrite": overwrite, "types": types}, options)
 
     def to_csv(
         self,

@@ -16,9 +16,10 @@ type Writer struct {
 	to     io.Writer
 	schema []string // name and type of each column
 	begun  bool
+	file   *file // of a file, nil of a stream
 }
 
-// NewWriter returns a writer. Nothing is written yet.
+// NewWriter returns a writer of a stream. Nothing is written yet.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
 // A Pair is a name and what it stands for, of metadata.
@@ -29,7 +30,7 @@ var ErrSchema = errors.New("all batches of a stream of Arrow have columns of the
 
 // Write writes a record batch.
 func (w *Writer) Write(columns []*Column, rows int, metadata []Pair) error {
-	if err := w.begin(columns); err != nil {
+	if err := w.Begin(columns); err != nil {
 		return err
 	}
 	var r record
@@ -39,7 +40,11 @@ func (w *Writer) Write(columns []*Column, rows int, metadata []Pair) error {
 		}
 		r.add(c)
 	}
-	if _, err := w.to.Write(r.message(rows, metadata)); err != nil {
+	head, body := r.message(rows, metadata)
+	if w.file != nil {
+		w.file.add(len(head), body)
+	}
+	if _, err := w.to.Write(head); err != nil {
 		return err
 	}
 	for _, b := range r.buffers {
@@ -53,17 +58,22 @@ func (w *Writer) Write(columns []*Column, rows int, metadata []Pair) error {
 	return nil
 }
 
-// Close writes the end of the stream. It does not close what is written to.
+// Close writes the end. It does not close what is written to.
 func (w *Writer) Close() error {
-	if err := w.begin(nil); err != nil && !errors.Is(err, ErrSchema) {
+	if err := w.Begin(nil); err != nil && !errors.Is(err, ErrSchema) {
 		return err
 	}
-	_, err := w.to.Write([]byte{255, 255, 255, 255, 0, 0, 0, 0})
+	end := []byte{255, 255, 255, 255, 0, 0, 0, 0}
+	if w.file != nil {
+		end = append(end, w.file.footer()...)
+	}
+	_, err := w.to.Write(end)
 	return err
 }
 
-// begin writes the schema before the first batch, and holds all others to it.
-func (w *Writer) begin(columns []*Column) error {
+// Begin writes the schema, if nothing was written yet, and holds columns to it. The first batch
+// does that, too.
+func (w *Writer) Begin(columns []*Column) error {
 	schema := make([]string, len(columns))
 	for i, c := range columns {
 		schema[i] = c.Name + ": " + c.Type()
@@ -72,13 +82,20 @@ func (w *Writer) begin(columns []*Column) error {
 		return w.compare(schema)
 	}
 	w.begun, w.schema = true, schema
-	_, err := w.to.Write(message(headerSchema, 0, nil, func(b *flatbuffers.Builder) flatbuffers.UOffsetT {
-		fields := vector(b, columns, field)
-		b.StartObject(4)
-		b.PrependUOffsetTSlot(1, fields, 0)
-		return b.EndObject()
-	}))
+	text := message(headerSchema, 0, nil, func(b *flatbuffers.Builder) flatbuffers.UOffsetT { return schemaOf(b, columns) })
+	if w.file != nil {
+		text = w.file.begin(columns, text)
+	}
+	_, err := w.to.Write(text)
 	return err
+}
+
+// schemaOf writes the table Schema of Schema.fbs.
+func schemaOf(b *flatbuffers.Builder, columns []*Column) flatbuffers.UOffsetT {
+	fields := vector(b, columns, field)
+	b.StartObject(4)
+	b.PrependUOffsetTSlot(1, fields, 0)
+	return b.EndObject()
 }
 
 func (w *Writer) compare(schema []string) error {
@@ -172,6 +189,7 @@ func field(b *flatbuffers.Builder, c *Column) flatbuffers.UOffsetT {
 	kind := kind(b, c)
 	b.StartObject(7)
 	b.PrependUOffsetTSlot(0, name, 0)
+	b.PrependBoolSlot(1, c.Nullable, false)
 	b.PrependByteSlot(2, byte(c.Kind), 0)
 	b.PrependUOffsetTSlot(3, kind, 0)
 	b.PrependUOffsetTSlot(5, children, 0)
@@ -196,39 +214,34 @@ func kind(b *flatbuffers.Builder, c *Column) flatbuffers.UOffsetT {
 
 // A record is a record batch on its way.
 type record struct {
-	nodes   []int    // how many values each column has, parents before children
+	nodes   [][2]int // how many values each column has, and lacks, parents before children
 	buffers [][]byte // in the order of the columns
 }
 
-// add adds a column. As no value is missing, the bits that would say which are there are
-// left out.
+// add adds a column. Where no value is missing, the bits that say which are there are left out.
 func (r *record) add(c *Column) {
-	r.nodes = append(r.nodes, c.Rows)
-	r.buffers = append(append(r.buffers, nil), c.Buffers...)
+	r.nodes = append(r.nodes, [2]int{c.Rows, c.Missing})
+	r.buffers = append(append(r.buffers, c.There), c.Buffers...)
 	for _, child := range c.Children {
 		r.add(child)
 	}
 }
 
-// message returns the message, whose body is the buffers, each padded.
-func (r *record) message(rows int, metadata []Pair) []byte {
+// message returns the message, and how long its body is: the buffers, each padded.
+func (r *record) message(rows int, metadata []Pair) ([]byte, int) {
 	at, places := 0, make([][2]int, len(r.buffers))
 	for i, b := range r.buffers {
 		places[i] = [2]int{at, len(b)}
 		at += padded(len(b))
 	}
-	nodes := make([][2]int, len(r.nodes))
-	for i, n := range r.nodes {
-		nodes[i] = [2]int{n, 0}
-	}
 	return message(headerRecord, at, metadata, func(b *flatbuffers.Builder) flatbuffers.UOffsetT {
-		nodes, buffers := numbers(b, nodes), numbers(b, places)
+		nodes, buffers := numbers(b, r.nodes), numbers(b, places)
 		b.StartObject(5)
 		b.PrependInt64Slot(0, int64(rows), 0)
 		b.PrependUOffsetTSlot(1, nodes, 0)
 		b.PrependUOffsetTSlot(2, buffers, 0)
 		return b.EndObject()
-	})
+	}), at
 }
 
 // numbers writes a list of structs of two numbers.

@@ -26,19 +26,21 @@ const (
 
 var names = map[Kind]string{Int: "int", Float: "float", Binary: "binary", Utf8: "utf8", Bool: "bool", List: "list", Struct: "struct", FixedList: "fixed_size_list"}
 
-// A Column is a column of a record batch, or what a value of one is made of. None of its
-// values is missing.
+// A Column is a column of a record batch, or what a value of one is made of.
 type Column struct {
 	Name     string
 	Kind     Kind
 	Size     int // bits of a number, values of a FixedList
 	Unsigned bool
+	Nullable bool // whether values may be missing
 	// Extension is the name of the extension type that it is, if it is one, and
 	// Parameters are what that type is told, as JSON.
 	Extension, Parameters string
 	Children              []*Column
 
 	Rows    int      // how many values it has
+	Missing int      // how many of them are not there
+	There   []byte   // a bit for each, the lowest first, set if it is there; nil where none is missing
 	Buffers [][]byte // little-endian; they are read while the batch is written
 }
 

@@ -1,0 +1,66 @@
+package arrowipc
+
+import (
+	"encoding/binary"
+	"io"
+	"slices"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// magic begins and ends a file.
+const magic = "ARROW1"
+
+// NewFileWriter returns a writer of a file, which ends with where its batches lie. Nothing is
+// written yet.
+func NewFileWriter(to io.Writer) *Writer { return &Writer{to: to, file: &file{}} }
+
+// A file is what its footer says.
+type file struct {
+	columns []*Column
+	at      int64
+	blocks  []block
+}
+
+// A block is where a message lies.
+type block struct {
+	at   int64
+	head int // bytes, to its body
+	body int
+}
+
+// begin returns the beginning of a file, with its schema.
+func (f *file) begin(columns []*Column, schema []byte) []byte {
+	f.columns = columns
+	start := slices.Concat([]byte(magic), zeros[:8-len(magic)], schema)
+	f.at = int64(len(start))
+	return start
+}
+
+// add notes a batch.
+func (f *file) add(head, body int) {
+	f.blocks = append(f.blocks, block{f.at, head, body})
+	f.at += int64(head) + int64(body)
+}
+
+// footer returns the end of a file.
+func (f *file) footer() []byte {
+	b := flatbuffers.NewBuilder(1024)
+	schema := schemaOf(b, f.columns)
+	b.StartVector(24, len(f.blocks), 8)
+	for _, at := range slices.Backward(f.blocks) {
+		b.Prep(8, 24)
+		b.PrependInt64(int64(at.body))
+		b.Pad(4)
+		b.PrependInt32(int32(at.head))
+		b.PrependInt64(at.at)
+	}
+	blocks := b.EndVector(len(f.blocks))
+	b.StartObject(5)
+	b.PrependInt16Slot(0, version5, 0)
+	b.PrependUOffsetTSlot(1, schema, 0)
+	b.PrependUOffsetTSlot(3, blocks, 0)
+	b.Finish(b.EndObject())
+	text := b.FinishedBytes()
+	return append(binary.LittleEndian.AppendUint32(slices.Clone(text), uint32(len(text))), magic...)
+}
