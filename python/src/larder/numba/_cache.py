@@ -262,7 +262,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def _came(self, known: Known, sig: Any, begun: float, cost: float) -> None:
         """Note that a function was loaded, which it took others some time to compile."""
         took = time.perf_counter() - begun
-        self._keeper.history.note(known.walk, asked(*normalized(sig)))
+        with _uncollected():
+            self._keeper.history.note(known.walk, asked(*normalized(sig)))
         self._note(sig, LOADED, took, saved=max(0.0, cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:
