@@ -370,8 +370,7 @@ class Memo(Generic[P, R]):
         identity = self._identity
         if identity is None or self._version is not None:
             return None
-        files = self._arguments.paths(args, kwargs) if identity.filed else None
-        return Watch(files, identity.threads, self._allow, identity.caches)
+        return Watch(self._arguments.paths(args, kwargs), identity.threads, self._allow, identity.caches)
 
     def _count(self) -> None:
         with self._counting:

@@ -20,7 +20,7 @@ from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
 from ._memo import _SMALL, _code, _warn, allowed, as_files, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
-from ._surroundings import surroundings
+from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
 from .errors import CodeError, CycleError, Error, ResultError, ServerError
 
@@ -143,7 +143,7 @@ class MemoBatch:
         """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
         if self._version is not None or self._train:
             return None
-        if self._model or not self._identity.filed:
+        if self._model:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
         return Watch(paths_in(values), self._identity.threads, self._allow, self._identity.caches)
@@ -155,7 +155,7 @@ class MemoBatch:
         keyed = bool(self._keys_given) or self._keyed is not None
         kinds = () if keyed else tuple(_kind_of(values.get(name)) for name in self._items)
         return digest(
-            ("batch", self._items, keyed, kinds, shared, surroundings()),
+            ("batch", self._items, keyed, kinds, shared, surroundings(), _modes(not self._model)),
             name="arguments",
             used=getattr(self._identity, "names", None),
             known=getattr(self._identity, "known", None),
@@ -451,6 +451,11 @@ def split(value: Any, count: int) -> list[Any]:
     columns = {name: split(getattr(value, name), count) for name in fields}
     cls = f"{type(value).__module__}:{type(value).__qualname__}"
     return [(cls, {name: rows[i] for name, rows in columns.items()}) for i in range(count)]
+
+
+def _modes(grad: bool) -> list[Any]:
+    """Return how torch computes with items, whether code names it or not."""
+    return modes_of_torch(grad) if "torch" in sys.modules else []
 
 
 def _kind_of(value: Any) -> str:

@@ -10,6 +10,7 @@ import torch
 
 from ._code import Identity, identify_made
 from ._keys import digest
+from ._surroundings import modes_of_torch
 from .errors import CodeError
 
 _OWN = frozenset(vars(torch.nn.Module()))
@@ -129,21 +130,7 @@ def _order(device: torch.device) -> torch.Tensor:
 
 def _modes() -> tuple[Any, ...]:
     """Return what modules compute by that is no part of them."""
-    devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
-    autocast: list[Any] = []
-    for device in devices:
-        try:
-            autocast.append((device, torch.is_autocast_enabled(device), str(torch.get_autocast_dtype(device))))
-        except (TypeError, AttributeError):  # of an old version
-            on = torch.is_autocast_cpu_enabled() if device == "cpu" else torch.is_autocast_enabled()
-            autocast.append((device, on))
-    return (
-        torch.__version__,
-        str(torch.get_default_dtype()),
-        tuple(autocast),
-        torch.are_deterministic_algorithms_enabled(),
-        getattr(torch, "get_float32_matmul_precision", lambda: "")(),
-    )
+    return (torch.__version__, modes_of_torch(False), torch.are_deterministic_algorithms_enabled())
 
 
 def needs_gradients(module: Any, values: list[Any]) -> bool:

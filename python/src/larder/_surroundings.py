@@ -20,20 +20,48 @@ def surroundings() -> tuple[Any, ...]:
     errors = [f for f in sys.modules["warnings"].filters if f[0] == "error"] if "warnings" in sys.modules else []
     if errors:  # what is a warning elsewhere is raised
         found.append(("warnings", sorted(_warning(*f) for f in errors)))
+    if _SMALLEST * 0.5 == 0.0:
+        found.append(("floats", "flushed to 0"))
     if "decimal" in sys.modules:
         decimal = sys.modules["decimal"]
-        context = decimal.getcontext()
-        if (context.prec, context.rounding, context.Emin, context.Emax) != (28, "ROUND_HALF_EVEN", -999999, 999999):
-            traps = sorted(signal.__name__ for signal, on in context.traps.items() if on)
-            found.append(("decimal", context.prec, context.rounding, context.Emin, context.Emax, traps))
+        for context in (decimal.getcontext(), decimal.DefaultContext):  # the latter is that of new threads
+            if (context.prec, context.rounding, context.Emin, context.Emax) != _DECIMALS:
+                traps = sorted(signal.__name__ for signal, on in context.traps.items() if on)
+                found.append(("decimal", context.prec, context.rounding, context.Emin, context.Emax, traps))
     if "numpy" in sys.modules:
-        handling = sys.modules["numpy"].geterr()
+        numpy = sys.modules["numpy"]
+        handling = numpy.geterr()
         if handling != _ERRORS:
-            found.append(("numpy", sorted(handling.items())))
+            called = numpy.geterrcall() if "call" in handling.values() or "log" in handling.values() else None
+            found.append(("numpy", sorted(handling.items()), called))
+    if "sklearn" in sys.modules:
+        settings: dict[str, Any] = getattr(sys.modules["sklearn"], "get_config", dict)()
+        found += [("sklearn", name, held) for name, held in settings.items() if _is_unusual(name, held)]
     found += options_of_pandas(("mode", "compute", "future", "io"))
     if "torch" in sys.modules:
         found.extend(_torch(sys.modules["torch"]))
     return tuple(found)
+
+
+_SMALLEST = 1e-310
+_DECIMALS = (28, "ROUND_HALF_EVEN", -999999, 999999)
+
+# Settings of scikit-learn as they are at first, of those that results may depend on.
+_LEARNING = {
+    "assume_finite": False,
+    "working_memory": 1024,
+    "pairwise_dist_chunk_size": 256,
+    "enable_cython_pairwise_dist": True,
+    "array_api_dispatch": False,
+    "transform_output": "default",
+    "enable_metadata_routing": False,
+    "skip_parameter_validation": False,
+    "sparse_interface": "spmatrix",
+}
+
+
+def _is_unusual(name: str, held: Any) -> bool:
+    return name in _LEARNING and held != _LEARNING[name]
 
 
 def _warning(action: str, message: Any, category: type, module: Any, line: int) -> tuple[Any, ...]:
@@ -75,3 +103,35 @@ def _torch(torch: Any) -> list[Any]:
     if torch.are_deterministic_algorithms_enabled():
         found.append(("torch", "deterministic"))
     return found
+
+
+def modes_of_torch(grad: bool) -> list[Any]:
+    """Return how torch computes, where that is not as it is at first; whether gradients are noted, if grad asks."""
+    torch = sys.modules["torch"]
+    found: list[Any] = []
+    if (dtype := torch.get_default_dtype()) is not torch.float32:
+        found.append(str(dtype))
+    device = torch.get_default_device() if hasattr(torch, "get_default_device") else None
+    if device is not None and device.type != "cpu":
+        found.append(str(device))
+    if grad and not torch.is_grad_enabled():
+        found.append("no gradients")
+    found += autocasts()
+    if (precision := getattr(torch, "get_float32_matmul_precision", lambda: "highest")()) != "highest":
+        found.append(("precision", precision))
+    if torch.is_anomaly_enabled():
+        found.append("anomalies")
+    return found
+
+
+def autocasts() -> list[Any]:
+    """Return to which types torch casts by itself on which devices, where it does."""
+    torch = sys.modules["torch"]
+    try:
+        on = [d for d in ("cpu", "cuda") if torch.is_autocast_enabled(d)]
+        return [(d, str(torch.get_autocast_dtype(d))) for d in on]
+    except (TypeError, AttributeError):  # of an old version
+        cpu, gpu = torch.is_autocast_cpu_enabled(), torch.is_autocast_enabled()
+        return ([("cpu", str(torch.get_autocast_cpu_dtype()))] if cpu else []) + (
+            [("cuda", str(torch.get_autocast_gpu_dtype()))] if gpu else []
+        )

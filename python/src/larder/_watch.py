@@ -28,6 +28,8 @@ _hooked = False
 _OF_SYSTEM = ("/proc/", "/sys/", "/dev/")
 _ZONES = ("/usr/share/zoneinfo/", "/usr/lib/zoneinfo/", "/etc/localtime")
 _IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap", "zipimport", "linecache"])
+# What keeps files of its own, of which results are the same whatever is in them.
+_CACHES = frozenset(["matplotlib.font_manager", "numba.core.caching", "numba.core.codegen", "llvmlite.binding.ffi"])
 
 
 class Watch:
@@ -120,23 +122,30 @@ def _hook() -> None:
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
-    if event == "socket.connect" and _active and isinstance(args[1], tuple):
-        for watch in _watching():
-            watch.stranger = watch.stranger or f"from {args[1][0]}"
-    elif event == "open" and _active:
-        watching = _watching()
-        if watching and isinstance(path := args[0], (str, bytes)):
-            name = os.fsdecode(path)
-            if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
-                for watch in watching:
-                    watch.opened(name)
+    if not _active or event not in _EVENTS:
+        return
+    if event == "socket.connect":
+        if isinstance(args[1], tuple):
+            for watch in _watching():
+                watch.stranger = watch.stranger or f"from {args[1][0]}"
+        return
+    watching = _watching()
+    if watching and isinstance(path := "." if args[0] is None else args[0], (str, bytes)):
+        name = os.fsdecode(path)
+        if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
+            for watch in watching:
+                watch.opened(name)
+
+
+_EVENTS = frozenset(["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen"])
+"""What is told of, where the first argument says which: a file, a folder, a program."""
 
 
 def _is_of_library(path: str) -> bool:
     """Report whether what is opened is what a library reads for itself, whatever it was called with."""
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
-        if module in _IMPORTING or module.startswith("larder."):  # files of keys say so themselves
+        if module in _IMPORTING or module in _CACHES or module.startswith("larder."):  # files of keys say so themselves
             return True
         if path.startswith(_ZONES) and module.partition(".")[0] in ("zoneinfo", "dateutil", "pytz"):
             return True

@@ -5,5 +5,6 @@ its content, and is never left out.
 """
 
 from ._identity import Identity, Part, identify, identify_made, identity_of
+from ._walk import told
 
-__all__ = ["Identity", "Part", "identify", "identify_made", "identity_of"]
+__all__ = ["Identity", "Part", "identify", "identify_made", "identity_of", "told"]

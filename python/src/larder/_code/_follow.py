@@ -61,6 +61,7 @@ class Follow:
                 self.walk._value(self.node, abstract, f"{self.node.path} -> {abstract.__name__}")
         self.walk.locals.append(names.variables())
         self.walk.catches = self.walk.catches or any(map(self._may_be_unbound, names.caught()))
+        self.walk.catches = self.walk.catches or not _rules.OF_ERRORS.isdisjoint(names.attributes | names.texts)
         self.walk.texts |= names.texts
         for name in sorted(names.attributes | names.texts):
             if name in _rules.INSIDES:

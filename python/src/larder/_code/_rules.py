@@ -405,7 +405,7 @@ INSIDES = frozenset(
 )
 """Attributes by which code gets at what it does not name."""
 
-ZONED = frozenset(["timestamp", "astimezone", "mktime", "ctime"])
+ZONED = frozenset(words("timestamp astimezone mktime ctime localtime tz_localize tz_convert tzlocal strftime"))
 """Methods that depend on the time zone of the machine where a time has none."""
 
 DECIDED = frozenset(["random_state", "rng", "generator"])
@@ -427,6 +427,14 @@ TRAINING = frozenset(
 
 SILENT = frozenset(["traceback.print_exc", "traceback.print_last", "traceback.print_stack"])
 """What prints to stderr, and does nothing else, if it is called without an argument."""
+
+OF_ERRORS = frozenset(
+    words(
+        "exception exceptions return_exceptions error_callback exc_info excepthook last_value __context__ __cause__ "
+        "set_exception_handler"
+    )
+)
+"""Names by which code gets at errors that it does not catch itself."""
 
 OF_PLACES = frozenset(["lineno", "filename"])
 """Attributes of warnings that are caught which say where they were raised."""

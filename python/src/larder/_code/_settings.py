@@ -9,7 +9,7 @@ from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
-from .._surroundings import options_of_pandas
+from .._surroundings import modes_of_torch, options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -64,7 +64,25 @@ _usual: list[Any] = []  # the very options that were found to be the usual ones
 
 def _printing() -> Any:
     tables = options_of_pandas(("display", "styler"))
-    return (_of_numpy(), tables) if tables else _of_numpy()
+    tensors, places = _of_torch(), _of_locale()
+    return (_of_numpy(), tables, tensors, places) if tables or tensors or places else _of_numpy()
+
+
+def _of_torch() -> list[Any]:
+    options = getattr(sys.modules.get("torch._tensor_str"), "PRINT_OPTS", None)
+    found = [(name, getattr(options, name, usual)) for name, usual in _TENSORS.items()]
+    return [(name, held) for name, held in found if held != _TENSORS[name]]
+
+
+_TENSORS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+
+
+def _of_locale() -> list[str]:
+    if "locale" not in sys.modules:
+        return []
+    locale = sys.modules["locale"]
+    places = [locale.setlocale(of) for of in (locale.LC_NUMERIC, locale.LC_TIME)]
+    return places if places != ["C", "C"] else []
 
 
 def _of_numpy() -> Any:
@@ -90,11 +108,39 @@ def _zone() -> Any:
 
 
 def _torch() -> Any:
-    torch = sys.modules["torch"]
-    device = torch.get_default_device() if hasattr(torch, "get_default_device") else None
-    return (str(torch.get_default_dtype()), str(device), torch.is_grad_enabled(), torch.is_autocast_enabled())
+    return modes_of_torch(True)
 
 
+def _names_of_xml() -> Any:
+    return sorted(getattr(sys.modules.get("xml.etree.ElementTree"), "_namespace_map", {}).items())
+
+
+def _dialects() -> Any:
+    csv = sys.modules["csv"]
+    found = [(name, csv.get_dialect(name)) for name in sorted(csv.list_dialects())]
+    return [(name, [repr(getattr(dialect, field, None)) for field in _OF_DIALECTS]) for name, dialect in found]
+
+
+_OF_DIALECTS = ("delimiter", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting", "skipinitialspace")
+
+
+def _filters() -> Any:
+    return [repr(one) for one in sys.modules["warnings"].filters]
+
+
+def _first_day() -> Any:
+    return sys.modules["calendar"].firstweekday()
+
+
+OF_PACKAGES = {
+    "xml": Setting("the prefixes of xml.etree", _names_of_xml),
+    "csv": Setting("the dialects of csv", _dialects),
+    "_csv": Setting("the dialects of csv", _dialects),
+    "calendar": Setting("the first day of a week", _first_day),
+}
+"""Settings of packages of Python, for who uses these."""
+
+FILTERS = Setting("the filters of warnings", _filters)
 DECIMALS = Setting("the context of decimal", decimal_context)
 PRINTING = Setting("print options of NumPy and pandas", _printing)
 ZONE = Setting("the time zone of the machine", _zone)

@@ -16,6 +16,7 @@ import abc
 import copyreg
 import enum
 import functools
+import operator
 import os
 import random
 import re
@@ -45,7 +46,7 @@ _OF_EVERY_CLASS = frozenset(
         "__annotate_func__ __annotations_cache__ __qualname__ _abc_impl __orig_bases__ __parameters__ "
         "__type_params__ __classdictcell__ _member_map_ _value2member_map_ _unhashable_values_ "
         "_hashable_values_ _unhashable_values_map_ __protocol_attrs__ __non_callable_proto_members__ "
-        "__dataclass_fields__"
+        "__dataclass_fields__ __slotnames__"
     )
 )
 
@@ -166,6 +167,8 @@ class Walk:
             self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
         if self.zoned:
             self._state(node, _settings.ZONE, _settings.ZONE.name, "")
+        if self.warns:
+            self._state(node, _settings.FILTERS, _settings.FILTERS.name, "")
         if self.catches:
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
@@ -234,6 +237,7 @@ class Walk:
         if isinstance(value, type) and value in self._made and node.kind not in ("root", "class"):
             raise Remade(path)
         if is_bound(value):
+            self._called_by_name(value.__name__, path)
             self._state(node, value, path, text)
         elif is_code(value):
             self._edge(node, self.code(value, path, documented))
@@ -277,10 +281,22 @@ class Walk:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {CURES}") from None
         if any(name in part for part in e.out for name in _BY_NAME):
             self.any_name = True
+        if type(value) in _CALLERS:
+            for name in filter(lambda one: isinstance(one, str), value.__reduce__()[1]):
+                for part in name.split("."):
+                    self._called_by_name(part, path)
         if any(b"decimal.Decimal" in part for part in e.out):
             self._depend(node, "decimal")
         if fixed(value):
             node.out.append(b"".join(e.out))
+
+    def _called_by_name(self, name: str, path: str) -> None:
+        """Note that a method may be called, on what it is bound to or is given."""
+        self.names.add(name)
+        self.formats = self.formats or name in _settings.METHODS
+        self.zoned = self.zoned or name in _rules.ZONED
+        if name in _rules.METHODS:
+            self._doubts.append((name, path, _rules.METHODS[name]))
 
     def _refuse_shared(self, value: Any, path: str) -> None:
         holder = getattr(value, "__self__", None) if isinstance(value, _BOUND) else value
@@ -318,9 +334,7 @@ class Walk:
             # Whoever gets it as a value can look at these.
             self.guards.watch_mapping(vars(value))
             node.out.append(b"documented")
-            e = Encoder(_no_code)
-            e.add((value.__name__, value.__doc__ if isinstance(value.__doc__, str) else None, hints(value)))
-            node.out.extend(e.out)
+            node.out.append(told(value))
         return number
 
     def _begin(self, value: Any, path: str) -> None:
@@ -379,6 +393,8 @@ class Walk:
             self._state(node, _settings.DECIMALS, _settings.DECIMALS.name, "")
         if name.rpartition(".")[2] in _settings.METHODS or name.startswith(_settings.OPTIONS):
             self.formats = True
+        if package in _settings.OF_PACKAGES and package in sys.modules:
+            self._state(node, _settings.OF_PACKAGES[package], _settings.OF_PACKAGES[package].name, "")
         if package == "torch" and "torch" in sys.modules:
             self._state(node, _settings.TORCH, _settings.TORCH.name, "")
 
@@ -586,6 +602,14 @@ class Walk:
             self._value(node, held.metadata, f"{path}.metadata")
 
 
+def told(function: types.FunctionType) -> bytes:
+    """Return what a function says of itself to whoever has it as a value, beside its code."""
+    e = Encoder(_no_code)
+    text = function.__doc__ if isinstance(function.__doc__, str) else None
+    e.add((function.__name__, function.__qualname__, text, hints(function)))
+    return b"".join(e.out)
+
+
 def _based_on(cls: type) -> list[type]:
     """Return an abstract class and those based on it: what is of them is of it."""
     found, todo = [cls], [cls]
@@ -599,6 +623,7 @@ def _based_on(cls: type) -> list[type]:
 
 
 _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")
+_CALLERS = (operator.methodcaller, operator.attrgetter)
 
 _BOUND = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 

@@ -176,3 +176,6 @@ def _generator(e: Encoder, value: Any) -> None:
         e.add(value.get_state(legacy=False))
     else:
         e.add(bits.state)
+        seeds = getattr(bits, "seed_seq", None) or getattr(bits, "_seed_seq", None)
+        e.add(getattr(seeds, "n_children_spawned", None))  # which generators are made of it next
+        e.add(getattr(seeds, "state", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
+from types import FunctionType
 from typing import Any
 
 from ..errors import ArgumentError, CodeError
@@ -80,7 +81,7 @@ class _Classes:
         self.found: list[Any] = []
 
     def code(self, value: Any) -> bytes:
-        from .._code import identity_of
+        from .._code import identity_of, told
 
         try:
             identity = identity_of(value, filed=self.filed)
@@ -89,7 +90,12 @@ class _Classes:
         if identity.refused:
             self.found.append(identity)
         number = self.known.get(id(value))
-        return identity.digest if number is None else identity.digest + b"=%x;" % number
+        found = identity.digest if number is None else identity.digest + b"=%x;" % number
+        if isinstance(value, FunctionType):
+            found += told(value)
+            if self.used is None or "__module__" in self.used:
+                found += value.__module__.encode()
+        return found
 
     def check(self) -> None:
         """Refuse methods that may be called and do what no key can tell."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .._surroundings import modes_of_torch
 from ._encoder import FIXED, Encoder, Unkeyed, Writer
 
 
@@ -41,8 +42,7 @@ def _tensor(e: Encoder, value: Any) -> None:
     grad = bool(value.requires_grad)
     e.out.append(b"X")
     e.add((type(value).__name__, str(value.dtype), tuple(value.shape), grad, value.is_conj(), value.is_neg()))
-    # What its operators do depends on these.
-    e.add((str(torch.get_default_dtype()), torch.is_autocast_enabled(), torch.is_grad_enabled() if grad else None))
+    e.add(modes_of_torch(grad))  # which what its operators do depends on
     plain = value.detach().resolve_conj().resolve_neg()
     order = plain.dim() > 1 and not plain.is_contiguous() and plain.mT.is_contiguous() if plain.dim() > 1 else False
     e.add(order)

@@ -53,7 +53,6 @@ class Function:
         self._identities = [identify(f, version=version) for f in (self._call, self._start) if f is not None]
         self._checked = [] if version else self._identities
         self._files = [file.path for file in given.values() if isinstance(file, File)]
-        self._opens = any(identity.opens for identity in self._identities)
         self._caches = [cache for identity in self._identities for cache in identity.caches]
         self._threads = any(identity.threads for identity in self._identities)
         self._first: list[Any] = []
@@ -87,7 +86,7 @@ class Function:
         if not self._checked:  # a version stands for it
             yield
             return
-        with Watch(self._files if self._opens else None, self._threads, caches=self._caches) as watch:
+        with Watch(self._files, self._threads, caches=self._caches) as watch:
             yield
         if watch.reason():
             raise CodeError(watch.reason())
