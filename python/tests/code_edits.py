@@ -2389,3 +2389,114 @@ for title, text, needs, is_refused in [
         needs=needs,
         refused=is_refused,
     )
+
+# What acts without being named, and what is called by another name.
+for title, first, second, body, needs in [
+    ("NumPy's printing", "pass", "numpy.set_printoptions(precision=2)", "return F(numpy.array([1.23456]))", "numpy"),
+    ("the zone", "os.environ['TZ'] = 'UTC'", "os.environ['TZ'] = 'Asia/Tokyo'", "time.tzset and 0; return S(D)", ""),
+    ("filters of warnings", "W('ignore')", "W('always')", "with C(record=True) as w: N('x')\n    return len(w)", ""),
+    ("decimal in a thread", "pass", "decimal.DefaultContext.prec = 5", "return list(T(1).map(third, [x]))", ""),
+    ("prefixes of XML", "pass", "E.register_namespace('zz', 'http://a')", "return E.tostring(E.XML('<a xmlns=\"http://a\"/>'))", ""),
+    ("dialects of CSV", "csv.register_dialect('d', delimiter=',')", "csv.register_dialect('d', delimiter=';')", "return list(csv.reader(['a,b'], 'd'))", ""),
+    ("what is called for errors", "numpy.seterrcall(print)", "numpy.seterrcall(third)", "return float(numpy.ones(1)[0] / numpy.float64(0))", "numpy"),
+    ("scikit-learn's outputs", "pass", "sklearn.set_config(transform_output='pandas')", "return type(K().fit_transform(numpy.eye(2))).__name__", "sklearn"),
+]:  # fmt: skip
+    made = "import os, time, datetime, operator, warnings, decimal, csv\nimport xml.etree.ElementTree as E\n"
+    made += "from warnings import simplefilter as W, catch_warnings as C, warn as N\n"
+    made += "from concurrent.futures import ThreadPoolExecutor as T\n"
+    made += "F, S, D = '{}'.format, operator.methodcaller('timestamp'), datetime.datetime(2020, 1, 1)\n"
+    made += "def third(*a): return str(decimal.Decimal(1) / 3)\n"
+    if needs:
+        made += f"import {needs}, numpy\n"
+    if needs == "numpy":
+        made += "numpy.seterr(all='call')\n" if "called" in title else ""
+    if needs == "sklearn":
+        made += "from sklearn.preprocessing import StandardScaler as K\n"
+    zone = "time.tzset()\n" if title == "the zone" else ""
+    case(
+        f"setting: {title}",
+        f"{made}{first}\n{zone}def f(x):\n    {body.removeprefix('time.tzset and 0; ')}",
+        f"{first}\n{zone}def f",
+        f"{second}\n{zone}def f",
+        want="may" if title == "what is called for errors" else "differ",
+        refused=True,
+        needs=needs,
+    )
+
+for title, body, call in [
+    ("a function of NumPy", "from numpy import loadtxt\ndef f(p): return float(loadtxt(p))", "m.f('d.txt')"),
+    ("one in a table", "import numpy\nR = {'t': numpy.loadtxt}\ndef f(p): return float(R['t'](p))", "m.f('d.txt')"),
+    ("one that is given", "import numpy\ndef f(r): return float(r('d.txt'))", "m.f(m.numpy.loadtxt)"),
+    ("a part of one", "import numpy, functools\ndef f(r): return float(r())", "m.f(m.functools.partial(m.numpy.loadtxt, 'd.txt'))"),
+    ("a method that is bound", "import numpy\nr = pathlib.Path('d.txt').read_text\ndef f(x): return r()", "m.f(1)"),
+    ("a method that is given", "import numpy\ndef f(r): return r()", "m.f(m.pathlib.Path('d.txt').read_text)"),
+    ("a method in a table", "import numpy\nR = {'t': pathlib.Path.read_text}\ndef f(p): return R['t'](pathlib.Path(p))", "m.f('d.txt')"),
+    ("a caller of methods", "import numpy, operator\nr = operator.methodcaller('read_text')\ndef f(p): return r(pathlib.Path(p))", "m.f('d.txt')"),
+]:  # fmt: skip
+    case(
+        f"file read by {title}",
+        f"import pathlib\nopen('d.txt', 'w').write('1')\n{body}",
+        "write('1')",
+        "write('2')",
+        call=call,
+        refused=True,
+        needs="numpy",
+    )
+
+for title, body in [
+    ("name", "return [g.__name__ for g in gs]"),
+    ("name in a text", "return str(gs[0])[:20]"),
+    ("qualified name", "return [g.__qualname__ for g in gs]"),
+    ("name by getattr", "return [getattr(g, '__' + 'name__') for g in gs]"),
+]:
+    text = f"def low(a): return min(a)\nGIVEN = [low]\ndef f(gs): {body}"
+    case(f"{title} of a function that is given", text, "low", "lowest", call="m.f(m.GIVEN)", refused=True)
+case(
+    "text about a function that is given",
+    "def low(a):\n    'one'\n    return min(a)\ndef f(g): return g.__doc__",
+    "'one'",
+    "'two'",
+    call="m.f(m.low)",
+)
+case(
+    "annotation of a function that is called in its module",
+    "import h\ndef f(x): return h.g(x)\n#-- h.py\ndef g(x): return x",
+    "def g(x)",
+    "def g(x: int)",
+    want="same",
+)
+for title, body in [
+    ("of a future", "with T(1) as t: return str(t.submit(g, x).exception())"),
+    ("gathered", "return [str(e) for e in asyncio.run(h(x))]"),
+]:
+    case(
+        f"names of variables in an error, {title}",
+        "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor as T\n"
+        "def g(x):\n    if x: print(alpha)\n    alpha = 1\n"
+        "async def k(x): return g(x)\nasync def h(x): return await asyncio.gather(k(x), return_exceptions=True)\n"
+        f"def f(x):\n    {body}",
+        "alpha",
+        "beta",
+    )
+for title, body in [
+    ("of a picture", "from PIL import Image\ndef f(b):\n    buf = io.BytesIO(b)\n    try: return Image.open(buf).size\n    except Exception: return 0"),
+    ("by a helper", "import numpy\ndef g(h): return numpy.load(h)\ndef f(b):\n    try: return g(io.BytesIO(b)).tolist()\n    except Exception: return 0"),
+    ("in a with", "import pandas\ndef f(b):\n    with io.BytesIO(b'a') as h: return list(pandas.read_csv(h))"),
+]:  # fmt: skip
+    needs = {"from PIL": "PIL", "import n": "numpy", "import p": "pandas"}[body[:8]]
+    case(f"buffer {title}", f"import io\n{body}\n# end", "# end", "# the end", "same", "m.f(b'')", needs=needs)
+case(
+    "objects that are copied",
+    "import copy\nclass N:\n    def __init__(self, v): self.v = v\ndef f(n): return copy.deepcopy(n).v\n# end",
+    "# end",
+    "# the end",
+    want="same",
+    call="m.f(m.N(1))",
+)
+for title, body in [
+    ("tables", "import configparser\ndef f(x):\n    p = configparser.ConfigParser()\n    p.read_string('[a]\\nb=1')\n    return dict(p['a'])"),
+    ("transforms", "import scipy.fft\ndef f(x): return abs(scipy.fft.rfft([1.0, 2.0])).tolist()"),
+]:  # fmt: skip
+    case(
+        f"libraries: {title}", f"{body}\n# end", "# end", "# the end", "same", needs="scipy" if "scipy" in body else ""
+    )

@@ -51,11 +51,7 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
         found["check"] = identity.check()
     except Error as err:
         found["refused"] = str(err)
-    watch = (
-        Watch(paths_in(args) if identity.filed else None, identity.threads, caches=identity.caches)
-        if "digest" in found
-        else None
-    )
+    watch = Watch(paths_in(args), identity.threads, caches=identity.caches) if "digest" in found else None
     try:
         with watch or contextlib.nullcontext():
             found["result"] = repr(function(*args))
@@ -74,7 +70,7 @@ def main() -> None:
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
-            signal.alarm(20)
+            signal.alarm(90)
             sys.stdout = sys.stderr
             try:
                 found = answer(task)

@@ -9,6 +9,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import itertools
 import json
 import os
@@ -327,6 +328,31 @@ def test_methods_of_arguments_are_refused_only_if_they_may_be_called() -> None:
         digest(Saved())
 
 
+def test_an_object_that_says_it_is_of_another_class_is_known_by_its_own() -> None:
+    class Stand:
+        def __init__(self, inner: object) -> None:
+            self.inner = inner
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> type:
+            return int
+
+    assert digest(Stand(1)) == digest(Stand(1))
+    assert len({digest(Stand(1)), digest(Stand(2)), digest(1)}) == 3
+
+
+def test_functions_are_told_apart_by_what_they_say_of_themselves() -> None:
+    def low(a: list[int]) -> int:
+        return min(a)
+
+    def high(a: list[int]) -> int:
+        return min(a)
+
+    assert digest(low) != digest(high)
+    assert digest([low]) != digest([high])
+    assert digest(functools.partial(low)) != digest(functools.partial(high))
+
+
 def test_files_are_known_by_their_content(tmp_path: pathlib.Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_bytes(b"abc")
@@ -340,6 +366,11 @@ def test_files_are_known_by_their_content(tmp_path: pathlib.Path) -> None:
     with open(larder.File(one), "rb") as file:
         assert file.read() == b"abd"
     assert larder.File(one) == larder.File(str(one)) != larder.File(two)
+    for name in ("one.csv", "one.csv.gz", "one.tsv", "x.csv"):  # libraries read them by their endings
+        (tmp_path / name).write_bytes(b"abd")
+    keys = {name: digest(larder.File(tmp_path / name)) for name in ("one", "one.csv", "one.csv.gz", "one.tsv")}
+    assert len(set(keys.values())) == 4
+    assert digest(larder.File(tmp_path / "x.csv")) == keys["one.csv"]
     with pytest.raises(FileNotFoundError):
         digest(larder.File(tmp_path / "none"))
     with pytest.raises(AttributeError):

@@ -175,6 +175,15 @@ def test_arrays_with_what_has_no_key_are_refused() -> None:
         digest(np.array([1, threading.Lock()], dtype=object))
 
 
+def test_generators_are_known_by_how_many_were_made_of_them() -> None:
+    one, two = np.random.default_rng(1), np.random.default_rng(1)
+    assert digest(one) == digest(two)
+    one.spawn(1)
+    assert digest(one) != digest(two)
+    two.spawn(1)
+    assert digest(one) == digest(two)
+
+
 def test_arrays_in_words() -> None:
     text = describe(np.zeros((3, 224, 224), np.float32))
     assert text.startswith("float32 array of 3 x 224 x 224, ")

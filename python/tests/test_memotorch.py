@@ -122,6 +122,38 @@ def test_modes_are_in_the_key(real: Path, counter: Any) -> None:
     assert counter.sizes[:2] == [64, 64]
 
 
+@pytest.mark.parametrize("batch", [False, True])
+def test_how_torch_computes_is_in_the_key_of_what_does_not_name_it(real: Path, batch: bool) -> None:
+    def by_method(x: Any, w: Any) -> Any:
+        return x.detach() @ w.detach()
+
+    f = larder.memo_batch(by_method, items="x") if batch else larder.memo(by_method)
+    x, w = torch.ones(2, 2), torch.ones(2, 2)
+    assert f(x, w).dtype == f(x, w).dtype == torch.float32
+    assert f.executions == 1
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert f(x, w).dtype == torch.bfloat16
+    assert f(x, w).dtype == torch.float32
+    assert f.executions == 2
+
+
+@larder.memo
+def described(x: Any) -> tuple[str, bool]:
+    return str(x), x.clone().requires_grad_(True).mul(2).requires_grad
+
+
+def test_settings_of_torch_are_in_the_key(real: Path) -> None:
+    x = torch.tensor([1.2345])
+    assert described(x) == ("tensor([1.2345])", True)
+    torch.set_printoptions(precision=1)
+    try:
+        assert described(x) == ("tensor([1.2])", True)
+    finally:
+        torch.set_printoptions(profile="default")
+    with torch.no_grad():
+        assert described(x) == ("tensor([1.2345])", False)
+
+
 def test_what_is_refused(real: Path) -> None:
     net = model()
     f = larder.memo_batch(net, items="x")

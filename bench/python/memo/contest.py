@@ -36,7 +36,7 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
         if os.path.exists(path):
             with open(path, "rb") as file:
                 return pickle.load(file)
-        with Watch(paths_in(args) if identity.opens else None, identity.threads) as watch:
+        with Watch(paths_in(args), identity.threads) as watch:
             value = f(*args)
         if not watch.reason():
             with open(path, "wb") as file:

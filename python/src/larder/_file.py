@@ -27,7 +27,7 @@ else:
 
 
 class File(_Path):
-    """A path that is known by the content of its file: what its key is, wherever it is and whatever it is called.
+    """A path that is known by the content of its file and the ending of its name, wherever it is.
 
     It is a `pathlib.Path`, so whatever takes one of these takes it. A function that gets one may
     read it, as its content is in the key; where it looks at the name as well, that is in the key, too.
@@ -86,8 +86,16 @@ def _file(e: Encoder, value: File) -> None:
     if not e.known(value):
         e.out.append(b"p")
         e.content(value.digest())
-        if e.names:
-            e.add(str(value))
+        e.add(str(value) if e.names else ending(str(value)))
+
+
+def ending(path: str) -> str:
+    """Return the ending of a file's name, by which libraries decide how it is read."""
+    name, last = os.path.splitext(path)
+    return (os.path.splitext(name)[1] if last in _PACKED else "") + last
+
+
+_PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4", ".br", ".Z"])
 
 
 def _seen(status: os.stat_result) -> tuple[int, ...]:

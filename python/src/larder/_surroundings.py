@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+import locale
 import sys
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 
@@ -20,6 +23,8 @@ def surroundings() -> tuple[Any, ...]:
     errors = [f for f in sys.modules["warnings"].filters if f[0] == "error"] if "warnings" in sys.modules else []
     if errors:  # what is a warning elsewhere is raised
         found.append(("warnings", sorted(_warning(*f) for f in errors)))
+    if (encoding := _encoding()) != "utf-8":
+        found.append(("encoding of texts", encoding))
     if _SMALLEST * 0.5 == 0.0:
         found.append(("floats", "flushed to 0"))
     if "decimal" in sys.modules:
@@ -44,6 +49,14 @@ def surroundings() -> tuple[Any, ...]:
 
 
 _SMALLEST = 1e-310
+
+
+@cache
+def _encoding() -> str:
+    """Return by what files are opened as texts where nothing else is said; nobody can change that."""
+    return "utf-8" if sys.flags.utf8_mode else codecs.lookup(locale.getencoding()).name
+
+
 _DECIMALS = (28, "ROUND_HALF_EVEN", -999999, 999999)
 
 # Settings of scikit-learn as they are at first, of those that results may depend on.

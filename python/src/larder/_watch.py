@@ -53,6 +53,8 @@ class Watch:
         self.threads = threads
         self.stranger = ""
         """The first file that was opened and is none of them."""
+        self.program = ""
+        """The first program that was run."""
         self.drawn = ""
         """What random numbers were drawn from."""
         self._before: Token[Watch | None] | None = None
@@ -84,6 +86,8 @@ class Watch:
                 f"it read {self.stranger}, which is no file that it was given; "
                 "take it as a parameter that is annotated as larder.File, too"
             )
+        if self.program:
+            return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         if self.drawn:
             return (
                 f"it drew random numbers from {self.drawn}, so another call may return something else; "
@@ -130,6 +134,11 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
                 watch.stranger = watch.stranger or f"from {args[1][0]}"
         return
     watching = _watching()
+    if event == "subprocess.Popen":
+        if watching and not _is_of_library(""):
+            for watch in watching:
+                watch.program = watch.program or str(args[0])
+        return
     if watching and isinstance(path := "." if args[0] is None else args[0], (str, bytes)):
         name = os.fsdecode(path)
         if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
@@ -138,22 +147,27 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
 
 
 _EVENTS = frozenset(["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen"])
-"""What is told of, where the first argument says which: a file, a folder, a program."""
+"""What is told of: a file or a folder, if nothing else is meant, by the first argument."""
 
 
 def _is_of_library(path: str) -> bool:
-    """Report whether what is opened is what a library reads for itself, whatever it was called with."""
+    """Report whether what is opened is what a library reads for itself, whatever it was called with.
+
+    Without a path, whether it is a library that runs a program: to find out what the machine has.
+    """
+    if path.startswith(_ZONES):
+        return True
     for frame in _frames(sys._getframe(2)):
         module = str(frame.f_globals.get("__name__", ""))
-        if module in _IMPORTING or module in _CACHES or module.startswith("larder."):  # files of keys say so themselves
-            return True
-        if path.startswith(_ZONES) and module.partition(".")[0] in ("zoneinfo", "dateutil", "pytz"):
+        if (
+            module in _IMPORTING or module in _CACHES or module.startswith(("larder.", "importlib.metadata"))
+        ):  # files of keys say so themselves
             return True
         owner = _owner.of_module(module)
         if owner is None:
             return False  # the program's, which was given what it opens, or gave it
         if owner is not _owner.PYTHON:
-            return path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None
+            return not path or path.startswith(_OF_SYSTEM) or _owner.of_file(path) is not None
     return False
 
 

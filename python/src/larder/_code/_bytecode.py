@@ -7,6 +7,7 @@ of what `content` returns: code that differs only in these does the same.
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -329,7 +330,7 @@ class Names:
                     kind,
                     tuple(o.value for o in ops[first:end]),
                     op.line,
-                    (ops[end - 1] if end > first else op).calls,
+                    self._is_called(op, ops[first:end]),
                     end < len(ops) and ops[end].name in ("STORE_ATTR", "DELETE_ATTR"),
                     tuple(ops[end : end + 6]),
                     tuple(ops[max(i - 2, 0) : i]),
@@ -337,6 +338,18 @@ class Names:
                     (ops[end - 1] if end > first else op).at,
                 )
             i = max(end, i + 1)
+
+    def _is_called(self, op: Op, attributes: list[Op]) -> bool:
+        """Report whether nothing is done with an attribute of what has a name but calling it.
+
+        The place of the object that a method is of is empty then: it is made in front of the name, or,
+        since Python 3.13, behind all.
+        """
+        last = attributes[-1] if attributes else op
+        if op.calls or last.calls:
+            return True
+        following = instructions(self.code)[last.at + 1 : last.at + 2] if sys.version_info >= (3, 13) else ()
+        return any(one.opname == "PUSH_NULL" for one in following)
 
     def _starts(self, op: Op) -> list[tuple[str | Imported | None, str]]:
         """Return what an instruction begins with, if it is something that has a name."""

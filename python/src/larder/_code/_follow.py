@@ -31,6 +31,7 @@ class Follow:
         cells: dict[str, Any],
         files: frozenset[str],
         own: tuple[str, frozenset[str]] | None,
+        given: frozenset[str] = frozenset(),
     ):
         self.walk = walk
         self.node = node
@@ -38,6 +39,8 @@ class Follow:
         self.cells = cells
         self.files = files
         self.own = own
+        self.given = given
+        """The parameters of the function that is identified, which are what its callers know them to be."""
 
     def all(self, names: _bytecode.Names, files: frozenset[str] | None = None) -> None:
         """Follow what a piece of code names, and what the pieces in it name.
@@ -271,6 +274,8 @@ class Follow:
     def _refuse_use(self, name: str, owner: _owner.Owner, use: _bytecode.Use, files: frozenset[str], path: str) -> None:
         if self.walk.may_open(name) or (name in _rules.READERS and _reads_given(use, files)):
             return
+        if name in _rules.LOADERS and self._may_be_loaded(use):
+            return
         if name in _rules.SILENT and _without_arguments(use):
             return
         if name in _rules.OF_ARGUMENT and (use.call() or (0, ()))[0]:
@@ -289,6 +294,11 @@ class Follow:
         why = _rules.refusal(name, owner is _owner.PYTHON)
         if why is not None and not (name.startswith("random.") and name.count(".") == 1 and name[7:8].islower()):
             self._refuse(use, name, why)
+
+    def _may_be_loaded(self, use: _bytecode.Use) -> bool:
+        """Report whether what reads a file may be given a buffer, of which nobody can say more: files are seen."""
+        ops = [op for op in use.after if op.name != "CALL"][:1]
+        return bool(ops) and ops[0].name in ("LOAD_FAST", "LOAD_DEREF") and ops[0].value not in self.given
 
     def _refuse(self, use: _bytecode.Use, name: str, why: _rules.Refusal) -> None:
         if not self.walk.allows(name):

@@ -137,7 +137,10 @@ def is_of_library(value: Any, owner: _owner.Owner | None) -> bool:
         return False
     if isinstance(value, _CHANGING) or type(value) in _PLAIN or type(value).__name__ == "ndarray":
         return False
-    return _of_class(type(value))[1] == owner and type(value).__module__ != "builtins"
+    cls = type(value)
+    if not cls.__flags__ & _HEAP and cls.__module__.partition(".")[0] not in sys.modules:
+        return True  # compiled, and of a part of the library that has no name of its own
+    return _of_class(cls)[1] == owner and cls.__module__ != "builtins"
 
 
 def is_code(value: Any) -> bool:

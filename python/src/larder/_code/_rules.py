@@ -73,7 +73,7 @@ _PURE = frozenset(
         "_hashlib _sha2 _sha1 _sha256 _md5 _blake2 _sha3 _random _bisect _heapq _csv _datetime _pydatetime _decimal "
         "_statistics _abc _warnings _contextvars _asyncio _codecs _lzma _bz2 _pickle _queue _uuid pyexpat "
         "_typing _strptime _py_abc _string sre_constants sre_parse sre_compile difflib tomllib "
-        "gzip zipfile tarfile html.parser errno stat cmath unittest.mock "
+        "gzip zipfile tarfile html.parser errno stat cmath unittest.mock configparser wave "
         "_pydecimal _compat_pickle encodings posixpath ntpath _struct annotationlib string.templatelib compression"
     )
 )
@@ -110,6 +110,7 @@ _BY_MODULE = {
     "shelve": FILES,
     "dbm": FILES,
     "sqlite3": FILES,
+    "_sqlite3": FILES,
     "mmap": FILES,
     "xml": FILES,
     "importlib": DYNAMIC,
@@ -151,6 +152,7 @@ _REFUSED: dict[str, Refusal] = (
     dict.fromkeys(["builtins.open", "io.open", "_io.open", "io.FileIO", "_io.FileIO", "io.open_code"], FILES)
     | dict.fromkeys(["_io.open_code", "codecs.open", "gzip.open", "gzip.GzipFile", "bz2.open", "lzma.open"], FILES)
     | dict.fromkeys(["bz2.BZ2File", "lzma.LZMAFile", "zipfile.is_zipfile", "tarfile.is_tarfile"], FILES)
+    | dict.fromkeys(["wave.open"], FILES)
     | dict.fromkeys([f"{m}.{n}" for m in ("pickle", "_pickle") for n in words("load loads Unpickler")], DYNAMIC)
     | dict.fromkeys(["zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "logging.FileHandler"], FILES)
     | dict.fromkeys([f"logging.{n}" for n in words("LogRecord makeLogRecord Formatter BufferingFormatter")], CLOCK)
@@ -336,6 +338,7 @@ OPENERS = frozenset(
     [
         *words("builtins.open io.open _io.open io.FileIO _io.FileIO codecs.open gzip.open gzip.GzipFile bz2.open"),
         *words("bz2.BZ2File lzma.open lzma.LZMAFile zipfile.ZipFile zipfile.is_zipfile tarfile.open tarfile.TarFile"),
+        *words("wave.open sqlite3.connect _sqlite3.connect sqlite3.dbapi2.connect"),
         *words("tarfile.is_tarfile tarfile.TarFile.open xml.etree.ElementTree.parse xml.etree.ElementTree.iterparse"),
         *words("xml.etree.ElementTree.ElementTree xml.dom.minidom.parse"),
         *(f"numpy.{n}" for n in words("load loadtxt genfromtxt fromfile memmap fromregex")),
@@ -344,6 +347,11 @@ OPENERS = frozenset(
     ]
 )
 """What opens a file as Python does, so that it is seen while it runs."""
+
+LOADERS = frozenset(name for name in OPENERS if name.rpartition(".")[2] not in ("FileIO", "GzipFile", "BZ2File")) - {
+    *words("builtins.open io.open _io.open codecs.open zipfile.is_zipfile tarfile.is_tarfile")
+}
+"""What of them reads from buffers as well, which functions make of bytes."""
 
 OPENING = frozenset(words("read_text read_bytes open"))
 """Methods of paths that open them as Python does."""

@@ -140,6 +140,16 @@ OF_PACKAGES = {
 }
 """Settings of packages of Python, for who uses these."""
 
+
+def _gradients() -> Any:
+    torch = sys.modules.get("torch")
+    return torch is None or torch.is_grad_enabled()
+
+
+GRADIENTS = Setting("whether torch notes gradients", _gradients)
+OF_GRADIENTS = frozenset(["requires_grad_", "requires_grad", "backward", "grad_fn", "is_leaf"])
+"""Attributes of tensors that depend on that."""
+
 FILTERS = Setting("the filters of warnings", _filters)
 DECIMALS = Setting("the context of decimal", decimal_context)
 PRINTING = Setting("print options of NumPy and pandas", _printing)

@@ -167,6 +167,8 @@ class Walk:
             self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
         if self.zoned:
             self._state(node, _settings.ZONE, _settings.ZONE.name, "")
+        if self.any_name or not self.names.isdisjoint(_settings.OF_GRADIENTS):
+            self._state(node, _settings.GRADIENTS, _settings.GRADIENTS.name, "")
         if self.warns:
             self._state(node, _settings.FILTERS, _settings.FILTERS.name, "")
         if self.catches:
@@ -473,7 +475,8 @@ class Walk:
         # Of others nobody knows that they are given files, whatever they say.
         files = names_file(value) if value is self._root and self.files else frozenset()
         own = (code.co_varnames[0], self._of_classes[id(value)]) if self._is_method(value) else None
-        Follow(self, node, value.__globals__, _cells_of(value), files, own).all(_bytecode.Names(code))
+        given = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if value is self._root else ())
+        Follow(self, node, value.__globals__, _cells_of(value), files, own, given).all(_bytecode.Names(code))
 
     def _is_method(self, value: types.FunctionType) -> bool:
         return id(value) in self._of_classes and value.__code__.co_argcount > 0

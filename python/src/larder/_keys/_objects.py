@@ -139,10 +139,10 @@ def _instance(e: Encoder, value: Any) -> None:
         return
     e.of_class(b"O", cls)
     for base, plain in CONTENT.items():
-        if isinstance(value, base):
+        if issubclass(cls, base):
             e.add(plain(value))
             break
-    if isinstance(value, BaseException):
+    if issubclass(cls, BaseException):
         e.named(b".", "args", value.args)
         e.named(b".", "__cause__", value.__cause__)
     _attributes(e, value, cls)

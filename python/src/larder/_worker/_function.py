@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import _worker
 from .._code import identify
-from .._file import File
+from .._file import File, ending
 from .._keys import describe, digest
 from .._surroundings import surroundings
 from .._watch import Watch
@@ -60,7 +60,8 @@ class Function:
     def known(self) -> dict[str, Any]:
         """Return what the function is known by."""
         settings = surroundings()
-        named = sorted(self._files) if any(identity.names_files for identity in self._identities) else []
+        names_files = any(identity.names_files for identity in self._identities)
+        named = sorted(self._files) if names_files else [ending(path) for path in self._files]
         whole = digest((_own_code(), self._as, settings, named, *(identity.digest for identity in self._identities)))
         parts = [
             {"name": f"{part.text} ({part.path})", "digest": part.digest.hex()}
