@@ -275,6 +275,23 @@ def test_frames() -> None:
     assert digest(long) != before
 
 
+def test_tables_of_classes_of_the_program() -> None:
+    pd = pytest.importorskip("pandas")
+
+    class Named(pd.DataFrame):  # type: ignore[misc, name-defined]
+        _metadata = ("unit",)
+
+        @property
+        def _constructor(self) -> type:
+            return Named
+
+    one, two = Named({"a": [1]}), Named({"a": [1]})
+    one.unit = two.unit = "m"
+    assert digest(one) == digest(two) != digest(pd.DataFrame({"a": [1]}))
+    two.unit = "s"
+    assert digest(one) != digest(two)
+
+
 def test_tables_of_arrow() -> None:
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     table = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})

@@ -16,6 +16,8 @@ def find(cls: type) -> Writer | None:
         return _frame
     if cls is pd.Series:
         return _series
+    if issubclass(cls, (pd.DataFrame, pd.Series)):
+        return _derived
     if cls is pd.MultiIndex:
         return _levels
     if issubclass(cls, pd.Index) and cls.__module__.partition(".")[0] == "pandas":
@@ -33,6 +35,13 @@ def find(cls: type) -> Writer | None:
     if cls is pd.Period:
         return _period
     return None
+
+
+def _derived(e: Encoder, value: Any) -> None:
+    """Append a table or a column of a class that is based on those of pandas, with what it says that it has more."""
+    e.of_class(b"PD", type(value))
+    e.add([(name, getattr(value, name, None)) for name in type(value)._metadata])
+    (_frame if isinstance(value, pd.DataFrame) else _series)(e, value)
 
 
 def _frame(e: Encoder, value: Any) -> None:
