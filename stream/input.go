@@ -3,13 +3,15 @@ package stream
 import (
 	"context"
 	"encoding/binary"
+	"io"
 )
 
 // An input counts what comes into an operator, so that errors can say which element
-// they are about.
+// they are about. Its end stays its end, however often it is asked for another element.
 type input[T any] struct {
-	from cursor[T]
-	n    uint64
+	from  cursor[T]
+	n     uint64
+	ended bool
 }
 
 // openInput opens the input of an operator.
@@ -19,13 +21,17 @@ func openInput[T any](o *opening, of Stream[T]) (*input[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &input[T]{from, n}, nil
+	return &input[T]{from: from, n: n}, nil
 }
 
-func (i *input[T]) next(ctx context.Context) (T, error) {
-	v, err := i.from.next(ctx)
-	if err == nil {
+func (i *input[T]) next(ctx context.Context) (v T, err error) {
+	if i.ended {
+		return v, io.EOF
+	}
+	if v, err = i.from.next(ctx); err == nil {
 		i.n++
+	} else if err == io.EOF { //nolint:errorlint // no error is wrapped on its way
+		i.ended = true
 	}
 	return v, err
 }

@@ -216,7 +216,7 @@ func rest(t *testing.T, s stream.Stream[int], from stream.State) (all []int, sta
 		if err != nil {
 			t.Fatalf("after %v: %v", all, err)
 		}
-		if all = append(all, v); len(all) > 5000 {
+		if all = append(all, v); len(all) > 50_000 {
 			t.Fatal("it does not end")
 		}
 		states = append(states, r.State())

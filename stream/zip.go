@@ -79,16 +79,15 @@ func (t *two[A, B]) close() {
 
 type zipCursor[A, B any] struct {
 	*two[A, B]
-	name     string
-	noA, noB bool
+	name string
 }
 
 func (c *zipCursor[A, B]) next(ctx context.Context) (p Pair[A, B], err error) {
-	p.A, p.NoA, err = oneOf(ctx, c.a, &c.noA)
+	p.A, p.NoA, err = oneOf(ctx, c.a)
 	if err != nil || p.NoA && c.name == "zip" {
 		return p, orEnd(err)
 	}
-	p.B, p.NoB, err = oneOf(ctx, c.b, &c.noB)
+	p.B, p.NoB, err = oneOf(ctx, c.b)
 	if err != nil || p.NoB && (p.NoA || c.name == "zip") {
 		return p, orEnd(err)
 	}
@@ -99,15 +98,12 @@ func (c *zipCursor[A, B]) next(ctx context.Context) (p Pair[A, B], err error) {
 }
 
 // oneOf returns the next element of a stream that may have ended.
-func oneOf[T any](ctx context.Context, in *input[T], ended *bool) (v T, none bool, err error) {
-	if *ended {
-		return v, true, nil
-	}
+func oneOf[T any](ctx context.Context, in *input[T]) (v T, none bool, err error) {
 	v, err = in.next(ctx)
 	if errors.Is(err, io.EOF) {
-		*ended, err = true, nil
+		return v, true, nil
 	}
-	return v, *ended, err
+	return v, false, err
 }
 
 // orEnd is an error, or else the end.
