@@ -38,5 +38,5 @@ type enumerateCursor[T any] struct {
 
 func (c *enumerateCursor[T]) next(ctx context.Context) (Indexed[T], error) {
 	v, err := c.input.next(ctx)
-	return Indexed[T]{c.first + int(c.input.n) - 1, v}, err
+	return Indexed[T]{c.first + int(c.n) - 1, v}, err
 }

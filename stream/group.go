@@ -114,7 +114,10 @@ func (g *grouper[K, T]) next(ctx context.Context) (out Grouped[K, T], err error)
 		if err != nil {
 			return out, err
 		}
-		b := g.add(v)
+		b, err := g.add(v)
+		if err != nil {
+			return out, g.in.wrong("group", err)
+		}
 		g.leaving = g.of.Every > 0 && g.in.n%uint64(g.of.Every) == 0
 		if len(b.Values) == g.of.Size {
 			out, _, err = g.leave(b)
@@ -124,10 +127,13 @@ func (g *grouper[K, T]) next(ctx context.Context) (out Grouped[K, T], err error)
 }
 
 // add puts an element into its group.
-func (g *grouper[K, T]) add(v T) *begun[K, T] {
+func (g *grouper[K, T]) add(v T) (*begun[K, T], error) {
 	k := g.of.by(v)
+	if !equal(k, k) {
+		return nil, errNotItself
+	}
 	b := g.groups[k]
-	if b == nil || k != k { // what is not equal to itself is never found again
+	if b == nil {
 		b = &begun[K, T]{Grouped: Grouped[K, T]{Key: k}, before: g.last}
 		g.groups[k] = b
 		if g.last != nil {
@@ -139,8 +145,13 @@ func (g *grouper[K, T]) add(v T) *begun[K, T] {
 	}
 	b.Values = append(b.Values, v)
 	g.n++
-	return b
+	return b, nil
 }
+
+// errNotItself is the error of a key that would never be found again.
+var errNotItself = errors.New("the key is not equal to itself, as NaN is not; make another of it")
+
+func equal[K comparable](a, b K) bool { return a == b }
 
 func (g *grouper[K, T]) largest() *begun[K, T] {
 	most := g.first

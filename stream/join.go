@@ -136,6 +136,9 @@ func (j *joiner[A, B, K]) find(ctx context.Context, k K) (ok bool, err error) {
 // keep has an element of the right stream wait.
 func (j *joiner[A, B, K]) keep(v B) error {
 	k := j.of.ofRight(v)
+	if !equal(k, k) {
+		return errNotItself
+	}
 	if _, ok := j.waiting[k]; ok {
 		return fmt.Errorf("%w: %v", ErrJoinTwice, k)
 	}
