@@ -21,9 +21,6 @@ func (p concatNode[T]) describe(s *shape) {
 }
 
 func (p concatNode[T]) open(o *opening) (cursor[T], error) {
-	if err := errOf(p); err != nil {
-		return nil, err
-	}
 	c := &concatCursor[T]{parts: p, o: o, k: o.marks.below(len(p))}
 	if len(p) == 0 {
 		return c, nil
@@ -31,16 +28,6 @@ func (p concatNode[T]) open(o *opening) (cursor[T], error) {
 	in, err := openInput(o, p[c.k])
 	c.in = in
 	return c, err
-}
-
-// errOf is the error of streams that make no sense, also of those that are opened later.
-func errOf[T any](all []Stream[T]) error {
-	for _, s := range all {
-		if b, ok := s.node.(broken[T]); ok {
-			return b.err
-		}
-	}
-	return nil
 }
 
 type concatCursor[T any] struct {

@@ -105,9 +105,6 @@ func (b *branchNode[T]) describe(s *shape) {
 }
 
 func (b *branchNode[T]) open(o *opening) (cursor[T], error) {
-	if err := errOf([]Stream[T]{b.trunk.in}); err != nil {
-		return nil, err
-	}
 	c := &branchCursor[T]{of: b, o: o, at: o.marks.number(), before: o.marks.text()}
 	if o.session.begun {
 		return c, nil // and reads for itself

@@ -401,3 +401,5 @@ func FuzzState(f *testing.F) {
 		}
 	})
 }
+
+func fixed(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 9)) }

@@ -44,6 +44,9 @@ var ErrNoKey = errors.New("give Keeping a Key that says what is in it, and anoth
 // used by many goroutines; its elements are shared and must not be changed.
 func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Keeping[T]) (dataset.Dataset[T], error) {
 	sh := shapeOf(s)
+	if sh.err != nil {
+		return nil, sh.err
+	}
 	if k.Key == "" && len(sh.unknown) > 0 {
 		return nil, fmt.Errorf("stream: what is in the stream depends on %s, which no key can be made of; %w", sh.unknown[0], ErrNoKey)
 	}

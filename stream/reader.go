@@ -64,10 +64,10 @@ func Together[T any](ctx context.Context, from []State, streams ...Stream[T]) ([
 }
 
 func (s Stream[T]) open(ctx context.Context, from State, together *session) (*Reader[T], error) {
-	if b, ok := s.node.(broken[T]); ok {
-		return nil, b.err
-	}
 	sh := shapeOf(s)
+	if sh.err != nil {
+		return nil, sh.err
+	}
 	if from != (State{}) {
 		if why := sh.differs(from.of); why != "" {
 			return nil, &StateError{from, why}

@@ -14,6 +14,7 @@ type shape struct {
 	// unknown names what the content of the stream depends on beside the shape: functions,
 	// and sources without an identity.
 	unknown []string
+	err     error // of parameters that make no sense
 }
 
 // op writes an operator. Each parameter is written as key=value.

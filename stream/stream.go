@@ -23,6 +23,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,9 @@ func refused[T any](op, format string, args ...any) Stream[T] {
 	return Stream[T]{broken[T]{fmt.Errorf("stream: "+op+": "+format, args...)}}
 }
 
-func (b broken[T]) describe(*shape)                  {}
+// describe is where it is found, as it may not be opened at once.
+func (b broken[T]) describe(s *shape) { s.err = cmp.Or(s.err, b.err) }
+
 func (b broken[T]) open(*opening) (cursor[T], error) { return nil, b.err }
 
 // An Error says in which operator an element went wrong.
