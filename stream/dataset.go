@@ -44,7 +44,7 @@ func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
 		if it.Ext, err = f.Item.Ext(ctx); err == nil {
 			it.Bytes, err = f.Item.Bytes(ctx)
 		}
-		if err == nil && len(it.Bytes) > parcel.MaxBytes {
+		if err == nil && int64(len(it.Bytes)) > parcel.MaxBytes {
 			err = errors.New("it has more bytes than can be kept of one item")
 		}
 		if err != nil {

@@ -155,11 +155,10 @@ func TestFunctionsThatFail(t *testing.T) {
 func TestRefusedParameters(t *testing.T) {
 	s := stream.Of(1, 2, 3)
 	one := func(n int) int { return n }
-	batch := func(s stream.Stream[[]int]) stream.Stream[int] { return stream.Unbatch(s) }
 	for name, s := range map[string]stream.Stream[int]{
-		"batch":      batch(stream.Batch(s, 0, false)),
-		"bucket":     batch(stream.Bucket(s, stream.Bucketing{}, one)),
-		"bounds":     batch(stream.Bucket(s, stream.Bucketing{Size: 1, Bounds: []int{2, 1}}, one)),
+		"batch":      stream.Unbatch(stream.Batch(s, 0, false)),
+		"bucket":     stream.Unbatch(stream.Bucket(s, stream.Bucketing{}, one)),
+		"bounds":     stream.Unbatch(stream.Bucket(s, stream.Bucketing{Size: 1, Bounds: []int{2, 1}}, one)),
 		"group":      grouped(stream.Group(s, stream.Grouping{Size: 1, AtLeast: 2}, one)),
 		"shuffle":    stream.Shuffle(s, 0, 1),
 		"shard":      stream.Shard(s, 2, 2),
@@ -207,5 +206,14 @@ func TestReadersOfOneStream(t *testing.T) {
 	two, err := stream.Collect(t.Context(), s)
 	if err != nil || !slices.Equal(one, two) {
 		t.Errorf("%v, %v", two, err)
+	}
+}
+
+// A source that says that it seeks and cannot is not read from a wrong place.
+func TestASourceThatCannotSeek(t *testing.T) {
+	s := replaying(3)
+	s.Kind = stream.Seeks
+	if all, err := stream.Collect(t.Context(), stream.From(s)); err == nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
 	}
 }

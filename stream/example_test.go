@@ -38,13 +38,13 @@ func Example() {
 	if r, err = s.Open(ctx, state); err != nil {
 		log.Fatal(err)
 	}
-	defer r.Close()
 	for batch, err := range r.All(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("resumed", batch)
 	}
+	r.Close()
 	// Output:
 	// [OF SEA]
 	// [THE AND]

@@ -67,16 +67,16 @@ func TestMaterialise(t *testing.T) {
 		t.Errorf("%d were read before that", c.read)
 	}
 	c.bad, c.read = -1, 0
-	ds, err := stream.Materialise(t.Context(), l, s, k)
-	if err != nil {
+	if _, err := stream.Materialise(t.Context(), l, s, k); err != nil {
 		t.Fatal(err)
 	}
 	if c.read < 45 || c.read > 120 {
 		t.Errorf("%d of 295 were read to go on behind 250", c.read)
 	}
 	c.read = 0
-	if ds, err = stream.Materialise(t.Context(), l, s, k); err != nil || c.read != 0 {
-		t.Errorf("%d were read again: %v", c.read, err)
+	ds, err := stream.Materialise(t.Context(), l, s, k)
+	if err != nil || c.read != 0 {
+		t.Fatalf("%d were read again: %v", c.read, err)
 	}
 	check := func(ds dataset.Dataset[int]) {
 		t.Helper()

@@ -116,13 +116,21 @@ func (r *Reader[T]) Next(ctx context.Context) (T, error) {
 	return v, nil
 }
 
-// within returns a context that ends with the call's and with the reader's.
-func (r *Reader[T]) within(ctx context.Context) (both context.Context, end func()) {
+// within returns a context that ends with the call's and with the reader's. The first is
+// mostly one that the reader knows, which costs nothing.
+func (r *Reader[T]) within(ctx context.Context) (context.Context, func()) {
 	if ctx == r.given || ctx.Done() == nil {
-		return r.ctx, func() {}
+		return r.ctx, nothing
 	}
+	return joined(ctx, r.ctx)
+}
+
+func nothing() {}
+
+// joined is the first context, which ends with the second one, too.
+func joined(ctx, other context.Context) (context.Context, func()) {
 	both, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.ctx, func() { cancel(context.Cause(r.ctx)) })
+	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })
 	return both, func() {
 		stop()
 		cancel(nil)

@@ -89,15 +89,21 @@ type sourceCursor[T any] struct {
 	n      uint64 // elements so far
 	skip   uint64 // of them, yet to be read
 	at     int64
+
+	positioned Positioned // the feed, if it is
 }
 
 func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
-	if err := context.Cause(ctx); err != nil {
-		return v, err
+	if ctx.Err() != nil {
+		return v, context.Cause(ctx)
 	}
 	if c.feed == nil {
 		if c.feed, err = c.source.Open(c.ctx, c.at); err != nil {
 			return v, c.wrong(c.n, opened(err))
+		}
+		c.positioned, _ = c.feed.(Positioned)
+		if c.source.Kind == Seeks && c.positioned == nil {
+			return v, c.wrong(c.n, errors.New("it seeks, and its feed has no Position; write one, or say Replays"))
 		}
 	}
 	for ; c.skip > 0; c.skip-- {
@@ -109,8 +115,8 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 		return v, c.wrong(c.n, err)
 	}
 	c.n++
-	if p, ok := c.feed.(Positioned); ok {
-		c.at = p.Position()
+	if c.positioned != nil {
+		c.at = c.positioned.Position()
 	}
 	return v, nil
 }
