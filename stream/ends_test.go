@@ -151,6 +151,46 @@ func TestFunctionsThatFail(t *testing.T) {
 	}
 }
 
+// A reader of which a function has panicked is not read any further, as elements may be
+// missing; its state is right.
+func TestAPanicEndsAReader(t *testing.T) {
+	bad := true
+	s := stream.Batch(mapped(stream.Of(rangeOf(9)...), func(n int) int {
+		if n == 4 && bad {
+			panic("no")
+		}
+		return n
+	}), 3, false)
+	r, err := s.Open(t.Context(), stream.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is lost")
+			}
+		}()
+		_, _ = r.Next(t.Context())
+	}()
+	if v, err := r.Next(t.Context()); err == nil {
+		t.Errorf("after a panic comes %v", v)
+	}
+	bad = false
+	again, err := s.Open(t.Context(), r.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if v, err := again.Next(t.Context()); err != nil || !slices.Equal(v, []int{3, 4, 5}) {
+		t.Errorf("the state goes on with %v, %v", v, err)
+	}
+}
+
 // Parameters that make no sense are the error of Open, also of a stream within others.
 func TestRefusedParameters(t *testing.T) {
 	s := stream.Of(1, 2, 3)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/larder-data/larder/dataset"
@@ -52,6 +53,36 @@ func TestBranchesDrift(t *testing.T) {
 			t.Errorf("%d files are left, and %d of %d elements were read: %v", len(files), read, n, err)
 		}
 	}
+}
+
+// Branches may be read by goroutines of their own, one of which leaves early.
+func TestBranchesAtOnce(t *testing.T) {
+	const n = 2000
+	branches := stream.Fork(stream.Of(rangeOf(n)...), 3, stream.Forking[int]{Elements: 20})
+	readers, err := stream.Together(t.Context(), nil, branches...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for k, r := range readers {
+		wait.Go(func() {
+			defer r.Close()
+			i := 0
+			for v, err := range r.All(t.Context()) {
+				if err != nil || v != i {
+					t.Errorf("branch %d has %d at %d, %v", k, v, i, err)
+					return
+				}
+				if i++; k == 1 && i == 100 {
+					return
+				}
+			}
+			if i != n {
+				t.Errorf("branch %d ends after %d", k, i)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // Branches are resumed together, each where it was, and the input is read from where the

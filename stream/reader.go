@@ -92,6 +92,8 @@ func (s Stream[T]) open(ctx context.Context, from State, together *session) (*Re
 // ErrClosed is the error of a reader that was closed.
 var ErrClosed = errors.New("stream: the reader is closed")
 
+var errPanic = errors.New("stream: a function of the stream has panicked; open it anew with its state")
+
 // Next returns the next element. The error is io.EOF at the end, and each further call
 // returns the error of the first one that failed. A context that ends during a call is
 // such an error.
@@ -104,9 +106,9 @@ func (r *Reader[T]) Next(ctx context.Context) (T, error) {
 	}
 	ctx, end := r.within(ctx)
 	defer end()
+	r.err = errPanic // unless the call returns
 	v, err := r.cursor.next(ctx)
-	if err != nil {
-		r.err = err
+	if r.err = err; err != nil {
 		r.cancel(err)
 		return zero, err
 	}
