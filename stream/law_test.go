@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -203,6 +204,61 @@ func TestStatesOfOtherStreams(t *testing.T) {
 		if _, ok := errors.AsType[*stream.StateError](err); !ok || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("the error is %v, which does not say %s", err, c.want)
 		}
+	}
+}
+
+// An input that is shorter than when the state was made is an error, and no silent end.
+func TestInputsThatAreShorterNow(t *testing.T) {
+	long, short := stream.Shuffle(stream.From(replaying(30)), 5, 1), stream.Shuffle(stream.From(replaying(20)), 5, 1)
+	_, states := rest(t, long, stream.State{})
+	for _, cut := range []int{22, 29} {
+		r, err := short.Open(t.Context(), states[cut])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := r.Next(t.Context()); err == nil || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "behind the end") {
+			t.Errorf("behind %d comes %d, %v", cut, v, err)
+		}
+		r.Close()
+	}
+}
+
+// What was read of a live source cannot be read again, so only its beginning is a state.
+func TestLiveSources(t *testing.T) {
+	live := replaying(5)
+	live.Kind = stream.Live
+	s := mapped(stream.Batch(stream.From(live), 2, false), sum)
+	_, states := rest(t, s, stream.State{})
+	for i, state := range states {
+		r, err := s.Open(t.Context(), state)
+		if err == nil {
+			r.Close()
+		}
+		if (i > 0) != errors.Is(err, stream.ErrLive) {
+			t.Errorf("behind %d batches: %v", i, err)
+		}
+	}
+}
+
+// States stay small, whatever operators hold.
+func TestStatesAreSmall(t *testing.T) {
+	s := stream.From(replaying(100_000))
+	s = stream.Unbatch(stream.Batch(stream.Prefetch(stream.Shuffle(stream.Filter(mapped(s, func(n int) int { return n + 1 }), func(context.Context, int) (bool, error) { return true, nil }), 10_000, 1), stream.Ahead{}, nil), 32, false))
+	r, err := s.Open(t.Context(), stream.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	most := 0
+	for _, err := range r.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(r.State().String()))
+	}
+	t.Logf("%d bytes at most", most)
+	if most > 100 {
+		t.Errorf("a state of seven operators takes %d bytes", most)
 	}
 }
 

@@ -5,7 +5,16 @@ import "context"
 // Map makes an element of each. Its state is that of its input. A [Shard] of it makes
 // only its own.
 func Map[T, U any](s Stream[T], f func(ctx context.Context, v T) (U, error)) Stream[U] {
-	return Stream[U]{&mapNode[T, U]{"map", s, f}}
+	return MapAs(s, "map", f)
+}
+
+// MapAs is [Map] that is called so in messages and states: a name that says what the
+// function does and with which parameters has states of other ones refused.
+func MapAs[T, U any](s Stream[T], name string, f func(ctx context.Context, v T) (U, error)) Stream[U] {
+	if name == "" {
+		return refused[U]("map", "it needs a name")
+	}
+	return Stream[U]{&mapNode[T, U]{name, s, f}}
 }
 
 type mapNode[T, U any] struct {

@@ -31,7 +31,7 @@ var ErrSum = errors.New("it is not what its sum says")
 // checked as it is read: where another sum comes out, its end is an [ErrSum] in place of
 // io.EOF, so that nobody takes it for complete.
 func Check(s stream.Stream[File], algorithm string, sums map[string]string) stream.Stream[File] {
-	return stream.Map(s, func(_ context.Context, f File) (File, error) {
+	return stream.MapAs(s, "check("+algorithm+")", func(_ context.Context, f File) (File, error) {
 		make, ok := hashes[strings.ToLower(algorithm)]
 		if !ok {
 			return f, fmt.Errorf("there is no algorithm %.80q; sha256, sha384, sha512, sha1 and md5 are known", algorithm)

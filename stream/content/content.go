@@ -66,7 +66,7 @@ func Read(s stream.Stream[File], most int64) stream.Stream[Content] {
 	if most <= 0 {
 		most = defaultLargest
 	}
-	return stream.Map(s, func(ctx context.Context, f File) (Content, error) {
+	return stream.MapAs(s, "read", func(ctx context.Context, f File) (Content, error) {
 		r, err := f.open(ctx)
 		if err != nil {
 			return Content{}, err

@@ -20,7 +20,7 @@ import (
 // content: so a stream may be resumed from a state before it. Names that lead out of the
 // folder, also by links, and the file itself that is read, are refused.
 func Save(s stream.Stream[File], dir string, how output.Overwrite) stream.Stream[string] {
-	return stream.Map(s, func(ctx context.Context, f File) (string, error) {
+	return stream.MapAs(s, "save", func(ctx context.Context, f File) (string, error) {
 		path, err := place(dir, f)
 		if err != nil {
 			return "", err

@@ -13,7 +13,7 @@ import (
 // lose that, and other files are as they are. A file that was cut off or damaged is an
 // error, and so is one that asks for more than 128 MiB to be unpacked in.
 func Unpack(s stream.Stream[File]) stream.Stream[File] {
-	return stream.Map(s, func(_ context.Context, f File) (File, error) {
+	return stream.MapAs(s, "unpack", func(_ context.Context, f File) (File, error) {
 		if packing.Of(f.Name) == packing.Plain {
 			return f, nil
 		}
