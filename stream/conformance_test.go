@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/stream"
 )
@@ -113,6 +114,46 @@ func joinOf(j stream.Joining, keys ...string) stream.Stream[stream.Pair[pair, pa
 		left = append(left, pair{k, i})
 	}
 	return stream.Join(stream.Of(left...), stream.Of(pair{"b", 10}, pair{"a", 11}, pair{"c", 12}), j, key, key)
+}
+
+// Of whatever keys come, the group that leaves a full buffer is the largest, and of several
+// the oldest: as a look at all of them says.
+func TestTheLargestGroupLeaves(t *testing.T) {
+	chance := trial.Chance(t)
+	for range trial.Rounds(20, 500) {
+		buffer, keys := 1+chance.IntN(12), make([]int, 60)
+		for i := range keys {
+			keys[i] = chance.IntN(1 + chance.IntN(9))
+		}
+		var want []int // sizes
+		var held [][]int
+		for _, k := range keys {
+			n := 0
+			at := slices.IndexFunc(held, func(g []int) bool { return g[0] == k })
+			if at < 0 {
+				at, held = len(held), append(held, nil)
+			}
+			held[at] = append(held[at], k)
+			most := 0
+			for i, g := range held {
+				if n += len(g); len(g) > len(held[most]) {
+					most = i
+				}
+			}
+			if n == buffer {
+				want = append(want, held[most][0]*100+len(held[most]))
+				held = slices.Delete(held, most, most+1)
+			}
+		}
+		for _, g := range held {
+			want = append(want, g[0]*100+len(g))
+		}
+		groups := stream.Group(stream.Of(keys...), stream.Grouping{Buffer: buffer}, func(k int) int { return k })
+		got, err := stream.Collect(t.Context(), mapped(groups, func(g stream.Grouped[int, int]) int { return g.Key*100 + len(g.Values) }))
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("of %v in a buffer of %d come\n%v instead of\n%v, %v", keys, buffer, got, want, err)
+		}
+	}
 }
 
 // Shuffler and SampleMultiplexer draw: what is there is all of it, another order for

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +78,8 @@ func (g *groupNode[K, T]) open(o *opening) (cursor[Grouped[K, T]], error) {
 type begun[K comparable, T any] struct {
 	Grouped[K, T]
 	before, after *begun[K, T]
+	number        uint64 // of groups that began before
+	place         int    // in the heap
 }
 
 type grouper[K comparable, T any] struct {
@@ -85,7 +88,9 @@ type grouper[K comparable, T any] struct {
 	groups  map[K]*begun[K, T]
 	first   *begun[K, T] // the oldest
 	last    *begun[K, T]
-	n       int // elements held
+	heap    largest[K, T]
+	begun   uint64 // groups so far
+	n       int    // elements held
 	leaving bool
 }
 
@@ -101,7 +106,7 @@ func (g *grouper[K, T]) next(ctx context.Context) (out Grouped[K, T], err error)
 		}
 		g.leaving = false
 		if g.n >= g.of.Buffer {
-			if out, ok, err := g.leave(g.largest()); ok || err != nil {
+			if out, ok, err := g.leave(g.heap[0]); ok || err != nil {
 				return out, err
 			}
 			continue
@@ -134,7 +139,9 @@ func (g *grouper[K, T]) add(v T) (*begun[K, T], error) {
 	}
 	b := g.groups[k]
 	if b == nil {
-		b = &begun[K, T]{Grouped: Grouped[K, T]{Key: k}, before: g.last}
+		b = &begun[K, T]{Grouped: Grouped[K, T]{Key: k}, before: g.last, number: g.begun}
+		g.begun++
+		heap.Push(&g.heap, b)
 		g.groups[k] = b
 		if g.last != nil {
 			g.last.after = b
@@ -144,6 +151,7 @@ func (g *grouper[K, T]) add(v T) (*begun[K, T], error) {
 		g.last = b
 	}
 	b.Values = append(b.Values, v)
+	heap.Fix(&g.heap, b.place)
 	g.n++
 	return b, nil
 }
@@ -152,16 +160,6 @@ func (g *grouper[K, T]) add(v T) (*begun[K, T], error) {
 var errNotItself = errors.New("the key is not equal to itself, as NaN is not; make another of it")
 
 func equal[K comparable](a, b K) bool { return a == b }
-
-func (g *grouper[K, T]) largest() *begun[K, T] {
-	most := g.first
-	for b := g.first; b != nil; b = b.after {
-		if len(b.Values) > len(most.Values) {
-			most = b
-		}
-	}
-	return most
-}
 
 // leave takes a group out. ok is false if it is dropped.
 func (g *grouper[K, T]) leave(b *begun[K, T]) (out Grouped[K, T], ok bool, err error) {
@@ -178,6 +176,7 @@ func (g *grouper[K, T]) leave(b *begun[K, T]) (out Grouped[K, T], ok bool, err e
 	} else {
 		g.last = b.before
 	}
+	heap.Remove(&g.heap, b.place)
 	delete(g.groups, b.Key)
 	g.n -= len(b.Values)
 	return b.Grouped, len(b.Values) >= g.of.AtLeast, nil
