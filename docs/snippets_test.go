@@ -29,11 +29,11 @@ var declared = []struct{ page, contains, decls string }{
 var imports = map[string]string{}
 
 func init() {
-	for _, path := range []string{"context", "embed", "errors", "fmt", "image", "os", "strconv", "strings", "testing", "time"} {
-		imports[path] = path
+	for _, path := range []string{"context", "embed", "encoding/json", "errors", "fmt", "image", "io", "iter", "os", "strconv", "strings", "testing", "time"} {
+		imports[filepath.Base(path)] = path
 	}
 	for _, path := range []string{
-		"array", "cache", "cli", "codec", "component", "dataset", "flow", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/storetest", "store/tier", "surgery",
+		"array", "cache", "cli", "codec", "component", "dataset", "flow", "format/output", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/storetest", "store/tier", "stream", "stream/content", "surgery",
 	} {
 		imports[filepath.Base(path)] = "github.com/larder-data/larder/" + path
 	}

@@ -47,6 +47,7 @@ var onceComputed = law{
 		"cli.TestEmbedKilledBetween":                                  "a service that is killed between requests asks for no text twice",
 		"cli.TestEmbedKilledAsking":                                   "one that is killed while it asks asks for what it was at once more, and for nothing else",
 		"cli.TestEmbedProcesses":                                      "two processes ask for each text once",
+		"stream.TestMaterialise":                                      "what was materialised of a stream is not read again, also where that was interrupted",
 	},
 	mutations: []mutation{
 		{"an image that others read is not remembered", "dataset/lent.go", "if it.makers++; !last || it.makers > anybody {", "if it.makers = oneMaker; it.makers > anybody {", []string{"dataset.TestWhatOthersReadIsNotLent"}},
@@ -88,5 +89,6 @@ var onceComputed = law{
 		{"what a node made is not kept", "dataset/making.go", "	if m.keep {\n		err = m.recall(ctx)\n", "	if m.keep && m.index < 0 {\n		err = m.recall(ctx)\n", []string{"flow.TestSecondRunComputesNothing"}},
 		{"equal inputs are two", "embed/work.go", "at, ok := seen[a.Key()]", "at, ok := seen[key.Key{}]", []string{"embed.TestBatches"}},
 		{"what is kept is not looked for before a batch is made up", "embed/work.go", "missing, err := w.find(ctx, all)", "missing, err := all, context.Cause(ctx)", []string{"embed.TestBatches"}},
+		{"a stream is materialised from its beginning", "stream/writer.go", "ParseState(w.state)", "ParseState(\"\")", []string{"stream.TestMaterialise"}},
 	},
 }

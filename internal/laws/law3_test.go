@@ -30,9 +30,11 @@ var neverHalf = law{
 		"format/output.TestWriteFile":                            "a file appears when it is complete or not at all",
 		"dataset.TestParcelComesBack":                            "what is kept of a sample comes back exactly, or is an error if it was cut",
 		"internal/inventory.TestDamagedStream":                   "a stream of exported records that is damaged anywhere is told at the first damage",
+		"stream/content.TestCheck":                               "a file that is not what its sum says is never complete",
+		"stream/content.TestHostileArchives":                     "an archive that breaks off is an error, wherever it does",
 	},
 	mutations: []mutation{
-		{"what is left of a compressed file that was cut off is all there is", "format/internal/rows/packed.go", "		err = damaged(u.path, err)\n", "		err = io.EOF\n", []string{"format/jsonl.TestDamagedCompression"}},
+		{"what is left of a compressed file that was cut off is all there is", "internal/packing/packing.go", "		err = damaged(u.path, err)\n", "		err = io.EOF\n", []string{"format/jsonl.TestDamagedCompression"}},
 		{"the checksum of a payload is skipped on read", "store/disk/get.go", "		if err := h.Verify(r.Payload); err != nil {\n", "		if err := h.Verify(r.Payload); err != nil && r.Payload == nil {\n", []string{"store/disk.TestDamageIsAMiss"}},
 		{"so is that of a large one", "store/disk/blob.go", "if err == nil && xxh3.Hash(payload) != h.Sum {", "if err != nil && xxh3.Hash(payload) != h.Sum {", []string{"store/disk.TestDamageIsAMiss"}},
 		{"so is that of a group", "store/disk/internal/format/group.go", "	if err := g.header.Verify(body); err != nil {\n", "	if err := g.header.Verify(body); err != nil && body == nil {\n", []string{"store/disk.TestDamagedGroupCostsItsMembers"}},
@@ -56,5 +58,7 @@ var neverHalf = law{
 		{"a folder is written in place", "format/underfolder/sink.go", "	return newTarget(path, old)\n", "	root, err := os.OpenRoot(path)\n	return &target{path: path, dir: path, root: root, old: old, replaceFiles: true}, err\n", []string{"format/underfolder.TestFailedReplaceLeavesTheOldFolder"}},
 		{"a folder that was moved aside is left there", "format/output/swap.go", "			return os.Rename(dir, path)\n", "			return nil\n", []string{"format/underfolder.TestInterruptedReplaceIsRecovered"}},
 		{"a file is written in place", "format/output/file.go", "os.CreateTemp(filepath.Dir(path), stagingPattern(path))", "os.Create(path)", []string{"format/output.TestWriteFile"}},
+		{"a file with another sum is complete", "stream/content/check.go", "subtle.ConstantTimeCompare(got, s.want) == 0", "subtle.ConstantTimeCompare(got, s.want) < 0", []string{"stream/content.TestCheck"}},
+		{"an archive that was cut off between members is complete", "stream/content/members.go", "	if m.in.n < m.end+blockBytes {", "	if m.in.n < 0 {", []string{"stream/content.TestHostileArchives"}},
 	},
 }

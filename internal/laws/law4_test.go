@@ -54,6 +54,9 @@ var bounded = law{
 		"embed.TestLimits":                             "a body, and requests at once, are bounded",
 		"embed.TestCallsAtOnce":                        "so are calls of a service that are under way",
 		"embed.TestLargeAnswers":                       "and what is read of its answers",
+		"stream.TestPrefetchIsBounded":                 "what a stream reads ahead is bounded by number and by bytes",
+		"stream.TestMapParallelIsBoundedAndInOrder":    "what a stream makes at once, and ahead, is bounded",
+		"stream/content.TestParsing":                   "what is parsed takes no more memory than a bound, whatever a file has",
 	},
 	mutations: []mutation{
 		{"another machine may ask for any number of buckets", "serve/remotebounds.go", "		{\"buckets\", len(o.Batch.Buckets), mostRemoteBuckets},\n", "", []string{"serve.TestRemoteRequestsAreBounded"}},
@@ -102,5 +105,8 @@ var bounded = law{
 		{"calls of a service are not bounded", "embed/upstream.go", "slots: make(chan struct{}, o.Calls)", "slots: make(chan struct{}, o.Calls+1000)", []string{"embed.TestCallsAtOnce"}},
 		{"what a service says when it refuses is read to its end", "embed/upstream.go", "		most = mostRefusal\n", "		_ = mostRefusal\n", []string{"embed.TestLargeAnswers"}},
 		{"bodies are not bounded", "embed/answer.go", "http.MaxBytesReader(w, r.Body, mostRequest)", "http.MaxBytesReader(w, r.Body, 1<<40)", []string{"embed.TestLimits"}},
+		{"what a stream reads ahead has no bound in bytes", "stream/prefetch.go", "	s.bytes = min(max(c.of.size(s.in), 0), c.of.ahead.Bytes)\n", "	s.bytes = 0\n", []string{"stream.TestPrefetchIsBounded"}},
+		{"a stream makes more ahead than its workers need", "stream/parallel.go", "o, m.in, 2*m.pool.Workers()", "o, m.in, 9*m.pool.Workers()", []string{"stream.TestMapParallelIsBoundedAndInOrder"}},
+		{"a line has no end", "stream/content/parse.go", "	if b.since > b.longest {", "	if b.since < 0 {", []string{"stream/content.TestParsing"}},
 	},
 }

@@ -26,6 +26,10 @@ var ordered = law{
 		"loader.TestHugePlansAreResumedAtOnce":     "a position among 10^12 samples is resumed in constant time",
 		"dataset.TestDrawsStay":                    "random draws of a sample are the same for ever",
 		"dataset.TestDrawsPerPositionAndContent":   "a sample that comes again is drawn for anew, or alike, as was said",
+		"stream.TestCutAnywhere":                   "a stream that is cut anywhere goes on as if it had not been, whatever its operators are and hold",
+		"stream.TestStatesOfOtherStreams":          "a state is not resumed where the stream is another",
+		"stream.TestBranchesAreResumed":            "branches of a stream go on each where it was",
+		"stream.TestConformanceOfChance":           "what a stream draws is a function of its seed",
 	},
 	mutations: []mutation{
 		{"a client on another machine begins anew", "serve/remote.go", "From: &from, ", "", []string{"serve.TestArrowHasWhatBatchesHave"}},
@@ -53,5 +57,11 @@ var ordered = law{
 		{"a state of another seed is resumed", "loader/state.go", "if s.Seed != p.Seed {", "if s.Seed != p.Seed && false {", []string{"loader.TestStatesOfOtherPlansAreRefused"}},
 		{"what lies between arrays is left as it was", "loader/column.go", "			clear(data[end : (end+alignment-1)/alignment*alignment])\n", "			_ = end\n", []string{"loader.TestBatchesAreTheSame"}},
 		{"the position of a random draw is forgotten", "dataset/random.go", "		writeNumber(h, index)\n", "", []string{"dataset.TestDrawsStay", "dataset.TestDrawsPerPositionAndContent"}},
+		{"a shuffle takes its elements for others", "stream/shuffled.go", "uint64(len(at))+uint64(k)\n", "uint64(len(at))+uint64(k)+1\n", []string{"stream.TestCutAnywhere"}},
+		{"an operator is resumed without what it holds", "stream/held.go", "	if h.again == 0 && h.since > 0 && !h.machine.holds() {", "	if h.again == 0 && h.since > 0 {", []string{"stream.TestCutAnywhere"}},
+		{"an element that was handed out in part is begun anew", "stream/expand.go", "	for ; skip > 0; skip-- {", "	for skip = 0; skip > 0; skip-- {", []string{"stream.TestCutAnywhere"}},
+		{"a state of another stream is resumed", "stream/reader.go", "why != \"\"", "why == \"no\"", []string{"stream.TestStatesOfOtherStreams"}},
+		{"a branch that is behind begins where another is", "stream/reading.go", "slices.MinFunc", "slices.MaxFunc", []string{"stream.TestBranchesAreResumed"}},
+		{"every seed gives one shuffle of a stream", "stream/shuffle.go", "order.Uniform(u.seed, int(made))", "order.Uniform(0, int(made))", []string{"stream.TestConformanceOfChance"}},
 	},
 }

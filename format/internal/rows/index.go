@@ -32,6 +32,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
 )
 
@@ -109,7 +110,7 @@ func (in *file) scan(r io.Reader, size int64, scan func(r io.Reader) error) (int
 	if PackingOf(in.path) == Plain {
 		return size, scan(r)
 	}
-	unpacked, err := unpack(in.path, r)
+	unpacked, err := packing.Reader(in.path, r)
 	if err != nil {
 		return 0, err
 	}
@@ -250,7 +251,7 @@ func linesBefore(path string, offset int64) (n int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	unpacked, err := unpack(path, f)
+	unpacked, err := packing.Reader(path, f)
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/packing"
 )
 
 // A Sink writes files of rows.
@@ -36,7 +37,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.ext())
+	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.Ext())
 	if err != nil {
 		return err
 	}
@@ -132,12 +133,12 @@ func (s Sink) file(ctx context.Context, env *component.Env, write writeFunc, pat
 	if p == nil {
 		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
 	}
-	how, err := s.Compress.of(path)
+	how, err := s.Compress.For(path)
 	if err != nil {
 		return err
 	}
 	n, err := write(ctx, path, s.Overwrite, func(to io.Writer) error {
-		w, done, err := pack(how, to)
+		w, done, err := packing.Writer(how, to)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package rows
+package packing
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func xzOf(t testing.TB, check byte, texts ...string) []byte {
 
 // readPacked returns what a file of that name and content unpacks to.
 func readPacked(name string, packed []byte) ([]byte, error) {
-	r, err := unpack(name, bytes.NewReader(packed))
+	r, err := Reader(name, bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func FuzzXZ(f *testing.F) {
 		if !bytes.HasPrefix(b, passed) || err == nil && len(passed) != len(b) {
 			t.Fatalf("%d of %d bytes are handed on, %v", len(passed), len(b), err)
 		}
-		r, err := unpack("x.xz", bytes.NewReader(b))
+		r, err := Reader("x.xz", bytes.NewReader(b))
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package rows
+package packing
 
 import (
 	"bufio"

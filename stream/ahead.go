@@ -1,0 +1,103 @@
+package stream
+
+import (
+	"context"
+	"sync"
+
+	"github.com/larder-data/larder/internal/flight"
+)
+
+// A slot is an element that is under way between goroutines, with where its input was
+// behind it. Slots are used again, so that nothing is allocated for an element.
+type slot[T, U any] struct {
+	in    T
+	out   U
+	err   error
+	mark  []byte
+	bytes int64
+	done  chan struct{} // gets one when out or err is there
+}
+
+// A line hands slots from a goroutine that reads an input to the one that takes elements,
+// in order.
+type line[T, U any] struct {
+	in     *input[T]
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup
+	begun  bool
+	free   chan *slot[T, U]
+	queue  chan *slot[T, U]
+	last   []byte // the mark behind the element that was handed out last
+}
+
+func newLine[T, U any](o *opening, of Stream[T], slots int) (*line[T, U], error) {
+	in, err := openInput(o, of)
+	if err != nil {
+		return nil, err
+	}
+	l := &line[T, U]{in: in, free: make(chan *slot[T, U], slots), queue: make(chan *slot[T, U], slots), last: in.mark(nil)}
+	l.ctx, l.cancel = context.WithCancelCause(o.ctx)
+	for range slots {
+		l.free <- &slot[T, U]{done: make(chan struct{}, 1)}
+	}
+	return l, nil
+}
+
+// fill reads the input as long as there are free slots. send gets each that has an
+// element; if it fails, nobody has the slot. A slot with an error is the last.
+func (l *line[T, U]) fill(send func(*slot[T, U]) error) {
+	for {
+		var s *slot[T, U]
+		select {
+		case s = <-l.free:
+		case <-l.ctx.Done():
+			return
+		}
+		v, err := flight.Protect(func() (T, error) { return l.in.next(l.ctx) })
+		if err == nil {
+			s.in, s.mark = v, l.in.mark(s.mark[:0])
+			err = send(s)
+		}
+		if err != nil {
+			s.err = err
+			s.done <- struct{}{}
+		}
+		l.queue <- s // has room for all slots
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take waits for the next element.
+func (l *line[T, U]) take(ctx context.Context) (u U, bytes int64, err error) {
+	var s *slot[T, U]
+	select {
+	case s = <-l.queue:
+	case <-ctx.Done():
+		return u, 0, context.Cause(ctx)
+	}
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		return u, 0, context.Cause(ctx)
+	}
+	if s.err != nil {
+		return u, 0, s.err
+	}
+	var none slot[T, U]
+	u, bytes = s.out, s.bytes
+	l.last, s.mark = s.mark, l.last
+	s.in, s.out = none.in, none.out
+	l.free <- s
+	return u, bytes, nil
+}
+
+func (l *line[T, U]) mark(to []byte) []byte { return append(to, l.last...) }
+
+func (l *line[T, U]) close() {
+	l.cancel(ErrClosed)
+	l.work.Wait()
+	l.in.close()
+}

@@ -1,0 +1,75 @@
+package content
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/larder-data/larder/stream"
+)
+
+// hashes are the functions that sums are made by. MD5 and SHA-1 tell of damage, and not of
+// forgery.
+var hashes = map[string]func() hash.Hash{
+	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+}
+
+// ErrSum is the error of a file that has not the sum that it should have.
+var ErrSum = errors.New("it is not what its sum says")
+
+// Check compares files with sums, in hexadecimal, that have the names of the files. A file
+// without one is an error. algorithm is sha256, sha384, sha512, sha1 or md5. A file is
+// checked as it is read: where another sum comes out, its end is an [ErrSum] in place of
+// io.EOF, so that nobody takes it for complete.
+func Check(s stream.Stream[File], algorithm string, sums map[string]string) stream.Stream[File] {
+	return stream.MapAs(s, "check("+algorithm+")", func(_ context.Context, f File) (File, error) {
+		make, ok := hashes[strings.ToLower(algorithm)]
+		if !ok {
+			return f, fmt.Errorf("there is no algorithm %.80q; sha256, sha384, sha512, sha1 and md5 are known", algorithm)
+		}
+		text, ok := sums[f.Name]
+		if !ok {
+			return f, fmt.Errorf("%s: no sum is given for it", f.Name)
+		}
+		sum, err := hex.DecodeString(text)
+		if err != nil || len(sum) != make().Size() {
+			return f, fmt.Errorf("%s: %.200q is no sum of %s; it has %d digits to the base 16", f.Name, text, algorithm, 2*make().Size())
+		}
+		checked := f
+		checked.Open = func(ctx context.Context) (io.ReadCloser, error) {
+			r, err := f.open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &summed{f.Name, r, make(), sum}, nil
+		}
+		return checked, nil
+	})
+}
+
+type summed struct {
+	name string
+	io.ReadCloser
+	hash hash.Hash
+	want []byte
+}
+
+func (s *summed) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	s.hash.Write(b[:n])
+	if errors.Is(err, io.EOF) {
+		if got := s.hash.Sum(nil); subtle.ConstantTimeCompare(got, s.want) == 0 {
+			return n, fmt.Errorf("%s: %w: %x, and should be %x", s.name, ErrSum, got, s.want)
+		}
+	}
+	return n, err
+}

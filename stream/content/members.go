@@ -1,0 +1,124 @@
+package content
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/larder-data/larder/stream"
+)
+
+// Members reads the files in tar archives, which are unpacked if their names say so
+// (.tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), each whole, of most bytes at most; 0 stands
+// for 256 MiB. Folders, links and devices are passed over. Sparse files, names that lead out
+// of a folder, and archives that break off or have no end are errors.
+func Members(s stream.Stream[File], most int64) stream.Stream[Content] {
+	if most <= 0 {
+		most = defaultLargest
+	}
+	return stream.Expand(s, "members", func(_ context.Context, f File) (stream.Source[Content], error) {
+		return stream.Source[Content]{Name: f.Name, Kind: f.kind(), Open: func(ctx context.Context, _ int64) (stream.Feed[Content], error) {
+			r, err := f.unpacked(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c := &counted{from: r}
+			return &members{name: f.Name, file: r, in: c, tar: tar.NewReader(c), most: most}, nil
+		}}, nil
+	})
+}
+
+// counted knows how many bytes were read.
+type counted struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// members is an archive that is being read.
+type members struct {
+	name string
+	file io.Closer
+	in   *counted
+	tar  *tar.Reader
+	most int64
+	end  int64 // of the last member, with what fills its last block
+}
+
+const blockBytes = 512
+
+func (m *members) Next(context.Context) (c Content, err error) {
+	for {
+		h, err := m.tar.Next()
+		if err == io.EOF { //nolint:errorlint // an EOF that is wrapped is an error
+			return c, m.ended()
+		}
+		if err != nil {
+			return c, m.wrong(err)
+		}
+		if sparse(h) {
+			return c, m.wrong(fmt.Errorf("%.200q is a sparse file, which is not read; make the archive without --sparse", h.Name))
+		}
+		if m.end = m.in.n; h.Typeflag != tar.TypeReg {
+			continue // folders; links and devices, which are no data
+		}
+		if !filepath.IsLocal(filepath.FromSlash(h.Name)) || strings.ContainsAny(h.Name, "\\\x00") {
+			return c, m.wrong(fmt.Errorf("the name %.200q leads out of a folder; this is an archive to beware of", h.Name))
+		}
+		if h.Size > m.most {
+			return c, m.wrong(fmt.Errorf("%.200q: %w: %d bytes", h.Name, ErrTooLarge, m.most))
+		}
+		m.end += (h.Size + blockBytes - 1) / blockBytes * blockBytes
+		b, err := readAll(m.tar, m.most)
+		if err != nil {
+			return c, m.wrong(fmt.Errorf("%.200q: %w", h.Name, err))
+		}
+		return Content{m.name, h.Name, b}, nil
+	}
+}
+
+func (m *members) Close() error { return m.file.Close() }
+
+func (m *members) wrong(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("the archive breaks off: %w", err)
+	case errors.Is(err, tar.ErrHeader):
+		err = fmt.Errorf("this is no archive of tar, or it is damaged here: %w", err)
+	}
+	return fmt.Errorf("%s: %w", m.name, err)
+}
+
+// ended reads what is behind the archive's end, as a checksum of what it is packed in comes
+// last. An archive without an end may have been cut off between two members.
+func (m *members) ended() error {
+	if m.in.n < m.end+blockBytes {
+		return fmt.Errorf("%s: the end of the archive is missing, so some of it may be", m.name)
+	}
+	if _, err := io.Copy(io.Discard, m.in); err != nil {
+		return fmt.Errorf("%s: %w", m.name, err)
+	}
+	return io.EOF
+}
+
+// sparse reports whether a member has holes, so that its bytes are not those in the archive.
+func sparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/larder-data/larder/stream"
+)
+
+// parsed replaces files by what a parser finds in them.
+func parsed[T any](s stream.Stream[File], name string, parse func(File, *bounded) func() (T, error), longest int) stream.Stream[T] {
+	if longest <= 0 {
+		longest = defaultLongest
+	}
+	return stream.Expand(s, name, func(_ context.Context, f File) (stream.Source[T], error) {
+		return stream.Source[T]{Name: f.Name, Kind: f.kind(), Open: func(ctx context.Context, _ int64) (stream.Feed[T], error) {
+			r, err := f.open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			b := &bounded{from: r, longest: longest}
+			return &feed[T]{f.Name, r, b, parse(f, b)}, nil
+		}}, nil
+	})
+}
+
+const defaultLongest = 16 << 20
+
+// feed is a file that is being parsed.
+type feed[T any] struct {
+	name string
+	file io.Closer
+	in   *bounded
+	next func() (T, error)
+}
+
+func (f *feed[T]) Next(context.Context) (T, error) {
+	f.in.since = 0
+	v, err := f.next()
+	if err != nil && err != io.EOF { //nolint:errorlint // an EOF that is wrapped is an error
+		err = fmt.Errorf("%s: %w", f.name, err)
+	}
+	return v, err
+}
+
+func (f *feed[T]) Close() error { return f.file.Close() }
+
+// bounded fails when more is read than one element may take.
+type bounded struct {
+	from           io.Reader
+	since, longest int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.since > b.longest {
+		return 0, fmt.Errorf("%w: an element of more than %d bytes", ErrTooLarge, b.longest)
+	}
+	n, err := b.from.Read(p)
+	b.since += n
+	return n, err
+}

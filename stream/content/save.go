@@ -1,0 +1,58 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/stream"
+)
+
+// Save writes files into a folder, by their names, and hands out the paths. A file appears
+// there when it is complete, or not at all. how is [output.Forbid], where a file that is
+// there is an error, or [output.Replace], which leaves it untouched if it has the same
+// content: so a stream may be resumed from a state before it. Names that lead out of the
+// folder, also by links, and the file itself that is read, are refused.
+func Save(s stream.Stream[File], dir string, how output.Overwrite) stream.Stream[string] {
+	return stream.MapAs(s, "save", func(ctx context.Context, f File) (string, error) {
+		path, err := place(dir, f)
+		if err != nil {
+			return "", err
+		}
+		_, err = output.WriteFile(ctx, path, how, func(to io.Writer) error {
+			r, err := f.open(ctx)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(to, r)
+			return errors.Join(err, r.Close())
+		})
+		return path, err
+	})
+}
+
+// place returns where a file is written.
+func place(dir string, f File) (string, error) {
+	name := filepath.FromSlash(f.Name)
+	if !filepath.IsLocal(name) || name == "." || strings.ContainsAny(f.Name, "\\\x00") {
+		return "", fmt.Errorf("%.200q cannot be the name of a file in %s; give it another", f.Name, dir)
+	}
+	path := filepath.Join(dir, name)
+	if !guard.Inside(guard.Resolve(dir), guard.Resolve(path)) {
+		return "", fmt.Errorf("%.200q leads out of the folder %s by a link; remove that", f.Name, dir)
+	}
+	if f.path != "" {
+		from, err := os.Stat(f.path)
+		to, terr := os.Stat(path)
+		if err == nil && terr == nil && os.SameFile(from, to) {
+			return "", fmt.Errorf("%s would be written over itself; save to another folder", f.path)
+		}
+	}
+	return path, nil
+}

@@ -1,0 +1,79 @@
+package stream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/parcel"
+)
+
+// FromDataset is a stream of the elements of a dataset, in their order. Its state is the
+// index of the next one, and it seeks. identity says what is in the dataset, such as
+// [dataset.Fingerprint] does; "" is not known.
+func FromDataset[T any](ds dataset.Dataset[T], identity string) Stream[T] {
+	return Stream[T]{&listNode[T]{name: "dataset", identity: identity, len: ds.Len(), step: 1, at: ds.At}}
+}
+
+// SampleCodec writes samples with the bytes of their items, which are read for it, and
+// reads them back. Values of items are what their bytes decode to, so none is lost.
+var SampleCodec = &codec.Value[dataset.Sample]{
+	ID: sampleFormat, Type: xxh3.HashString(sampleFormat), Encode: encodeSample, Decode: decodeSample, Aliases: true,
+}
+
+const sampleFormat = "larder sample 1: " + parcel.Format
+
+// codecFor returns how elements are written that nobody said it of.
+func codecFor[T any]() (*codec.Value[T], error) {
+	if c, ok := any(SampleCodec).(*codec.Value[T]); ok {
+		return c, nil
+	}
+	return codec.For[T]()
+}
+
+func encodeSample(dst []byte, s dataset.Sample) ([]byte, error) {
+	ctx := context.Background() // what lies in files is read whole, and at once
+	items := make([]parcel.Item, 0, s.Len())
+	for f := range s.Fields() {
+		it := parcel.Item{Key: f.Key, Shared: f.Shared}
+		var err error
+		if it.Ext, err = f.Item.Ext(ctx); err == nil {
+			it.Bytes, err = f.Item.Bytes(ctx)
+		}
+		if err == nil && int64(len(it.Bytes)) > parcel.MaxBytes {
+			err = errors.New("it has more bytes than can be kept of one item")
+		}
+		if err != nil {
+			return nil, &ItemError{f.Key, err}
+		}
+		items = append(items, it)
+	}
+	return append(dst, parcel.Encode(items)...), nil
+}
+
+// An ItemError says which item of a sample went wrong.
+type ItemError struct {
+	Key string
+	Err error
+}
+
+func (e *ItemError) Error() string { return "item " + called.Name(e.Key) + ": " + e.Err.Error() }
+
+// Unwrap returns what went wrong.
+func (e *ItemError) Unwrap() error { return e.Err }
+
+func decodeSample(b []byte) (dataset.Sample, error) {
+	items, err := parcel.Decode(b)
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	fields := make([]dataset.Field, len(items))
+	for i, it := range items {
+		fields[i] = dataset.Field{Key: it.Key, Item: dataset.NewBytes(it.Ext, it.Bytes), Shared: it.Shared}
+	}
+	return dataset.NewSample(fields...), nil
+}

@@ -1,0 +1,192 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/larder-data/larder/codec"
+)
+
+// Forking says what branches of a stream hold while one of them is ahead of another.
+type Forking[T any] struct {
+	// Elements is how many are held in memory at most, 1000 if it is 0, and Bytes what
+	// they take, 64 MiB if it is 0, as Size says; a nil one is that of [Prefetch]. What is
+	// beyond is written to a file, and read back when its turn comes.
+	Elements int
+	Bytes    int64
+	Size     func(T) int64
+	// Codec is how elements are written; nil is codec.For[T], and for samples
+	// [SampleCodec].
+	Codec *codec.Value[T]
+	// Dir is where the file is, the folder for temporary files if it is "".
+	Dir string
+}
+
+const defaultForkBytes = 64 << 20
+
+// Fork makes n streams of one, each with all of its elements. Branches that are opened
+// together, as parts of one stream or by [Together], read the input once, however they
+// drift apart, and share its elements, which must not be changed. A branch that is opened
+// by itself, or later, such as by [Concat] or [Cycle], reads the input for itself. The
+// state of a branch is how many elements came before, and that of the input there;
+// resumed together, the one that is furthest behind says where the input is read again.
+func Fork[T any](s Stream[T], n int, f Forking[T]) []Stream[T] {
+	return forked(s, n, f, nil)
+}
+
+// Route makes n streams of one: an element is in the one that to says, from 0 on. All else
+// is as with [Fork].
+func Route[T any](s Stream[T], n int, f Forking[T], to func(T) int) []Stream[T] {
+	return forked(s, n, f, to)
+}
+
+func forked[T any](s Stream[T], n int, f Forking[T], to func(T) int) []Stream[T] {
+	branches := make([]Stream[T], max(n, 0))
+	var err error
+	if f.Codec == nil {
+		f.Codec, err = codecFor[T]()
+	}
+	if f.Elements == 0 {
+		f.Elements = 1000
+	}
+	if f.Bytes == 0 {
+		f.Bytes = defaultForkBytes
+	}
+	if f.Size == nil {
+		f.Size = sizeOf[T]
+	}
+	t := &trunk[T]{in: s, Forking: f, n: n, to: to}
+	for i := range branches {
+		branches[i] = Stream[T]{&branchNode[T]{t, i}}
+		switch {
+		case err != nil:
+			branches[i] = refused[T]("fork", "elements cannot be written to a file: %w; give a Codec", err)
+		case f.Elements < 0 || f.Bytes < 0:
+			branches[i] = refused[T]("fork", "a bound is below 0")
+		}
+	}
+	return branches
+}
+
+// A trunk is what branches have in common.
+type trunk[T any] struct {
+	in Stream[T]
+	Forking[T]
+	n  int
+	to func(T) int
+}
+
+// whose returns the branch that an element is for.
+func (t *trunk[T]) whose(v T) (int, error) {
+	if t.to == nil {
+		return 0, nil
+	}
+	k := t.to(v)
+	if k < 0 || k >= t.n {
+		return 0, fmt.Errorf("there is no branch %d of %d", k, t.n)
+	}
+	return k, nil
+}
+
+type branchNode[T any] struct {
+	trunk *trunk[T]
+	i     int
+}
+
+func (b *branchNode[T]) describe(s *shape) {
+	if b.trunk.to == nil {
+		s.op("fork", param("branch", b.i), param("of", b.trunk.n))
+	} else {
+		s.op("route", param("branch", b.i), param("of", b.trunk.n))
+		s.function()
+	}
+	s.input(b.trunk.in.of().describe)
+}
+
+func (b *branchNode[T]) open(o *opening) (cursor[T], error) {
+	c := &branchCursor[T]{of: b, o: o, at: o.marks.number(), before: o.marks.text()}
+	if o.session.begun {
+		return c, nil // and reads for itself
+	}
+	r, ok := o.session.forks[b.trunk].(*reading[T])
+	if !ok {
+		r = newReading(b.trunk, o.session)
+		o.session.forks[b.trunk] = r
+	}
+	c.shared = r
+	r.join(c)
+	return c, nil
+}
+
+// branchCursor is one branch. What it has of the shared reading belongs to that.
+type branchCursor[T any] struct {
+	of     *branchNode[T]
+	o      *opening
+	shared *reading[T] // nil: it reads for itself
+	own    *input[T]
+	at     uint64 // elements of the input so far
+	before []byte // the mark of the input there
+	file   place  // of the element that comes next, if it is in a file
+	closed bool
+}
+
+func (c *branchCursor[T]) next(ctx context.Context) (v T, err error) {
+	for {
+		whose := 0
+		if c.shared != nil {
+			v, whose, err = c.shared.next(ctx, c)
+		} else {
+			v, whose, err = c.read(ctx)
+		}
+		if err != nil || c.of.trunk.to == nil || whose == c.of.i {
+			return v, err
+		}
+	}
+}
+
+// read reads the input for this branch alone.
+func (c *branchCursor[T]) read(ctx context.Context) (v T, whose int, err error) {
+	if c.own == nil {
+		if c.own, err = c.of.trunk.open(c.o, c.before); err != nil {
+			return v, 0, err
+		}
+	}
+	if v, err = c.own.next(ctx); err != nil {
+		return v, 0, err
+	}
+	if whose, err = c.of.trunk.whose(v); err != nil {
+		return v, 0, c.own.wrong("route", err)
+	}
+	c.at++
+	c.before = c.own.mark(c.before[:0])
+	return v, whose, nil
+}
+
+// open opens the input where a mark says.
+func (t *trunk[T]) open(o *opening, mark []byte) (*input[T], error) {
+	m := marksOf(mark)
+	in, err := openInput(&opening{o.ctx, m, o.session}, t.in)
+	if err == nil && m.end() != nil {
+		in.close()
+		return nil, m.err
+	}
+	return in, err
+}
+
+func (c *branchCursor[T]) mark(to []byte) []byte {
+	return appendText(binary.AppendUvarint(to, c.at), c.before)
+}
+
+func (c *branchCursor[T]) close() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	if c.own != nil {
+		c.own.close()
+	}
+	if c.shared != nil {
+		c.shared.leave(c)
+	}
+}

@@ -1,0 +1,197 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/stream"
+)
+
+// However branches drift apart, the input is read once, each has all of it, and what waits
+// on disk goes.
+func TestBranchesDrift(t *testing.T) {
+	const n = 3000
+	chance := trial.Chance(t)
+	for range trial.Rounds(5, 100) {
+		read, dir := 0, t.TempDir()
+		counted := mapped(stream.Of(rangeOf(n)...), func(n int) int { read++; return n })
+		branches := stream.Fork(counted, 3, stream.Forking[int]{Elements: 1 + chance.IntN(100), Dir: dir})
+		readers, err := stream.Together(t.Context(), nil, branches...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([][]int, len(readers))
+		left := []int{0, 1, 2}
+		for len(left) > 0 {
+			k := left[chance.IntN(len(left))]
+			for range 1 + chance.IntN(400) {
+				v, err := readers[k].Next(t.Context())
+				if errors.Is(err, io.EOF) {
+					left = slices.DeleteFunc(left, func(i int) bool { return i == k })
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[k] = append(got[k], v)
+			}
+		}
+		for k, r := range readers {
+			if !slices.Equal(got[k], rangeOf(n)) {
+				t.Errorf("branch %d has %d elements, not in order", k, len(got[k]))
+			}
+			r.Close()
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 || read != n {
+			t.Errorf("%d files are left, and %d of %d elements were read: %v", len(files), read, n, err)
+		}
+	}
+}
+
+// Branches may be read by goroutines of their own, one of which leaves early.
+func TestBranchesAtOnce(t *testing.T) {
+	const n = 2000
+	branches := stream.Fork(stream.Of(rangeOf(n)...), 3, stream.Forking[int]{Elements: 20})
+	readers, err := stream.Together(t.Context(), nil, branches...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for k, r := range readers {
+		wait.Go(func() {
+			defer r.Close()
+			i := 0
+			for v, err := range r.All(t.Context()) {
+				if err != nil || v != i {
+					t.Errorf("branch %d has %d at %d, %v", k, v, i, err)
+					return
+				}
+				if i++; k == 1 && i == 100 {
+					return
+				}
+			}
+			if i != n {
+				t.Errorf("branch %d ends after %d", k, i)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Branches are resumed together, each where it was, and the input is read from where the
+// last of them was.
+func TestBranchesAreResumed(t *testing.T) {
+	read := 0
+	source := stream.FromDataset(dataset.Func(100, func(_ context.Context, i int) (int, error) { read++; return i, nil }), "")
+	branches := stream.Route(source, 2, stream.Forking[int]{Elements: 3}, func(n int) int { return n % 2 })
+	open := func(from []stream.State) []*stream.Reader[int] {
+		readers, err := stream.Together(t.Context(), from, branches...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return readers
+	}
+	next := func(r *stream.Reader[int], want int) {
+		t.Helper()
+		if v, err := r.Next(t.Context()); err != nil || v != want {
+			t.Fatalf("%d, %v instead of %d", v, err, want)
+		}
+	}
+	readers := open(nil)
+	for i := range 20 {
+		next(readers[0], 2*i)
+	}
+	for i := range 10 {
+		next(readers[1], 2*i+1)
+	}
+	states := []stream.State{readers[0].State(), readers[1].State()}
+	for _, r := range readers {
+		r.Close()
+	}
+	read = 0
+	readers = open(states)
+	for i := 10; i < 30; i++ {
+		next(readers[1], 2*i+1)
+	}
+	next(readers[0], 40)
+	if read != 40 {
+		t.Errorf("%d elements were read to go from 20 to 60", read)
+	}
+	for _, r := range readers {
+		r.Close()
+	}
+	if _, err := stream.Together(t.Context(), states[:1], branches...); err == nil {
+		t.Error("one state for two branches is accepted")
+	}
+}
+
+// A branch that nobody reads any more holds up nothing.
+func TestABranchThatEnds(t *testing.T) {
+	dir := t.TempDir()
+	branches := stream.Fork(stream.Of(rangeOf(5000)...), 2, stream.Forking[int]{Elements: 10, Dir: dir})
+	r, err := stream.ZipLongest(stream.Limit(branches[0], 3), branches[1]).Open(t.Context(), stream.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := 0
+	for _, err := range r.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 4000 {
+			if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+				t.Errorf("%d files, %v", len(files), err)
+			}
+		}
+	}
+	if n != 5000 {
+		t.Errorf("%d elements", n)
+	}
+}
+
+// Samples that wait on disk are what they were.
+func TestBranchesOfSamples(t *testing.T) {
+	samples := stream.Map(stream.Of(rangeOf(50)...), func(_ context.Context, n int) (dataset.Sample, error) {
+		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(n))}, dataset.Field{Key: "s", Item: dataset.NewBytes("bin", []byte{1}), Shared: true}), nil
+	})
+	b := stream.Fork(samples, 2, stream.Forking[dataset.Sample]{Elements: 2})
+	all, err := stream.Collect(t.Context(), stream.Concat(stream.Zip(stream.Skip(b[0], 40), b[1])))
+	if err != nil || len(all) != 10 {
+		t.Fatal(len(all), err)
+	}
+	for i, p := range all {
+		a, err := p.A.Value(t.Context(), "n")
+		if err != nil || a != int64(40+i) {
+			t.Errorf("%v, %v", a, err)
+		}
+		v, err := p.B.Value(t.Context(), "n")
+		f, _ := p.B.Field("s")
+		if err != nil || v != int64(i) || !f.Shared {
+			t.Errorf("%v, %v, shared: %v", v, err, f.Shared)
+		}
+	}
+}
+
+// An element that is for no branch, and one that cannot be written, are errors.
+func TestBranchesThatFail(t *testing.T) {
+	b := stream.Route(stream.Of(0, 1, 2), 2, stream.Forking[int]{}, func(n int) int { return n })
+	if all, err := stream.Collect(t.Context(), b[1]); err == nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+	f := stream.Fork(stream.Of(rangeOf(9)...), 2, stream.Forking[int]{Elements: 1, Dir: t.TempDir() + "/none"})
+	if all, err := stream.Collect(t.Context(), stream.Zip(stream.Skip(f[0], 5), f[1])); err == nil || len(all) != 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	funcs := stream.Fork(stream.Of(func() {}), 2, stream.Forking[func()]{})
+	if _, err := funcs[0].Open(t.Context(), stream.State{}); err == nil {
+		t.Error("functions can be written to a file")
+	}
+}

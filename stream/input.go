@@ -1,0 +1,46 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+)
+
+// An input counts what comes into an operator, so that errors can say which element
+// they are about. Its end stays its end, however often it is asked for another element.
+type input[T any] struct {
+	from  cursor[T]
+	n     uint64
+	ended bool
+}
+
+// openInput opens the input of an operator.
+func openInput[T any](o *opening, of Stream[T]) (*input[T], error) {
+	n := o.marks.number()
+	from, err := of.of().open(o)
+	if err != nil {
+		return nil, err
+	}
+	return &input[T]{from: from, n: n}, nil
+}
+
+func (i *input[T]) next(ctx context.Context) (v T, err error) {
+	if i.ended {
+		return v, io.EOF
+	}
+	if v, err = i.from.next(ctx); err == nil {
+		i.n++
+	} else if err == io.EOF { //nolint:errorlint // no error is wrapped on its way
+		i.ended = true
+	}
+	return v, err
+}
+
+func (i *input[T]) mark(to []byte) []byte {
+	return i.from.mark(binary.AppendUvarint(to, i.n))
+}
+
+func (i *input[T]) close() { i.from.close() }
+
+// wrong is an error about the element that came last.
+func (i *input[T]) wrong(op string, err error) error { return wrongAt(op, i.n-1, err) }

@@ -1,0 +1,180 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Joining says how two streams are joined by key.
+type Joining struct {
+	// Buffer is how many elements of the right stream are held at most until one of the
+	// left asks for them, 10000 if it is 0.
+	Buffer int
+	// Oldest says that where it is full the oldest element goes. Else that is an error.
+	Oldest bool
+	// Unmatched leaves out elements of the left stream that have no partner. Else that is
+	// an error.
+	Unmatched bool
+	// Rest says that elements of the right stream may be left over when the left one ends.
+	// Else that is an error; those that were not read yet are not looked at.
+	Rest bool
+}
+
+// The errors of joins.
+var (
+	ErrJoinFull      = errors.New("so many elements of the right stream wait for a partner that there is no room; raise Buffer, or say Oldest")
+	ErrJoinTwice     = errors.New("the key is there twice in the right stream, while the first still waits for a partner")
+	ErrJoinUnmatched = errors.New("no element of the right stream has this key, or it was let go; say Unmatched to leave out such elements")
+	ErrJoinRest      = errors.New("elements of the right stream have no partner in the left one; say Rest if they may be left over")
+)
+
+// Join pairs each element of the left stream with one of the right stream that has the
+// same key, in the order of the left stream. The right one is read as far as that takes;
+// each of its elements is used once. Its state is that of both streams where it last held
+// nothing, and how many pairs it has handed out since.
+func Join[A, B any, K comparable](left Stream[A], right Stream[B], j Joining, ofLeft func(A) K, ofRight func(B) K) Stream[Pair[A, B]] {
+	if j.Buffer == 0 {
+		j.Buffer = defaultBuffer
+	}
+	if j.Buffer < 1 {
+		return refused[Pair[A, B]]("join", "the buffer cannot have %d elements", j.Buffer)
+	}
+	return Stream[Pair[A, B]]{&joinNode[A, B, K]{left, right, j, ofLeft, ofRight}}
+}
+
+type joinNode[A, B any, K comparable] struct {
+	left  Stream[A]
+	right Stream[B]
+	Joining
+	ofLeft  func(A) K
+	ofRight func(B) K
+}
+
+func (j *joinNode[A, B, K]) describe(s *shape) {
+	s.op("join", param("buffer", j.Buffer), param("oldest", j.Oldest), param("unmatched", j.Unmatched), param("rest", j.Rest))
+	s.function()
+	s.input(j.left.of().describe)
+	s.input(j.right.of().describe)
+}
+
+func (j *joinNode[A, B, K]) open(o *opening) (cursor[Pair[A, B]], error) {
+	since := o.marks.number()
+	two, err := openTwo(o, j.left, j.right)
+	if err != nil {
+		return nil, err
+	}
+	return hold[Pair[A, B]](since, &joiner[A, B, K]{two: two, of: j, waiting: map[K]waiting[B]{}}, two), nil
+}
+
+type joiner[A, B any, K comparable] struct {
+	*two[A, B]
+	of      *joinNode[A, B, K]
+	waiting map[K]waiting[B]
+	ages    []aged[K] // by age, also some that wait no more
+	ended   bool      // the right stream
+}
+
+// waiting is an element of the right stream, with its position.
+type waiting[B any] struct {
+	value B
+	at    uint64
+}
+
+type aged[K any] struct {
+	key K
+	at  uint64
+}
+
+func (j *joiner[A, B, K]) holds() bool { return len(j.waiting) > 0 }
+
+func (j *joiner[A, B, K]) next(ctx context.Context) (p Pair[A, B], err error) {
+	for {
+		if p.A, err = j.a.next(ctx); err != nil {
+			if errors.Is(err, io.EOF) && len(j.waiting) > 0 && !j.of.Rest {
+				err = wrongAt("join", j.a.n, fmt.Errorf("%w: %d, one of them with the key %v", ErrJoinRest, len(j.waiting), j.oldest()))
+			}
+			return p, err
+		}
+		k := j.of.ofLeft(p.A)
+		ok, err := j.find(ctx, k)
+		if err != nil {
+			return p, err
+		}
+		if ok {
+			p.B = j.waiting[k].value
+			delete(j.waiting, k)
+			return p, nil
+		}
+		if !j.of.Unmatched {
+			return p, j.a.wrong("join", fmt.Errorf("%w: %v", ErrJoinUnmatched, k))
+		}
+	}
+}
+
+// find reads the right stream until it has a key.
+func (j *joiner[A, B, K]) find(ctx context.Context, k K) (ok bool, err error) {
+	for {
+		if _, ok = j.waiting[k]; ok || j.ended {
+			return ok, nil
+		}
+		v, err := j.b.next(ctx)
+		if errors.Is(err, io.EOF) {
+			j.ended = true
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if err := j.keep(v); err != nil {
+			return false, j.b.wrong("join", err)
+		}
+	}
+}
+
+// keep has an element of the right stream wait.
+func (j *joiner[A, B, K]) keep(v B) error {
+	k := j.of.ofRight(v)
+	if !equal(k, k) {
+		return errNotItself
+	}
+	if _, ok := j.waiting[k]; ok {
+		return fmt.Errorf("%w: %v", ErrJoinTwice, k)
+	}
+	if len(j.waiting) >= j.of.Buffer {
+		if !j.of.Oldest {
+			return fmt.Errorf("%w: %d", ErrJoinFull, len(j.waiting))
+		}
+		delete(j.waiting, j.oldest())
+	}
+	j.waiting[k] = waiting[B]{v, j.b.n}
+	j.ages = append(j.ages, aged[K]{k, j.b.n})
+	if len(j.ages) > 2*j.of.Buffer+mostAtOnce {
+		j.tidy()
+	}
+	return nil
+}
+
+// oldest returns the key that has waited longest.
+func (j *joiner[A, B, K]) oldest() (k K) {
+	for len(j.ages) > 0 {
+		first := j.ages[0]
+		if w, ok := j.waiting[first.key]; ok && w.at == first.at {
+			return first.key
+		}
+		j.ages = j.ages[1:]
+	}
+	return k
+}
+
+// tidy forgets those that wait no more.
+func (j *joiner[A, B, K]) tidy() {
+	kept := make([]aged[K], 0, len(j.waiting))
+	for _, a := range j.ages {
+		if w, ok := j.waiting[a.key]; ok && w.at == a.at {
+			kept = append(kept, a)
+		}
+	}
+	j.ages = kept
+}

@@ -1,0 +1,183 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/codec"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+)
+
+// Keeping says how the elements of a stream are kept.
+type Keeping[T any] struct {
+	// Key says what is in the stream: elements that were kept under it, of a stream of the
+	// same operators and parameters, are taken for those of this one. It may be left out
+	// where the sources have identities and no operator has a function, as then the
+	// stream says it.
+	Key string
+	// Codec is how elements are written; nil is codec.For[T], and for samples
+	// [SampleCodec].
+	Codec *codec.Value[T]
+	// Chunk is how many elements are kept together at most, 1024 if it is 0; and of those
+	// that take more than 4 MiB, no others beside the last.
+	Chunk int
+}
+
+const (
+	defaultChunk = 1024
+	chunkBytes   = 4 << 20
+)
+
+// ErrNoKey is the error of a stream of which nothing says what is in it.
+var ErrNoKey = errors.New("give Keeping a Key that says what is in it, and another one when that changes")
+
+// Materialise makes a dataset of a stream, which has random access: it reads the stream
+// once and keeps its elements in the store of l, in chunks. Where that was interrupted, the
+// next one goes on behind the last chunk; where it was finished, nothing is read. Elements
+// that the store has let go are made again, from the state before them. The dataset may be
+// used by many goroutines; its elements are shared and must not be changed.
+func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Keeping[T]) (dataset.Dataset[T], error) {
+	sh := shapeOf(s)
+	if sh.err != nil {
+		return nil, sh.err
+	}
+	if k.Key == "" && len(sh.unknown) > 0 {
+		return nil, fmt.Errorf("stream: what is in the stream depends on %s, which no key can be made of; %w", sh.unknown[0], ErrNoKey)
+	}
+	if k.Chunk == 0 {
+		k.Chunk = defaultChunk
+	}
+	if k.Chunk < 0 {
+		return nil, fmt.Errorf("stream: a chunk cannot have %d elements", k.Chunk)
+	}
+	if k.Codec == nil {
+		var err error
+		if k.Codec, err = codecFor[T](); err != nil {
+			return nil, fmt.Errorf("stream: elements cannot be kept: %w", err)
+		}
+	}
+	m := &material[T]{stream: s, larder: l, keep: k, chunks: chunkCodec(k.Codec), shape: strings.Join(sh.lines, "\n")}
+	if err := m.index(ctx); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// material is a stream that was read to its end.
+type material[T any] struct {
+	stream Stream[T]
+	larder *larder.Larder
+	keep   Keeping[T]
+	chunks *codec.Value[[]T]
+	shape  string
+	steps  []step
+	ends   []int // of each chunk, the number of elements up to its end
+}
+
+// A step is a chunk without its elements.
+type step struct {
+	Count int
+	State string // after it
+	End   bool   // the stream ends with it
+}
+
+// action names what is kept of the stream: its chunks by number, its steps by number,
+// and all steps.
+func (m *material[T]) action(what string, i int) (*key.Action, error) {
+	return key.NewAction("stream "+what, key.Version("1"), m.keep.Key, m.shape, m.keep.Codec.ID, m.keep.Chunk, i)
+}
+
+// index finds all steps, or makes those that there are not.
+func (m *material[T]) index(ctx context.Context) error {
+	a, err := m.action("index", 0)
+	if err != nil {
+		return err
+	}
+	w := &writer[T]{material: m, next: -1}
+	defer w.close()
+	m.steps, err = larder.Do(ctx, m.larder, a, func(ctx context.Context) (all []step, err error) {
+		for i := 0; ; i++ {
+			s, err := w.step(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			all, w.state = append(all, s), s.State
+			if s.End {
+				return all, nil
+			}
+		}
+	})
+	n := 0
+	for _, s := range m.steps {
+		n += s.Count
+		m.ends = append(m.ends, n)
+	}
+	return err
+}
+
+// Len implements dataset.Dataset.
+func (m *material[T]) Len() int {
+	if len(m.ends) == 0 {
+		return 0
+	}
+	return m.ends[len(m.ends)-1]
+}
+
+// At implements dataset.Dataset.
+func (m *material[T]) At(ctx context.Context, i int) (v T, err error) {
+	if i < 0 || i >= m.Len() {
+		return v, &dataset.IndexError{Index: i, Len: m.Len()}
+	}
+	k := sort.SearchInts(m.ends, i+1)
+	chunk, err := m.chunk(ctx, k, func(ctx context.Context) ([]T, error) { return m.again(ctx, k) })
+	if err != nil {
+		return v, err
+	}
+	at := i - (m.ends[k] - m.steps[k].Count)
+	if at >= len(chunk) {
+		return v, fmt.Errorf("stream: chunk %d has %d elements and had %d: the stream is not what it was; materialise it under another Key", k, len(chunk), m.steps[k].Count)
+	}
+	return chunk[at], nil
+}
+
+// chunk returns the elements of a chunk.
+func (m *material[T]) chunk(ctx context.Context, k int, compute func(context.Context) ([]T, error)) ([]T, error) {
+	a, err := m.action("chunk", k)
+	if err != nil {
+		return nil, err
+	}
+	r, err := larder.Call[[]T]{Action: a, Compute: compute, Value: m.chunks, Share: true}.Do(ctx, m.larder)
+	return r.Value, err
+}
+
+// again makes a chunk that the store has let go.
+func (m *material[T]) again(ctx context.Context, k int) (all []T, err error) {
+	var from State
+	if k > 0 {
+		if from, err = ParseState(m.steps[k-1].State); err != nil {
+			return nil, err
+		}
+	}
+	r, err := m.stream.Open(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for range m.steps[k].Count {
+		v, err := r.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			err = errBeyond
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

@@ -1,0 +1,23 @@
+package stream
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// pack writes an entry as a record of a spool: whose it is, the mark, the element.
+func (t *trunk[T]) pack(e entry[T]) ([]byte, error) {
+	b := appendText(binary.AppendUvarint(nil, uint64(e.whose)), e.mark)
+	return t.Codec.Encode(b, e.value)
+}
+
+func (t *trunk[T]) unpack(record []byte) (e entry[T], err error) {
+	m := &marks{b: record, any: true}
+	e.whose = m.below(max(t.n, 1))
+	e.mark = slices.Clone(m.text())
+	if m.err != nil {
+		return e, errSpool
+	}
+	e.value, err = t.Codec.Decode(m.b)
+	return e, err
+}

@@ -1,0 +1,91 @@
+package stream
+
+import (
+	"context"
+
+	"github.com/larder-data/larder/internal/flight"
+	"github.com/larder-data/larder/pool"
+)
+
+// MapParallel is [Map] by the workers of a pool, a nil one of one for each processor. The
+// elements come in the order of the input; at most two for each worker are being made or
+// wait to be taken. Its state is that of the input behind the last element that was taken:
+// what was made ahead is made again. The input is read by a goroutine of its own.
+func MapParallel[T, U any](s Stream[T], p *pool.Pool, f func(ctx context.Context, v T) (U, error)) Stream[U] {
+	return Stream[U]{&parallelNode[T, U]{s, p, f}}
+}
+
+type parallelNode[T, U any] struct {
+	in   Stream[T]
+	pool *pool.Pool
+	f    func(context.Context, T) (U, error)
+}
+
+// describe does not tell how parallel it is, so that a state may go on with other workers.
+func (m *parallelNode[T, U]) describe(s *shape) {
+	s.op("map")
+	s.function()
+	s.input(m.in.of().describe)
+}
+
+func (m *parallelNode[T, U]) sharded(i, n int) node[U] {
+	return &parallelNode[T, U]{Shard(m.in, i, n), m.pool, m.f}
+}
+
+func (m *parallelNode[T, U]) open(o *opening) (cursor[U], error) {
+	l, err := newLine[T, U](o, m.in, 2*m.pool.Workers())
+	if err != nil {
+		return nil, err
+	}
+	return &parallelCursor[T, U]{l, m, make(chan job[T, U], 2*m.pool.Workers())}, nil
+}
+
+type parallelCursor[T, U any] struct {
+	*line[T, U]
+	of   *parallelNode[T, U]
+	jobs chan job[T, U]
+}
+
+// A job is a slot to be worked on, whose element has a position.
+type job[T, U any] struct {
+	*slot[T, U]
+	at uint64
+}
+
+func (c *parallelCursor[T, U]) next(ctx context.Context) (U, error) {
+	if !c.begun {
+		c.begun = true
+		c.start()
+	}
+	u, _, err := c.take(ctx)
+	return u, err
+}
+
+func (c *parallelCursor[T, U]) start() {
+	c.work.Go(func() {
+		defer close(c.jobs)
+		c.fill(func(s *slot[T, U]) error {
+			c.jobs <- job[T, U]{s, c.in.n - 1} // has room for all slots
+			return nil
+		})
+	})
+	for range c.of.pool.Workers() {
+		c.work.Go(func() {
+			for j := range c.jobs {
+				c.make(j)
+			}
+		})
+	}
+}
+
+// make makes an element in a slot of the pool.
+func (c *parallelCursor[T, U]) make(j job[T, U]) {
+	err := c.of.pool.Do(c.ctx, func(ctx context.Context) (err error) {
+		j.out, err = flight.Protect(func() (U, error) { return c.of.f(ctx, j.in) })
+		return err
+	})
+	if err != nil {
+		j.err = wrongAt("map", j.at, err)
+	}
+	j.done <- struct{}{}
+}

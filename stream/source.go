@@ -1,0 +1,147 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A Source is what elements come from.
+type Source[T any] struct {
+	// Name is what it is called in messages, and part of states.
+	Name string
+	// Identity says what is in it, such as a digest of a file; "" is not known. It is part
+	// of states, and of what a stream is kept by: see [Materialise].
+	Identity string
+	Kind     Kind
+	// Open begins to read. A source that seeks begins at a position that its feed
+	// returned, 0 for the beginning; to others 0 is passed.
+	Open func(ctx context.Context, from int64) (Feed[T], error)
+}
+
+// A Feed is a source that is being read, by one goroutine at a time. Next returns io.EOF
+// at the end, and is not called after an error. It must end with its context.
+type Feed[T any] interface {
+	Next(ctx context.Context) (T, error)
+	Close() error
+}
+
+// A Positioned feed is one of a source that seeks: Position is behind the last element
+// that Next returned, and not below 0.
+type Positioned interface{ Position() int64 }
+
+// Kind says how a source is read again.
+type Kind int
+
+// The kinds.
+const (
+	// Replays: it can be read again from its beginning, and has the same elements then. A
+	// state counts them, and a reader that is opened with it passes over as many.
+	Replays Kind = iota
+	// Seeks: it can be read from any position, which is what a state has.
+	Seeks
+	// Live: what was read is gone, such as of standard input. Its states are refused.
+	Live
+)
+
+// ErrLive is the error of a state of a source that cannot be read again.
+var ErrLive = errors.New("what was read of it cannot be read again, so no state of it can be resumed; save it to a file first, or materialise the stream")
+
+// From is the stream of a source.
+func From[T any](s Source[T]) Stream[T] {
+	if s.Open == nil || s.Name == "" {
+		return refused[T]("source", "it needs a name and a function that opens it")
+	}
+	return Stream[T]{&sourceNode[T]{s}}
+}
+
+type sourceNode[T any] struct{ Source[T] }
+
+func (s *sourceNode[T]) describe(sh *shape) {
+	sh.op("source", param("name", s.Name), param("identity", s.Identity), param("kind", int(s.Kind)))
+	if s.Identity == "" {
+		sh.unknown = append(sh.unknown, "the source "+s.Name+", which has no identity")
+	}
+}
+
+func (s *sourceNode[T]) open(o *opening) (cursor[T], error) {
+	c := &sourceCursor[T]{source: s.Source, ctx: o.ctx, n: o.marks.number()}
+	switch s.Kind {
+	case Seeks:
+		c.at = int64(o.marks.number())
+	case Live:
+		if c.n > 0 {
+			return nil, fmt.Errorf("source %s: %w", s.Name, ErrLive)
+		}
+	default:
+		c.skip = c.n
+	}
+	return c, nil
+}
+
+// sourceCursor opens its source when the first element is asked for.
+type sourceCursor[T any] struct {
+	source Source[T]
+	ctx    context.Context
+	feed   Feed[T]
+	n      uint64 // elements so far
+	skip   uint64 // of them, yet to be read
+	at     int64
+
+	positioned Positioned // the feed, if it is
+}
+
+func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
+	if ctx.Err() != nil {
+		return v, context.Cause(ctx)
+	}
+	if c.feed == nil {
+		if c.feed, err = c.source.Open(c.ctx, c.at); err != nil {
+			return v, c.wrong(c.n, opened(err))
+		}
+		c.positioned, _ = c.feed.(Positioned)
+		if c.source.Kind == Seeks && c.positioned == nil {
+			return v, c.wrong(c.n, errors.New("it seeks, and its feed has no Position; write one, or say Replays"))
+		}
+	}
+	for ; c.skip > 0; c.skip-- {
+		if _, err := c.feed.Next(ctx); err != nil {
+			return v, c.wrong(c.n-c.skip, again(err))
+		}
+	}
+	if v, err = c.feed.Next(ctx); err != nil {
+		return v, c.wrong(c.n, err)
+	}
+	c.n++
+	if c.positioned != nil {
+		c.at = c.positioned.Position()
+	}
+	return v, nil
+}
+
+func (c *sourceCursor[T]) wrong(at uint64, err error) error {
+	if err == io.EOF { //nolint:errorlint // an EOF that is wrapped is an error of what is read
+		return err
+	}
+	return wrongAt("source "+c.source.Name, at, err)
+}
+
+func (c *sourceCursor[T]) mark(to []byte) []byte {
+	to = binary.AppendUvarint(to, c.n)
+	if c.source.Kind == Seeks {
+		to = binary.AppendUvarint(to, uint64(c.at))
+	}
+	return to
+}
+
+func (c *sourceCursor[T]) close() {
+	if c.feed != nil {
+		_ = c.feed.Close() // what was read of it was whole
+		c.feed = nil
+	}
+}
+
+// opened is an error of opening, of which none is the end.
+func opened(err error) error { return fmt.Errorf("it cannot be opened: %w", err) }
