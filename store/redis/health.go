@@ -77,13 +77,12 @@ func (s *Store) run(ctx context.Context, fill func(p goredis.Pipeliner, ctx cont
 		if p.Len() == 0 {
 			return nil
 		}
-		commands, _ := p.Exec(ctx) // its error is only the first
-		for _, c := range commands {
-			if err := lost(c.Err()); err != nil {
-				return err
-			}
+		commands, err := p.Exec(ctx)
+		err = lost(err)
+		for i := 0; err == nil && i < len(commands); i++ { // that was only the first
+			err = lost(commands[i].Err())
 		}
-		return nil
+		return err
 	})
 }
 

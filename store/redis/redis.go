@@ -24,7 +24,6 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -106,10 +105,9 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	client.DialTimeout, client.ReadTimeout, client.WriteTimeout, client.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
-	client.MaxRetries, client.DialerRetries = -1, 1 // what fails is computed instead
+	client.MaxRetries = -1 // what fails is computed instead
 	client.ContextTimeoutEnabled = true
 	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not know
-	client.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	s := &Store{o: o, client: goredis.NewClient(client), shown: shown, log: o.Logger, token: rand.Text(), held: map[key.Key]struct{}{}}
 	s.closed, s.close = context.WithCancel(context.Background())
 	return s, nil
