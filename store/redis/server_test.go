@@ -48,7 +48,7 @@ func startServer(tb testing.TB, args ...string) *server {
 		tb.Fatal(err)
 	}
 	s := &server{socket: filepath.Join(dir, "s"), args: append([]string{"--save", "", "--appendonly", "no", "--dir", dir}, args...)}
-	s.client = goredis.NewClient(&goredis.Options{Network: "unix", Addr: s.socket, MaxRetries: -1, })
+	s.client = goredis.NewClient(&goredis.Options{Network: "unix", Addr: s.socket, MaxRetries: -1})
 	tb.Cleanup(func() {
 		s.stop()
 		_ = s.client.Close()
