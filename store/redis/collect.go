@@ -17,8 +17,9 @@ import (
 var errLeft = errors.New("redis: nobody reads on")
 
 const (
-	collectFor = time.Minute      // that nobody else makes room while somebody does, at most
-	noUse      = 10 * time.Second // after room was made, and there still is none
+	collectFor = time.Minute            // that nobody else makes room while somebody does, at most
+	noUse      = 10 * time.Second       // after room was made, and there still is none
+	soon       = 100 * time.Millisecond // after it was found that somebody else makes room
 )
 
 // The server counts the bytes that are put, and what was removed is taken off when
@@ -34,6 +35,9 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 		return
 	}
 	s.counted.Store(n)
+	if n == bytes {
+		s.rest.Store(0)
+	}
 	if s.o.MaxBytes > 0 && (n > s.o.MaxBytes || n == bytes) {
 		s.makeRoom()
 	}
@@ -57,6 +61,7 @@ func (s *Store) makeRoom() {
 	s.task(func(ctx context.Context) {
 		defer s.collects.Store(false)
 		var mine *goredis.BoolCmd
+		wait := noUse
 		err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
 			mine = p.SetNX(ctx, s.collectName(), s.token, collectFor)
 		})
@@ -64,10 +69,11 @@ func (s *Store) makeRoom() {
 			_, err = s.collect(ctx, s.o.MaxBytes, s.o.MaxBytes-s.o.MaxBytes/10)
 			_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.collectName()) })
 		} else if err == nil {
+			wait = soon
 			err = s.recount(ctx, 0)
 		}
 		if err != nil || s.counted.Load() > s.o.MaxBytes {
-			s.rest.Store(time.Now().Add(noUse).UnixNano())
+			s.rest.Store(time.Now().Add(wait).UnixNano())
 		}
 	})
 }
