@@ -34,7 +34,7 @@ func openShared(log *slog.Logger) (*redis.Store, error) {
 		s, err = redis.Open(o)
 	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("the variable %s: %s", sharedName, called.WithoutPackages(err.Error()))}
+		return nil, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", called.WithoutPackages(err.Error()))}
 	}
 	return s, nil
 }

@@ -33,7 +33,7 @@ func init() {
 		imports[path] = path
 	}
 	for _, path := range []string{
-		"array", "cache", "cli", "codec", "component", "dataset", "flow", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/storetest", "store/tier", "surgery",
+		"array", "cache", "cli", "codec", "component", "dataset", "flow", "format/underfolder", "key", "lazy", "loader", "mapper", "op", "order", "source", "store", "store/disk", "store/memory", "store/redis", "store/storetest", "store/tier", "surgery",
 	} {
 		imports[filepath.Base(path)] = "github.com/larder-data/larder/" + path
 	}
