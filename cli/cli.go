@@ -254,11 +254,11 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 // openWith opens what o says, with what other machines share.
 func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	if !a.alone {
-		s, err := openShared(o.Logger)
+		s, named, err := openShared(o.Logger)
 		if err != nil {
 			return nil, err
 		}
-		if s != nil {
+		if named {
 			o.Shared = s
 		}
 	}

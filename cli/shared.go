@@ -20,23 +20,22 @@ import (
 // flag, as it may have a password in it, and flags are for all to see.
 const sharedName = "LARDER_SHARED"
 
-// openShared opens the store that machines share, nil if none is named.
-func openShared(log *slog.Logger) (*redis.Store, error) {
+// openShared opens the store that machines share, if one is named.
+func openShared(log *slog.Logger) (s *redis.Store, named bool, err error) {
 	text := os.Getenv(sharedName)
 	if text == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	goredis.SetLogger(mute{}) // what matters of what the library says, the store says
 	o, err := sharedOptions(text)
-	var s *redis.Store
 	if err == nil {
 		o.Logger = log
 		s, err = redis.Open(o)
 	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", called.WithoutPackages(err.Error()))}
+		return nil, true, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", called.WithoutPackages(err.Error()))}
 	}
-	return s, nil
+	return s, true, nil
 }
 
 // mute is a log that nobody reads.
@@ -95,8 +94,8 @@ type sharedJSON struct {
 
 // sharedTotal sums up the store that machines share, nil if there is none.
 func sharedTotal(ctx context.Context) (*sharedJSON, error) {
-	s, err := openShared(slog.New(slog.DiscardHandler)) // the error says it
-	if err != nil || s == nil {
+	s, named, err := openShared(slog.New(slog.DiscardHandler)) // the error says it
+	if err != nil || !named {
 		return nil, err
 	}
 	u, err := s.Usage(ctx)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,12 +18,9 @@ func sharedServer(t *testing.T) (stop func()) {
 	if err != nil {
 		t.Skip("redis-server is not on the PATH (Debian: apt-get install redis-server)")
 	}
-	dir, err := os.MkdirTemp("", "redis") // short: the name of a socket has 107 bytes at most
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
-	cmd := exec.Command(program, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir)
+	cmd := exec.CommandContext(context.Background(), program, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -30,10 +28,7 @@ func sharedServer(t *testing.T) (stop func()) {
 		_ = cmd.Process.Kill()
 		_, _ = cmd.Process.Wait()
 	}
-	t.Cleanup(func() {
-		stop()
-		_ = os.RemoveAll(dir)
-	})
+	t.Cleanup(stop)
 	for start := time.Now(); ; <-time.After(2 * time.Millisecond) {
 		if _, err := os.Stat(socket); err == nil {
 			break

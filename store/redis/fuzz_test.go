@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func FuzzAddress(f *testing.F) {
 		if err == nil && shown == "" {
 			t.Errorf("%q is taken and not shown", text)
 		}
-		if err != nil && err != errAddress {
+		if err != nil && !errors.Is(err, errAddress) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})

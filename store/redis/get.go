@@ -106,7 +106,7 @@ func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) 
 		whole, err := s.read(ctx, most, s.o.MaxRecord+1) // by one more, so that a longer one shows
 		for j, i := range large {
 			if err == nil {
-				into[i], _ = s.open(keys[i], whole[j])
+				into[i] = s.open(keys[i], whole[j])
 			}
 		}
 		large, bytes = nil, 0
@@ -124,7 +124,7 @@ func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) 
 		case h.total() > s.o.MaxRecord:
 			continue // somebody else's bound is larger
 		case len(b) < firstRead:
-			into[i], _ = s.open(keys[i], b)
+			into[i] = s.open(keys[i], b)
 		default:
 			large, bytes = append(large, i), bytes+h.total()
 		}
@@ -171,15 +171,15 @@ func (s *Store) read(ctx context.Context, keys []key.Key, bytes int64) ([][]byte
 	return all, nil
 }
 
-// open checks what is kept under k. It may have been replaced since its size was
+// open returns what is kept under k, or the zero Record if that is damaged. It may have been replaced since its size was
 // known, by one that is larger than what was read of it.
-func (s *Store) open(k key.Key, b []byte) (store.Record, bool) {
+func (s *Store) open(k key.Key, b []byte) store.Record {
 	if len(b) == 0 {
-		return store.Record{}, false
+		return store.Record{}
 	}
 	h, err := decodeHeader(k, b)
 	if err == nil && h.total() > s.o.MaxRecord {
-		return store.Record{}, false
+		return store.Record{}
 	}
 	var r store.Record
 	if err == nil {
@@ -187,9 +187,9 @@ func (s *Store) open(k key.Key, b []byte) (store.Record, bool) {
 	}
 	if err != nil {
 		s.damaged(k, err)
-		return store.Record{}, false
+		return store.Record{}
 	}
-	return r, true
+	return r
 }
 
 // damaged reports what is passed over. It stays until the result is put again, or

@@ -72,7 +72,7 @@ func TestNoServer(t *testing.T) {
 // A server that takes connections and says nothing costs one wait, and not one for
 // each call.
 func TestServerThatSaysNothing(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -43,16 +42,12 @@ func startServer(tb testing.TB, args ...string) *server {
 	if program() == "" {
 		tb.Skip("neither redis-server nor valkey-server is on the PATH (Debian: apt-get install redis-server)")
 	}
-	dir, err := os.MkdirTemp("", "redis") // short: the name of a socket has 107 bytes at most
-	if err != nil {
-		tb.Fatal(err)
-	}
+	dir := tb.TempDir()
 	s := &server{socket: filepath.Join(dir, "s"), args: append([]string{"--save", "", "--appendonly", "no", "--dir", dir}, args...)}
 	s.client = goredis.NewClient(&goredis.Options{Network: "unix", Addr: s.socket, MaxRetries: -1})
 	tb.Cleanup(func() {
 		s.stop()
 		_ = s.client.Close()
-		_ = os.RemoveAll(dir)
 	})
 	s.start(tb)
 	return s
@@ -60,7 +55,7 @@ func startServer(tb testing.TB, args ...string) *server {
 
 func (s *server) start(tb testing.TB) {
 	tb.Helper()
-	s.cmd = exec.Command(program(), append([]string{"--port", "0", "--unixsocket", s.socket}, s.args...)...)
+	s.cmd = exec.CommandContext(context.Background(), program(), append([]string{"--port", "0", "--unixsocket", s.socket}, s.args...)...)
 	var said bytes.Buffer
 	s.cmd.Stdout, s.cmd.Stderr = &said, &said
 	if err := s.cmd.Start(); err != nil {
