@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if len(words) < 3 {
 		os.Exit(m.Run())
 	}
-	play := map[string]func(s *Store, dir string) error{"hold": hold, "compute": compute}[words[0]]
+	play := map[string]func(s *Store, dir string) error{"hold": hold, "compute": compute, "trust": trust}[words[0]]
 	s, err := Open(Options{URL: words[1], LeaseTime: 500 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	if err == nil {
 		err = play(s, words[2])
