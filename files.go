@@ -41,7 +41,7 @@ func (m fileMemo) Load(s key.FileStat) (d key.Digest, ok bool) {
 			return e.value.(key.Digest), true
 		}
 	}
-	r, err := m.l.store.Get(context.Background(), k)
+	r, err := m.l.local.Get(context.Background(), k)
 	if err != nil || r.Type != notes.FileDigest || len(r.Payload) != key.Size {
 		return d, false
 	}

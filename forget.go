@@ -28,14 +28,14 @@ func (l *Larder) LetGo(keys ...key.Key) {
 // the record under k; it is asked for anew if it lies in memory alone. The file may be
 // removed at any time.
 func (l *Larder) File(ctx context.Context, k key.Key, encoded []byte) (path string, ok bool) {
-	filed, ok := l.store.(*space).Store.(store.Filed)
+	filed, ok := l.local.(*space).Store.(store.Filed)
 	if !ok {
 		return "", false
 	}
 	if path, ok := filed.File(encoded); ok {
 		return path, true
 	}
-	rec, err := l.store.GetSeen(ctx, k)
+	rec, err := l.local.GetSeen(ctx, k)
 	if err != nil || len(rec.Payload) != len(encoded) {
 		return "", false
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
+	"github.com/larder-data/larder/store/tier"
 )
 
 // defaultMemoryBytes is the bound of the memory cache where none is given.
@@ -42,6 +43,11 @@ type Options struct {
 	Dir string
 	// Store is used instead of a disk store in Dir. The Larder closes it.
 	Store store.Store
+	// Shared, if not nil, is a store that machines share, such as one of package
+	// store/redis: results that are not in the folder are looked for there, and
+	// those that are computed are put there as well (see tier.Share). The Larder
+	// closes it, also if it cannot be opened.
+	Shared store.Store
 	// MaxBytes bounds the disk store; 0 means 20 GiB, below 0 no bound.
 	MaxBytes int64
 	// MemoryBytes bounds what stays decoded in memory; 0 means
@@ -77,6 +83,7 @@ func DefaultDir() (string, error) {
 // [Open] and ended by Close.
 type Larder struct {
 	store  store.Store
+	local  store.Store                   // the store without what machines share
 	reads  store.Records                 // the store, or where there is no salt what it is a view of: keys are the same
 	memory *cache.Cache[key.Key, *entry] // nil keeps nothing
 	flight flight.Group[key.Key, outcome]
@@ -95,6 +102,14 @@ type Larder struct {
 // Open opens the cache folder, making it if it is missing. A folder that
 // cannot be written is read; one that cannot be used at all is an error.
 func Open(o Options) (*Larder, error) {
+	l, err := open(o)
+	if err != nil && o.Shared != nil {
+		err = errors.Join(err, o.Shared.Close())
+	}
+	return l, err
+}
+
+func open(o Options) (*Larder, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -110,10 +125,7 @@ func Open(o Options) (*Larder, error) {
 	}
 	salt := cmp.Or(o.Salt, os.Getenv("LARDER_SALT"))
 	l.flight.Scope, l.flight.Long = scope{l.place(), salt}, l.waitsLong
-	l.reads = l.store
-	if l.store = withSalt(l.store, salt); salt != "" {
-		l.reads = l.store
-	}
+	l.local = withSalt(l.store, salt)
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = defaultMemoryBytes
 	}
@@ -123,6 +135,13 @@ func Open(o Options) (*Larder, error) {
 			return nil, errors.Join(err, l.store.Close())
 		}
 		l.memory = memory
+	}
+	if o.Shared != nil {
+		l.store = tier.Share(l.store, o.Shared)
+	}
+	l.reads = l.store
+	if l.store = withSalt(l.store, salt); salt != "" {
+		l.reads = l.store
 	}
 	return l, nil
 }
@@ -173,8 +192,12 @@ func (l *Larder) Close() error { return l.store.Close() }
 // Dir returns the cache folder, or "" if the store was given.
 func (l *Larder) Dir() string { return l.dir }
 
-// Store returns the store, for listing, manifests and clean-up.
-func (l *Larder) Store() store.Store { return l.store }
+// Store returns the store of this machine, for listing, manifests and clean-up.
+func (l *Larder) Store() store.Store { return l.local }
+
+// Whole returns the store with what machines share, which is what results are looked
+// for in: what is deleted in it is deleted in both.
+func (l *Larder) Whole() store.Store { return l.store }
 
 // Key returns the key under which the store keeps and lists what k names: another
 // one, under a salt.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/internal/inventory"
 	"github.com/larder-data/larder/store"
 )
@@ -22,7 +23,8 @@ func (a *app) clearCommand() *cobra.Command {
 
 A NODE is the name of an operation as larder ls lists it, or a node of a flow
 as FLOW.yaml#NODE: then the records go that it used when it last ran, and the
-manifest that names them.`,
+manifest that names them. Where LARDER_SHARED names a server, their copies there
+go as well; what it has besides stays.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return usageError{errors.New("clear takes either nodes or --all")}
@@ -35,10 +37,11 @@ manifest that names them.`,
 }
 
 func (a *app) clear(ctx context.Context, names []string) error {
-	return a.existing(false, func(s store.Store) error {
-		if s == nil {
+	return a.existingWhole(false, func(l *larder.Larder) error {
+		if l == nil {
 			return missing(names)
 		}
+		s := l.Whole()
 		nodes, manifests, err := clearable(ctx, s, names)
 		if err != nil {
 			return inventoryError(err)

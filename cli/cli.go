@@ -170,6 +170,7 @@ type app struct {
 	profiles       profiles         // --cpuprofile and the like
 	stop           func() error     // ends these
 	passes         bool             // results may pass through, if there is no place to keep them in
+	alone          bool             // what other machines share is of no interest
 }
 
 func (a *app) command() *cobra.Command {
@@ -198,7 +199,7 @@ share, and handed back only while it is still right.`,
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "bound of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.runCommand(), a.lintCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
+	root.AddCommand(a.runCommand(), a.lintCommand(), a.flowCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())
@@ -230,13 +231,16 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		a.logger().Warn("what commands of a run that was killed left cannot be removed", "err", err)
 	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
-	l, err := larder.Open(o)
+	l, err := a.openWith(o)
 	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
 		a.logger().Warn("there is no cache folder, so nothing is kept beyond this run; name one by --cache or LARDER_CACHE", "err", err)
 		o.Store = memory.New(memory.Options{})
-		l, err = larder.Open(o)
+		l, err = a.openWith(o)
 	}
+	var usage usageError
 	switch {
+	case errors.As(err, &usage):
+		return nil, usage
 	case errors.Is(err, larder.ErrSetting):
 		return nil, usageError{errors.New(called.WithoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
@@ -245,6 +249,20 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 		return nil, failure{&cacheError{a.shownFolder(), err}}
 	}
 	return l, nil
+}
+
+// openWith opens what o says, with what other machines share.
+func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
+	if !a.alone {
+		s, named, err := openShared(o.Logger)
+		if err != nil {
+			return nil, err
+		}
+		if named {
+			o.Shared = s
+		}
+	}
+	return larder.Open(o)
 }
 
 // cacheError is why a cache folder cannot be used.

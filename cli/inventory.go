@@ -23,6 +23,18 @@ func (a *app) inventoryCommands() []*cobra.Command {
 // existing hands the store of a cache folder to f, and closes it. Where there
 // is no folder, it says so to people, makes none, and calls f with nil.
 func (a *app) existing(readOnly bool, f func(store.Store) error) error {
+	a.alone = true
+	return a.existingWhole(readOnly, func(l *larder.Larder) error {
+		if l == nil {
+			return f(nil)
+		}
+		return f(l.Store())
+	})
+}
+
+// existingWhole is existing with what other machines share, unless that is of no
+// interest.
+func (a *app) existingWhole(readOnly bool, f func(*larder.Larder) error) error {
 	if _, err := a.maxBytes(); err != nil {
 		return usageError{err} // it is wrong even where there is no cache
 	}
@@ -40,7 +52,7 @@ func (a *app) existing(readOnly bool, f func(store.Store) error) error {
 	case !info.IsDir():
 		return usageError{fmt.Errorf("cache %s: not a folder", dir)}
 	}
-	return a.withLarder(larder.Options{MemoryBytes: -1, ReadOnly: readOnly}, func(l *larder.Larder) error { return f(l.Store()) })
+	return a.withLarder(larder.Options{MemoryBytes: -1, ReadOnly: readOnly}, f)
 }
 
 // inventoryError tells wrong names from work that failed.

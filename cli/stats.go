@@ -37,6 +37,10 @@ func (a *app) stats(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return usageError{err}
 	}
+	shared, err := sharedTotal(ctx)
+	if err != nil {
+		return err
+	}
 	return a.existing(true, func(s store.Store) error {
 		var t inventory.Total
 		if s != nil {
@@ -47,11 +51,14 @@ func (a *app) stats(ctx context.Context, asJSON bool) error {
 		}
 		switch {
 		case asJSON:
-			return writeJSON(a.stdout, newTotalJSON(dir, t))
+			return writeJSON(a.stdout, newTotalJSON(dir, t, shared))
 		case s == nil:
-			return nil
+			return writeShared(a.stdout, shared)
 		}
-		return writeTotal(a.stdout, dir, t)
+		if err := writeTotal(a.stdout, dir, t); err != nil {
+			return err
+		}
+		return writeShared(a.stdout, shared)
 	})
 }
 
@@ -88,6 +95,8 @@ type totalJSON struct {
 	Pinned    int64      `json:"pinned"`
 	Manifests int64      `json:"manifests"`
 	Kinds     []kindJSON `json:"kinds"`
+
+	Shared *sharedJSON `json:"shared,omitempty"` // of LARDER_SHARED
 }
 
 type kindJSON struct {
@@ -97,10 +106,10 @@ type kindJSON struct {
 	Cost    float64 `json:"cost_seconds"`
 }
 
-func newTotalJSON(dir string, t inventory.Total) totalJSON {
+func newTotalJSON(dir string, t inventory.Total, shared *sharedJSON) totalJSON {
 	j := totalJSON{
 		Cache: dir, Bytes: t.Usage.Bytes, Limit: t.Usage.Limit,
-		Cost: t.Cost.Seconds(), Pinned: t.Pinned, Manifests: t.Manifests, Kinds: []kindJSON{},
+		Cost: t.Cost.Seconds(), Pinned: t.Pinned, Manifests: t.Manifests, Kinds: []kindJSON{}, Shared: shared,
 	}
 	for _, k := range t.Kinds {
 		j.Records += k.Records

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -155,6 +156,13 @@ func TestWrittenFlows(t *testing.T) {
 	for _, text := range texts {
 		f := parsed(t, text)
 		is, g := written(t, f)
+		one, err := f.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two, err := g.JSON(); err != nil || string(two) != string(one) || !json.Valid(one) {
+			t.Errorf("as JSON it is\n%s\nand was\n%s, %v", two, one, err)
+		}
 		if again, _ := written(t, g); again != is {
 			t.Errorf("written again it is\n%s\nand was\n%s", again, is)
 		}

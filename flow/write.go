@@ -19,6 +19,15 @@ import (
 // be written. Values of Go, as nodes that are built in Go may be made of, cannot be
 // written and are an error.
 func (f *Flow) YAML() ([]byte, error) {
+	top, err := f.written()
+	if err != nil {
+		return nil, err
+	}
+	return yaml.Dump(top, yaml.WithLineWidth(-1))
+}
+
+// written is the flow as it is written.
+func (f *Flow) written() (*yaml.Node, error) {
 	w := &writer{flow: f, names: f.writtenNames()}
 	nodes := mapping()
 	for _, n := range f.Nodes {
@@ -34,7 +43,7 @@ func (f *Flow) YAML() ([]byte, error) {
 		put(top, "limits", l)
 	}
 	put(top, "nodes", nodes)
-	return yaml.Dump(top, yaml.WithLineWidth(-1))
+	return top, nil
 }
 
 // writer writes nodes.

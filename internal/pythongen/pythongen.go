@@ -110,6 +110,28 @@ func (f *file) table() {
 	f.set("SEVERAL", "Operators that put out several datasets.", func(c *component.Component) bool { return c.Outs })
 	f.line(0, "")
 	f.set("JOINS", "Operators that read several datasets.", func(c *component.Component) bool { return c.Many })
+	f.line(0, "")
+	f.typed("STEPS", "Parameters that are mappers, or lists of them: kind, component and name.", "mapper", component.Kinds()...)
+	f.line(0, "")
+	f.typed("PLACES", "Parameters of sinks that are paths.", "path", component.Sink)
+}
+
+// typed writes which parameters are of a type, or lists of it.
+func (f *file) typed(name, doc, typ string, kinds ...component.Kind) {
+	f.line(0, "# %s", doc)
+	f.line(0, "%s: Final = frozenset(", name)
+	f.line(1, "{")
+	for _, kind := range kinds {
+		for _, c := range component.All(kind) {
+			for _, p := range c.Params {
+				if strings.TrimPrefix(p.TypeName(), "list of ") == typ {
+					f.line(2, "(%s, %s, %s),", quote(string(kind)), quote(c.Name), quote(p.Name))
+				}
+			}
+		}
+	}
+	f.line(1, "}")
+	f.line(0, ")")
 }
 
 func (f *file) parameters(c *component.Component) {

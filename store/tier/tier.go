@@ -42,11 +42,29 @@ func (s *Store) get(ctx context.Context, k key.Key, get func(store.Store, contex
 	if err == nil {
 		return r, nil
 	}
+	if _, ok := s.far.(Whole); ok {
+		return s.getWhole(ctx, k, err)
+	}
 	r, ferr := get(s.far, ctx, k)
 	if ferr != nil {
 		return store.Record{}, worse(err, ferr)
 	}
 	s.copyNear(ctx, r)
+	return r, nil
+}
+
+// getWhole gets a record from far with its provenance, by one look.
+func (s *Store) getWhole(ctx context.Context, k key.Key, near error) (store.Record, error) {
+	records, err := whole(ctx, s.far, []key.Key{k})
+	if err == nil && records[0].Key.IsZero() {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Record{}, worse(near, err)
+	}
+	_ = s.near.Put(ctx, records...) // else it is found far again
+	r := records[0]
+	r.Provenance = nil
 	return r, nil
 }
 
@@ -89,18 +107,19 @@ func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, er
 	if len(missing) == 0 {
 		return records, nil
 	}
-	more, err := s.far.GetMany(ctx, missing)
+	more, err := whole(ctx, s.far, missing)
 	if err != nil {
 		return nil, fmt.Errorf("tier: far: %w", err)
 	}
 	var found []store.Record
 	for i, r := range more {
 		if !r.Key.IsZero() {
-			records[at[i]] = r
 			found = append(found, r)
+			r.Provenance = nil
+			records[at[i]] = r
 		}
 	}
-	s.copyNear(ctx, found...)
+	_ = s.near.Put(ctx, found...) // else they are found far again
 	return records, nil
 }
 
@@ -125,15 +144,10 @@ func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 	return p, nil
 }
 
-// Put keeps records in both. It is no error that near is full or that far is
+// Put keeps records in both. It is no error that one is full or that far is
 // read-only, as long as the other keeps them.
 func (s *Store) Put(ctx context.Context, records ...store.Record) error {
-	records = slices.Clone(records)
-	for i := range records {
-		if records[i].Created.IsZero() {
-			records[i].Created = time.Now() // the same in both
-		}
-	}
+	records = stamped(records)
 	near, far := s.near.Put(ctx, records...), s.far.Put(ctx, records...)
 	if near != nil && far != nil {
 		return errors.Join(near, far)
@@ -145,10 +159,21 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		}
 		near = errors.Join(near, s.near.Delete(ctx, keys...))
 	}
-	if errors.Is(near, store.ErrFull) || errors.Is(far, store.ErrReadOnly) {
+	if errors.Is(near, store.ErrFull) || errors.Is(far, store.ErrReadOnly) || errors.Is(far, store.ErrFull) {
 		return nil
 	}
 	return errors.Join(near, far)
+}
+
+// stamped returns records that all say when they were made, the same in both stores.
+func stamped(records []store.Record) []store.Record {
+	records = slices.Clone(records)
+	for i := range records {
+		if records[i].Created.IsZero() {
+			records[i].Created = time.Now()
+		}
+	}
+	return records
 }
 
 // Delete forgets records in both. In a far store that is read-only they stay,

@@ -32,9 +32,11 @@ from .loader import Loader
 
 if TYPE_CHECKING:
     from . import lazy
+    from ._edit import EditNode, Editor
     from ._file import File
     from ._memo import Memo, memo
     from ._memobatch import MemoBatch, memo_batch
+    from ._read import read_flow
     from ._run import RunError, run
     from ._why import Why, why
     from .flow import (
@@ -75,6 +77,8 @@ __all__ = [
     "CycleError",
     "DataError",
     "Dataset",
+    "EditNode",
+    "Editor",
     "Error",
     "Field",
     "File",
@@ -118,6 +122,7 @@ __all__ = [
     "memo_batch",
     "numpy",
     "parquet",
+    "read_flow",
     "run",
     "source",
     "step",
@@ -138,7 +143,8 @@ _FLOW = (
 )
 _LATER = dict.fromkeys([*_FLOW.split(), "zip"], "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")
-_LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file"}
+_LATER |= dict.fromkeys(["RunError", "run"], "_run") | {"File": "_file", "read_flow": "_read"}
+_LATER |= dict.fromkeys(["EditNode", "Editor"], "_edit")
 _LATER |= dict.fromkeys(["Memo", "memo"], "_memo") | dict.fromkeys(["MemoBatch", "memo_batch"], "_memobatch")
 _LATER |= dict.fromkeys(["Why", "why"], "_why") | dict.fromkeys(["Lazy", "LazyFunction", "LazyObject"], "lazy")
 

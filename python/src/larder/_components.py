@@ -100,6 +100,28 @@ SEVERAL: Final = frozenset({"batch", "chunk", "group-by", "split"})
 # Operators that read several datasets.
 JOINS: Final = frozenset({"cat", "interleave", "mix", "zip"})
 
+# Parameters that are mappers, or lists of them: kind, component and name.
+STEPS: Final = frozenset(
+    {
+        ("map", "compose", "steps"),
+        ("op", "map-if", "step"),
+    }
+)
+
+# Parameters of sinks that are paths.
+PLACES: Final = frozenset(
+    {
+        ("sink", "csv", "path"),
+        ("sink", "images", "path"),
+        ("sink", "jsonl", "path"),
+        ("sink", "parquet", "path"),
+        ("sink", "text", "path"),
+        ("sink", "tfrecord", "path"),
+        ("sink", "underfolder", "path"),
+        ("sink", "webdataset", "path"),
+    }
+)
+
 
 def arrow(
     *,

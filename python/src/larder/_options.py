@@ -43,7 +43,7 @@ def flow_request(
     elif isinstance(flow, (str, os.PathLike)):
         said = {"flow": {"file": os.path.abspath(os.fspath(flow))}}
     elif isinstance(flow, Flow):
-        said = {"flow": {"text": flow.to_yaml(), "dir": os.getcwd()}}
+        said = {"flow": {"text": flow.to_yaml(), "dir": getattr(flow, "folder", None) or os.getcwd()}}
     else:
         raise TypeError(f"flow is the path of a flow file or has a method to_yaml, not {type(flow).__name__}")
     if variables:

@@ -15,9 +15,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from . import _options, _yaml
+from . import _options
 from ._program import find
-from ._values import Var, plain
+from ._read import variable
 from ._worker import refuse_importing
 from .errors import FlowError, LarderWarning
 from .flow import Flow, Node
@@ -72,7 +72,7 @@ def run(
     refuse_importing("a flow is run")
     if isinstance(flow, Node):
         flow = Flow(flow)
-    options = [f"--set={name}={_variable(name, value)}" for name, value in (set or {}).items()]
+    options = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
     options += [f"--only={name}" for name in _targets(flow, only)]
     for option, value in [("profile", profile), ("workers", workers), ("on-error", on_error)]:
         options += [f"--{option}={value}"] if value is not None else []
@@ -80,13 +80,6 @@ def run(
     options += ["--discard-checkpoints"] if discard_checkpoints else []
     shown = _Progress(sys.stderr) if progress or (progress is None and _is_watched()) else None
     return _Run(flow, options, shown).result()
-
-
-def _variable(name: str, value: object) -> str:
-    known = plain(value, f"variable {name}")
-    if isinstance(known, (tuple, dict, Var)):
-        raise TypeError(f"variable {name} takes a text, a number or a truth value, not {type(value).__name__}")
-    return _yaml.scalar(known)
 
 
 def _targets(flow: Flow | str | os.PathLike[str], only: Sequence[str | Node]) -> list[str]:
@@ -97,7 +90,7 @@ def _targets(flow: Flow | str | os.PathLike[str], only: Sequence[str | Node]) ->
         if nodes:
             raise TypeError(f"{nodes[0]!r} is not of a flow file: give its name")
         return [str(name) for name in only]
-    if not only and any(end._kind != "sink" for end in flow._ends):
+    if not only and not flow._as_file and any(end._kind != "sink" for end in flow._ends):
         return list(flow.ends)
     return [flow.name_of(name) if isinstance(name, Node) else name for name in only]
 
@@ -139,7 +132,7 @@ class _Run:
 
     def __init__(self, flow: Flow | str | os.PathLike[str], options: list[str], shown: _Progress | None) -> None:
         self._flow, self._shown = flow, shown
-        self._file = f"{flow.name}.yaml" if isinstance(flow, Flow) else os.fspath(flow)
+        self._file = flow.file if isinstance(flow, Flow) else os.fspath(flow)
         self._options = options
         self._said: list[str] = []  # on stderr
         self._warnings: list[str] = []

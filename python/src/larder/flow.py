@@ -43,6 +43,7 @@ from ._given import Options, options, parameters, split
 from ._values import Value, Var, merged, plain, sweep, var, variables
 
 if TYPE_CHECKING:
+    from ._edit import Editor
     from .loader import Loader
     from .report import Report
 
@@ -72,6 +73,7 @@ class Node(Methods):
     _several: bool | None  # None where that is not known before it runs
     _outputs: tuple[str, ...] | None  # the names, where they are known
     _output: str | None = None  # the one that this is
+    _folder: str | None = None  # where its paths start, if that is no longer the current folder
 
     # Components
 
@@ -319,13 +321,39 @@ def _make(
         raise TypeError(f"{call} reads one dataset, not {len(inputs)}; join them first by cat or zip")
     values = parameters(kind, component, params, call)
     name, own = options(given, (kind, component), call)
+    return _made(kind, component, inputs, values, own, name, None)
+
+
+def _made(
+    kind: str,
+    component: str,
+    inputs: tuple[Node, ...],
+    values: dict[str, Value],
+    own: dict[str, Value],
+    name: str | None,
+    folder: str | None,
+) -> Node:
+    """Make a node of what is known to be right."""
+    if inputs:
+        folder = _one_folder(inputs)
     digest = hashlib.blake2b(digest_size=16)
-    made = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name
+    made = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name, folder
     digest.update(repr(made).encode())
     for other in inputs:
         digest.update(repr((other._digest, other._output)).encode())
     several, outputs = _puts_out(kind, component, inputs, values)
-    return Node(kind, component, inputs, values, own, name, digest.digest(), several, outputs)
+    return Node(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _folder=folder)
+
+
+def _one_folder(nodes: tuple[Node, ...]) -> str | None:
+    """Return where the paths of nodes start; None for the current folder."""
+    folders = dict.fromkeys(node._folder for node in nodes)
+    if len(folders) > 1:
+        said = " and ".join("the current one" if f is None else f for f in folders)
+        raise ValueError(
+            f"nodes of flows of several folders cannot be one flow: {said}; change to the folder of the file"
+        )
+    return next(iter(folders))
 
 
 def _first(entry: tuple[str, Value]) -> str:
@@ -419,6 +447,31 @@ class Flow:
             raise TypeError("defaults cannot name nodes")
         self._top: dict[str, Value] = {"defaults": own, "limits": plain(limits or {}, "limits")}
         self._nodes = _named_nodes(self._ends)
+        self._as_file = False  # what is run is what would be of a file
+        self.folder = _one_folder(self._ends)
+        """Where relative paths start, of a flow that was read from another folder; None for the current one."""
+
+    @property
+    def file(self) -> str:
+        """The path of the flow file that this would be."""
+        return os.path.join(self.folder or "", f"{self.name}.yaml")
+
+    def edit(self) -> Editor:
+        """Begin an edit, of which another flow comes."""
+        from ._edit import Editor
+
+        return Editor(self)
+
+    def fingerprint(self, *nodes: str | Node) -> str:
+        """Return what names all that the flow says of the data of nodes, or of what it is for.
+
+        Flows of one fingerprint make the same of the same sources. What cannot change the data
+        does not count: names, what is kept and cached, workers, bounds of time, where sinks write.
+        """
+        from ._read import fingerprint
+        from ._run import _targets
+
+        return fingerprint(self, _targets(self, nodes))
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -475,7 +528,7 @@ class Flow:
         if self._top != other._top:
             raise ValueError("flows with other defaults or limits cannot be one")
         both = Flow(*self._ends, *other._ends, name=self.name)
-        both._top = self._top
+        both._top, both._as_file = self._top, self._as_file and other._as_file
         return both
 
     def __str__(self) -> str:
@@ -483,6 +536,21 @@ class Flow:
 
     def __repr__(self) -> str:
         return f"<larder.Flow {self.name}: {', '.join(self.ends)}>"
+
+
+def _named_in(of: Flow, name: str, ends: list[Node]) -> Flow:
+    """Return a flow that is to others what a flow is."""
+    flow = Flow(*ends, name=name)
+    flow._top, flow._as_file = of._top, of._as_file
+    return flow
+
+
+def _of_file(nodes: Mapping[str, Node], name: str, limits: Mapping[str, object]) -> Flow:
+    """Return a flow of all these nodes, of which what a file is for is run."""
+    read = {other._digest for node in nodes.values() for other in node._inputs}
+    flow = Flow(*(node for node in nodes.values() if node._digest not in read), name=name, limits=limits)
+    flow._as_file = True
+    return flow
 
 
 def _ends(given: tuple[Node | Flow, ...]) -> Iterator[Node]:

@@ -1,0 +1,116 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sharedServer starts a server of Redis and has LARDER_SHARED name it.
+func sharedServer(t *testing.T) (stop func()) {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not on the PATH (Debian: apt-get install redis-server)")
+	}
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	cmd := exec.CommandContext(context.Background(), program, "--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = func() {
+		_ = cmd.Process.Kill()
+		_, _ = cmd.Process.Wait()
+	}
+	t.Cleanup(stop)
+	for start := time.Now(); ; <-time.After(2 * time.Millisecond) {
+		if _, err := os.Stat(socket); err == nil {
+			break
+		}
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("the server does not listen")
+		}
+	}
+	t.Setenv("LARDER_SHARED", "unix://"+socket+"?max-bytes=10MB")
+	return stop
+}
+
+// TestShared: what one machine has computed, another one finds, and clears, and a
+// server that is away costs it nothing but that.
+func TestShared(t *testing.T) {
+	stop := sharedServer(t)
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.MkdirAll(data, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	count := filepath.Join(t.TempDir(), "count")
+	if err := os.WriteFile(filepath.Join(data, "rows.jsonl"), []byte("{\"a\": 1}\n{\"a\": 2}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	flow := filepath.Join(dir, "flow.yaml")
+	text := fmt.Sprintf(`version: 1
+nodes:
+  in: {source: jsonl, with: {path: data/rows.jsonl}}
+  made: {map: exec, from: in, keep: true, with: {command: [sh, -c, 'echo >>%s; echo yes >"$LARDER_OUT/text.txt"'], items: [a], into: [text]}}
+  out: {sink: jsonl, from: made, with: {path: out.jsonl, overwrite: replace}}
+`, count)
+	if err := os.WriteFile(flow, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	executions := func() int {
+		b, _ := os.ReadFile(count)
+		return strings.Count(string(b), "\n")
+	}
+	run := func(machine string, want int) result {
+		t.Helper()
+		if err := os.RemoveAll(filepath.Join(dir, "out.jsonl")); err != nil { // else it is left as it is
+			t.Fatal(err)
+		}
+		r := inProcess(t, filepath.Join(dir, machine), "run", flow, "--progress", "none")
+		if r.status != 0 || executions() != want {
+			t.Fatalf("machine %s: status %d, %d executions, want %d: %s", machine, r.status, executions(), want, r.stderr)
+		}
+		return r
+	}
+	run("a", 2)
+	run("b", 2)
+	if r := inProcess(t, filepath.Join(dir, "b"), "stats"); r.status != 0 || !strings.Contains(r.stdout, "\nshared: ") || !strings.Contains(r.stdout, "of 9.5 MiB; unix://") {
+		t.Errorf("stats: %s%s", r.stdout, r.stderr)
+	}
+	if r := inProcess(t, filepath.Join(dir, "b"), "clear", "exec"); r.status != 0 {
+		t.Errorf("clear: %s", r.stderr)
+	}
+	run("b", 4)
+	run("c", 4)
+	stop()
+	if r := run("d", 6); strings.Count(r.stderr, "the shared store cannot be used") != 1 {
+		t.Errorf("stderr:\n%s", r.stderr)
+	}
+	run("b", 6)
+	if r := inProcess(t, filepath.Join(dir, "b"), "ls"); r.status != 0 || strings.Contains(r.stderr, "shared") {
+		t.Errorf("ls looks at more than this machine: %s", r.stderr)
+	}
+}
+
+func TestWrongShared(t *testing.T) {
+	for text, want := range map[string]string{
+		"redis://u:hunter2@host/0?x=1":           `there is no setting "x"`,
+		"redis://u:hunter2@host?max-bytes=much":  `max-bytes "much" is not a size`,
+		"redis://u:hunter2@host:port":            "the address of the server is not such as redis://host:6379/0",
+		"http://u:hunter2@host":                  "the address of the server is not such as redis://host:6379/0",
+		"redis://u:hunter2@host?max-record=1TiB": "records of at most",
+	} {
+		t.Setenv("LARDER_SHARED", text)
+		r := inProcess(t, t.TempDir(), "run", "../examples/letters/flow.yaml")
+		if r.status != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "LARDER_SHARED") || strings.Contains(r.stderr, "hunter2") {
+			t.Errorf("%s: status %d, %s", text, r.status, r.stderr)
+		}
+	}
+}

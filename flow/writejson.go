@@ -1,0 +1,62 @@
+package flow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// JSON writes the flow as [Flow.YAML] does, in the order of its nodes, for programs that
+// go on with its parts: texts are what they are, with no mark on a "${" that is no
+// variable, so it is no flow file.
+func (f *Flow) JSON() ([]byte, error) {
+	top, err := f.written()
+	if err != nil {
+		return nil, err
+	}
+	return appendJSON(nil, top)
+}
+
+// appendJSON appends what was written for a file.
+func appendJSON(b []byte, n *yaml.Node) ([]byte, error) {
+	if n.Kind == yaml.ScalarNode {
+		return appendScalar(b, n)
+	}
+	open, end := byte('['), byte(']')
+	if n.Kind == yaml.MappingNode {
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	for i, c := range n.Content {
+		switch {
+		case n.Kind == yaml.MappingNode && i%2 == 1:
+			b = append(b, ':')
+		case i > 0:
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendJSON(b, c); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, end), nil
+}
+
+func appendScalar(b []byte, n *yaml.Node) ([]byte, error) {
+	if n.Tag != "!!str" {
+		if !json.Valid([]byte(n.Value)) {
+			return nil, fmt.Errorf("%s is no number of JSON", n.Value)
+		}
+		return append(b, n.Value...), nil
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(strings.ReplaceAll(n.Value, "$${", "${")); err != nil {
+		return nil, err
+	}
+	return append(b, bytes.TrimSuffix(text.Bytes(), []byte("\n"))...), nil
+}

@@ -1,0 +1,107 @@
+"""Flow files as flows of Python, by the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import _yaml
+from ._program import find
+from ._values import Var, plain
+from .errors import FlowError
+from .flow import Flow, Node, _made, _of_file
+
+
+def read_flow(
+    file: str | os.PathLike[str],
+    *,
+    set: Mapping[str, bool | int | float | str | os.PathLike[str] | None] | None = None,
+    profile: str | None = None,
+) -> Flow:
+    """Read a flow file as a flow that can be looked at, edited and run.
+
+    Variables have their values, nodes that it includes are in it, and so are the variants
+    of a sweep. Its relative paths start at the file's folder, as before.
+
+    Args:
+        file: the path of a flow file.
+        set: values of variables; what is given as a text stays one.
+        profile: the profile of the flow file whose values variables take.
+
+    Raises:
+        FlowError: there is no such flow; the text says what is wrong.
+    """
+    path = os.fspath(file)
+    given = [f"--set={name}={variable(name, value)}" for name, value in (set or {}).items()]
+    given += [f"--profile={profile}"] if profile is not None else []
+    said = json.loads(ask([os.path.join(".", path), "--json", *given]))
+    folder = os.path.abspath(os.path.dirname(path))
+    made: dict[str, Node] = {}
+    for name, node in _ordered(said["nodes"]):
+        made[name] = _node(name, node, made, None if folder == os.getcwd() else folder)
+    name = os.path.splitext(os.path.basename(path))[0]
+    return _of_file(made, name, said.get("limits", {}))
+
+
+def _node(name: str, said: Mapping[str, Any], made: Mapping[str, Node], folder: str | None) -> Node:
+    kind = next(k for k in ("source", "map", "op", "sink") if k in said)
+    own = {k: plain(v, f"node {name}") for k, v in said.items() if k not in (kind, "from", "with")}
+    params = {k: plain(v, f"node {name}: {k}") for k, v in said.get("with", {}).items()}
+    reads = []
+    for reference in _reads(said):
+        other, _, output = reference.partition(".")
+        reads.append(made[other][output] if output else made[other])
+    return _made(kind, said[kind], tuple(reads), params, own, name, folder)
+
+
+def _reads(said: Mapping[str, Any]) -> list[str]:
+    reads = said.get("from", [])
+    return [reads] if isinstance(reads, str) else reads
+
+
+def _ordered(nodes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return nodes after those that they read."""
+    done: dict[str, Mapping[str, Any]] = {}
+    stack = [(name, False) for name in reversed(list(nodes))]
+    while stack:
+        name, read = stack.pop()
+        if name in done:
+            continue
+        if read:
+            done[name] = nodes[name]
+            continue
+        stack.append((name, True))
+        stack += [(other.partition(".")[0], False) for other in reversed(_reads(nodes[name]))]
+    return list(done.items())
+
+
+def fingerprint(flow: Flow, only: Sequence[str]) -> str:
+    """Return the fingerprint of nodes of a flow, or of all that it is for."""
+    options = [f"--only={name}" for name in only]
+    return ask(["-", f"--stdin-filename={flow.file}", "--fingerprint", *options], flow.to_yaml()).strip()
+
+
+def ask(arguments: list[str], text: str = "") -> str:
+    """Return what the program says of a flow."""
+    done = subprocess.run(
+        [find(), "flow", *arguments],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+        env={"LARDER_PYTHON": sys.executable, **os.environ},  # for functions in flows
+    )
+    if done.returncode != 0:
+        raise FlowError(done.stderr.decode(errors="replace").removeprefix("larder: ").rstrip("\n"))
+    return done.stdout.decode()
+
+
+def variable(name: str, value: object) -> str:
+    """Return the value of a variable as the program takes it."""
+    known = plain(value, f"variable {name}")
+    if isinstance(known, (tuple, dict, Var)):
+        raise TypeError(f"variable {name} takes a text, a number or a truth value, not {type(value).__name__}")
+    return _yaml.scalar(known)

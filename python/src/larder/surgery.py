@@ -1,0 +1,134 @@
+"""Edits of flows that are wanted often, for `Flow.edit`.
+
+e = flow.edit()
+surgery.reseed(e, 7)
+surgery.trial(e, 100, "trial")
+larder.run(e.flow())
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, cast
+
+from ._components import PARAMETERS, PLACES, STEPS
+from ._edit import EditNode, Editor
+from ._values import Value
+
+__all__ = ["epoch", "no_shuffle", "reseed", "shard", "shuffle", "time_limit", "trial", "workers"]
+
+
+def no_shuffle(e: Editor) -> None:
+    """Have all operators shuffle pass on samples in their order."""
+    for n in e.find(lambda n: (n.kind, n.component) == ("op", "shuffle")):
+        n.component, n.params = "clone", {}
+
+
+def shuffle(e: Editor, node: str, seed: int = 0) -> None:
+    """Shuffle what a node puts out for all who read it, by a node NODE-shuffled."""
+    e.after(node, f"{node}-shuffled", lambda n: n.shuffle_once(seed=seed))
+
+
+def shard(e: Editor, node: str, rank: int, ranks: int) -> None:
+    """Give all who read a node the share of one process, by a node NODE-share.
+
+    Who shuffles should do so before.
+    """
+    e.after(node, f"{node}-share", lambda n: n.shard_once(rank=rank, world_size=ranks))
+
+
+def reseed(e: Editor, by: int) -> None:
+    """Add to every seed, so that all is drawn anew, and what was drawn with different seeds is so again."""
+
+    def added(name: str, seed: Value) -> Value:
+        if not isinstance(seed, int):
+            raise ValueError(f"node {name}: its seed is {seed!s}, to which nothing can be added")
+        return seed + by
+
+    _each(e, "seed", added)
+
+
+def epoch(e: Editor, epoch: int) -> None:
+    """Set every epoch."""
+    _each(e, "epoch", lambda _name, _value: epoch)
+
+
+def workers(e: Editor, node: str, workers: int) -> None:
+    """Bound how many samples are made at once at a node; 0 leaves it to the run."""
+    e.set(node, workers=workers or None)
+
+
+def time_limit(e: Editor, node: str, limit: str) -> None:
+    """Bound how long the command or the function of a node may take for a sample, such as "1m30s"."""
+    n = e.called(node)
+    if not _change(n.name, n.kind, n.component, n.params, "timeout", lambda _name, _value: limit):
+        raise ValueError(
+            f"node {node}: {n.kind} {n.component} has no bound of time; those of exec and python can be set"
+        )
+
+
+def trial(e: Editor, samples: int, dir: str | os.PathLike[str]) -> None:
+    """Have each source pass on its first samples alone, and each sink write into a folder of its name in `dir`.
+
+    There it touches nothing that another run wrote. A relative `dir` starts where the
+    flow's paths do.
+    """
+    e.name += "-trial"
+    for n in e.nodes:
+        if n.kind == "source":
+            e.after(n.name, f"{n.name}-first", lambda node: node.slice(stop=samples))
+        elif n.kind == "sink":
+            _move(n, os.path.join(os.fspath(dir), n.name))
+
+
+def _move(n: EditNode, dir: str) -> None:
+    for name, path in n.params.items():
+        if (n.kind, n.component, name) not in PLACES or not path:
+            continue
+        if not isinstance(path, str):
+            raise ValueError(
+                f"node {n.name}: where it writes is {path}, and can be told to be elsewhere only as a text"
+            )
+        n.params[name] = os.path.join(dir, os.path.basename(os.path.normpath(path)))
+
+
+def _each(e: Editor, name: str, to: Callable[[str, Value], Value]) -> None:
+    """Change all parameters of a name that are whole numbers by themselves."""
+    for n in e.nodes:
+        _change(n.name, n.kind, n.component, n.params, name, to, int)
+
+
+def _change(
+    node: str,
+    kind: str,
+    component: str,
+    params: dict[str, Value],
+    name: str,
+    to: Callable[[str, Value], Value],
+    type_: type = object,
+) -> bool:
+    """Change parameters of a name, of the mappers among them, too; tell whether there are any."""
+    found = False
+
+    def changed(step: Value) -> Value:
+        nonlocal found
+        if isinstance(step, tuple):
+            return tuple(map(changed, step))
+        if not isinstance(step, dict) or not isinstance(mapper := step.get("map"), str):
+            return step
+        given = step.get("with")
+        inner = dict(given) if isinstance(given, dict) else {}
+        found |= _change(node, "map", mapper, inner, name, to, type_)
+        return {**step, "with": inner} if inner else {k: v for k, v in step.items() if k != "with"}
+
+    for step in [n for n in params if (kind, component, n) in STEPS]:
+        params[step] = changed(params[step])
+    by_itself: Any = PARAMETERS.get(kind, {}).get(component, {}).get(name, ...)
+    if by_itself is ... or not isinstance(by_itself, type_) or isinstance(by_itself, bool):
+        return found
+    now = to(node, cast("Value", params.get(name, by_itself)))
+    params.pop(name, None)
+    if now != by_itself:
+        params[name] = now
+    return True

@@ -1,0 +1,276 @@
+"""Flows of Python that are read, edited and written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flow_program import LETTERS, ROOT, built, larder, lint
+
+from larder import surgery
+from larder._edit import Editor
+from larder._read import read_flow
+from larder._run import run
+from larder.errors import FlowError
+from larder.flow import Flow, Node, jsonl, step, underfolder, var
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LARDER_PROGRAM", built())
+    monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "data").symlink_to(LETTERS)
+    return tmp_path
+
+
+TEXT = """version: 1
+nodes:
+  in: {source: underfolder, with: {path: data}}
+  mixed: {op: shuffle, from: in, with: {seed: 3}}
+  flip:
+    op: map-if
+    from: mixed
+    with: {step: {map: compose, with: {steps: [{map: image-flip, with: {seed: 5, epoch: 1}}]}}, probability: 0.5}
+  run: {map: exec, from: flip, with: {command: [cp], items: [image], into: [x]}}
+  out: {sink: underfolder, from: run, with: {path: deep/out, overwrite: replace}}
+"""
+
+
+def read(text: str = TEXT, file: str = "flow.yaml") -> Flow:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_text(text)
+    return read_flow(file)
+
+
+def edited(flow: Flow, edit: Callable[[Editor], object]) -> Flow:
+    e = flow.edit()
+    edit(e)
+    return e.flow()
+
+
+def go_fingerprint(text: str, *only: str) -> str:
+    """Return what the program says of a text that was written by hand."""
+    done = larder("flow", "-", "--fingerprint", *[f"--only={name}" for name in only], text=text)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_file_is_read_as_what_it_is() -> None:
+    files = [f for f in sorted((ROOT / "examples").glob("*/*.yaml")) if "extension" not in str(f)]
+    assert len(files) > 3
+    for file in [*files, Path("flow.yaml")]:
+        if file == Path("flow.yaml"):
+            file.write_text(TEXT)
+        flow = read_flow(file)
+        written = larder("flow", str(file))
+        assert written.returncode == 0
+        again = larder("flow", "-", f"--stdin-filename={file}", text=flow.to_yaml())
+        assert again.stdout == written.stdout, again.stderr
+        if any(node._kind == "sink" for node in flow.nodes.values()):
+            assert flow.fingerprint() == larder("flow", str(file), "--fingerprint").stdout.strip()
+        name = next(iter(flow.nodes))
+        assert flow.fingerprint(name) == larder("flow", str(file), "--fingerprint", f"--only={name}").stdout.strip()
+
+
+def test_texts_variables_and_sweeps(folder: Path) -> None:
+    text = """version: 1
+vars: {w: 8}
+profiles: {big: {w: 64}}
+sweep: {a: [1, 2]}
+limits: {pixels: 10}
+nodes:
+  in: {source: underfolder, with: {path: data}, cache: {policy: lru, size: 3}}
+  odd: {map: set-value, from: in, with: {key: k, value: {"$${x}": ["$${y}", 2.0, true, null, "on", "a\\nb", "é"]}}}
+  small: {map: image-resize, from: odd, with: {width: "${w}"}, on-error: {skip: 5%}, workers: 2, keep: true}
+  parts: {op: split, from: small, with: {sizes: {t: 0.5, u: null}}}
+  out: {sink: jsonl, from: parts.t, with: {path: "out/${a}"}}
+"""
+    flow = read(text)
+    assert flow.nodes["odd"]._params["value"] == {"${x}": ("${y}", 2.0, True, None, "on", "a\nb", "é")}
+    assert flow.nodes["small"]._params["width"] == 8
+    assert list(flow.nodes) == ["in", "odd", "small", "parts", "out-a-1", "out-a-2"]
+    assert len(flow.ends) == 2
+    lint(flow.to_yaml())
+    assert larder("flow", "-", text=flow.to_yaml()).stdout == larder("flow", "flow.yaml").stdout
+    assert read_flow("flow.yaml", profile="big").nodes["small"]._params["width"] == 64
+    assert read_flow("flow.yaml", set={"w": 9}).nodes["small"]._params["width"] == 9
+    with pytest.raises(FlowError, match="there is no file or folder"):
+        read_flow("none.yaml")
+    with pytest.raises(FlowError, match=r"flow.yaml:2:"):
+        read("version: 1\nnodes: {in: {source: nothing}}\n")
+
+
+@pytest.mark.parametrize(
+    ("edit", "old", "new"),
+    [
+        (surgery.no_shuffle, "op: shuffle, from: in, with: {seed: 3}", "op: clone, from: in"),
+        (
+            lambda e: surgery.shuffle(e, "in", 4),
+            "mixed: {op: shuffle, from: in",
+            "in-shuffled: {op: shuffle, from: in, with: {seed: 4}}\n  mixed: {op: shuffle, from: in-shuffled",
+        ),
+        (lambda e: surgery.shard(e, "mixed", 1, 2), "    from: mixed", "    from: share"),
+        (lambda e: surgery.workers(e, "run", 2), "", ""),
+        (lambda e: surgery.time_limit(e, "run", "1m30s"), "", ""),
+        (lambda e: e.remove("mixed"), "from: mixed", "from: in"),
+        (lambda e: e.replace("mixed", Node.reverse), "shuffle, from: in, with: {seed: 3}", "reverse, from: in"),
+        (lambda e: e.set("mixed", seed=9), "seed: 3", "seed: 9"),
+        (lambda e: e.before("flip", "few", lambda n: n.slice(stop=2)), "    from: mixed", "    from: few"),
+        (lambda e: e.after("mixed", "few", lambda n: n.slice(stop=2)), "    from: mixed", "    from: few"),
+    ],
+)  # fmt: skip
+def test_edited_flows_are_those_one_would_write(edit: Callable[[Editor], object], old: str, new: str) -> None:
+    flow = read()
+    was = flow.to_yaml()
+    other = edited(flow, edit)
+    by_hand = TEXT.replace(old, new)
+    few = "few: {op: slice, from: mixed, with: {stop: 2}}"
+    share = "share: {op: shard, from: mixed, with: {rank: 1, world-size: 2}}"
+    by_hand = by_hand.replace("  run:", f"  {few}\n  {share}\n  run:")
+    assert other.fingerprint() == go_fingerprint(by_hand)
+    assert (other.fingerprint() == flow.fingerprint()) == (old == "")
+    assert flow.to_yaml() == was
+    lint(other.to_yaml())
+
+
+def test_seeds_are_added_to() -> None:
+    other = edited(read(), lambda e: surgery.reseed(e, 10))
+    by_hand = TEXT.replace("seed: 3", "seed: 13").replace("seed: 5", "seed: 15")
+    by_hand = by_hand.replace("probability: 0.5", "probability: 0.5, seed: 10")
+    assert other.fingerprint() == go_fingerprint(by_hand)
+    other = edited(read(), lambda e: surgery.epoch(e, 2))
+    by_hand = TEXT.replace("seed: 3", "seed: 3, epoch: 2").replace("epoch: 1", "epoch: 2")
+    assert other.fingerprint() == go_fingerprint(by_hand.replace("probability: 0.5", "probability: 0.5, epoch: 2"))
+    with pytest.raises(ValueError, match="to which nothing can be added"):
+        edited(Flow(underfolder(path="data").shuffle_once(seed=var("s", 1))), lambda e: surgery.reseed(e, 1))
+
+
+def test_options_and_wrapping() -> None:
+    node = underfolder(path="data").image_flip(horizontal=1.0, name="flip", keep=True).image_stats(name="stats")
+    flow = Flow(node, name="letters")
+
+    def edit(e: Editor) -> None:
+        e.wrap("flip", lambda n, s: n.map_if(step=s, probability=0.25))
+        e.set("stats", checkpoint=True, workers=3)
+        e.set("flip", keep=None)
+
+    other = edited(flow, edit)
+    by_hand = underfolder(path="data").map_if(step=step("image-flip", horizontal=1.0), probability=0.25, name="flip")
+    by_hand = by_hand.image_stats(name="stats", checkpoint=True, workers=3)
+    assert other.to_yaml() == Flow(by_hand).to_yaml()
+    assert flow.to_yaml() == Flow(node).to_yaml()
+
+
+def test_an_edited_flow_computes_what_one_by_hand_does(folder: Path) -> None:
+    letters = underfolder(path="data", name="letters")
+    flow = Flow(
+        letters.image_stats(name="stats", keep=True).keep_keys(keys=["stats"], name="only").to_jsonl(path="made")
+    )
+
+    def edit(e: Editor) -> None:
+        e.after("letters", "few", lambda n: n.slice(stop=3))
+        e.before("stats", "small", lambda n: n.image_resize(width=8, keep=True))
+
+    by_hand = letters.slice(stop=3).image_resize(width=8, keep=True).image_stats(keep=True).keep_keys(keys=["stats"])
+    assert run(by_hand.to_jsonl(path="by hand"))["image-stats"].computed == 3
+    report = run(edited(flow, edit))
+    assert report["stats"].computed == 0, "it has other keys"
+    assert report["stats"].samples == 3
+    made, wanted = ({f.name: f.read_bytes() for f in Path(p).rglob("*") if f.is_file()} for p in ("made", "by hand"))
+    assert made == wanted
+
+
+def test_a_trial_touches_nothing_of_the_flow(folder: Path) -> None:
+    flow = Flow(
+        underfolder(path="data", name="in").repeat(times=2).to_underfolder(path="deep/out", name="out"), name="letters"
+    )
+    other = edited(flow, lambda e: surgery.trial(e, 3, "trial"))
+    report = run(other)
+    assert (report.flow, report["out"].samples) == ("letters-trial", 6)
+    assert not Path("deep").exists()
+    assert Path("trial/out/out").is_dir()
+
+
+def test_a_file_of_another_folder(folder: Path) -> None:
+    (folder / "there").mkdir()
+    (folder / "there" / "data").symlink_to(LETTERS)
+    flow = read(
+        "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n  loose: {map: image-stats, from: in}\n"
+        "  only: {map: keep-keys, from: in, with: {keys: [metadata]}}\n"
+        "  out: {sink: jsonl, from: only, with: {path: made.jsonl}}\n",
+        "there/flow.yaml",
+    )
+    report = run(flow)
+    assert report.status == "ok"
+    assert (folder / "there" / "made.jsonl").exists()
+    assert [n.name for n in report.nodes] == ["in", "only", "out"], "what a file would not run was run"
+    assert "loose" in flow.nodes
+    assert run(edited(flow, lambda e: e.set("out", overwrite="replace"))).status == "ok"
+    with flow.nodes["only"].batch(26, fields=["metadata"]) as loader:
+        assert sum(len(batch.samples) for batch in loader) == 26
+    with pytest.raises(ValueError, match="several folders cannot be one flow"):
+        flow.nodes["in"].cat(underfolder(path="data"))
+    with pytest.raises(ValueError, match="several folders"):
+        Flow(flow.nodes["in"], underfolder(path="data"))
+    assert flow.nodes["in"] != underfolder(path="data", name="in")
+
+
+def test_outputs_stay_theirs() -> None:
+    parts = underfolder(path="data", name="in").split(sizes={"a": 0.5, "b": None}, name="parts")
+    flow = parts["a"].image_stats(name="one").to_jsonl(path="a") + parts["b"].to_jsonl(path="b")
+
+    def edit(e: Editor) -> None:
+        e.after("parts", "stats", lambda n: n.image_stats(into="s"))
+        e.replace("in", jsonl(path="other"))
+
+    other = edited(flow, edit)
+    assert [n._output for n in other.nodes["one"]._inputs] == ["a"]
+    assert other.nodes["one"]._inputs[0]._name == "stats"
+    assert other.nodes["in"]._component == "jsonl"
+    removed = edited(flow, lambda e: e.remove("parts"))
+    assert [n._name for n in removed.nodes["one"]._inputs] == ["in"]
+
+
+def test_edits_that_are_wrong() -> None:
+    flow = read()
+    wrong: list[tuple[Callable[[Editor], object], str]] = [
+        (lambda e: e.remove("mixd"), "there is no node 'mixd'; did you mean 'mixed'?"),
+        (lambda e: e.remove("in"), "node in: it is a source, so that mixed would read nothing"),
+        (lambda e: e.remove("out"), "node out: nothing else is to be run"),
+        (lambda e: e.wrap("mixed", lambda n, s: n.map(s)), "node mixed: op shuffle cannot be wrapped"),
+        (lambda e: e.after("in", "mixed", lambda n: n.reverse()), "there are two nodes called 'mixed'"),
+        (lambda e: e.after("in", "a b", lambda n: n.reverse()), "cannot name a node"),
+        (
+            lambda e: e.after("in", "two", lambda n: n.reverse().reverse()),
+            "one node that reads what the function is given",
+        ),
+        (lambda e: e.after("out", "more", lambda n: n.reverse()), "it is a sink"),
+        (lambda e: e.set("mixed", sead=1), "unexpected keyword argument 'sead'; did you mean 'seed'?"),
+        (lambda e: e.set("mixed", name="other"), "a node keeps its name"),
+        (lambda e: e.replace("mixed", lambda n: 3), "it is to be one node, not int"),  # type: ignore[arg-type, return-value]
+        (lambda e: surgery.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no bound of time"),
+    ]
+    for edit, want in wrong:
+        e = flow.edit()
+        with pytest.raises((ValueError, TypeError), match=want.replace("(", r"\(").replace("?", r"\?")):
+            edit(e)
+        assert e.flow().to_yaml() == flow.to_yaml(), f"{want}: the edit left something"
+    with pytest.raises(FlowError, match="there is no rank 2 of 2"):
+        edited(flow, lambda e: surgery.shard(e, "in", 2, 2)).fingerprint()
+
+
+def test_a_large_flow_is_edited(folder: Path) -> None:
+    node: Node = underfolder(path="data", name="in")
+    for i in range(60):  # every node is reached by very many ways
+        node = node.cat(node, name=f"n{i}")
+    other = edited(Flow(node), lambda e: e.after("in", "few", lambda n: n.slice(stop=1)))
+    assert len(other.nodes) == 62
+    assert json.loads(larder("flow", "-", "--json", text=other.to_yaml()).stdout)["nodes"]["n0"]["from"] == [
+        "few",
+        "few",
+    ]
+    assert os.listdir(folder) == ["data"]

@@ -1,0 +1,195 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// errLeft ends a scan whose reader has left.
+var errLeft = errors.New("redis: nobody reads on")
+
+const (
+	collectFor = time.Minute            // that nobody else makes room while somebody does, at most
+	noUse      = 10 * time.Second       // after room was made, and there still is none
+	soon       = 100 * time.Millisecond // after it was found that somebody else makes room
+)
+
+// The server counts the bytes that are put, and what was removed is taken off when
+// room is made. So the count is what is held or more. One that the server itself has
+// lost begins at what was put since: then all is counted.
+
+// grown learns from the count after bytes were put, and has room made if it is over
+// the cap.
+func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
+	n, err := count.Result()
+	if err != nil { // it is no number
+		_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
+		return
+	}
+	s.counted.Store(n)
+	if n == bytes {
+		s.rest.Store(0)
+	}
+	if s.o.MaxBytes > 0 && (n > s.o.MaxBytes || n == bytes) {
+		s.makeRoom()
+	}
+}
+
+// overfull returns why nothing more is put until room is made: between two times that
+// is done, a sixteenth more than the cap is taken.
+func (s *Store) overfull() error {
+	if s.o.MaxBytes < 0 || s.counted.Load() <= s.o.MaxBytes+s.o.MaxBytes/16 {
+		return nil
+	}
+	s.makeRoom()
+	return fmt.Errorf("redis: %s holds more than %d bytes: %w", s.shown, s.o.MaxBytes, store.ErrFull)
+}
+
+// makeRoom evicts in the background, unless this or another process does.
+func (s *Store) makeRoom() {
+	if time.Now().UnixNano() < s.rest.Load() || !s.collects.CompareAndSwap(false, true) {
+		return
+	}
+	s.task(func(ctx context.Context) {
+		defer s.collects.Store(false)
+		var mine *goredis.BoolCmd
+		wait := noUse
+		err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
+			mine = p.SetNX(ctx, s.collectName(), s.token, collectFor)
+		})
+		if err == nil && mine.Val() {
+			_, err = s.collect(ctx, s.o.MaxBytes, s.o.MaxBytes-s.o.MaxBytes/10)
+			_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.collectName()) })
+		} else if err == nil {
+			wait = soon
+			err = s.recount(ctx, 0)
+		}
+		if err != nil || s.counted.Load() > s.o.MaxBytes {
+			s.rest.Store(time.Now().Add(wait).UnixNano())
+		}
+	})
+}
+
+// Collect evicts until at most limit bytes are held.
+func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err error) {
+	return s.collect(ctx, limit, limit)
+}
+
+// collect evicts down to a target if more than a limit is held. It goes over all
+// records twice, and remembers of none more than in which class of worth it is: there
+// may be very many.
+func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, err error) {
+	pinned, err := s.pinned(ctx)
+	if err != nil {
+		return 0, err
+	}
+	before, err := s.count(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now, held, classes := time.Now(), int64(0), [classes]int64{}
+	err = s.scan(ctx, func(found []kept) error {
+		for _, f := range found {
+			held += f.room
+			if !pinned[f.Key] {
+				classes[classOf(worth(f, now))] += f.room
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if held > limit {
+		last, sum := 0, classes[0]
+		for last < len(classes)-1 && sum < held-target {
+			last++
+			sum += classes[last]
+		}
+		most := held - target - (sum - classes[last]) // of the last class
+		freed, err = s.evict(ctx, pinned, now, last, most)
+	}
+	if errors.Is(err, store.ErrReadOnly) {
+		return freed, err
+	}
+	return freed, errors.Join(err, s.recount(ctx, held-freed-before))
+}
+
+// evict removes what is in the classes before the last one, and of that as much as
+// is asked for.
+func (s *Store) evict(ctx context.Context, pinned map[key.Key]bool, now time.Time, last int, most int64) (freed int64, err error) {
+	err = s.scan(ctx, func(found []kept) error {
+		var gone []kept
+		for _, f := range found {
+			class := classOf(worth(f, now))
+			if pinned[f.Key] || class > last || class == last && most <= 0 {
+				continue
+			}
+			if class == last {
+				most -= f.room
+			}
+			gone = append(gone, f)
+		}
+		commands := make([]*goredis.IntCmd, len(gone))
+		err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
+			for i, f := range gone {
+				commands[i] = p.Del(ctx, s.recordName(f.Key))
+			}
+		})
+		for i, c := range commands {
+			if err == nil {
+				err = s.refused(c.Err())
+			}
+			if err == nil && c.Val() > 0 {
+				freed += gone[i].room
+			}
+		}
+		return err
+	})
+	return freed, err
+}
+
+// classes of worth, eight to each doubling.
+const classes = 2048
+
+func classOf(worth float64) int {
+	if !(worth > 0) {
+		return 0
+	}
+	return min(max(int(math.Log2(worth)*8)+classes/2, 0), classes-1)
+}
+
+// count returns the server's count of bytes.
+func (s *Store) count(ctx context.Context) (int64, error) {
+	var c *goredis.StringCmd
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Get(ctx, s.countName()) })
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.Int64()
+	if err != nil {
+		return 0, nil // there is none, or none that is a number
+	}
+	return n, nil
+}
+
+// recount corrects the count.
+func (s *Store) recount(ctx context.Context, by int64) error {
+	var c *goredis.IntCmd
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.IncrBy(ctx, s.countName(), by) })
+	if err == nil {
+		err = s.refused(c.Err())
+	}
+	if err == nil {
+		s.counted.Store(c.Val())
+	}
+	return err
+}

@@ -1,0 +1,220 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+const (
+	perTrip   = 256       // commands of one round trip
+	tripBytes = 8 << 20   // of records that are read or written by one
+	firstRead = 32 << 10  // bytes that are asked for before it is known how many there are
+	useNoted  = time.Hour // to which the last use is known
+)
+
+// Get returns the record kept under k.
+func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
+	records, err := s.GetMany(ctx, []key.Key{k})
+	if err != nil {
+		return store.Record{}, err
+	}
+	if records[0].Key.IsZero() {
+		return store.Record{}, store.ErrNotFound
+	}
+	return records[0], nil
+}
+
+// GetSeen is Get: what others put is seen at once.
+func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+
+// GetMany takes one round trip for each 256 keys, and more for records over 32 KiB.
+func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	records, err := s.GetWhole(ctx, keys)
+	for i := range records {
+		records[i].Provenance = nil
+	}
+	return records, err
+}
+
+// GetWhole is GetMany with provenance.
+func (s *Store) GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	records := make([]store.Record, len(keys))
+	var used []key.Key
+	for from := 0; from < len(keys); from += perTrip {
+		to := min(from+perTrip, len(keys))
+		old, err := s.fetch(ctx, keys[from:to], records[from:to])
+		if errors.Is(err, ErrAway) {
+			break // what is not had is not there
+		}
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, old...)
+	}
+	s.touch(ctx, used)
+	return records, nil
+}
+
+// Provenance returns what is kept of how the record under k came to be.
+func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
+	records, err := s.GetWhole(ctx, []key.Key{k})
+	if err != nil {
+		return nil, err
+	}
+	if records[0].Key.IsZero() {
+		return nil, store.ErrNotFound
+	}
+	return slices.Clone(records[0].Provenance), nil
+}
+
+// Has reports whether something is kept under k.
+func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
+	if k.IsZero() {
+		return false, nil
+	}
+	var length *goredis.IntCmd
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { length = p.StrLen(ctx, s.recordName(k)) })
+	if errors.Is(err, ErrAway) {
+		return false, nil
+	}
+	return err == nil && length.Val() >= headerSize, err
+}
+
+// fetch reads the records of some keys, and returns those keys whose last use should
+// be noted.
+func (s *Store) fetch(ctx context.Context, keys []key.Key, into []store.Record) (old []key.Key, err error) {
+	first, err := s.read(ctx, keys, firstRead)
+	if err != nil {
+		return nil, err
+	}
+	large, bytes := []int(nil), int64(0)
+	rest := func() error {
+		if len(large) == 0 {
+			return nil
+		}
+		most := make([]key.Key, len(large))
+		for j, i := range large {
+			most[j] = keys[i]
+		}
+		whole, err := s.read(ctx, most, s.o.MaxRecord+1) // by one more, so that a longer one shows
+		for j, i := range large {
+			if err == nil {
+				into[i] = s.open(keys[i], whole[j])
+			}
+		}
+		large, bytes = nil, 0
+		return err
+	}
+	for i, b := range first {
+		if len(b) == 0 {
+			continue
+		}
+		h, err := decodeHeader(keys[i], b)
+		switch {
+		case err != nil:
+			s.damaged(keys[i], err)
+			continue
+		case h.total() > s.o.MaxRecord:
+			continue // somebody else's bound is larger
+		case len(b) < firstRead:
+			into[i] = s.open(keys[i], b)
+		default:
+			large, bytes = append(large, i), bytes+h.total()
+		}
+		if time.Since(h.Used) > useNoted {
+			old = append(old, keys[i])
+		}
+		if bytes > tripBytes {
+			if err := rest(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return old, rest()
+}
+
+// read returns the beginnings of what is kept under keys, as far as it is there.
+func (s *Store) read(ctx context.Context, keys []key.Key, bytes int64) ([][]byte, error) {
+	commands := make([]*goredis.StringCmd, len(keys))
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
+		for i, k := range keys {
+			if !k.IsZero() {
+				commands[i] = p.GetRange(ctx, s.recordName(k), 0, bytes-1)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]byte, len(keys))
+	for i, c := range commands {
+		if c == nil {
+			continue
+		}
+		switch err := c.Err(); {
+		case isAny(err, "NOPERM"):
+			s.lose(err)
+			return nil, ErrAway
+		case err != nil: // it is no string
+			s.damaged(keys[i], errForeign)
+		default:
+			all[i], _ = c.Bytes()
+		}
+	}
+	return all, nil
+}
+
+// open returns what is kept under k, or the zero Record if that is damaged. It may have been replaced since its size was
+// known, by one that is larger than what was read of it.
+func (s *Store) open(k key.Key, b []byte) store.Record {
+	if len(b) == 0 {
+		return store.Record{}
+	}
+	h, err := decodeHeader(k, b)
+	if err == nil && h.total() > s.o.MaxRecord {
+		return store.Record{}
+	}
+	var r store.Record
+	if err == nil {
+		r, err = decode(h, b)
+	}
+	if err != nil {
+		s.damaged(k, err)
+		return store.Record{}
+	}
+	return r
+}
+
+// damaged reports what is passed over. It stays until the result is put again, or
+// evicted: somebody may have just done so.
+func (s *Store) damaged(k key.Key, err error) {
+	s.log.Warn("redis: what is kept under a key is passed over and computed again", "server", s.shown, "key", k, "error", err)
+}
+
+// noteUse changes the last use of a record, unless that is gone meanwhile.
+const noteUse = `if redis.call("strlen", KEYS[1]) >= 104 then redis.call("setrange", KEYS[1], 96, ARGV[1]) end return 0`
+
+// touch notes that records were used just now.
+func (s *Store) touch(ctx context.Context, keys []key.Key) {
+	if s.writable() != nil {
+		return
+	}
+	for some := range slices.Chunk(keys, perTrip) {
+		commands := make([]*goredis.Cmd, len(some))
+		err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
+			for i, k := range some {
+				commands[i] = p.Eval(ctx, noteUse, []string{s.recordName(k)}, minutes(time.Now()))
+			}
+		})
+		if err != nil || s.refused(commands[0].Err()) != nil {
+			return // it only is evicted sooner
+		}
+	}
+}

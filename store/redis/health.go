@@ -1,0 +1,178 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/larder-data/larder/store"
+)
+
+const (
+	firstRetry = 500 * time.Millisecond // after which a lost server is tried again
+	lastRetry  = 30 * time.Second
+	quiet      = time.Minute      // between two warnings that it is lost
+	unfitFor   = 10 * time.Second // that nothing is written after it was refused
+)
+
+// errCluster is why a server is never tried again.
+var errCluster = errors.New("it is part of a cluster, which is not supported: name a server that is not")
+
+// unfit is why and until when nothing is written.
+type unfit struct {
+	err   error
+	until time.Time
+}
+
+// talk has f talk to the server, if that can be used, for no longer than the timeout.
+// An error of f is ErrAway, or that of ctx. What single commands came out as is up to
+// f, which asks failed.
+func (s *Store) talk(ctx context.Context, f func(ctx context.Context) error) error {
+	if s.closed.Err() != nil {
+		return errClosed
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if why := s.away.Load(); why != nil {
+		return fmt.Errorf("%w: %s: %w", ErrAway, s.shown, *why)
+	}
+	bounded, stop := context.WithTimeout(ctx, s.o.Timeout)
+	defer stop()
+	err := f(bounded)
+	if err == nil {
+		return nil
+	}
+	if s.closed.Err() != nil {
+		return errClosed
+	}
+	if cause := ended(ctx); cause != nil {
+		return cause
+	}
+	s.lose(err)
+	return fmt.Errorf("%w: %s: %w", ErrAway, s.shown, err)
+}
+
+// ended returns why ctx is over. Its deadline may have ended a read just before ctx
+// itself came to it.
+func ended(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// run carries out the commands of a pipeline in one round trip.
+func (s *Store) run(ctx context.Context, fill func(p goredis.Pipeliner, ctx context.Context)) error {
+	return s.talk(ctx, func(ctx context.Context) error {
+		p := s.client.Pipeline()
+		fill(p, ctx)
+		if p.Len() == 0 {
+			return nil
+		}
+		commands, err := p.Exec(ctx)
+		err = lost(err)
+		for i := 0; err == nil && i < len(commands); i++ { // that was only the first
+			err = lost(commands[i].Err())
+		}
+		return err
+	})
+}
+
+// lost returns err unless it only says what one command came out as.
+func lost(err error) error {
+	var answer goredis.Error
+	switch {
+	case err == nil, errors.Is(err, goredis.Nil):
+		return nil
+	case !errors.As(err, &answer):
+		return err
+	case isAny(err, "MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"):
+		return errCluster
+	case isAny(err, "WRONGTYPE", "OOM ", "READONLY", "NOPERM", "MISCONF", "NOREPLICAS", "ERR value is not an integer"):
+		return nil
+	}
+	return err // LOADING, NOAUTH, WRONGPASS, too many clients, a command that is not there
+}
+
+func isAny(err error, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if goredis.HasErrorPrefix(err, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// lose notes that the server cannot be used, and has it tried now and then.
+func (s *Store) lose(err error) {
+	if !s.away.CompareAndSwap(nil, &err) {
+		return
+	}
+	now := time.Now().UnixNano()
+	if told := s.told.Load(); told == 0 || now-told > int64(quiet) {
+		s.told.Store(now)
+		s.log.Warn("redis: the shared store cannot be used; results are computed and kept on this machine", "server", s.shown, "error", err)
+	}
+	if !errors.Is(err, errCluster) {
+		s.task(s.retry)
+	}
+}
+
+// retry waits until the server answers.
+func (s *Store) retry(ctx context.Context) {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait/2 + rand.N(wait/2)): // not all at once
+		}
+		bounded, stop := context.WithTimeout(ctx, s.o.Timeout)
+		err := s.client.Get(bounded, s.countName()).Err()
+		stop()
+		if lost(err) == nil {
+			s.away.Store(nil)
+			s.log.Info("redis: the shared store can be used again", "server", s.shown)
+			return
+		}
+	}
+}
+
+// refused notes that the server does not take what is written, and returns why; nil
+// if that is not what err says.
+func (s *Store) refused(err error) error {
+	var why error
+	switch {
+	case err == nil:
+		return nil
+	case isAny(err, "OOM "):
+		why = fmt.Errorf("redis: %s has no memory left; give it a maxmemory-policy such as allkeys-lru: %w", s.shown, store.ErrFull)
+	case isAny(err, "MISCONF", "NOREPLICAS"):
+		why = fmt.Errorf("redis: %s takes nothing now (%w): %w", s.shown, err, store.ErrFull)
+	case isAny(err, "NOPERM"):
+		why = fmt.Errorf("redis: %s does not allow this user what writing takes (%w): %w", s.shown, err, store.ErrReadOnly)
+	case isAny(err, "READONLY"):
+		why = fmt.Errorf("redis: %s only replicates another server; name that one: %w", s.shown, store.ErrReadOnly)
+	default:
+		return nil
+	}
+	if s.unfit.Swap(&unfit{why, time.Now().Add(unfitFor)}) == nil {
+		s.log.Warn("redis: results are not shared", "server", s.shown, "error", why)
+	}
+	return why
+}
+
+// writable returns why nothing is to be written now.
+func (s *Store) writable() error {
+	if u := s.unfit.Load(); u != nil && time.Now().Before(u.until) {
+		return u.err
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package redis
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/storetest"
+)
+
+// passes checks that work goes on with a store whose server cannot be used.
+func passes(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	if _, err := s.Get(ctx, storetest.Key(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v, want ErrNotFound", err)
+	}
+	if records, err := s.GetMany(ctx, []keyOf{storetest.Key(1), storetest.Key(2)}); err != nil || len(records) != 2 || !records[0].Key.IsZero() {
+		t.Errorf("GetMany: %v, %v", records, err)
+	}
+	if ok, err := s.Has(ctx, storetest.Key(1)); ok || err != nil {
+		t.Errorf("Has: %v, %v", ok, err)
+	}
+	if err := s.Put(ctx, store.Record{Key: storetest.Key(1)}); !errors.Is(err, ErrAway) {
+		t.Errorf("Put: %v, want ErrAway", err)
+	}
+	release, err := s.Lease(ctx, storetest.Key(1))
+	if err != nil {
+		t.Fatalf("Lease: %v", err)
+	}
+	lent, both, err := s.TryLease(ctx, []keyOf{storetest.Key(1), storetest.Key(2)})
+	if err != nil || lent[0] || !lent[1] {
+		t.Errorf("TryLease: %v, %v, want what the process has", lent, err)
+	}
+	both()
+	release()
+	if _, err := s.Usage(ctx); !errors.Is(err, ErrAway) {
+		t.Errorf("Usage: %v, want ErrAway", err)
+	}
+	if _, err := s.Manifest(ctx, "m"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Manifest: %v, want ErrNotFound", err)
+	}
+}
+
+// saysOnce checks what the log says of a server.
+func saysOnce(t *testing.T, log *logged, what string) {
+	t.Helper()
+	text := log.String()
+	if strings.Count(text, "cannot be used") != 1 || !strings.Contains(text, what) {
+		t.Errorf("the log does not say %q once:\n%s", what, text)
+	}
+	if strings.Contains(text, "hunter2") {
+		t.Errorf("the log has the password:\n%s", text)
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	log := &logged{}
+	s := open(t, Options{URL: "unix://user:hunter2@" + t.TempDir() + "/none", Logger: log.logger()})
+	for range 3 {
+		passes(t, s)
+	}
+	saysOnce(t, log, "no such file")
+}
+
+// A server that takes connections and says nothing costs one wait, and not one for
+// each call.
+func TestServerThatSaysNothing(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var came atomic.Int64
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			came.Add(1)
+			defer c.Close()
+		}
+	}()
+	log := &logged{}
+	s := open(t, Options{URL: "redis://user:hunter2@" + listener.Addr().String(), Timeout: 100 * time.Millisecond, Logger: log.logger()})
+	for i := range 1000 {
+		if _, err := s.Get(t.Context(), storetest.Key(i)); !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if n := came.Load(); n > 10 {
+		t.Errorf("%d connections for 1000 calls", n)
+	}
+	passes(t, s)
+	saysOnce(t, log, "timeout")
+}
+
+// What ends a server in the middle ends nothing else, and what it is again is used.
+func TestRestart(t *testing.T) {
+	server, log := startServer(t), &logged{}
+	s := open(t, Options{URL: server.url(), Logger: log.logger()})
+	ctx := t.Context()
+	if err := s.Put(ctx, store.Record{Key: storetest.Key(1), Payload: []byte("before")}); err != nil {
+		t.Fatal(err)
+	}
+	release, err := s.Lease(ctx, storetest.Key(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.stop()
+	passes(t, s)
+	release()
+	server.start(t)
+	for start := time.Now(); s.Put(ctx, store.Record{Key: storetest.Key(2)}) != nil; <-time.After(10 * time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("the server is not used again: %s", log)
+		}
+	}
+	if _, err := s.Get(ctx, storetest.Key(2)); err != nil {
+		t.Error(err)
+	}
+	saysOnce(t, log, "can be used again")
+	// What is kept between two outages goes on without a pause, whoever came first.
+	if again, err := s.Lease(ctx, storetest.Key(5)); err != nil {
+		t.Error(err)
+	} else {
+		again()
+	}
+}
+
+func TestWrongPassword(t *testing.T) {
+	server, log := startServer(t, "--requirepass", "right"), &logged{}
+	passes(t, open(t, Options{URL: strings.Replace(server.url(), "unix://", "unix://:hunter2@", 1), Logger: log.logger()}))
+	saysOnce(t, log, "WRONGPASS")
+	right := open(t, Options{URL: strings.Replace(server.url(), "unix://", "unix://:right@", 1)})
+	if err := right.Put(t.Context(), store.Record{Key: storetest.Key(1)}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClusterIsRefused(t *testing.T) {
+	server, log := startServer(t, "--cluster-enabled", "yes", "--port", "0"), &logged{}
+	passes(t, open(t, Options{URL: server.url(), Logger: log.logger()}))
+	saysOnce(t, log, "part of a cluster")
+}
+
+// Who may not write reads.
+func TestReadOnly(t *testing.T) {
+	reader := "user reader on >hunter2 ~* -@all +@read +ping"
+	for name, c := range map[string]struct{ setting, user string }{
+		"a replica": {"", ""},
+		"a user":    {reader, "reader:hunter2@"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, log := startServer(t), &logged{}
+			all := open(t, Options{URL: server.url()})
+			ctx := t.Context()
+			if err := all.Put(ctx, store.Record{Key: storetest.Key(1), Payload: []byte("kept")}); err != nil {
+				t.Fatal(err)
+			}
+			setting := []any{"replicaof", "127.0.0.1", "1"}
+			if c.setting != "" {
+				setting = []any{"acl", "setuser"}
+				for _, word := range strings.Fields(c.setting)[1:] {
+					setting = append(setting, word)
+				}
+			}
+			if err := server.client.Do(ctx, setting...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, Options{URL: strings.Replace(server.url(), "unix://", "unix://"+c.user, 1), Logger: log.logger()})
+			for range 3 {
+				if r, err := s.Get(ctx, storetest.Key(1)); err != nil || string(r.Payload) != "kept" {
+					t.Fatalf("Get: %v, %s", err, log)
+				}
+				if err := s.Put(ctx, store.Record{Key: storetest.Key(2)}); !errors.Is(err, store.ErrReadOnly) {
+					t.Errorf("Put: %v, want ErrReadOnly", err)
+				}
+				release, err := s.Lease(ctx, storetest.Key(2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				release()
+			}
+			if text := log.String(); strings.Count(text, "not shared") != 1 || strings.Contains(text, "hunter2") || log.lines() != 1 {
+				t.Errorf("the log says\n%s", text)
+			}
+		})
+	}
+}
+
+// A server without memory keeps nothing more, and gives what it has.
+func TestOutOfMemory(t *testing.T) {
+	server, log := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction"), &logged{}
+	s := open(t, Options{URL: server.url(), Logger: log.logger()})
+	ctx := t.Context()
+	kept, full := 0, error(nil)
+	for ; kept < 1000 && full == nil; kept++ {
+		full = s.Put(ctx, store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 50_000)})
+	}
+	kept--
+	if !errors.Is(full, store.ErrFull) || kept < 10 {
+		t.Fatalf("after %d records: %v, want ErrFull", kept, full)
+	}
+	for i := range kept {
+		if r, err := s.Get(ctx, storetest.Key(i)); err != nil || !bytes.Equal(r.Payload, storetest.Payload(uint64(i), 50_000)) {
+			t.Fatalf("record %d: %v", i, err)
+		}
+	}
+	// What cannot replace what was there does not leave it there.
+	if err := s.Put(ctx, store.Record{Key: storetest.Key(0), Payload: []byte("new")}); !errors.Is(err, store.ErrFull) {
+		t.Errorf("Put: %v, want ErrFull", err)
+	}
+	if _, err := s.Get(ctx, storetest.Key(0)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what was replaced: %v", err)
+	}
+	if n := strings.Count(log.String(), "no memory left"); n != 1 {
+		t.Errorf("the log says %d times that there is no memory:\n%s", n, log)
+	}
+	if err := s.Delete(ctx, storetest.Key(1), storetest.Key(2)); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	s.unfit.Load().until = time.Now() // as if time had gone by
+	if err := s.Put(ctx, store.Record{Key: storetest.Key(3), Payload: []byte("small")}); err != nil {
+		t.Errorf("Put where there is room again: %v", err)
+	}
+}
+
+// A server with a policy of eviction takes everything, and forgets.
+func TestEvictingServer(t *testing.T) {
+	server := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru")
+	s := open(t, Options{URL: server.url()})
+	for i := range 500 {
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 50_000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := 0
+	for i := range 500 {
+		r, err := s.Get(t.Context(), storetest.Key(i))
+		if err == nil && bytes.Equal(r.Payload, storetest.Payload(uint64(i), 50_000)) {
+			there++
+		} else if !errors.Is(err, store.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if there == 0 || there == 500 {
+		t.Errorf("%d of 500 are there", there)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s, err := Open(Options{URL: startServer(t).url()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, get := s.Get(t.Context(), storetest.Key(1))
+	_, lease := s.Lease(t.Context(), storetest.Key(1))
+	for what, err := range map[string]error{"Get": get, "Lease": lease, "Put": s.Put(t.Context(), store.Record{Key: storetest.Key(1)})} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%s after Close: %v", what, err)
+		}
+	}
+	if fmt.Sprint(s) == "" {
+		t.Error("it has no name")
+	}
+}

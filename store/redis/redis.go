@@ -1,0 +1,178 @@
+// Package redis is a store of small results that many machines share, in a server
+// of Redis (or Valkey).
+//
+// It is the far one of two stores: see [tier.Share]. Everything in it is a cache. A
+// record that is damaged, evicted or put there by somebody else is a miss, and a
+// server that is away, full or read-only is one that keeps nothing: results are
+// computed, and nobody waits for it again and again. The logger is told once.
+//
+// A server that is part of a cluster is refused: name one that is not.
+//
+// [tier.Share]: https://pkg.go.dev/github.com/larder-data/larder/store/tier#Share
+package redis
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/internal/lease"
+)
+
+// ErrAway is wrapped by the errors of what cannot be done without the server. Get
+// and its like find nothing then, and leases hold within the process.
+var ErrAway = errors.New("redis: the server cannot be used")
+
+const (
+	defaultPrefix    = "larder:"
+	defaultMaxBytes  = 1 << 30
+	defaultMaxRecord = 1 << 20
+	mostRecord       = 256 << 20
+	defaultTimeout   = 2 * time.Second
+	defaultLeaseTime = 10 * time.Second
+)
+
+// Options are the settings of a Store. All who share a server should have the same.
+type Options struct {
+	// URL names the server, with user and password where it wants them:
+	// redis://user:password@host:6379/0, rediss:// for TLS (certificates are checked
+	// by those that the system trusts), or unix://user:password@/path?db=0.
+	URL string
+	// Prefix begins the names of all keys in the server; "" means "larder:".
+	Prefix string
+	// MaxBytes caps what is kept, with about what the server needs beside it: 0
+	// means 1 GiB, below 0 no cap. The lowest cap of those who put counts.
+	MaxBytes int64
+	// MaxRecord is how many bytes a record may have, with its provenance; a larger
+	// one is neither put nor read. 0 means 1 MiB; the most is 256 MiB.
+	MaxRecord int64
+	// Timeout bounds each wait for the server. 0 means 2 s.
+	Timeout time.Duration
+	// LeaseTime is how long a lease outlives a process that was killed; it is renewed
+	// three times meanwhile. 0 means 10 s, and less than 100 ms is an error.
+	LeaseTime time.Duration
+	// Logger takes warnings: damage, a server that cannot be used. Nil means
+	// slog.Default().
+	Logger *slog.Logger
+}
+
+// A Store keeps records in a server. It must be made by Open.
+type Store struct {
+	o      Options
+	client *goredis.Client
+	shown  string // the server, without user and password
+	log    *slog.Logger
+
+	closed context.Context // ends what goes on in the background
+	close  context.CancelFunc
+	tasks  sync.WaitGroup
+	start  sync.Mutex // of tasks, and of their end
+
+	away     atomic.Pointer[error] // why the server cannot be used, nil if it can
+	told     atomic.Int64          // when that was logged, ns
+	unfit    atomic.Pointer[unfit] // why nothing can be written, nil if it can
+	counted  atomic.Int64          // bytes held, as the server counts them
+	collects atomic.Bool           // somebody of this process makes room
+	rest     atomic.Int64          // until when making room is no use, ns
+	token    string                // of this store's leases
+	table    lease.Table           // who of this process has which
+	lending  sync.Mutex            // held is renewed or changed
+	held     map[key.Key]struct{}  // leases in the server
+	renewing bool                  // by a task
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open returns the store in a server, to which it does not talk yet: one that is
+// away now may be there later.
+func Open(o Options) (*Store, error) {
+	client, shown, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	client.DialTimeout, client.ReadTimeout, client.WriteTimeout, client.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
+	client.MaxRetries = -1 // what fails is computed instead
+	client.ContextTimeoutEnabled = true
+	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not know
+	s := &Store{o: o, client: goredis.NewClient(client), shown: shown, log: o.Logger, token: rand.Text(), held: map[key.Key]struct{}{}}
+	s.closed, s.close = context.WithCancel(context.Background())
+	return s, nil
+}
+
+func (o *Options) complete() error {
+	o.Prefix = cmp.Or(o.Prefix, defaultPrefix)
+	o.MaxBytes = max(cmp.Or(o.MaxBytes, defaultMaxBytes), -1)
+	o.MaxRecord = cmp.Or(o.MaxRecord, defaultMaxRecord)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.LeaseTime = cmp.Or(o.LeaseTime, defaultLeaseTime)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	switch {
+	case o.MaxRecord < headerSize || o.MaxRecord > mostRecord:
+		return fmt.Errorf("redis: records of at most %d bytes: must be from %d to %d", o.MaxRecord, headerSize, mostRecord)
+	case o.Timeout < time.Millisecond:
+		return fmt.Errorf("redis: a timeout of %v: must be 1ms or more", o.Timeout)
+	case o.LeaseTime < 100*time.Millisecond:
+		return fmt.Errorf("redis: leases of %v: must be 100ms or more", o.LeaseTime)
+	}
+	return nil
+}
+
+// String names the server, without user and password.
+func (s *Store) String() string { return s.shown }
+
+// Close ends the use of the store. What was got stays valid.
+func (s *Store) Close() error {
+	s.start.Lock()
+	s.close()
+	s.start.Unlock()
+	s.tasks.Wait()
+	if err := s.client.Close(); err != nil && !errors.Is(err, goredis.ErrClosed) {
+		return fmt.Errorf("redis: %s: %w", s.shown, err)
+	}
+	return nil
+}
+
+// task does something in the background that ends with the store.
+func (s *Store) task(f func(ctx context.Context)) {
+	s.start.Lock()
+	defer s.start.Unlock()
+	if s.closed.Err() == nil {
+		s.tasks.Go(func() { f(s.closed) })
+	}
+}
+
+// The names of what is kept. The version of the format is part of them, so programs
+// of two versions do not see each other's records.
+func (s *Store) recordName(k key.Key) string { return s.o.Prefix + recordKind + string(k[:]) }
+func (s *Store) leaseName(k key.Key) string  { return s.o.Prefix + leaseKind + string(k[:]) }
+func (s *Store) manifestName(name string) string {
+	d := key.DigestOf([]byte(name))
+	return s.o.Prefix + manifestKind + string(d[:])
+}
+func (s *Store) countName() string   { return s.o.Prefix + "bytes1" }
+func (s *Store) collectName() string { return s.o.Prefix + "collect1" }
+
+const (
+	recordKind   = "r1:"
+	leaseKind    = "l1:"
+	manifestKind = "m1:"
+)
+
+// errClosed is what a store answers after Close.
+var errClosed = fmt.Errorf("redis: the store was closed: %w", fs.ErrClosed)

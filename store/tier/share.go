@@ -1,0 +1,154 @@
+package tier
+
+import (
+	"context"
+	"errors"
+
+	"github.com/larder-data/larder/internal/notes"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/store"
+)
+
+// shared is a near store that takes part in what others have computed.
+type shared struct {
+	store.Store // near
+	far         store.Store
+}
+
+// Share returns near, which lasts, with the results that far has besides. It closes
+// both.
+//
+// Records that far has are copied near, and what is put goes to both, but for what is
+// noted of files of this machine. Leases count for all who share far. All else is of
+// near alone: what is listed and counted, manifests, pins and eviction; so far may be
+// a store that forgets, or that cannot be reached, and bounds itself. Its errors are
+// not told: it says to its own log what is to be known. Who deletes does so in both,
+// and an error of far is one.
+//
+// What is found near is not looked for far, but notes that change, such as those of
+// what a computation reads: of these, Get and GetMany take the later one.
+func Share(near, far store.Store) store.Store { return &shared{near, far} }
+
+// changes reports whether others may have put something else under the key since.
+func changes(r store.Record) bool {
+	return r.Type == notes.Recorded || r.Type == notes.Waiting || r.Type == notes.Holder
+}
+
+func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
+	r, err := s.Store.Get(ctx, k)
+	if err == nil && !changes(r) {
+		return r, nil
+	}
+	return s.later(ctx, k, r, err)
+}
+
+func (s *shared) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
+	r, err := s.Store.GetSeen(ctx, k)
+	if err == nil {
+		return r, nil
+	}
+	return s.later(ctx, k, r, err)
+}
+
+// later returns what far has under k, unless what near has is as new.
+func (s *shared) later(ctx context.Context, k key.Key, near store.Record, missing error) (store.Record, error) {
+	records := []store.Record{near}
+	if missing != nil {
+		records[0] = store.Record{}
+	}
+	s.fill(ctx, []key.Key{k}, records)
+	switch {
+	case !records[0].Key.IsZero():
+		return records[0], nil
+	case context.Cause(ctx) != nil:
+		return store.Record{}, context.Cause(ctx)
+	}
+	return store.Record{}, missing
+}
+
+// GetMany makes one pass over near, and one over far for what is not near or may
+// have changed.
+func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	records, err := s.Store.GetMany(ctx, keys)
+	if err != nil {
+		records = make([]store.Record, len(keys)) // far may have them
+	}
+	var asked []key.Key
+	var at []int
+	for i, r := range records {
+		if r.Key.IsZero() || changes(r) {
+			asked, at = append(asked, keys[i]), append(at, i)
+		}
+	}
+	if len(asked) == 0 {
+		return records, nil
+	}
+	found := make([]store.Record, len(asked))
+	for j, i := range at {
+		found[j] = records[i]
+	}
+	s.fill(ctx, asked, found)
+	for j, i := range at {
+		records[i] = found[j]
+	}
+	return records, context.Cause(ctx)
+}
+
+// fill puts in the place of records what far has under their keys that is later, and
+// copies that near.
+func (s *shared) fill(ctx context.Context, keys []key.Key, records []store.Record) {
+	far, err := whole(ctx, s.far, keys)
+	if err != nil {
+		return
+	}
+	var copies []store.Record
+	for i, r := range far {
+		if r.Key.IsZero() || r.Type == notes.FileDigest || !r.Created.After(records[i].Created) && !records[i].Key.IsZero() {
+			continue
+		}
+		if r.Type != notes.Waiting && r.Type != notes.Holder { // these are removed when they end
+			copies = append(copies, r)
+		}
+		r.Provenance = nil
+		records[i] = r
+	}
+	_ = s.Store.Put(ctx, copies...) // else they are found far again
+}
+
+func (s *shared) Has(ctx context.Context, k key.Key) (bool, error) {
+	ok, err := s.Store.Has(ctx, k)
+	if ok || err != nil {
+		return ok, err
+	}
+	ok, _ = s.far.Has(ctx, k)
+	return ok, nil
+}
+
+func (s *shared) Put(ctx context.Context, records ...store.Record) error {
+	records = stamped(records)
+	err := s.Store.Put(ctx, records...)
+	others := make([]store.Record, 0, len(records))
+	for _, r := range records {
+		if r.Type != notes.FileDigest {
+			others = append(others, r)
+		}
+	}
+	if len(others) > 0 {
+		_ = s.far.Put(ctx, others...)
+	}
+	return err
+}
+
+func (s *shared) Delete(ctx context.Context, keys ...key.Key) error {
+	return errors.Join(s.Store.Delete(ctx, keys...), s.far.Delete(ctx, keys...))
+}
+
+func (s *shared) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+	return (&Store{s.Store, s.far}).Lease(ctx, k)
+}
+
+func (s *shared) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+	return (&Store{s.Store, s.far}).TryLease(ctx, keys)
+}
+
+func (s *shared) Close() error { return errors.Join(s.far.Close(), s.Store.Close()) }
