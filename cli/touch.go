@@ -7,6 +7,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -24,6 +25,9 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	env := envOf(f, n)
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
 		for _, p := range component.Paths(params) {
+			if address.Is(string(p)) {
+				continue // nobody tells when it changes
+			}
 			if n.Component.Kind == component.Sink {
 				t.writes = append(t.writes, env.Path(p))
 			} else {

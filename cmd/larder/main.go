@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/larder-data/larder/cli"
+	_ "github.com/larder-data/larder/place/http"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -140,7 +140,7 @@ func (x *Index) Listing() *dataset.Listing {
 // reader ends with its context.
 type reader struct {
 	ctx context.Context
-	f   *os.File
+	f   io.Reader
 }
 
 func (r *reader) Read(b []byte) (int, error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/larder-data/larder/place"
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 )
@@ -134,7 +135,9 @@ func damaged(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
+	_, here := errors.AsType[*fs.PathError](err)
+	_, far := errors.AsType[*place.Error](err)
+	if here || far {
 		return err // the file cannot be read at all
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
@@ -209,7 +212,7 @@ func (p Packing) of(path string) (Packing, error) {
 
 // Unpack writes what a file unpacks to into a file without a name, which goes with its last
 // user, or the process.
-func Unpack(ctx context.Context, path string, packed *os.File) (text *os.File, err error) {
+func Unpack(ctx context.Context, path string, packed io.Reader) (text *os.File, err error) {
 	unpacked, err := unpack(path, &reader{ctx, packed})
 	if err != nil {
 		return nil, err
