@@ -58,15 +58,17 @@ func ranges(s *placetest.Server) (all []string) {
 	return all
 }
 
+// size is that of a file of many blocks, the last of which is short.
+const size = 40*block.Bytes + 5
+
 // span is how blocks are asked for.
-func span(first, last, size int) string {
+func span(first, last int) string {
 	return fmt.Sprintf("bytes=%d-%d", first*block.Bytes, min(size, (last+1)*block.Bytes)-1)
 }
 
 // TestBlocks: neighbours come by one request, what was read is not asked for again, also by
 // another process, and another version is.
 func TestBlocks(t *testing.T) {
-	const size = 40*block.Bytes + 5
 	want := content(size)
 	s := placetest.Serve(t)
 	dir := t.TempDir()
@@ -76,14 +78,14 @@ func TestBlocks(t *testing.T) {
 		at, n int
 		asked []string
 	}{
-		{10*block.Bytes + 7, 100, []string{span(10, 10, size)}},
+		{10*block.Bytes + 7, 100, []string{span(10, 10)}},
 		{10 * block.Bytes, block.Bytes, nil},
-		{20*block.Bytes - 1, 2*block.Bytes + 2, []string{span(19, 22, size)}},
-		{18 * block.Bytes, 6 * block.Bytes, []string{span(18, 18, size), span(23, 23, size)}}, // but not what lies between
-		{size - 5, 5, []string{span(40, 40, size)}},
-		{0, 1, []string{span(0, 0, size)}},
-		{block.Bytes, 1, []string{span(1, 2, size)}},     // one goes through it: one ahead
-		{3 * block.Bytes, 1, []string{span(3, 6, size)}}, // three ahead
+		{20*block.Bytes - 1, 2*block.Bytes + 2, []string{span(19, 22)}},
+		{18 * block.Bytes, 6 * block.Bytes, []string{span(18, 18), span(23, 23)}}, // but not what lies between
+		{size - 5, 5, []string{span(40, 40)}},
+		{0, 1, []string{span(0, 0)}},
+		{block.Bytes, 1, []string{span(1, 2)}},     // one goes through it: one ahead
+		{3 * block.Bytes, 1, []string{span(3, 6)}}, // three ahead
 		{6 * block.Bytes, 1, nil},
 		{size, 0, nil},
 	} {
