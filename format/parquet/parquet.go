@@ -93,7 +93,7 @@ func open(ctx context.Context, path string, l *larder.Larder, formats columns.Fo
 	f := &file{formats: formats}
 	var err error
 	f.File, err = indexed.Open(ctx, path, l, indexed.Scan{
-		Func: func(_ context.Context, _ string, from io.ReaderAt, size int64) ([]byte, error) {
+		Func: func(_ context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			b, err := readFooter(from, size)
 			if err == nil {
 				f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b)))

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Is reports whether a path is a URL: a scheme of two letters or more, which a drive of
@@ -75,4 +76,45 @@ func admits(name string) bool {
 		}
 	}
 	return false
+}
+
+// Hide returns a text of which the user information and the queries of URLs are stars, as many as
+// they had characters: so what points at a place in it still does.
+func Hide(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "://")
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i+3])
+		text = text[i+3:]
+		end := strings.IndexAny(text, " \t\r\n\"'")
+		if end < 0 {
+			end = len(text)
+		}
+		hide(&b, text[:end])
+		text = text[end:]
+	}
+}
+
+// hide writes what comes after the scheme of a URL.
+func hide(b *strings.Builder, url string) {
+	query := strings.IndexAny(url, "?#")
+	if query < 0 {
+		query = len(url)
+	}
+	host := strings.IndexByte(url[:query], '/')
+	if host < 0 {
+		host = query
+	}
+	user := strings.LastIndexByte(url[:host], '@') + 1
+	stars(b, url[:max(0, user-1)])
+	b.WriteString(url[max(0, user-1):min(len(url), query+1)])
+	stars(b, url[min(len(url), query+1):])
+}
+
+func stars(b *strings.Builder, text string) {
+	b.WriteString(strings.Repeat("*", utf8.RuneCountInString(text)))
 }

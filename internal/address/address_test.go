@@ -72,3 +72,26 @@ func FuzzName(f *testing.F) {
 		}
 	})
 }
+
+func TestHide(t *testing.T) {
+	for text, want := range map[string]string{
+		"path: 'https://me:pw@host/a?token=b' # more?": "path: 'https://*****@host/a?*******' # more?",
+		"https://host/a@b.tar s3://äö:x@h":             "https://host/a@b.tar s3://****@h",
+		"{path: https://u@h?x}":                        "{path: https://*@h?**",
+		"no URL, ://":                                  "no URL, ://",
+	} {
+		if got := address.Hide(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzHide: what is hidden has as many characters.
+func FuzzHide(f *testing.F) {
+	f.Add("a https://me:pw@host/a?b c")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := address.Hide(text); len([]rune(got)) != len([]rune(text)) {
+			t.Errorf("%q: %q", text, got)
+		}
+	})
+}

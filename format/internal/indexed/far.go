@@ -3,12 +3,10 @@ package indexed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
 	"github.com/larder-data/larder"
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
@@ -25,7 +23,7 @@ func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*Fi
 	if in.far, err = block.Keep(f, l); err != nil {
 		return nil, err
 	}
-	return in, changed(in.findFar(ctx, l, scan))
+	return in, rows.Changed(in.findFar(ctx, l, scan))
 }
 
 // findFar makes the index, or has it found. Going through a file keeps nothing but the index,
@@ -36,12 +34,17 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 		from, done := in.far.From(ctx)
 		return errors.Join(in.unpack(ctx, io.NewSectionReader(from, 0, in.size), scan), done())
 	}
+	if scan.Name == "" { // of which nothing is kept, and what is looked at is read again
+		from, done := in.far.From(ctx)
+		in.Index, err = scan.Func(ctx, in.Path, from, in.size)
+		return errors.Join(err, done())
+	}
 	through := func(ctx context.Context) ([]byte, error) {
 		s := in.far.Stream(ctx)
 		defer s.Close()
 		return scan.Func(ctx, in.Path, s, in.size)
 	}
-	if l != nil && in.settled && scan.Name != "" {
+	if l != nil && in.settled {
 		x, err := in.kept(ctx, l, scan, through)
 		if err == nil && scan.Check(x) == nil {
 			in.Index = x
@@ -61,7 +64,7 @@ func (in *File) throughFar(ctx context.Context, read func(from io.ReaderAt) erro
 		return read(in.text)
 	}
 	from, done := in.far.From(ctx)
-	return changed(errors.Join(read(from), done()))
+	return rows.Changed(errors.Join(read(from), done()))
 }
 
 // Unread reports whether an error is one of a file that cannot be read at all, whatever is in it.
@@ -69,14 +72,6 @@ func Unread(err error) bool {
 	_, here := errors.AsType[*fs.PathError](err)
 	_, far := errors.AsType[*place.Error](err)
 	return here || far
-}
-
-// changed says of a file at a URL what is said of one here.
-func changed(err error) error {
-	if errors.Is(err, place.ErrChanged) && !errors.Is(err, dataset.ErrChanged) {
-		return fmt.Errorf("%w (%w)", err, dataset.ErrChanged)
-	}
-	return err
 }
 
 // partOp is what names a part of a file at a URL without reading it. That a part has these bytes

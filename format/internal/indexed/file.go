@@ -164,7 +164,7 @@ func (in *File) unchanged(f *os.File) error {
 // wraps [dataset.ErrChanged].
 func (in *File) Read(ctx context.Context, b []byte, at int64) error {
 	if in.far != nil && in.text == nil {
-		return changed(in.far.ReadAt(ctx, b, at))
+		return rows.Changed(in.far.ReadAt(ctx, b, at))
 	}
 	return in.Through(ctx, func(from io.ReaderAt) error {
 		if _, err := from.ReadAt(b, at); err != nil {

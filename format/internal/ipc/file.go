@@ -60,7 +60,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	in.Held = o.Held
 	f := &File{File: in, Options: o, index: in.Index}
 	if err := f.schema(ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", in.Path, err)
 	}
 	rows := int64(0)
 	for i := range f.index.len() {
@@ -69,7 +69,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 			f.batches, f.ends = append(f.batches, i), append(f.ends, int(rows))
 		}
 		if rows > mostRows || int64(int(rows)) != rows {
-			return nil, fmt.Errorf("%s: it has more rows than can be counted", path)
+			return nil, fmt.Errorf("%s: it has more rows than can be counted", in.Path)
 		}
 	}
 	f.parsed = make([]dataset.Once[*batch], len(f.batches))
