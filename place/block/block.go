@@ -21,9 +21,9 @@ import (
 const (
 	// Bytes is the size of a block: a photograph or two, and a hundredth of a second of a
 	// good connection. The last one of a file is shorter.
-	Bytes = 256 << 10
+	Bytes = 64 << 10
 	// mostBlocks are fetched by one request, and lie in memory meanwhile.
-	mostBlocks = 32
+	mostBlocks = 128
 )
 
 // A File is one of which what is read is kept. It may be used by many goroutines.

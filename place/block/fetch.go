@@ -54,26 +54,32 @@ func (f *File) run(ctx context.Context, blocks []int64) (all []*array.Array, err
 	return all, nil
 }
 
-// fetches are where the last ones ended: several may go through a file side by side.
+// fetches are what was fetched last: several may go through a file side by side.
 type fetches struct {
 	mu   sync.Mutex
-	last [8]struct{ end, ahead int64 } // blocks
-	next int                           // which is replaced next
+	last [32]struct{ first, end, ahead int64 } // blocks
+	next int                                   // which is replaced next
 }
 
 // ahead says how many blocks are fetched beyond those that are needed: none at first, and twice
-// as many each time that what is missing begins where the last fetch ended.
+// as many each time that what is missing goes on where a fetch ended. Who needs what a fetch
+// has that is under way waits for that one.
 func (f *fetches) ahead(first, last int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.last {
-		if at := &f.last[i]; at.end == first && first > 0 {
+		switch at := &f.last[i]; {
+		case first < at.first || first > at.end || at.end == 0:
+		case last < at.end:
+			return 0
+		default:
 			at.ahead = min(2*at.ahead+1, mostBlocks-(last-first+1))
-			at.end = last + 1 + at.ahead
+			at.first, at.end = first, last+1+at.ahead
 			return at.ahead
 		}
 	}
-	f.last[f.next].end, f.last[f.next].ahead = last+1, 0
+	at := &f.last[f.next]
+	at.first, at.end, at.ahead = first, last+1, 0
 	f.next = (f.next + 1) % len(f.last)
 	return 0
 }
