@@ -62,6 +62,9 @@ func (s *Stream) to(at, n int64) error {
 		s.ahead = leastAhead
 	}
 	s.ahead = min(max(s.ahead, n), max(mostAhead, n))
+	if s.of.Whole { // of which a request costs all that comes before
+		s.ahead = s.of.Size
+	}
 	if err := s.Close(); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 	// good connection. The last one of a file is shorter.
 	Bytes = 64 << 10
 	// mostBlocks are fetched by one request, and lie in memory meanwhile.
-	mostBlocks = 128
+	mostBlocks = 64
 )
 
 // A File is one of which what is read is kept. It may be used by many goroutines.
@@ -130,17 +130,23 @@ func (f *File) call(i int64) (larder.Call[*array.Array], error) {
 	}}, nil
 }
 
-// fetched has blocks fetched of which one is missing, and some ahead.
+// fetched has blocks fetched of which one is missing, and some ahead: of a file that comes as a
+// whole only, all.
 func (f *File) fetched(ctx context.Context, first, last int64) ([][]byte, error) {
-	end := min(last+1+f.fetch.ahead(first, last), (f.Size+Bytes-1)/Bytes, first+mostBlocks)
+	from, end := first, (f.Size+Bytes-1)/Bytes
+	if f.Whole {
+		from = 0
+	} else {
+		end = min(last+1+f.fetch.ahead(first, last), end, first+mostBlocks)
+	}
 	batch := larder.Batch[*array.Array]{Compute: func(ctx context.Context, missing []int) ([]*array.Array, error) {
 		numbers := make([]int64, len(missing))
 		for k, i := range missing {
-			numbers[k] = first + int64(i)
+			numbers[k] = from + int64(i)
 		}
 		return f.runs(ctx, numbers)
 	}}
-	for i := first; i < end; i++ {
+	for i := from; i < end; i++ {
 		c, err := f.call(i)
 		if err != nil {
 			return nil, err
@@ -149,7 +155,7 @@ func (f *File) fetched(ctx context.Context, first, last int64) ([][]byte, error)
 	}
 	results, errs := batch.Do(ctx, f.larder)
 	all := make([][]byte, 0, last-first+1)
-	for i := range int(last - first + 1) {
+	for i := first - from; i <= last-from; i++ {
 		if errs != nil && errs[i] != nil {
 			return nil, errs[i]
 		}

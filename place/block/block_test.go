@@ -235,3 +235,21 @@ func TestRandomReads(t *testing.T) {
 		t.Errorf("%d bytes were sent of a file of %d", n, len(want))
 	}
 }
+
+// TestWholeFiles: a file that comes as a whole only comes once.
+func TestWholeFiles(t *testing.T) {
+	want := content(size)
+	s := placetest.Serve(t)
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
+	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
+	s.Requests()
+	for _, at := range []int{20*block.Bytes + 3, 7, size - 1000, 3 * block.Bytes} {
+		got := make([]byte, 1000)
+		if err := f.ReadAt(t.Context(), got, int64(at)); err != nil || !bytes.Equal(got, want[at:at+1000]) {
+			t.Errorf("%d: %v", at, err)
+		}
+	}
+	if r := ranges(s); len(r) != 1 {
+		t.Errorf("asked for %v", r)
+	}
+}
