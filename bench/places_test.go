@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,21 +61,27 @@ func shard(b *testing.B, random *rand.Rand, size int) []byte {
 	return to.Bytes()
 }
 
+// farServer serves n archives, which have so many bytes, and takes its time.
+func farServer(b *testing.B, size int) (s *placetest.Server, n int, bytes int64) {
+	s = placetest.Serve(b)
+	random := rand.New(rand.NewPCG(1, uint64(size)))
+	n = shards(b)
+	for i := range n {
+		content := shard(b, random, size)
+		bytes += int64(len(content))
+		s.Put(fmt.Sprintf("%03d.tar", i), content)
+	}
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Latency: 20 * time.Millisecond} })
+	return s, n, bytes
+}
+
 // BenchmarkPlaces reads an epoch of archives from a server that takes 20 ms for each request, by 32
 // readers: all samples shuffled or in order, with a cache of a tenth of the data and of all. What is
 // reported is what the server was asked for: to find the samples, and to read them; and for how
 // many bytes were sent for one that was read.
 func BenchmarkPlaces(b *testing.B) {
 	for _, size := range []int{5 << 10, 100 << 10} {
-		s := placetest.Serve(b)
-		random := rand.New(rand.NewPCG(1, uint64(size)))
-		n, bytes := shards(b), int64(0)
-		for i := range n {
-			content := shard(b, random, size)
-			bytes += int64(len(content))
-			s.Put(fmt.Sprintf("%03d.tar", i), content)
-		}
-		s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Latency: 20 * time.Millisecond} })
+		s, n, bytes := farServer(b, size)
 		url := fmt.Sprintf("%s/{000..%03d}.tar", s.URL, n-1)
 		for _, c := range []struct {
 			name  string
@@ -86,6 +94,33 @@ func BenchmarkPlaces(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkPlacesBesideWebDataset is the same by webdataset in Python, which reads archives from their
+// beginning to their end, one after another, and shuffles what is in a buffer. LARDER_PYTHON is a
+// Python that has it.
+func BenchmarkPlacesBesideWebDataset(b *testing.B) {
+	python := os.Getenv("LARDER_PYTHON")
+	if python == "" {
+		b.Skip("LARDER_PYTHON names no Python with webdataset")
+	}
+	for _, size := range []int{5 << 10, 100 << 10} {
+		s, n, bytes := farServer(b, size)
+		b.Run(fmt.Sprintf("sample=%dKiB/buffer=1000", size>>10), func(b *testing.B) {
+			for range b.N {
+				s.Requests()
+				s.Sent()
+				began := time.Now()
+				out, err := exec.CommandContext(b.Context(), python, "python/far.py", fmt.Sprintf("%s/{000..%03d}.tar", s.URL, n-1), "1000").Output()
+				if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(n*samplesOfShard) {
+					b.Fatalf("%s, %v", out, err)
+				}
+				b.ReportMetric(float64(n*samplesOfShard)/time.Since(began).Seconds(), "samples/s")
+				b.ReportMetric(float64(len(s.Requests())), "requests")
+				b.ReportMetric(float64(s.Sent())/float64(bytes), "sent/byte")
+			}
+		})
 	}
 }
 

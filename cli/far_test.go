@@ -124,3 +124,14 @@ func TestFarRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestFarAudit: who is given a flow sees which hosts it would ask, and nobody's secrets.
+func TestFarAudit(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: text, with: {path: 'http://me:hunter2@host/a.txt?hunter2'}}\n  end: {sink: text, from: rows, with: {path: out.txt}}\n")
+	for _, args := range []string{"audit flow.yaml", "audit flow.yaml --json"} {
+		if r := b.larder(words(args)...); r.status != 0 || !strings.Contains(r.stdout, "http://host/a.txt") || strings.Contains(r.stdout+r.stderr, "hunter2") {
+			t.Errorf("%s: status %d: %s%s", args, r.status, r.stdout, r.stderr)
+		}
+	}
+}
