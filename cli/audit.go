@@ -75,7 +75,7 @@ type auditPath struct {
 	Node    string `json:"node"`
 	Path    string `json:"path"`
 	Real    string `json:"real,omitempty"` // where links lead, if that is elsewhere
-	What    string `json:"what"`           // file, folder, other or missing
+	What    string `json:"what"`           // file, folder, other, missing or url
 	Outside bool   `json:"outside"`        // of the flow's folder
 }
 
@@ -129,6 +129,9 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 		t := touchesOf(f, n)
 		for _, p := range t.reads {
 			au.Reads = append(au.Reads, auditRead{pathOf(f, n, p)})
+		}
+		for _, p := range t.far {
+			au.Reads = append(au.Reads, auditRead{auditPath{Node: n.Name, Path: p, What: "url", Outside: true}})
 		}
 		for _, p := range t.writes {
 			au.Writes = append(au.Writes, auditWrite{pathOf(f, n, p), textParam(n, "overwrite"), textParam(n, "copy")})

@@ -7,6 +7,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/mapper"
 )
 
@@ -15,6 +16,7 @@ type touches struct {
 	reads  []string // files and folders, absolute
 	writes []string
 	may    []string // files that would be read if they came to be
+	far    []string // URLs that are read, as they may be shown: nobody tells when they change
 }
 
 // touchesOf finds what a node names by its parameters, and by what its source
@@ -24,6 +26,10 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	env := envOf(f, n)
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
 		for _, p := range component.Paths(params) {
+			if address.Is(string(p)) {
+				t.far = append(t.far, address.Name(string(p)))
+				continue
+			}
 			if n.Component.Kind == component.Sink {
 				t.writes = append(t.writes, env.Path(p))
 			} else {

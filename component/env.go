@@ -7,6 +7,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/pool"
 )
@@ -51,13 +52,17 @@ func (e *Env) MapOptions(m dataset.Mapper) dataset.MapOptions {
 }
 
 // Path returns p as an absolute path; a relative one starts at the flow's
-// folder.
+// folder. A URL is returned as it is.
 func (e *Env) Path(p Path) string {
+	if address.Is(string(p)) {
+		return string(p)
+	}
 	if filepath.IsAbs(string(p)) {
 		return filepath.Clean(string(p))
 	}
 	return filepath.Join(e.Dir, string(p))
 }
 
-// A Path is a parameter that names a file or folder.
+// A Path is a parameter that names a file or folder. Of a component that is [Far], it may be a
+// URL (package place).
 type Path string

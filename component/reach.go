@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 )
 
 // A Reader is a parameter struct that says what its component reads, where that
@@ -34,6 +35,28 @@ type SingleChecker interface {
 // again.
 type Lister interface {
 	Listed() bool
+}
+
+// A Far is a parameter struct of a source whose paths may be URLs, of files that lie elsewhere: see
+// package place.
+type Far interface {
+	Far()
+}
+
+// Check returns what is wrong with parameters, beyond what their types and tags say. Whoever
+// reads parameters calls it before anything else is done with them.
+func (c *Component) Check(params any) error {
+	if _, ok := params.(Far); !ok || c.Kind != Source {
+		for _, p := range Paths(params) {
+			if address.Is(string(p)) {
+				return fmt.Errorf("%s: %s %s takes files of this machine only; what reads files at URLs is said by larder components", address.Name(string(p)), c.Kind, c.Name)
+			}
+		}
+	}
+	if checker, ok := params.(interface{ Check() error }); ok {
+		return checker.Check()
+	}
+	return nil
 }
 
 // A Picker is a parameter struct of a source of one folder, of which it reads the files

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/internal/address"
 )
 
 // title is what a node says of itself when it is pointed at.
@@ -79,6 +80,9 @@ func value(v reflect.Value) string {
 			return ""
 		}
 		return step.Component.Name
+	}
+	if v.Type() == reflect.TypeFor[component.Path]() {
+		return address.Name(v.String())
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

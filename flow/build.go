@@ -112,8 +112,8 @@ func (b *Builder) fill(n *Node) {
 		}
 	}
 	n.Params = v.Interface()
-	if c, ok := n.Params.(interface{ Check() error }); ok && len(p.list) == 0 {
-		if err := c.Check(); err != nil {
+	if len(p.list) == 0 {
+		if err := n.Component.Check(n.Params); err != nil {
 			p.add(0, 0, called.Error(err))
 		}
 	}

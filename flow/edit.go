@@ -120,10 +120,8 @@ func (e *Editor) Flow() (*Flow, error) {
 		if n.Options.Workers < 0 {
 			e.wrong(n, "workers is %d and must not be negative", n.Options.Workers)
 		}
-		if c, ok := n.Params.(interface{ Check() error }); ok {
-			if err := c.Check(); err != nil {
-				e.wrong(n, "%s", called.Error(err))
-			}
+		if err := n.Component.Check(n.Params); err != nil {
+			e.wrong(n, "%s", called.Error(err))
 		}
 	}
 	if errs := e.builder.problems.sorted(); errs != nil {

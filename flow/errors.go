@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 	"go.yaml.in/yaml/v4"
 )
@@ -123,7 +124,7 @@ func (p *problems) add(line, column int, msg string) {
 		return // a node that becomes several is read several times
 	}
 	if line >= 1 && line <= len(p.lines) {
-		e.Excerpt = strings.TrimRight(p.lines[line-1], "\r")
+		e.Excerpt = address.Hide(strings.TrimRight(p.lines[line-1], "\r"))
 	}
 	p.list = append(p.list, e)
 }

@@ -45,8 +45,8 @@ func (p *parser) params(c *component.Component, at *yaml.Node, with []field) any
 		}
 		p.setDefault(param, v.Field(param.Field))
 	}
-	if c, ok := v.Interface().(interface{ Check() error }); ok && len(p.list) == before {
-		if err := c.Check(); err != nil {
+	if len(p.list) == before {
+		if err := c.Check(v.Interface()); err != nil {
 			p.wrong(at, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"github.com/larder-data/larder/cli"
+	_ "github.com/larder-data/larder/place/http"
+	_ "github.com/larder-data/larder/place/s3"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

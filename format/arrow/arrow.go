@@ -21,7 +21,7 @@ func init() {
 
 // Source names files to read.
 type Source struct {
-	Path       component.Path  `param:"path,required" doc:"a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow"`
+	Path       component.Path  `param:"path,required" doc:"a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
 	Formats    columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
 	Incomplete bool            `param:"incomplete" doc:"read files that break off, up to the last whole batch of rows: without it that is an error"`
 }
@@ -31,8 +31,7 @@ func (s Source) Check() error {
 	if err := s.Formats.Check(); err != nil {
 		return err
 	}
-	_, err := indexed.Expand(string(s.Path))
-	return err
+	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
@@ -40,8 +39,11 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
 
 // Open finds out where the batches of the files lie, as many files at once as env does things,
 // or knows it from before if its Larder has it.
@@ -49,7 +51,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	paths, err := indexed.Files(path, ".arrow", ".arrows", ".feather", ".ipc")
+	paths, err := indexed.Files(ctx, path, ".arrow", ".arrows", ".feather", ".ipc")
 	if err != nil {
 		return nil, err
 	}

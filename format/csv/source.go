@@ -16,24 +16,26 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/csvtext"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
 )
 
 func init() {
 	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
-			return p.Open(ctx, env.Path(p.Path), env.Files)
+			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
 }
 
 // Source names a table to read.
 type Source struct {
-	Path      component.Path    `param:"path,required" doc:"the file"`
+	Path      component.Path    `param:"path,required" doc:"the file; also a URL: https://, s3://"`
 	Columns   []string          `param:"columns" doc:"the names of the columns of a file that does not begin with a row of them"`
 	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
 	Types     map[string]string `param:"types" doc:"column to type: int, float or bool, where it is not text (string); an empty field of such a column is null"`
@@ -53,9 +55,17 @@ func (s Source) Check() error {
 		}
 	}
 	if s.Columns != nil {
-		return s.checkColumns(s.Columns)
+		if err := s.checkColumns(s.Columns); err != nil {
+			return err
+		}
 	}
-	return nil
+	if !place.Is(string(s.Path)) {
+		return nil
+	}
+	if len(s.Files) > 0 {
+		return errors.New("files: a file at a URL names none beside it; copy them to this machine, or pack them with the rows in an archive (webdataset, zip)")
+	}
+	return place.Check(string(s.Path))
 }
 
 // comma returns the character that a delimiter names.
@@ -113,6 +123,9 @@ type table struct {
 
 // Inputs says that the files that rows name are read, too.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if place.Is(string(s.Path)) {
+		return nil
+	}
 	in := guard.Input{Path: env.Path(s.Path), Flat: true}
 	if len(s.Files) > 0 {
 		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
@@ -120,32 +133,41 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return []guard.Input{in}
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !place.Is(string(s.Path)) }
+
+// Far says that the file may lie elsewhere.
+func (s Source) Far() {}
 
 // Open goes through the file once to find the rows, at 8 bytes of memory each.
 // Quotes and numbers of fields are checked; the fields are, when their sample
 // is asked for. memo, which may be nil, remembers digests of the files that
 // rows name.
 func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
+	return s.open(ctx, path, memo, nil)
+}
+
+// open is Open, of a file at a URL with what l keeps of it.
+func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.Larder) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	t := &table{Source: s, columns: s.Columns, files: rows.Files{Items: s.Files, Outside: s.Outside, Memo: memo}}
 	t.files.Listing = t.Listing()
 	t.comma, _ = comma(s.Delimiter) // it was checked
-	err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error {
-		err := t.scan(path, r, add)
-		if at, ok := errors.AsType[*csv.ParseError](err); ok {
-			if err = errors.New(csvtext.Explain(at.Err)); at.StartLine < at.Line {
-				err = fmt.Errorf("the row that begins in line %d: %w", at.StartLine, err)
-			}
-			return rows.At(path, at.Line, at.Column, err)
-		}
-		return err
-	})
-	if err != nil {
+	t.Keeping = rows.Keeping{Larder: l, About: []any{"rows of a table", t.comma, s.Columns}}
+	name := place.Name(path)
+	if err := t.Add(ctx, path, func(r io.Reader, add func(int64)) error { return t.explained(name, r, add) }); err != nil {
 		return nil, err
+	}
+	if t.columns == nil { // it is kept where the rows begin
+		head, err := t.Before(ctx)
+		if err == nil {
+			err = t.explained(name, bytes.NewReader(head), func(int64) {})
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if s.File != "" {
 		return t.Samples(rows.Noting(s.File, t.sample)), nil
@@ -154,6 +176,18 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 		return t.Samples(t.sample), nil
 	}
 	return t.Alone(t.columns, t.sample), nil
+}
+
+// explained is scan, with errors that say where they are.
+func (t *table) explained(path string, r io.Reader, add func(start int64)) error {
+	err := t.scan(path, r, add)
+	if at, ok := errors.AsType[*csv.ParseError](err); ok {
+		if err = errors.New(csvtext.Explain(at.Err)); at.StartLine < at.Line {
+			err = fmt.Errorf("the row that begins in line %d: %w", at.StartLine, err)
+		}
+		return rows.At(path, at.Line, at.Column, err)
+	}
+	return err
 }
 
 // reader reads rows. The number of their fields is that of the columns, once

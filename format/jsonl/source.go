@@ -18,8 +18,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/jsontext"
@@ -29,13 +31,13 @@ import (
 func init() {
 	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
-			return p.Open(ctx, env.Path(p.Path), env.Files)
+			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
 }
 
 // Source names the lines to read.
 type Source struct {
-	Path    component.Path    `param:"path,required" doc:"a file, or a folder of files, which are read by name"`
+	Path    component.Path    `param:"path,required" doc:"a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl"`
 	Items   Items             `param:"items" doc:"what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
 	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
 	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
@@ -56,6 +58,9 @@ const recordKey = "record"
 
 // Inputs says that the files that rows name are read, too.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if indexed.IsFar(string(s.Path)) {
+		return nil
+	}
 	in := guard.Input{Path: env.Path(s.Path), Flat: true}
 	if len(s.Files) > 0 {
 		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
@@ -63,18 +68,40 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return []guard.Input{in}
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
+
+// Check refuses URLs of which nothing can be read.
+func (s Source) Check() error {
+	if !indexed.IsFar(string(s.Path)) {
+		return nil
+	}
+	if len(s.Files) > 0 {
+		return errors.New("files: a file at a URL names none beside it; copy them to this machine, or pack them with the lines in an archive (webdataset, zip)")
+	}
+	return indexed.Check(string(s.Path))
+}
 
 // Open goes through the files once to find the lines, at 8 bytes of memory
 // each. A line is read, and checked, when its sample is asked for. memo, which
 // may be nil, remembers digests of the files that lines name.
 func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component.Samples, error) {
-	paths, err := filesAt(path)
+	return s.open(ctx, path, memo, nil)
+}
+
+// open is Open, of files at URLs with what l keeps of them.
+func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.Larder) (component.Samples, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	paths, err := filesAt(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	var x rows.Index
+	x := rows.Index{Keeping: rows.Keeping{Larder: l, About: []any{"lines of JSON"}}}
 	for _, p := range paths {
 		if err := x.Add(ctx, p, lines); err != nil {
 			return nil, err
@@ -93,7 +120,10 @@ func (s Source) Open(ctx context.Context, path string, memo key.Memo) (component
 }
 
 // filesAt returns the file at path, or the files of lines in the folder there.
-func filesAt(path string) ([]string, error) {
+func filesAt(ctx context.Context, path string) ([]string, error) {
+	if indexed.IsFar(path) {
+		return indexed.Files(ctx, path, rows.Packed(".jsonl", ".ndjson")...)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -160,7 +160,7 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 func (f *file) read(ctx context.Context, i int) ([][]byte, error) {
 	at := int64(binary.LittleEndian.Uint32(f.Index[4*i:]))
 	end := int64(binary.LittleEndian.Uint32(f.Index[4*i+4:]))
-	b, err := dataset.ReadBytes(ctx, "mds", end-at, func(b []byte) error { return f.Read(b, at) })
+	b, err := dataset.ReadBytes(ctx, "mds", end-at, func(b []byte) error { return f.Read(ctx, b, at) })
 	if err != nil {
 		return nil, err
 	}

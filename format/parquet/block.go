@@ -74,7 +74,7 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, n, err := f.header(at, end)
+		p, n, err := f.header(ctx, at, end)
 		if err != nil {
 			return nil, err
 		}
@@ -107,10 +107,10 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 }
 
 // header reads the header of the page at a place.
-func (f *file) header(at, end int64) (page, int, error) {
+func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 	for size := int64(leastHeader); ; size *= 4 {
 		b := make([]byte, min(size, end-at))
-		if err := f.Read(b, at); err != nil {
+		if err := f.Read(ctx, b, at); err != nil {
 			return page{}, 0, err
 		}
 		p, n, err := readHeader(b)
@@ -129,7 +129,7 @@ func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p
 	packed, room := make([][]byte, len(pages)), int64(0)
 	for i, p := range pages {
 		var err error
-		packed[i], err = dataset.ReadBytes(ctx, "parquet", int64(p.packed), func(b []byte) error { return f.Read(b, p.at) })
+		packed[i], err = dataset.ReadBytes(ctx, "parquet", int64(p.packed), func(b []byte) error { return f.Read(ctx, b, p.at) })
 		if err != nil {
 			return err
 		}

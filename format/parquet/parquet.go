@@ -17,6 +17,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
@@ -34,7 +35,7 @@ func init() {
 
 // Source names files to read.
 type Source struct {
-	Path    component.Path  `param:"path,required" doc:"a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet"`
+	Path    component.Path  `param:"path,required" doc:"a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
 	Formats columns.Formats `param:"formats" doc:"item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes"`
 }
 
@@ -43,8 +44,7 @@ func (s Source) Check() error {
 	if err := s.Formats.Check(); err != nil {
 		return err
 	}
-	_, err := indexed.Expand(string(s.Path))
-	return err
+	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
@@ -52,21 +52,24 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
 
 // Open reads the footers of the files, as many at once as env does things.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	paths, err := indexed.Files(path, ".parquet", ".pq")
+	paths, err := indexed.Files(ctx, path, ".parquet", ".pq")
 	if err != nil {
 		return nil, err
 	}
 	c := newCache()
 	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*file, error) {
-		f, err := open(ctx, paths[i], s.Formats)
+		f, err := open(ctx, paths[i], env.Larder, s.Formats)
 		if err != nil {
 			return nil, err
 		}
@@ -86,11 +89,11 @@ type file struct {
 	cache   *cache
 }
 
-func open(ctx context.Context, path string, formats columns.Formats) (*file, error) {
+func open(ctx context.Context, path string, l *larder.Larder, formats columns.Formats) (*file, error) {
 	f := &file{formats: formats}
 	var err error
-	f.File, err = indexed.Open(ctx, path, nil, indexed.Scan{
-		Func: func(_ context.Context, _ string, from io.ReaderAt, size int64) ([]byte, error) {
+	f.File, err = indexed.Open(ctx, path, l, indexed.Scan{
+		Func: func(_ context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			b, err := readFooter(from, size)
 			if err == nil {
 				f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b)))

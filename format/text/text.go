@@ -37,14 +37,13 @@ const textKey = "text"
 
 // Source names files to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt"`
+	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://"`
 	By   By             `param:"by" doc:"what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)" default:"line" enum:"line|paragraph"`
 }
 
 // Check refuses patterns that cannot be read.
 func (s Source) Check() error {
-	_, err := indexed.Expand(string(s.Path))
-	return err
+	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
@@ -52,8 +51,11 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
 
 // endings are those of files in a folder.
 var endings = []string{".txt", ".text", ".txt.gz", ".text.gz", ".txt.zst", ".text.zst"}
@@ -61,7 +63,7 @@ var endings = []string{".txt", ".text", ".txt.gz", ".text.gz", ".txt.zst", ".tex
 // Open finds out where the samples of the files lie, as many files at once as env does things,
 // or knows it from before if its Larder has it.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
-	paths, err := indexed.Files(path, endings...)
+	paths, err := indexed.Files(ctx, path, endings...)
 	if err != nil {
 		return nil, err
 	}

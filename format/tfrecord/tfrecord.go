@@ -29,7 +29,7 @@ func init() {
 
 // Source names files to read.
 type Source struct {
-	Path       component.Path    `param:"path,required" doc:"a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100"`
+	Path       component.Path    `param:"path,required" doc:"a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://"`
 	Formats    map[string]string `param:"formats" doc:"item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes"`
 	Incomplete bool              `param:"incomplete" doc:"read files that break off, up to the last whole record: without it that is an error"`
 }
@@ -41,8 +41,7 @@ func (s Source) Check() error {
 			return fmt.Errorf("formats: %s: %w", item, err)
 		}
 	}
-	_, err := indexed.Expand(string(s.Path))
-	return err
+	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
@@ -50,8 +49,11 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
 
 // endings are those of files in a folder.
 var endings = rows.Packed(".tfrecord", ".tfrecords", ".tfrec")
@@ -69,7 +71,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	paths, err := indexed.Files(path, endings...)
+	paths, err := indexed.Files(ctx, path, endings...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (f *records) Len() int { return f.index.records() }
 // Sample reads a record.
 func (f *records) Sample(ctx context.Context, i int) (dataset.Sample, error) {
 	at, size := f.index.record(i)
-	b, err := dataset.ReadBytes(ctx, "tfrecord", int64(size+tailBytes), func(b []byte) error { return f.Read(b, at) })
+	b, err := dataset.ReadBytes(ctx, "tfrecord", int64(size+tailBytes), func(b []byte) error { return f.Read(ctx, b, at) })
 	if err != nil {
 		return dataset.Sample{}, err
 	}

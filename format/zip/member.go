@@ -2,11 +2,11 @@ package zip
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -45,10 +45,10 @@ const localBytes = 30 // of the header before a member, without its name
 func part(f *indexed.File, name, ext string, p place) *indexed.Part {
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
 	if err := p.fits(); err != nil { // before there is memory for it
-		return f.PartBy(name, ext, 0, func([]byte) error { return fail(err) })
+		return f.PartBy(name, ext, 0, func(context.Context, []byte) error { return fail(err) })
 	}
-	return f.PartBy(name, ext, p.unpacked, func(b []byte) error {
-		return f.Through(func(from io.ReaderAt) error {
+	return f.PartBy(name, ext, p.unpacked, func(ctx context.Context, b []byte) error {
+		return f.Through(ctx, func(from io.ReaderAt) error {
 			if err := p.read(from, name, b); err != nil {
 				return fail(err)
 			}
@@ -99,7 +99,7 @@ func (p place) start(from io.ReaderAt, name string) (int64, error) {
 
 // damaged says that what was read is no member. What cannot be read at all is said as it is.
 func damaged(err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
+	if indexed.Unread(err) {
 		return err
 	}
 	return errors.New("it is damaged, or its size is not the one that the directory says")

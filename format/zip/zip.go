@@ -27,13 +27,12 @@ func init() {
 
 // Source names archives to read.
 type Source struct {
-	Path component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip"`
+	Path component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://"`
 }
 
 // Check refuses patterns that cannot be read.
 func (s Source) Check() error {
-	_, err := indexed.Expand(string(s.Path))
-	return err
+	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
@@ -41,13 +40,16 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	return indexed.Inputs(env.Path(s.Path))
 }
 
-// Listed says that names, sizes and times stand for what is read.
-func (s Source) Listed() bool { return true }
+// Listed says that names, sizes and times stand for what is read, but at a URL.
+func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+
+// Far says that the files may lie elsewhere.
+func (s Source) Far() {}
 
 // Open finds out where the samples of the archives lie, as many archives at once as env does
 // things, or knows it from before if its Larder has it.
 func (s Source) Open(ctx context.Context, path string, env *component.Env) (component.Samples, error) {
-	paths, err := indexed.Files(path, ".zip")
+	paths, err := indexed.Files(ctx, path, ".zip")
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,9 @@ import (
 	"bufio"
 	"cmp"
 	"compress/bzip2"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,38 +84,55 @@ const maxWindow = 128 << 20
 // errWindow is wrapped by errors about files that need more memory than [maxWindow].
 var errWindow = fmt.Errorf("it needs more memory to be unpacked than the %d MiB that are given; compress it with a smaller window or dictionary (zstd without --ultra and --long, xz -9 or less)", maxWindow>>20)
 
-// Reader reads what was packed in a file of that name. It is to be closed.
+// Reader reads what was packed in a file of that name. It is to be closed. What goes wrong as
+// packed is read is told as it is.
 func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
+	in := &input{r: packed}
+	u := &unpacker{path: path, in: in, close: func() error { return nil }}
+	var err error
 	switch Of(path) {
 	case Gzip:
-		r, err := gzip.NewReader(packed)
-		if err != nil {
-			return nil, damaged(path, err)
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(in); err == nil {
+			u.r, u.close = r, r.Close
 		}
-		return &unpacker{path, r, r.Close}, nil
 	case Zstd:
-		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, damaged(path, err)
+		var r *zstd.Decoder
+		if r, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)); err == nil {
+			u.r, u.close = r, func() error { r.Close(); return nil }
 		}
-		return &unpacker{path, r, func() error { r.Close(); return nil }}, nil
 	case XZ:
-		r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(newXZGuard(packed)) // or what the file asks for
-		if err != nil {
-			return nil, damaged(path, err)
-		}
-		return &unpacker{path, r, func() error { return nil }}, nil
+		u.r, err = xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(newXZGuard(in)) // or what the file asks for
 	case Bzip2:
-		return &unpacker{path, bzip2.NewReader(bufio.NewReader(packed)), func() error { return nil }}, nil
+		u.r = bzip2.NewReader(bufio.NewReader(in))
 	default:
 		return io.NopCloser(packed), nil
 	}
+	if err != nil {
+		return nil, u.failed(err)
+	}
+	return u, nil
+}
+
+// input keeps the error of what is unpacked, which unpackers do not always hand on.
+type input struct {
+	r   io.Reader
+	err error
+}
+
+func (in *input) Read(b []byte) (int, error) {
+	n, err := in.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		in.err = err
+	}
+	return n, err
 }
 
 // unpacker says of which file something is wrong: the end of a file that was cut off is
 // not the end of what is in it.
 type unpacker struct {
 	path  string
+	in    *input
 	r     io.Reader
 	close func() error
 }
@@ -125,20 +140,21 @@ type unpacker struct {
 func (u *unpacker) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = damaged(u.path, err)
+		err = u.failed(err)
 	}
 	return n, err
 }
 
 func (u *unpacker) Close() error { return u.close() }
 
+func (u *unpacker) failed(err error) error {
+	if u.in.err != nil {
+		return u.in.err // it cannot be read at all
+	}
+	return damaged(u.path, err)
+}
+
 func damaged(path string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err // the file cannot be read at all
-	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		err = errWindow
 	}

@@ -22,6 +22,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/block"
 )
 
 // A Scan goes through a file and makes an index of it.
@@ -36,23 +38,28 @@ type Scan struct {
 
 // A File is one that was gone through. It may be used by many goroutines.
 type File struct {
-	Path  string
+	Path  string // of one that lies elsewhere, its URL as it may be shown
 	Index []byte // must not be changed
 	// Held, if not nil, holds pieces of the file, for parts that are small and lie side by side.
 	Held *Held
 
 	size    int64 // of what is read
 	stat    key.FileStat
-	settled bool     // another content would have another state
-	text    *os.File // what it unpacks to; nil of one that is read as it is
+	settled bool        // another content would have another state
+	text    *os.File    // what it unpacks to; nil of one that is read as it is
+	far     *block.File // where it lies elsewhere: size, stat and the state of a file here mean nothing then
 }
 
 // now is the time by which it is known whether a file was left alone for long enough.
 var now = time.Now
 
 // Open goes through a file, or finds what l, which may be nil, has kept of that. A file that
-// is compressed, as its name says, is unpacked and gone through each time.
+// is compressed, as its name says, is unpacked and gone through each time. Of a file at a URL
+// (package place), l keeps what is read, too.
 func Open(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
+	if place.Is(path) {
+		return openFar(ctx, path, l, scan)
+	}
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
@@ -85,24 +92,29 @@ func openRegular(path string) (*os.File, error) {
 // find makes the index, or has it found.
 func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Scan) (err error) {
 	if rows.PackingOf(in.Path) != rows.Plain {
-		if in.text, err = rows.Unpack(ctx, in.Path, f); err != nil {
-			return err
-		}
-		runtime.AddCleanup(in, func(f *os.File) { _ = f.Close() }, in.text)
-		if in.size, err = in.text.Seek(0, io.SeekEnd); err != nil {
-			return err
-		}
-		in.Index, err = scan.Func(ctx, in.Path, in.text, in.size)
-		return err
+		return in.unpack(ctx, f, scan)
 	}
 	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }
-	if l != nil && in.settled && !larder.IsDry(ctx) {
+	if l != nil && in.settled && scan.Name != "" && !larder.IsDry(ctx) {
 		if x, err := in.kept(ctx, l, scan, through); err == nil && scan.Check(x) == nil {
 			in.Index = x
 			return nil
 		}
 	}
 	in.Index, err = through(ctx)
+	return err
+}
+
+// unpack goes through what a file unpacks to.
+func (in *File) unpack(ctx context.Context, packed io.Reader, scan Scan) (err error) {
+	if in.text, err = rows.Unpack(ctx, in.Path, packed); err != nil {
+		return err
+	}
+	runtime.AddCleanup(in, func(f *os.File) { _ = f.Close() }, in.text)
+	if in.size, err = in.text.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
+	in.Index, err = scan.Func(ctx, in.Path, in.text, in.size)
 	return err
 }
 
@@ -113,7 +125,7 @@ func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through f
 	if err != nil {
 		return nil, err
 	}
-	a, err := key.NewAction(scan.Name, build, in.stat.Dev, in.stat.Ino, in.stat.Size, in.stat.Mtime, in.stat.Ctime, scan.About)
+	a, err := key.NewAction(scan.Name, build, append(in.state(), scan.About)...)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +142,14 @@ func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through f
 	return made.Data, nil
 }
 
+// state is what tells the file from others, and from what it was.
+func (in *File) state() []any {
+	if in.far != nil {
+		return []any{in.far.Identity()}
+	}
+	return []any{in.stat.Dev, in.stat.Ino, in.stat.Size, in.stat.Mtime, in.stat.Ctime}
+}
+
 // unchanged holds a file to what it was when it was gone through: places of another content
 // mean nothing.
 func (in *File) unchanged(f *os.File) error {
@@ -142,8 +162,11 @@ func (in *File) unchanged(f *os.File) error {
 
 // Read fills b with what lies at a place. A file that is not what it was is an error that
 // wraps [dataset.ErrChanged].
-func (in *File) Read(b []byte, at int64) error {
-	return in.Through(func(from io.ReaderAt) error {
+func (in *File) Read(ctx context.Context, b []byte, at int64) error {
+	if in.far != nil && in.text == nil {
+		return rows.Changed(in.far.ReadAt(ctx, b, at))
+	}
+	return in.Through(ctx, func(from io.ReaderAt) error {
 		if _, err := from.ReadAt(b, at); err != nil {
 			return fmt.Errorf("%s: byte %d: %w", in.Path, at, err)
 		}
@@ -153,7 +176,10 @@ func (in *File) Read(b []byte, at int64) error {
 
 // Through has read read from the file, or from what it unpacks to. A file that is not what it
 // was is an error that wraps [dataset.ErrChanged].
-func (in *File) Through(read func(from io.ReaderAt) error) error {
+func (in *File) Through(ctx context.Context, read func(from io.ReaderAt) error) error {
+	if in.far != nil {
+		return in.throughFar(ctx, read)
+	}
 	f, err := openRegular(in.Path)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ const pieceBytes = 256 << 10
 // held that they lie in. ext is what they are counted as.
 func (h *Held) Read(ctx context.Context, in *File, ext string, at, n int64) ([]byte, error) {
 	direct := func(ctx context.Context, at, n int64) ([]byte, error) {
-		return dataset.ReadBytes(ctx, ext, n, func(to []byte) error { return in.Read(to, at) })
+		return dataset.ReadBytes(ctx, ext, n, func(to []byte) error { return in.Read(ctx, to, at) })
 	}
 	piece := at / pieceBytes * pieceBytes
 	if n > pieceBytes/4 || at+n > piece+pieceBytes || at+n > in.size {

@@ -17,6 +17,7 @@ type Part struct {
 	of        *File
 	name, ext string
 	from      func(ctx context.Context) ([]byte, error)
+	at, size  int64 // in the file; size is -1 of bytes that do not lie there as they are
 
 	mu     sync.Mutex
 	digest key.Digest // zero until it is known
@@ -25,9 +26,9 @@ type Part struct {
 // Part returns a part of the file: so many bytes at a place, with a name for people and an
 // extension that says how it is read.
 func (in *File) Part(name, ext string, at, size int64) *Part {
-	return &Part{of: in, name: name, ext: ext, from: func(ctx context.Context) ([]byte, error) {
+	return &Part{of: in, name: name, ext: ext, at: at, size: size, from: func(ctx context.Context) ([]byte, error) {
 		if in.Held == nil {
-			return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return in.Read(b, at) })
+			return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return in.Read(ctx, b, at) })
 		}
 		b, err := in.Held.Read(ctx, in, ext, at, size)
 		return bytes.Clone(b), err // which would hold what lies beside it
@@ -36,9 +37,9 @@ func (in *File) Part(name, ext string, at, size int64) *Part {
 
 // PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
 // [File.Through].
-func (in *File) PartBy(name, ext string, size int64, fill func(b []byte) error) *Part {
-	return &Part{of: in, name: name, ext: ext, from: func(ctx context.Context) ([]byte, error) {
-		return dataset.ReadBytes(ctx, ext, size, fill)
+func (in *File) PartBy(name, ext string, size int64, fill func(ctx context.Context, b []byte) error) *Part {
+	return &Part{of: in, name: name, ext: ext, size: -1, from: func(ctx context.Context) ([]byte, error) {
+		return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return fill(ctx, b) })
 	}}
 }
 
@@ -47,8 +48,12 @@ func (p *Part) String() string { return called.Name(p.name) + " in " + called.Na
 // Ext implements dataset.Origin.
 func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }
 
-// Ref implements dataset.Origin.
+// Ref implements dataset.Origin. What lies elsewhere is named by its place there, so that what
+// is kept of it is found without a byte of it being fetched.
 func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
+	if p.of.far != nil && p.of.settled && p.of.text == nil && p.size >= 0 {
+		return p.of.refFar(p.at, p.size)
+	}
 	d, err := p.Digest(ctx)
 	return key.Content(d), err
 }

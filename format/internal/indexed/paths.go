@@ -1,6 +1,7 @@
 package indexed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/place"
 )
 
 // mostFiles bounds how many files a pattern may stand for.
@@ -25,7 +27,7 @@ func Expand(pattern string) ([]string, error) {
 	}
 	length := strings.IndexByte(pattern[open:], '}')
 	if length < 0 {
-		return nil, fmt.Errorf("path: %q has a { without }", pattern)
+		return nil, fmt.Errorf("path: %q has a { without }", place.Name(pattern))
 	}
 	before, inside := pattern[:open], pattern[open+1:open+length]
 	choices, err := choicesOf(inside)
@@ -37,7 +39,7 @@ func Expand(pattern string) ([]string, error) {
 		return nil, err
 	}
 	if len(choices) > mostFiles/len(rest) {
-		return nil, fmt.Errorf("path: %q stands for more than %d files", pattern, mostFiles)
+		return nil, fmt.Errorf("path: %q stands for more than %d files", place.Name(pattern), mostFiles)
 	}
 	all := make([]string, 0, len(choices)*len(rest))
 	for _, c := range choices {
@@ -72,8 +74,25 @@ func choicesOf(inside string) ([]string, error) {
 	return all, nil
 }
 
-// Inputs says which files are read for a path: see [Files].
+// IsFar reports whether the files of a path lie elsewhere: then nothing that can be seen of files
+// here stands for them.
+func IsFar(path string) bool { return place.Is(path) }
+
+// Check refuses a path that names nothing which could be read.
+func Check(path string) error {
+	all, err := Expand(path)
+	if err == nil && place.Is(path) {
+		err = place.Check(all[0])
+	}
+	return err
+}
+
+// Inputs says which files are read for a path: see [Files]. Those at URLs are none that could be
+// written.
 func Inputs(path string) (all []guard.Input) {
+	if place.Is(path) {
+		return nil
+	}
 	paths, err := named(path)
 	if err != nil {
 		return nil // it is refused when it is opened
@@ -87,6 +106,9 @@ func Inputs(path string) (all []guard.Input) {
 // named returns what a path names: what is there, also if its name has braces, or else what
 // the pattern stands for.
 func named(path string) ([]string, error) {
+	if place.Is(path) {
+		return Expand(path)
+	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return []string{path}, err
 	}
@@ -95,10 +117,13 @@ func named(path string) ([]string, error) {
 
 // Files returns the files at a path, in a folder there, by name, or of a pattern: see
 // [Expand]. Of a folder those count whose names end in one of the endings, in small letters.
-func Files(path string, endings ...string) ([]string, error) {
+func Files(ctx context.Context, path string, endings ...string) ([]string, error) {
 	paths, err := named(path)
 	if err != nil || len(paths) > 1 || paths[0] != path {
 		return paths, err
+	}
+	if place.Is(path) {
+		return far(ctx, path, endings)
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,6 +147,27 @@ func Files(path string, endings ...string) ([]string, error) {
 	}
 	if paths == nil {
 		return nil, fmt.Errorf("%s has no file *%s", path, strings.Join(endings, ", *"))
+	}
+	return paths, nil
+}
+
+// far returns the files at a URL: of one that ends with a slash, those in the folder.
+func far(ctx context.Context, path string, endings []string) (paths []string, err error) {
+	if !strings.HasSuffix(place.Name(path), "/") {
+		return []string{path}, nil
+	}
+	all, err := place.List(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		name := place.Name(p)
+		if ends(name[strings.LastIndexByte(name, '/')+1:], endings) {
+			paths = append(paths, p)
+		}
+	}
+	if paths == nil {
+		return nil, fmt.Errorf("%s has no file *%s", place.Name(path), strings.Join(endings, ", *"))
 	}
 	return paths, nil
 }

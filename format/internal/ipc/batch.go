@@ -36,8 +36,8 @@ type buffer struct{ at, size int64 }
 const mostUnpacked = 1<<31 - 1 // of a buffer
 
 // batch reads where the columns of a message lie.
-func (f *File) batch(message int, fields []*Field) (*batch, error) {
-	t, err := f.message(message)
+func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch, error) {
+	t, err := f.message(ctx, message)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (b *batch) unpacked(ctx context.Context, from buffer) ([]byte, error) {
 		return nil, errDamaged
 	}
 	return b.f.Options.Held.Unpacked(ctx, b.f.File, from.at, func(ctx context.Context) ([]byte, error) {
-		packed, err := dataset.ReadBytes(ctx, "arrow", from.size, func(to []byte) error { return b.f.Read(to, from.at) })
+		packed, err := dataset.ReadBytes(ctx, "arrow", from.size, func(to []byte) error { return b.f.Read(ctx, to, from.at) })
 		if err != nil {
 			return nil, err
 		}

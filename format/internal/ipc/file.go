@@ -59,8 +59,8 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	}
 	in.Held = o.Held
 	f := &File{File: in, Options: o, index: in.Index}
-	if err := f.schema(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := f.schema(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Path, err)
 	}
 	rows := int64(0)
 	for i := range f.index.len() {
@@ -69,7 +69,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 			f.batches, f.ends = append(f.batches, i), append(f.ends, int(rows))
 		}
 		if rows > mostRows || int64(int(rows)) != rows {
-			return nil, fmt.Errorf("%s: it has more rows than can be counted", path)
+			return nil, fmt.Errorf("%s: it has more rows than can be counted", in.Path)
 		}
 	}
 	f.parsed = make([]dataset.Once[*batch], len(f.batches))
@@ -78,8 +78,8 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 }
 
 // schema reads the first message.
-func (f *File) schema() error {
-	t, err := f.message(0)
+func (f *File) schema(ctx context.Context) error {
+	t, err := f.message(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (f *File) schema() error {
 }
 
 // message reads the metadata of a message.
-func (f *File) message(i int) (table, error) {
+func (f *File) message(ctx context.Context, i int) (table, error) {
 	e := f.index.entry(i)
 	b := make([]byte, e.meta)
-	if err := f.Read(b, e.at); err != nil {
+	if err := f.Read(ctx, b, e.at); err != nil {
 		return table{}, err
 	}
 	t := rootOf(b)
@@ -142,7 +142,7 @@ func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
 
 // item reads a value.
 func (f *File) item(ctx context.Context, k, column, row int) (*dataset.Item, error) {
-	b, err := f.parsed[k].Get(ctx, func(context.Context) (*batch, error) { return f.batch(f.batches[k], f.Fields) })
+	b, err := f.parsed[k].Get(ctx, func(ctx context.Context) (*batch, error) { return f.batch(ctx, f.batches[k], f.Fields) })
 	if err != nil {
 		return nil, err
 	}

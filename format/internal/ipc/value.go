@@ -293,7 +293,7 @@ func (r *reader) indexed(ctx context.Context, c *column, row int64) (any, error)
 		return nil, errDamaged
 	}
 	for _, message := range r.dicts[c.dictID] {
-		d, err := r.f.dicts[message].Get(ctx, func(context.Context) (*batch, error) { return r.f.batch(message, []*Field{c.dict}) })
+		d, err := r.f.dicts[message].Get(ctx, func(ctx context.Context) (*batch, error) { return r.f.batch(ctx, message, []*Field{c.dict}) })
 		if err != nil {
 			return nil, err
 		}

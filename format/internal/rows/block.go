@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ const (
 )
 
 // row returns the text of row i of a file, the n-th of all.
-func (b *blocks) row(in *file, i, n int) ([]byte, error) {
+func (b *blocks) row(ctx context.Context, in *file, i, n int) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	near := max(n-b.last, b.last-n) <= nearRows
@@ -47,7 +48,7 @@ func (b *blocks) row(in *file, i, n int) ([]byte, error) {
 	for near && last < len(in.starts)-1 && in.starts[last+1]-in.starts[i] <= blockBytes {
 		last++
 	}
-	text, err := in.read(i, last)
+	text, err := in.read(ctx, i, last)
 	if err != nil || last == i+1 {
 		return text, err
 	}
@@ -57,8 +58,8 @@ func (b *blocks) row(in *file, i, n int) ([]byte, error) {
 }
 
 // read reads rows from first up to last, if the file is what it was.
-func (in *file) read(first, last int) ([]byte, error) {
-	from, done, err := in.open()
+func (in *file) read(ctx context.Context, first, last int) ([]byte, error) {
+	from, done, err := in.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func numbered(t *testing.T, files, each int) (*Index, []string) {
 func TestRowsReadAhead(t *testing.T) {
 	x, want := numbered(t, 3, 2000)
 	read := func(i int) {
-		r, err := x.Row(i)
+		r, err := x.Row(t.Context(), i)
 		if err != nil || string(r.Text) != want[i] {
 			t.Errorf("row %d is %.20q..., want %.20q... (%v)", i, r.Text, want[i], err)
 			return
@@ -84,7 +84,7 @@ func TestRowsReadAhead(t *testing.T) {
 // was, is what the file held.
 func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 	x, want := numbered(t, 1, 20_000)
-	if _, err := x.Row(0); err != nil {
+	if _, err := x.Row(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	path := x.files[0].path
@@ -100,7 +100,7 @@ func TestRowsReadAheadAreOfOneFile(t *testing.T) {
 	}
 	failed := false
 	for i := range x.Len() {
-		r, err := x.Row(i)
+		r, err := x.Row(t.Context(), i)
 		switch {
 		case err != nil:
 			if failed = true; !errors.Is(err, dataset.ErrChanged) {

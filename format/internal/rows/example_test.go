@@ -35,7 +35,7 @@ func ExampleIndex() {
 	if err != nil {
 		panic(err)
 	}
-	row, err := x.Row(1)
+	row, err := x.Row(context.Background(), 1)
 	fmt.Printf("%d rows, row 1: %q %v\n", x.Len(), row.Text, err)
 	// Output: 3 rows, row 1: "second\n" <nil>
 }

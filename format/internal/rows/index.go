@@ -34,6 +34,8 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/packing"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
+	far "github.com/larder-data/larder/place/block"
 )
 
 // MaxBytes bounds a row: a file without ends of lines must not take all memory.
@@ -46,6 +48,7 @@ const ByteOrderMark = "\ufeff"
 // for rows that were read ahead. Once all files are added it may be used by many
 // goroutines.
 type Index struct {
+	Keeping Keeping
 	listing *dataset.Listing
 	files   []*file
 	ends    []int // ends[k] is the number of rows in files[:k+1]
@@ -55,8 +58,9 @@ type Index struct {
 type file struct {
 	path   string
 	stat   key.FileStat
-	starts []int64  // of rows, and the end of the last one
-	text   *os.File // what the file unpacks to; nil of one that is read as it is
+	starts []int64   // of rows, and the end of the last one
+	text   *os.File  // what the file unpacks to; nil of one that is read as it is
+	far    *far.File // of a file at a URL, which has no stat
 }
 
 // notAFile says what is there in place of a file with rows.
@@ -68,8 +72,11 @@ func notAFile(path string, info fs.FileInfo) error {
 }
 
 // Add goes through a file once. scan is given its content and calls add with
-// the offset of each row.
+// the offset of each row. It is not called where that is kept of a file at a URL.
 func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
+	if place.Is(path) {
+		return x.addFar(ctx, path, scan)
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no file %s", path)
@@ -98,10 +105,15 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	if err := in.unchanged(f); err != nil {
 		return err
 	}
+	x.add(in, size)
+	return nil
+}
+
+// add adds a file whose last row ends at a place.
+func (x *Index) add(in *file, end int64) {
 	x.files = append(x.files, in)
 	x.ends = append(x.ends, x.Len()+len(in.starts))
-	in.starts = append(slices.Clip(in.starts), size)
-	return nil
+	in.starts = append(slices.Clip(in.starts), end)
 }
 
 // scan goes through the text of a file, and returns how long it is. What was packed is
@@ -141,7 +153,7 @@ func (x *Index) Listing() *dataset.Listing {
 // reader ends with its context.
 type reader struct {
 	ctx context.Context
-	f   *os.File
+	f   io.Reader
 }
 
 func (r *reader) Read(b []byte) (int, error) {
@@ -153,7 +165,14 @@ func (r *reader) Read(b []byte) (int, error) {
 
 // open opens the text of a file. Once it is read, done says whether that was what it was
 // when it was gone through.
-func (in *file) open() (r io.ReaderAt, done func() error, err error) {
+func (in *file) open(ctx context.Context) (r io.ReaderAt, done func() error, err error) {
+	if in.far != nil && in.text != nil {
+		return in.text, func() error { return nil }, nil
+	}
+	if in.far != nil {
+		r, done = in.far.From(ctx)
+		return r, done, nil
+	}
 	f, err := os.Open(in.path)
 	if err != nil {
 		return nil, nil, err
@@ -185,7 +204,7 @@ func (x *Index) Len() int {
 
 // Row reads row i, which must be in [0, Len()). A file that is not what it was
 // is an error that wraps [dataset.ErrChanged].
-func (x *Index) Row(i int) (Row, error) {
+func (x *Index) Row(ctx context.Context, i int) (Row, error) {
 	k, _ := slices.BinarySearch(x.ends, i+1)
 	in, n := x.files[k], i
 	if k > 0 {
@@ -196,7 +215,11 @@ func (x *Index) Row(i int) (Row, error) {
 		return r, r.Fail(1, 1, fmt.Errorf("this row takes %d bytes; at most %d are read", n, MaxBytes))
 	}
 	var err error
-	r.Text, err = x.ahead.row(in, i, n)
+	if in.far != nil { // of which package block holds what is near
+		r.Text, err = in.readAlone(ctx, in.starts[i], in.starts[i+1])
+		return r, err
+	}
+	r.Text, err = x.ahead.row(ctx, in, i, n)
 	return r, err
 }
 

@@ -45,7 +45,7 @@ func spool() (*os.File, error) {
 
 // Unpack writes what a file unpacks to into a file without a name, which goes with its last
 // user, or the process.
-func Unpack(ctx context.Context, path string, packed *os.File) (text *os.File, err error) {
+func Unpack(ctx context.Context, path string, packed io.Reader) (text *os.File, err error) {
 	unpacked, err := packing.Reader(path, &reader{ctx, packed})
 	if err != nil {
 		return nil, err

@@ -41,11 +41,11 @@ func TestIndexOfFiles(t *testing.T) {
 		t.Fatalf("%d rows", x.Len())
 	}
 	for i, w := range want {
-		if r, err := x.Row(i); err != nil || string(r.Text) != w {
+		if r, err := x.Row(t.Context(), i); err != nil || string(r.Text) != w {
 			t.Errorf("row %d is %q, %v; want %q", i, r.Text, err, w)
 		}
 	}
-	r, err := x.Row(3)
+	r, err := x.Row(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestLongRow(t *testing.T) {
 	if err := x.Add(t.Context(), path, func(_ io.Reader, add func(int64)) error { add(0); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Row(0); err == nil || !strings.Contains(err.Error(), "x:1:1: this row takes 268435457 bytes") {
+	if _, err := x.Row(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "x:1:1: this row takes 268435457 bytes") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 // Samples is the dataset of what sample makes of each row.
 func (x *Index) Samples(sample func(Row) (dataset.Sample, error)) dataset.Dataset[dataset.Sample] {
-	return dataset.Func(x.Len(), func(_ context.Context, i int) (dataset.Sample, error) {
-		r, err := x.Row(i)
+	return dataset.Func(x.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
+		r, err := x.Row(ctx, i)
 		if err != nil {
 			return dataset.Sample{}, err
 		}
@@ -76,7 +76,7 @@ type stretcher struct {
 
 // file finds those of a file, if it is what it was. A stretch is of one file.
 func (s *stretcher) file(ctx context.Context, in *file) (err error) {
-	f, done, err := in.open()
+	f, done, err := in.open(ctx)
 	if err != nil {
 		return err
 	}

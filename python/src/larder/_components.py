@@ -133,7 +133,7 @@ def arrow(
     """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read where they lie.
 
     Args:
-        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow
+        path: a file, a folder of files (*.arrow, *.arrows, *.feather), which are read by name, or several by a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
         formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
         incomplete: read files that break off, up to the last whole batch of rows: without it that is an error
     """
@@ -154,7 +154,7 @@ def csv(
     """Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.
 
     Args:
-        path: the file
+        path: the file; also a URL: https://, s3://
         columns: the names of the columns of a file that does not begin with a row of them
         delimiter: what separates fields: one character, or tab
         types: column to type: int, float or bool, where it is not text (string); an empty field of such a column is null
@@ -235,7 +235,7 @@ def jsonl(
     """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.
 
     Args:
-        path: a file, or a folder of files, which are read by name
+        path: a file, or a folder of files, which are read by name; also URLs: https://, s3://, there several by a pattern, too: rows-{00..15}.jsonl
         items: what becomes of a line: an item for each field of the object in it (fields), or the one item record (record)
         files: item to field: fields that hold the path of a file, from the folder of the lines, make items of these files
         outside: files may lie outside the folder of the lines
@@ -287,7 +287,7 @@ def parquet(
     """Reads Parquet files: each row is a sample, and each column an item. Only columns that are asked for are read.
 
     Args:
-        path: a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet
+        path: a file, a folder of files (*.parquet), which are read by name, or several by a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
         formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
     """
     return _source("parquet", {"path": path, "formats": formats}, options)
@@ -302,7 +302,7 @@ def text(
     """Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.
 
     Args:
-        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt
+        path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://
         by: what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)
     """
     return _source("text", {"path": path, "by": by}, options)
@@ -318,7 +318,7 @@ def tfrecord(
     """Reads files of TFRecord, each record an example of TensorFlow and a sample, and each feature an item: numbers as an array, one text of bytes as it is. Files that end with .gz, .zst, .xz or .bz2 are unpacked.
 
     Args:
-        path: a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100
+        path: a file, a folder of files, which are read by name, or several by a pattern: train-{00000..00099}-of-00100; also URLs: https://, s3://
         formats: item to extension: how the bytes of a feature are read, such as {image/encoded: jpg, caption: txt}; others stay bytes
         incomplete: read files that break off, up to the last whole record: without it that is an error
     """
@@ -347,7 +347,7 @@ def webdataset(
     """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.
 
     Args:
-        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar
+        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
         incomplete: read archives that break off, as far as they go: without it that is an error
     """
     return _source("webdataset", {"path": path, "incomplete": incomplete}, options)
@@ -361,7 +361,7 @@ def zip(
     """Reads samples in zip archives: members whose names are the same up to the first dot are a sample, as in archives of WebDataset. Members are stored, or compressed by deflate or zstd.
 
     Args:
-        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip
+        path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.zip, {train,more}.zip; also URLs: https://, s3://
     """
     return _source("zip", {"path": path}, options)
 

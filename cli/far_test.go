@@ -1,0 +1,137 @@
+package cli_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/larder-data/larder/place/http"
+	"github.com/larder-data/larder/place/placetest"
+)
+
+// farFormats are sinks that make a file, and sources that read it where it lies.
+var farFormats = []struct{ name, file, with string }{
+	{"webdataset", "a.tar", ""},
+	{"webdataset", "b.tar.gz", ""}, // packed by the test
+	{"tfrecord", "a.tfrecord", ", formats: {text: txt}"},
+	{"text", "a.txt", ""},
+	{"parquet", "a.parquet", ""},
+	{"jsonl", "a.jsonl", ""},
+	{"jsonl", "a.jsonl.zst", ""},
+	{"csv", "a.csv", ""},
+}
+
+// farRows are lines of JSON with texts.
+func farRows(n int) string {
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, `{"text": "line %d %s"}`+"\n", i, strings.Repeat("x", i%50))
+	}
+	return all.String()
+}
+
+// TestFarFiles: a flow makes of a file at a URL what it makes of the same file here, in any order;
+// and another run asks only whether the file is what it was.
+func TestFarFiles(t *testing.T) {
+	for _, f := range farFormats {
+		t.Run(f.file, func(t *testing.T) {
+			b := newBench(t)
+			b.write("rows.jsonl", farRows(300))
+			b.write("write.yaml", fmt.Sprintf("version: 1\nnodes:\n  rows: {source: jsonl, with: {path: rows.jsonl}}\n  out: {sink: %s, from: rows, with: {path: %s}}\n", f.name, strings.TrimSuffix(f.file, ".gz")))
+			if r := b.larder("run", "write.yaml"); r.status != 0 {
+				t.Fatal(r.stderr)
+			}
+			content, err := os.ReadFile(b.path(strings.TrimSuffix(f.file, ".gz")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(f.file, ".gz") {
+				var packed bytes.Buffer
+				z := gzip.NewWriter(&packed)
+				if _, err := z.Write(content); err != nil || z.Close() != nil {
+					t.Fatal(err)
+				}
+				content = packed.Bytes()
+				b.write(f.file, packed.String())
+			}
+			s := placetest.Serve(t)
+			url := strings.Replace(s.Put(f.file, content), "://", "://me:hunter2@", 1) + "?token=hunter2"
+			run := func(out, path string) string {
+				t.Helper()
+				b.write(out+".yaml", fmt.Sprintf(`version: 1
+nodes:
+  rows: {source: %s, with: {path: %q%s}}
+  mixed: {op: shuffle, from: rows, with: {seed: 7}}
+  long: {map: compute, from: mixed, with: {set: {long: 'len(text) > 20'}}, keep: true}
+  out: {sink: jsonl, from: long, with: {path: %s.jsonl, overwrite: replace}}
+`, f.name, path, f.with, out))
+				r := b.larder("run", out+".yaml", "--report", out+".json")
+				if r.status != 0 {
+					t.Fatal(r.stderr)
+				}
+				report, err := os.ReadFile(b.path(out + ".json"))
+				if all := r.stdout + r.stderr + string(report); err != nil || strings.Contains(all, "hunter2") {
+					t.Errorf("%v; a secret is told: %s", err, all)
+				}
+				made, err := os.ReadFile(b.path(out + ".jsonl"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(made)
+			}
+			here := run("here", f.file)
+			if there := run("there", url); there != here || strings.Count(here, "\n") != 300 {
+				t.Errorf("of the file here %d bytes were made, of the one there %d", len(here), len(there))
+			}
+			s.Requests()
+			s.Sent()
+			again := run("there", url)
+			if n, sent := s.Requests(), s.Sent(); again != here || len(n) != 1 || sent != 1 {
+				t.Errorf("another run asked for %v and was sent %d bytes", n, sent)
+			}
+			s.Put(f.file, append([]byte("\n"), content...))
+			if r := b.larder("run", "there.yaml"); f.name != "text" && f.name != "jsonl" && f.name != "csv" && r.status == 0 || strings.Contains(r.stderr, "hunter2") {
+				t.Errorf("another file is taken for the old one: %s", r.stderr)
+			}
+		})
+	}
+}
+
+// TestFarRefused: what reads no URLs says so before anything runs, and so does what cannot be
+// read there; nothing that lets somebody in is told.
+func TestFarRefused(t *testing.T) {
+	s := placetest.Serve(t)
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: 403} })
+	host := strings.Replace(s.URL, "://", "://me:hunter2@", 1)
+	for flow, want := range map[string]string{
+		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "files of this machine only",
+		"rows: {source: webdataset, with: {path: 'gs://me:hunter2@bucket/a.tar'}}":                                                     "nothing reads gs://",
+		"rows: {source: webdataset, with: {path: '" + host + "/a-{0..1}.tar?token=hunter2'}}":                                          "403 forbidden",
+		"rows: {source: webdataset, with: {path: '" + host + "/folder/?token=hunter2'}}":                                               "name them by a pattern",
+		"rows: {source: webdataset, with: {path: '" + host + "/a-{0.tar?token=hunter2'}}":                                              "has a { without }",
+		"rows: {source: text, with: {path: a.txt}}\n  out: {sink: text, from: rows, with: {path: '" + host + "/a.txt?token=hunter2'}}": "files of this machine only",
+	} {
+		b := newBench(t)
+		b.write("a.txt", "one\n")
+		b.write("flow.yaml", "version: 1\nnodes:\n  "+flow+"\n  end: {sink: text, from: rows, with: {path: out.txt}}\n")
+		r := b.larder("run", "flow.yaml")
+		if r.status == 0 || !strings.Contains(r.stderr, want) || strings.Contains(r.stdout+r.stderr, "hunter2") {
+			t.Errorf("%s: status %d: %s", flow, r.status, r.stderr)
+		}
+	}
+}
+
+// TestFarAudit: who is given a flow sees which hosts it would ask, and nobody's secrets.
+func TestFarAudit(t *testing.T) {
+	b := newBench(t)
+	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: text, with: {path: 'http://me:hunter2@host/a.txt?hunter2'}}\n  end: {sink: text, from: rows, with: {path: out.txt}}\n")
+	for _, args := range []string{"audit flow.yaml", "audit flow.yaml --json"} {
+		if r := b.larder(words(args)...); r.status != 0 || !strings.Contains(r.stdout, "http://host/a.txt") || strings.Contains(r.stdout+r.stderr, "hunter2") {
+			t.Errorf("%s: status %d: %s%s", args, r.status, r.stdout, r.stderr)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package indexed
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/block"
+)
+
+// openFar is [Open] for a file at a URL.
+func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*File, error) {
+	f, err := place.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	in := &File{Path: f.Name(), size: f.Size, settled: f.Firm}
+	if in.far, err = block.Keep(f, l); err != nil {
+		return nil, err
+	}
+	return in, rows.Changed(in.findFar(ctx, l, scan))
+}
+
+// findFar makes the index, or has it found. Going through a file keeps nothing but the index,
+// as a large archive would fill the store with what nobody has asked for; what is compressed
+// is kept, as it is read again by each process.
+func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err error) {
+	if rows.PackingOf(in.Path) != rows.Plain {
+		from, done := in.far.From(ctx)
+		return errors.Join(in.unpack(ctx, io.NewSectionReader(from, 0, in.size), scan), done())
+	}
+	if scan.Name == "" { // of which nothing is kept, and what is looked at is read again
+		from, done := in.far.From(ctx)
+		in.Index, err = scan.Func(ctx, in.Path, from, in.size)
+		return errors.Join(err, done())
+	}
+	through := func(ctx context.Context) ([]byte, error) {
+		s := in.far.Stream(ctx)
+		defer s.Close()
+		return scan.Func(ctx, in.Path, s, in.size)
+	}
+	if l != nil && in.settled {
+		x, err := in.kept(ctx, l, scan, through)
+		if err == nil && scan.Check(x) == nil {
+			in.Index = x
+			return nil
+		}
+		if err != nil && !errors.Is(err, larder.ErrDry) {
+			return err // and not another time through the file
+		}
+	}
+	in.Index, err = through(ctx)
+	return err
+}
+
+// throughFar is [File.Through] for a file at a URL.
+func (in *File) throughFar(ctx context.Context, read func(from io.ReaderAt) error) error {
+	if in.text != nil {
+		return read(in.text)
+	}
+	from, done := in.far.From(ctx)
+	return rows.Changed(errors.Join(read(from), done()))
+}
+
+// Unread reports whether an error is one of a file that cannot be read at all, whatever is in it.
+func Unread(err error) bool {
+	_, here := errors.AsType[*fs.PathError](err)
+	_, far := errors.AsType[*place.Error](err)
+	return here || far
+}
+
+// partOp is what names a part of a file at a URL without reading it. That a part has these bytes
+// does not depend on any program.
+var partOp, errPartOp = key.NewOp("part of a file at a place", key.VersionOf("github.com/larder-data/larder/format/internal/indexed", "1"))
+
+// refFar names bytes of a file at a URL by where they lie in which version of it: their content is known
+// only once they came.
+func (in *File) refFar(at, size int64) (key.Ref, error) {
+	if errPartOp != nil {
+		return key.Ref{}, errPartOp
+	}
+	a, err := partOp.Call(in.far.Identity(), at, size)
+	if err != nil {
+		return key.Ref{}, err
+	}
+	return key.Result(a.Key(), "bytes"), nil
+}

@@ -1,0 +1,156 @@
+package indexed_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/indexed"
+	_ "github.com/larder-data/larder/place/http"
+	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/store/memory"
+)
+
+// firstBytes is an index: the first bytes of a file.
+func firstBytes(runs *int) indexed.Scan {
+	return indexed.Scan{
+		Name: "first bytes",
+		Func: func(_ context.Context, _ string, from io.ReaderAt, _ int64) ([]byte, error) {
+			*runs++
+			b := make([]byte, 3)
+			_, err := from.ReadAt(b, 0)
+			return b, err
+		},
+		Check: func([]byte) error { return nil },
+	}
+}
+
+func openMemory(t *testing.T) *larder.Larder {
+	t.Helper()
+	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// TestFarFile: a file at a URL is gone through once for each version; a part is named without
+// being fetched, and is never one of another version.
+func TestFarFile(t *testing.T) {
+	l := openMemory(t)
+	s := placetest.Serve(t)
+	runs := 0
+	open := func(url string) *indexed.File {
+		t.Helper()
+		f, err := indexed.Open(t.Context(), url, l, firstBytes(&runs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	url := s.Put("a", bytes.Repeat([]byte("one two "), 100))
+	f := open(url)
+	again := open(url + "?token=of-today")
+	if runs != 1 || string(again.Index) != "one" || f.Path != url || again.Path != url {
+		t.Errorf("gone through %d times: %q, %s", runs, again.Index, again.Path)
+	}
+	s.Requests()
+	p, q := f.Part("part", "txt", 4, 3), again.Part("part", "txt", 4, 3)
+	ref, err := p.Ref(t.Context())
+	same, serr := q.Ref(t.Context())
+	if err != nil || serr != nil || ref != same || ref.IsContent() || len(s.Requests()) != 0 {
+		t.Errorf("%v, %v, %v, %v", ref, same, err, serr)
+	}
+	for _, q := range []*indexed.Part{f.Part("part", "txt", 4, 4), f.Part("part", "txt", 5, 3)} {
+		if other, err := q.Ref(t.Context()); err != nil || other == ref {
+			t.Errorf("another part has the same name: %v", err)
+		}
+	}
+	d, err := p.Digest(t.Context())
+	b, berr := q.Bytes(t.Context())
+	if err != nil || berr != nil || string(b) != "two" || d.IsZero() || len(s.Requests()) != 1 {
+		t.Errorf("%q, %v, %v", b, err, berr)
+	}
+	s.Put("a", bytes.Repeat([]byte("six ten "), 100))
+	changed := open(url)
+	if runs != 2 || string(changed.Index) != "six" {
+		t.Errorf("gone through %d times: %q", runs, changed.Index)
+	}
+	if other, err := changed.Part("part", "txt", 4, 3).Ref(t.Context()); err != nil || other == ref {
+		t.Errorf("a part of another version has the same name: %v", err)
+	}
+	if b, err := changed.Part("part", "txt", 4, 3).Bytes(t.Context()); err != nil || string(b) != "ten" {
+		t.Errorf("%q, %v", b, err)
+	}
+	alone, err := indexed.Open(t.Context(), url, nil, firstBytes(&runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put("a", make([]byte, 800))
+	if b, err := alone.Part("part", "txt", 4, 3).Bytes(t.Context()); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("%q, %v", b, err)
+	}
+	if b, err := q.Bytes(t.Context()); err != nil || string(b) != "two" {
+		t.Errorf("what is kept is of the version that was opened: %q, %v", b, err)
+	}
+}
+
+// TestFarUncertain: of a version that may not tell of a change, nothing is kept, and what is
+// handed out is what the digest names.
+func TestFarUncertain(t *testing.T) {
+	l := openMemory(t)
+	s := placetest.Serve(t)
+	runs := 0
+	now := time.Now()
+	url := s.PutAs("a", []byte("one two"), "", now)
+	for want := range 2 {
+		if _, err := indexed.Open(t.Context(), url, l, firstBytes(&runs)); err != nil || runs != want+1 {
+			t.Errorf("%d, %v", runs, err)
+		}
+	}
+	f, err := indexed.Open(t.Context(), url, l, firstBytes(&runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Part("part", "txt", 4, 3)
+	if ref, err := p.Ref(t.Context()); err != nil || !ref.IsContent() {
+		t.Errorf("%v, %v", ref, err)
+	}
+	s.PutAs("a", []byte("six ten"), "", now)
+	if b, err := p.Bytes(t.Context()); !errors.Is(err, dataset.ErrChanged) {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestFarPaths: patterns stand for URLs, and what cannot be one is refused with nothing told
+// that lets somebody in.
+func TestFarPaths(t *testing.T) {
+	all, err := indexed.Files(t.Context(), "https://me:hunter2@host/a-{08..10}.tar?token=hunter2", ".tar")
+	if err != nil || len(all) != 3 || all[2] != "https://me:hunter2@host/a-10.tar?token=hunter2" {
+		t.Errorf("%v, %v", all, err)
+	}
+	if in := indexed.Inputs("https://host/a-{08..10}.tar"); in != nil {
+		t.Errorf("%v could be written", in)
+	}
+	for path, want := range map[string]string{
+		"https://me:hunter2@host/a-{b.tar":         "without }",
+		"https://me:hunter2@host/a?token=hunter2{": "without }",
+		"gs://me:hunter2@host/a":                   "nothing reads gs://",
+		"httpx://host/a":                           "did you mean http",
+		"https:///a":                               "no host",
+	} {
+		if err := indexed.Check(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := indexed.Files(t.Context(), "https://me:hunter2@host/a/?hunter2", ".tar"); err == nil || !strings.Contains(err.Error(), "by a pattern") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,144 @@
+package rows
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
+	far "github.com/larder-data/larder/place/block"
+)
+
+// Keeping says what is kept of files at URLs. Those here are gone through each time.
+type Keeping struct {
+	Larder *larder.Larder // may be nil
+	About  []any          // what it depends on where rows begin, beside the file and the program
+}
+
+// addFar is [Index.Add] for a file at a URL.
+func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, add func(start int64)) error) error {
+	f, err := place.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	in := &file{path: f.Name()}
+	if in.far, err = far.Keep(f, x.Keeping.Larder); err != nil {
+		return err
+	}
+	end, err := in.findFar(ctx, x.Keeping, func(r io.Reader) error {
+		return scan(r, func(start int64) { in.starts = append(in.starts, start) })
+	})
+	if err != nil {
+		return Changed(err)
+	}
+	x.add(in, end)
+	return nil
+}
+
+// findFar finds the rows of a file, or what is kept of that, and where the last one ends. What is
+// compressed is unpacked each time.
+func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) error) (end int64, err error) {
+	if PackingOf(in.path) != Plain {
+		from, done := in.far.From(ctx)
+		end, err = in.scan(&reader{ctx, io.NewSectionReader(from, 0, in.far.Size)}, in.far.Size, scan)
+		return end, errors.Join(err, done())
+	}
+	through := func(ctx context.Context) error {
+		in.starts = nil
+		s := in.far.Stream(ctx)
+		defer s.Close()
+		return scan(&reader{ctx, io.NewSectionReader(s, 0, in.far.Size)})
+	}
+	if k.Larder == nil || !in.far.Firm {
+		return in.far.Size, through(ctx)
+	}
+	err = in.kept(ctx, k, through)
+	if errors.Is(err, larder.ErrDry) || errors.Is(err, errStarts) {
+		err = through(ctx)
+	}
+	return in.far.Size, err
+}
+
+var errStarts = errors.New("rows: places that are not understood")
+
+// kept has it kept where the rows begin.
+func (in *file) kept(ctx context.Context, k Keeping, through func(context.Context) error) error {
+	build, err := key.Build()
+	if err != nil {
+		return err
+	}
+	a, err := key.NewAction("where rows begin", build, in.far.Identity(), k.About)
+	if err != nil {
+		return err
+	}
+	made, err := larder.Do(ctx, k.Larder, a, func(ctx context.Context) (*array.Array, error) {
+		if err := through(ctx); err != nil {
+			return nil, err
+		}
+		b := make([]byte, 0, 8*len(in.starts))
+		for _, s := range in.starts {
+			b = binary.LittleEndian.AppendUint64(b, uint64(s))
+		}
+		return array.New(array.Uint8, []int{len(b)}, b)
+	})
+	if err != nil {
+		return err
+	}
+	in.starts, err = startsOf(made.Data, in.far.Size)
+	return err
+}
+
+// startsOf reads where rows begin in a file of some size.
+func startsOf(b []byte, size int64) ([]int64, error) {
+	if len(b)%8 != 0 {
+		return nil, errStarts
+	}
+	starts := make([]int64, len(b)/8)
+	last := int64(-1)
+	for i := range starts {
+		starts[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
+		if starts[i] <= last || starts[i] >= size {
+			return nil, errStarts
+		}
+		last = starts[i]
+	}
+	return starts, nil
+}
+
+// Before returns the text of the first file that lies before its first row.
+func (x *Index) Before(ctx context.Context) ([]byte, error) {
+	in := x.files[0]
+	if in.starts[0] > MaxBytes {
+		return nil, fmt.Errorf("%s: more than %d bytes are before its first row", in.path, MaxBytes)
+	}
+	return in.readAlone(ctx, 0, in.starts[0])
+}
+
+// readAlone reads text of a file at a URL, or of what it unpacks to.
+func (in *file) readAlone(ctx context.Context, at, end int64) ([]byte, error) {
+	b := make([]byte, end-at)
+	if in.text != nil {
+		_, err := in.text.ReadAt(b, at)
+		return b, err
+	}
+	return b, Changed(in.far.ReadAt(ctx, b, at))
+}
+
+// Changed says of a file at a URL what is said of one here.
+func Changed(err error) error {
+	if errors.Is(err, place.ErrChanged) && !errors.Is(err, dataset.ErrChanged) {
+		return &farChange{err}
+	}
+	return err
+}
+
+// farChange is an error that wraps [dataset.ErrChanged], and says the same.
+type farChange struct{ error }
+
+func (e *farChange) Unwrap() []error { return []error{e.error, dataset.ErrChanged} }

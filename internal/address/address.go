@@ -1,0 +1,120 @@
+// Package address tells URLs from names of files, and what of a URL may be shown.
+package address
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Is reports whether a path is a URL: a scheme of two letters or more, which a drive of
+// Windows has not, and "://".
+func Is(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	if !ok || len(scheme) < 2 {
+		return false
+	}
+	for _, c := range []byte(strings.ToLower(scheme)) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// Name returns a URL as it may be shown: without user information, query and fragment, of
+// which any may let others in. Other paths are returned as they are.
+func Name(path string) string {
+	if !Is(path) {
+		return path
+	}
+	scheme, rest, _ := strings.Cut(path, "://")
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	host, file, _ := strings.Cut(rest, "/")
+	return strings.ToLower(scheme) + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + file
+}
+
+// Query returns what stands for the parameters of a URL that say which file it is, "" if
+// there are none: a digest, so that one that is a secret all the same is not written
+// anywhere. Those that only let somebody in are left out, as they change from day to day.
+func Query(u *url.URL) string {
+	q := u.Query()
+	for name := range q {
+		if admits(name) {
+			q.Del(name)
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(q.Encode()))
+	return hex.EncodeToString(sum[:])
+}
+
+// admitting are parameters of signed URLs: CloudFront and old S3, Azure, and what services
+// of their own call theirs.
+var admitting = []string{
+	"awsaccesskeyid", "signature", "expires", "policy", "key-pair-id", "googleaccessid",
+	"sig", "se", "st", "sp", "sv", "sr", "spr", "sip", "srt", "ss", "ske", "skt", "sks", "skv", "skoid", "sktid",
+	"auth", "authorization", "apikey", "api_key", "api-key", "password", "passwd", "pwd",
+}
+
+// admits reports whether a parameter lets somebody in, rather than saying which file.
+func admits(name string) bool {
+	name = strings.ToLower(name)
+	if slices.Contains(admitting, name) || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {
+		return true
+	}
+	for _, part := range []string{"token", "secret", "signature", "credential"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Hide returns a text of which the user information and the queries of URLs are stars, as many as
+// they had characters: so what points at a place in it still does.
+func Hide(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "://")
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i+3])
+		text = text[i+3:]
+		end := strings.IndexAny(text, " \t\r\n\"'")
+		if end < 0 {
+			end = len(text)
+		}
+		hide(&b, text[:end])
+		text = text[end:]
+	}
+}
+
+// hide writes what comes after the scheme of a URL.
+func hide(b *strings.Builder, url string) {
+	query := strings.IndexAny(url, "?#")
+	if query < 0 {
+		query = len(url)
+	}
+	host := strings.IndexByte(url[:query], '/')
+	if host < 0 {
+		host = query
+	}
+	user := strings.LastIndexByte(url[:host], '@') + 1
+	stars(b, url[:max(0, user-1)])
+	b.WriteString(url[max(0, user-1):min(len(url), query+1)])
+	stars(b, url[min(len(url), query+1):])
+}
+
+func stars(b *strings.Builder, text string) {
+	b.WriteString(strings.Repeat("*", utf8.RuneCountInString(text)))
+}

@@ -1,0 +1,97 @@
+package address_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/internal/address"
+)
+
+func TestIs(t *testing.T) {
+	for path, want := range map[string]bool{
+		"https://host/a.tar": true, "s3://bucket/a": true, "HTTP://host": true, "a+b-c.1://x": true,
+		"a.tar": false, "/data/a.tar": false, `C:\a`: false, "c://a": false, "://a": false, "": false, "a b://c": false, "./https://x": false,
+	} {
+		if got := address.Is(path); got != want {
+			t.Errorf("%q: %v", path, got)
+		}
+	}
+}
+
+func TestName(t *testing.T) {
+	for path, want := range map[string]string{
+		"https://me:secret@host:8080/a/b.tar?token=secret#secret": "https://host:8080/a/b.tar",
+		"https://me:se@cret@host/a@b.tar":                         "https://host/a@b.tar",
+		"S3://bucket/a.tar":                                       "s3://bucket/a.tar",
+		"https://host":                                            "https://host/",
+		"https://host?secret":                                     "https://host/",
+		"data/a?b.tar":                                            "data/a?b.tar",
+	} {
+		if got := address.Name(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestQuery: who is let in does not change which file it is, and every other parameter does.
+func TestQuery(t *testing.T) {
+	of := func(query string) string {
+		t.Helper()
+		u, err := url.Parse("https://host/a?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address.Query(u)
+	}
+	for _, q := range []string{"", "token=a", "X-Amz-Signature=1&X-Amz-Date=2", "X-Goog-Expires=1", "sv=1&sig=2&se=3", "Signature=1&Expires=2&Key-Pair-Id=3", "my_access_token=1"} {
+		if of(q) != "" {
+			t.Errorf("%q names a file", q)
+		}
+		if of("id=7&"+q) != of("id=7") {
+			t.Errorf("%q changes which file it is", q)
+		}
+	}
+	if of("id=7") == of("id=8") || of("id=7") == of("name=7") || of("a=1&b=2") != of("b=2&a=1") {
+		t.Error("parameters that say which file it is are not told apart")
+	}
+	if strings.Contains(of("id=hidden"), "hidden") {
+		t.Error("the value of a parameter can be read")
+	}
+}
+
+func FuzzName(f *testing.F) {
+	f.Add("me:pw", "/a.tar", "token=pw")
+	f.Fuzz(func(t *testing.T, user, path, query string) {
+		if strings.ContainsAny(user, "/?#") || user == "" {
+			t.Skip("no user information")
+		}
+		name := address.Name("https://" + user + "@h/" + path + "?" + query)
+		if !strings.HasPrefix(name, "https://h/") || strings.Contains(name, "?") {
+			t.Errorf("%q", name)
+		}
+	})
+}
+
+func TestHide(t *testing.T) {
+	for text, want := range map[string]string{
+		"path: 'https://me:pw@host/a?token=b' # more?": "path: 'https://*****@host/a?*******' # more?",
+		"https://host/a@b.tar s3://äö:x@h":             "https://host/a@b.tar s3://****@h",
+		"{path: https://u@h?x}":                        "{path: https://*@h?**",
+		"no URL, ://":                                  "no URL, ://",
+	} {
+		if got := address.Hide(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzHide: what is hidden has as many characters.
+func FuzzHide(f *testing.F) {
+	f.Add("a https://me:pw@host/a?b c")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := address.Hide(text); len([]rune(got)) != len([]rune(text)) {
+			t.Errorf("%q: %q", text, got)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+// Package block reads files of package place at any place in them, and keeps what was read: in
+// blocks, which are records of the store as all results are. So each is fetched once by all
+// goroutines and processes that share a store, is verified when it is read, and goes when the
+// store is full and it was not used for longest.
+//
+// Blocks that lie side by side are fetched by one request. Where what is missing follows what
+// was fetched before, as when samples are read in their order, some are fetched ahead.
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
+)
+
+const (
+	// Bytes is the size of a block: a photograph or two, and a hundredth of a second of a
+	// good connection. The last one of a file is shorter.
+	Bytes = 64 << 10
+	// mostBlocks are fetched by one request, and lie in memory meanwhile.
+	mostBlocks = 64
+)
+
+// A File is one of which what is read is kept. It may be used by many goroutines.
+type File struct {
+	*place.File
+	larder *larder.Larder
+	op     *key.Op
+	fetch  fetches
+}
+
+// code is a version, as what lies at a place does not depend on the program that asks for it: a
+// new build of the program need not fetch it again.
+var code = key.VersionOf("github.com/larder-data/larder/place/block", "1")
+
+// Keep returns the file, of which l keeps what is read. With nil, or of a version that is
+// not certain, nothing is kept.
+func Keep(f *place.File, l *larder.Larder) (*File, error) {
+	k := &File{File: f}
+	if l == nil || !f.Firm {
+		return k, nil
+	}
+	var err error
+	k.op, err = key.NewOp("block of a file at a place", code, key.Param{Name: "file", Value: f.Identity()}, key.Param{Name: "block bytes", Value: Bytes})
+	k.larder = l
+	return k, err
+}
+
+// Keeps reports whether what is read is kept.
+func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !larder.IsDry(ctx) }
+
+// ReadAt fills b with what lies at a place, which must be in the file. A file that has changed
+// is an error that wraps [place.ErrChanged].
+func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
+	if at < 0 || int64(len(b)) > f.Size-at {
+		return fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.Name(), len(b), at, f.Size)
+	}
+	if f.larder == nil {
+		return f.File.ReadAt(ctx, b, at)
+	}
+	for len(b) > 0 {
+		first := at / Bytes
+		n := int(min(int64(len(b)), (first+mostBlocks)*Bytes-at))
+		last := (at + int64(n) - 1) / Bytes
+		blocks, err := f.blocks(ctx, first, last)
+		if errors.Is(err, larder.ErrDry) || errors.Is(err, errSize) {
+			return f.File.ReadAt(ctx, b, at) // of what is only looked at nothing is kept
+		}
+		if err != nil {
+			return err
+		}
+		for i, from := 0, at-first*Bytes; i < len(blocks); i, from = i+1, 0 {
+			m := copy(b, blocks[i][from:])
+			b, at = b[m:], at+int64(m)
+		}
+	}
+	return nil
+}
+
+// blocks returns the content of blocks.
+func (f *File) blocks(ctx context.Context, first, last int64) ([][]byte, error) {
+	all := make([][]byte, 0, last-first+1)
+	for i := first; i <= last; i++ {
+		c, err := f.call(i)
+		if err != nil {
+			return nil, err
+		}
+		r, ok := c.Peek(ctx, f.larder)
+		if !ok {
+			return f.fetched(ctx, first, last)
+		}
+		all = append(all, r.Value.Data)
+	}
+	return all, f.whole(first, all)
+}
+
+// errSize is the error of a block that is kept with another size than it has.
+var errSize = errors.New("block: a block of another size")
+
+// whole holds blocks to their sizes, to which a store that others write need not keep.
+func (f *File) whole(first int64, all [][]byte) error {
+	for i, b := range all {
+		if int64(len(b)) != f.bytes(first+int64(i)) {
+			return errSize
+		}
+	}
+	return nil
+}
+
+// bytes is how many there are in a block.
+func (f *File) bytes(i int64) int64 { return min(Bytes, f.Size-i*Bytes) }
+
+// call is how a block is found or fetched.
+func (f *File) call(i int64) (larder.Call[*array.Array], error) {
+	a, err := f.op.Call(i)
+	if err != nil {
+		return larder.Call[*array.Array]{}, err
+	}
+	return larder.Call[*array.Array]{Action: a, Share: true, Compute: func(ctx context.Context) (*array.Array, error) {
+		made, err := f.run(ctx, []int64{i})
+		if err != nil {
+			return nil, err
+		}
+		return made[0], nil
+	}}, nil
+}
+
+// fetched has blocks fetched of which one is missing, and some ahead: of a file that comes as a
+// whole only, all.
+func (f *File) fetched(ctx context.Context, first, last int64) ([][]byte, error) {
+	from, end := first, (f.Size+Bytes-1)/Bytes
+	if f.Whole {
+		from = 0
+	} else {
+		end = min(last+1+f.fetch.ahead(first, last), end, first+mostBlocks)
+	}
+	batch := larder.Batch[*array.Array]{Compute: func(ctx context.Context, missing []int) ([]*array.Array, error) {
+		numbers := make([]int64, len(missing))
+		for k, i := range missing {
+			numbers[k] = from + int64(i)
+		}
+		return f.runs(ctx, numbers)
+	}}
+	for i := from; i < end; i++ {
+		c, err := f.call(i)
+		if err != nil {
+			return nil, err
+		}
+		batch.Calls = append(batch.Calls, c)
+	}
+	results, errs := batch.Do(ctx, f.larder)
+	all := make([][]byte, 0, last-first+1)
+	for i := first - from; i <= last-from; i++ {
+		if errs != nil && errs[i] != nil {
+			return nil, errs[i]
+		}
+		all = append(all, results[i].Value.Data)
+	}
+	return all, f.whole(first, all)
+}

@@ -1,0 +1,255 @@
+package block_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/block"
+	_ "github.com/larder-data/larder/place/http"
+	"github.com/larder-data/larder/place/placetest"
+)
+
+func content(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{2}).Read(b)
+	return b
+}
+
+// engine opens a cache folder, without memory: what is found comes from the store.
+func engine(t *testing.T, dir string) *larder.Larder {
+	t.Helper()
+	l, err := larder.Open(larder.Options{Dir: dir, MemoryBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func keep(t *testing.T, url string, l *larder.Larder) *block.File {
+	t.Helper()
+	f, err := place.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := block.Keep(f, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// ranges lists what was asked for.
+func ranges(s *placetest.Server) (all []string) {
+	for _, r := range s.Requests() {
+		all = append(all, r.Range)
+	}
+	return all
+}
+
+// size is that of a file of many blocks, the last of which is short.
+const size = 40*block.Bytes + 5
+
+// span is how blocks are asked for.
+func span(first, last int) string {
+	return fmt.Sprintf("bytes=%d-%d", first*block.Bytes, min(size, (last+1)*block.Bytes)-1)
+}
+
+// TestBlocks: neighbours come by one request, what was read is not asked for again, also by
+// another process, and another version is.
+func TestBlocks(t *testing.T) {
+	want := content(size)
+	s := placetest.Serve(t)
+	dir := t.TempDir()
+	f := keep(t, s.Put("a", want), engine(t, dir))
+	s.Requests()
+	for i, c := range []struct {
+		at, n int
+		asked []string
+	}{
+		{10*block.Bytes + 7, 100, []string{span(10, 10)}},
+		{10 * block.Bytes, block.Bytes, nil},
+		{20*block.Bytes - 1, 2*block.Bytes + 2, []string{span(19, 22)}},
+		{18 * block.Bytes, 6 * block.Bytes, []string{span(18, 18), span(23, 23)}}, // but not what lies between
+		{size - 5, 5, []string{span(40, 40)}},
+		{0, 1, []string{span(0, 0)}},
+		{block.Bytes, 1, []string{span(1, 2)}},     // one goes through it: one ahead
+		{3 * block.Bytes, 1, []string{span(3, 6)}}, // three ahead
+		{6 * block.Bytes, 1, nil},
+		{size, 0, nil},
+	} {
+		got := make([]byte, c.n)
+		if err := f.ReadAt(t.Context(), got, int64(c.at)); err != nil || !bytes.Equal(got, want[c.at:c.at+c.n]) {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if asked := ranges(s); fmt.Sprint(asked) != fmt.Sprint(c.asked) {
+			t.Errorf("%d: asked for %v, want %v", i, asked, c.asked)
+		}
+	}
+	for _, c := range []struct{ at, n int64 }{{-1, 1}, {size, 1}, {size - 1, 2}} {
+		if err := f.ReadAt(t.Context(), make([]byte, c.n), c.at); err == nil {
+			t.Errorf("%d bytes at %d were read", c.n, c.at)
+		}
+	}
+	other := keep(t, s.URL+"/a?token=of-today", engine(t, dir))
+	s.Requests()
+	if err := other.ReadAt(t.Context(), make([]byte, 100), 10*block.Bytes); err != nil || len(s.Requests()) != 0 {
+		t.Errorf("asked again: %v", err)
+	}
+	changed := content(size + 1)
+	f = keep(t, s.Put("a", changed), engine(t, dir))
+	got := make([]byte, 100)
+	if err := f.ReadAt(t.Context(), got, size-99); err != nil || !bytes.Equal(got, changed[size-99:]) {
+		t.Errorf("another version: %v", err)
+	}
+	if err := other.ReadAt(t.Context(), got, 30*block.Bytes); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOneRequest: many who want a block at once have it fetched once.
+func TestOneRequest(t *testing.T) {
+	want := content(block.Bytes)
+	s := placetest.Serve(t)
+	url := s.Put("a", want)
+	dir := t.TempDir()
+	files := []*block.File{keep(t, url, engine(t, dir)), keep(t, url, engine(t, dir))}
+	s.Requests()
+	waiting := make(chan struct{})
+	s.Fail(func(int, *http.Request) placetest.Fault {
+		<-waiting
+		return placetest.Fault{}
+	})
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			got := make([]byte, 100)
+			if err := files[i%2].ReadAt(t.Context(), got, int64(i)); err != nil || !bytes.Equal(got, want[i:i+100]) {
+				t.Error(err)
+			}
+		})
+	}
+	close(waiting)
+	all.Wait()
+	if r := ranges(s); len(r) != 1 {
+		t.Errorf("asked for %v", r)
+	}
+}
+
+// TestNotKept: of a version that is not certain, and without a store, nothing is kept.
+func TestNotKept(t *testing.T) {
+	s := placetest.Serve(t)
+	for name, f := range map[string]*block.File{
+		"just now": keep(t, s.PutAs("a", []byte("content"), "", time.Now()), engine(t, t.TempDir())),
+		"no store": keep(t, s.Put("b", []byte("content")), nil),
+	} {
+		s.Requests()
+		for range 2 {
+			b := make([]byte, 3)
+			if err := f.ReadAt(t.Context(), b, 2); err != nil || string(b) != "nte" {
+				t.Errorf("%s: %q, %v", name, b, err)
+			}
+		}
+		if r := ranges(s); len(r) != 2 || r[0] != "bytes=2-4" {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+// TestDamagedBlocks: a block that is damaged where it is kept is fetched again.
+func TestDamagedBlocks(t *testing.T) {
+	want := content(3 * block.Bytes)
+	s := placetest.Serve(t)
+	dir := t.TempDir()
+	url := s.Put("a", want)
+	all := make([]byte, len(want))
+	l := engine(t, dir)
+	if err := errors.Join(keep(t, url, l).ReadAt(t.Context(), all, 0), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || len(b) < block.Bytes {
+			return err
+		}
+		b[len(b)/2] ^= 1
+		damaged++
+		return errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, b, 0o600))
+	})
+	if err != nil || damaged == 0 {
+		t.Fatal(damaged, err)
+	}
+	s.Requests()
+	clear(all)
+	if err := keep(t, url, engine(t, dir)).ReadAt(t.Context(), all, 0); err != nil || !bytes.Equal(all, want) {
+		t.Error(err)
+	}
+	if r := ranges(s); len(r) < 2 {
+		t.Errorf("asked for %v", r)
+	}
+}
+
+// TestRandomReads: whatever is read side by side, by whatever requests that break off, is what
+// lies there.
+func TestRandomReads(t *testing.T) {
+	want := content(20*block.Bytes + 77)
+	s := placetest.Serve(t)
+	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
+	s.Fail(func(n int, _ *http.Request) placetest.Fault {
+		if n%5 == 0 {
+			return placetest.Fault{Cut: 100_000}
+		}
+		return placetest.Fault{}
+	})
+	random := trial.Chance(t)
+	var all sync.WaitGroup
+	for range 8 {
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		all.Go(func() {
+			for range 20 {
+				at := own.IntN(len(want))
+				b := make([]byte, own.IntN(min(len(want)-at, 3*block.Bytes)+1))
+				if err := f.ReadAt(t.Context(), b, int64(at)); err != nil || !bytes.Equal(b, want[at:at+len(b)]) {
+					t.Errorf("%d bytes at %d: %v", len(b), at, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := s.Sent(); n > int64(2*len(want)) {
+		t.Errorf("%d bytes were sent of a file of %d", n, len(want))
+	}
+}
+
+// TestWholeFiles: a file that comes as a whole only comes once.
+func TestWholeFiles(t *testing.T) {
+	want := content(size)
+	s := placetest.Serve(t)
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
+	f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
+	s.Requests()
+	for _, at := range []int{20*block.Bytes + 3, 7, size - 1000, 3 * block.Bytes} {
+		got := make([]byte, 1000)
+		if err := f.ReadAt(t.Context(), got, int64(at)); err != nil || !bytes.Equal(got, want[at:at+1000]) {
+			t.Errorf("%d: %v", at, err)
+		}
+	}
+	if r := ranges(s); len(r) != 1 {
+		t.Errorf("asked for %v", r)
+	}
+}

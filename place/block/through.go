@@ -1,0 +1,38 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// From returns what reads the file at any place, for one goroutine, with what ends it. Small
+// reads that follow each other are no request each.
+func (f *File) From(ctx context.Context) (from io.ReaderAt, done func() error) {
+	if !f.Keeps(ctx) {
+		s := f.Stream(ctx)
+		return s, s.Close
+	}
+	return readerAt{ctx, f}, func() error { return nil }
+}
+
+// readerAt reads kept blocks.
+type readerAt struct {
+	ctx context.Context
+	of  *File
+}
+
+// ReadAt implements io.ReaderAt.
+func (r readerAt) ReadAt(b []byte, at int64) (int, error) {
+	if at < 0 || at > r.of.Size {
+		return 0, errors.New("block: a place outside of the file")
+	}
+	n := int(min(int64(len(b)), r.of.Size-at))
+	if err := r.of.ReadAt(r.ctx, b[:n], at); err != nil {
+		return 0, err
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}

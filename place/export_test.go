@@ -1,0 +1,37 @@
+package place
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Hurry has nobody wait between tries until a test is over, and stall taken for what stands
+// still. It returns what says for how long would have been waited since it was called last.
+func Hurry(t testing.TB, stall time.Duration) func() []time.Duration {
+	var mu sync.Mutex
+	var waits []time.Duration
+	oldPause, oldStall := pause, stallTime
+	t.Cleanup(func() { pause, stallTime = oldPause, oldStall })
+	stallTime = stall
+	pause = func(ctx context.Context, d time.Duration) error {
+		mu.Lock()
+		defer mu.Unlock()
+		waits = append(waits, d)
+		return context.Cause(ctx)
+	}
+	return func() []time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		w := waits
+		waits = nil
+		return w
+	}
+}
+
+// The limits.
+const (
+	Tries    = tries
+	MostWait = mostWait
+)

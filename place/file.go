@@ -1,0 +1,77 @@
+package place
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/larder-data/larder/internal/address"
+)
+
+// A File is one version of a file at a URL. It may be used by many goroutines.
+type File struct {
+	Version
+	name   string
+	url    *url.URL
+	driver Driver
+}
+
+// Open looks at the file at a URL.
+func Open(ctx context.Context, path string) (*File, error) {
+	d, u, err := parse(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{name: Name(path), url: u, driver: d}
+	err = again(ctx, func(ctx context.Context) error {
+		TrafficOf(ctx).add(1, 0)
+		return guarded(ctx, func(ctx context.Context) (err error) {
+			f.Version, err = d.Stat(ctx, u)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, named(f.name, err)
+	}
+	return f, nil
+}
+
+// Name returns the URL as it may be shown: without user information, query and fragment.
+func (f *File) Name() string { return f.name }
+
+// An Identity names the content of a file, as a part of keys.
+type Identity struct {
+	Name  string // see [File.Name]
+	Query string // a digest of the query, but for what lets somebody in; "" if nothing is left
+	Tag   string
+	Size  int64
+}
+
+// Identity returns what names the content.
+func (f *File) Identity() Identity {
+	return Identity{f.name, address.Query(f.url), f.Tag, f.Size}
+}
+
+// Reader opens n bytes of the file from a place on. They come to their end or an error is
+// returned; a file that is not this version any more is one that wraps [ErrChanged]. Where
+// the connection breaks off, it is read on from there. Close must be called.
+func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
+	if at < 0 || n < 0 || at > f.Size-n {
+		return nil, fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.name, n, at, f.Size)
+	}
+	r := &Reader{ctx: ctx, of: f, at: at, end: at + n}
+	if n == 0 {
+		return r, nil
+	}
+	return r, named(f.name, r.open())
+}
+
+// ReadAt fills b with what lies at a place, which must be in the file.
+func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
+	r, err := f.Reader(ctx, at, int64(len(b)))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return r.full(b)
+}

@@ -1,0 +1,144 @@
+// Package http reads files over http and https, in ranges of bytes (RFC 9110). A program that
+// imports it reads such URLs wherever a path is taken: see package place.
+//
+// User information in a URL is sent as HTTP basic authentication, to its own host only. The
+// proxy is that of the environment.
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+
+	"github.com/larder-data/larder/place"
+)
+
+func init() {
+	d := &driver{client: newClient()}
+	place.Register("http", d)
+	place.Register("https", d)
+}
+
+// A driver implements [place.Driver].
+type driver struct{ client *http.Client }
+
+// List has no way over http.
+func (*driver) List(context.Context, *url.URL) iter.Seq2[*url.URL, error] {
+	return func(yield func(*url.URL, error) bool) {
+		yield(nil, errors.New("a server does not say over http which files a folder has; name them by a pattern, such as train-{000..099}.tar"))
+	}
+}
+
+// Stat asks for the first byte, as some URLs are signed for GET alone, and as the answer says
+// whether ranges are known.
+func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
+	resp, err := d.get(ctx, u, 0, 1, "")
+	if err != nil {
+		return v, err
+	}
+	defer resp.Body.Close()
+	defer drain(resp.Body)
+	switch resp.StatusCode {
+	case http.StatusPartialContent:
+		if _, v.Size, err = contentRange(resp, 0, 1); err != nil {
+			return v, err
+		}
+	case http.StatusRequestedRangeNotSatisfiable:
+		if resp.Header.Get("Content-Range") != "bytes */0" {
+			return v, failed(resp)
+		}
+	case http.StatusOK:
+		v.Whole = true
+		if v.Size = resp.ContentLength; v.Size < 0 {
+			return v, errors.New("the server neither says how large the file is nor reads parts of it; copy the file to this machine")
+		}
+		if v.Size > mostWhole {
+			return v, tooLarge(v.Size)
+		}
+	default:
+		return v, failed(resp)
+	}
+	if v.Tag, v.Firm = tagOf(resp.Header); v.Tag == "" {
+		return v, errors.New("the server says neither a strong ETag nor Last-Modified, so nobody could tell when the file changes; have it say one, or copy the file to this machine")
+	}
+	return v, nil
+}
+
+// mostWhole bounds files of servers that know no ranges: of each part that is wanted, all
+// that comes before it is read, too.
+const mostWhole = 64 << 20
+
+func tooLarge(size int64) error {
+	return fmt.Errorf("the server reads no parts of files (it does not know Range), and this one has %d bytes, more than the %d that are read as a whole; use a server that does, or copy the file to this machine", size, mostWhole)
+}
+
+// Read asks for a range of the file.
+func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
+	resp, err := d.get(ctx, u, at, n, v.Tag)
+	if err != nil {
+		return nil, err
+	}
+	part, err := partOf(resp, v, at, n)
+	if err != nil {
+		drain(resp.Body)
+		_ = resp.Body.Close()
+		return nil, err
+	}
+	return &body{part, resp.Body}, nil
+}
+
+// partOf holds an answer to what was asked for, and returns the bytes.
+func partOf(resp *http.Response, v place.Version, at, n int64) (io.Reader, error) {
+	switch resp.StatusCode {
+	case http.StatusPreconditionFailed, http.StatusNotFound, http.StatusGone:
+		return nil, place.ErrChanged
+	case http.StatusPartialContent, http.StatusOK:
+	case http.StatusRequestedRangeNotSatisfiable: // it has become shorter
+		return nil, place.ErrChanged
+	default:
+		return nil, failed(resp)
+	}
+	if tag, _ := tagOf(resp.Header); tag != v.Tag {
+		return nil, place.ErrChanged
+	}
+	if resp.StatusCode == http.StatusOK {
+		return fromWhole(resp, v, at, n)
+	}
+	length, size, err := contentRange(resp, at, n)
+	switch {
+	case err != nil:
+		return nil, err
+	case size != v.Size:
+		return nil, place.ErrChanged
+	}
+	return io.LimitReader(resp.Body, length), nil
+}
+
+// fromWhole finds a place in a file that comes as a whole.
+func fromWhole(resp *http.Response, v place.Version, at, n int64) (io.Reader, error) {
+	if resp.ContentLength >= 0 && resp.ContentLength != v.Size {
+		return nil, place.ErrChanged
+	}
+	if v.Size > mostWhole {
+		return nil, tooLarge(v.Size)
+	}
+	if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {
+		return nil, &place.AgainError{Err: fmt.Errorf("the connection broke off: %w", err)}
+	}
+	return io.LimitReader(resp.Body, n), nil
+}
+
+// body is a part of what comes.
+type body struct {
+	io.Reader
+	of io.ReadCloser
+}
+
+func (b *body) Close() error { return b.of.Close() }
+
+// drain reads what is left if that is little, so that the connection serves again.
+func drain(b io.Reader) { _, _ = io.CopyN(io.Discard, b, 4<<10) }

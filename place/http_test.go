@@ -1,0 +1,238 @@
+package place_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/place"
+	_ "github.com/larder-data/larder/place/http"
+	"github.com/larder-data/larder/place/placetest"
+)
+
+// content is n bytes of which no two places look alike.
+func content(n int) []byte {
+	b := make([]byte, n)
+	r := rand.NewChaCha8([32]byte{1})
+	_, _ = r.Read(b)
+	return b
+}
+
+// read reads a part of a file.
+func read(t *testing.T, f *place.File, at, n int64) ([]byte, error) {
+	t.Helper()
+	r, err := f.Reader(t.Context(), at, n)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+func open(t *testing.T, url string) *place.File {
+	t.Helper()
+	f, err := place.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestFaults: whatever goes wrong for a while, what is read is what lies there; and with what
+// goes wrong all the time there is an error, and never other bytes.
+func TestFaults(t *testing.T) {
+	want := content(300_000)
+	place.Hurry(t, 100*time.Millisecond)
+	for name, fault := range map[string]placetest.Fault{
+		"status 500": {Status: 500}, "status 503": {Status: 503}, "status 429": {Status: 429, After: "1"}, "status 408": {Status: 408},
+		"cut": {Cut: 70_000}, "cut at once": {Cut: 1}, "stall": {Cut: 1000, Stall: true}, "slow": {Latency: 5 * time.Second},
+		"another range": {Range: "bytes 1-5/300000"}, "a longer range": {Range: "bytes 0-299999/300000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := placetest.Serve(t)
+			f := open(t, s.Put("a", want))
+			s.Requests()
+			var traffic place.Traffic
+			s.Fail(func(n int, _ *http.Request) placetest.Fault {
+				if n%2 == 0 {
+					return fault
+				}
+				return placetest.Fault{}
+			})
+			r, err := f.Reader(place.Count(t.Context(), &traffic), 1000, 250_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, want[1000:251_000]) {
+				t.Fatalf("%d bytes, %v", len(got), err)
+			}
+			if n := traffic.Requests.Load(); n < 2 || n != int64(len(s.Requests())) || traffic.Bytes.Load() != 250_000 || traffic.Retries.Load() != n-1 {
+				t.Errorf("%d requests, %d bytes, %d retries", n, traffic.Bytes.Load(), traffic.Retries.Load())
+			}
+			if fault.Cut == 70_000 {
+				return // which comes to its end
+			}
+			s.Fail(func(int, *http.Request) placetest.Fault { return fault })
+			if got, err := read(t, f, 1000, 250_000); err == nil || !bytes.HasPrefix(want[1000:], got) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			} else if n := len(s.Requests()); fault.Cut != 1 && n != place.Tries {
+				t.Errorf("%d requests: %v", n, err)
+			}
+		})
+	}
+}
+
+// TestRandomFaults: one request of a hundred fails, one of ten breaks off, and all that is read
+// of a file is right.
+func TestRandomFaults(t *testing.T) {
+	want := content(1 << 20)
+	place.Hurry(t, time.Second)
+	random := trial.Chance(t)
+	s := placetest.Serve(t)
+	f := open(t, s.Put("a", want))
+	s.Fail(func(int, *http.Request) placetest.Fault {
+		switch n := random.IntN(100); {
+		case n == 0:
+			return placetest.Fault{Status: 500}
+		case n < 10:
+			return placetest.Fault{Cut: 1 + random.Int64N(50_000)}
+		}
+		return placetest.Fault{}
+	})
+	for range 200 {
+		at := random.Int64N(int64(len(want)))
+		n := random.Int64N(min(int64(len(want))-at, 100_000) + 1)
+		if got, err := read(t, f, at, n); err != nil || !bytes.Equal(got, want[at:at+n]) {
+			t.Fatalf("%d bytes at %d: %v", n, at, err)
+		}
+	}
+}
+
+// TestVersions: what is read is of the version that was there when the file was opened.
+func TestVersions(t *testing.T) {
+	place.Hurry(t, time.Second)
+	s := placetest.Serve(t)
+	for name, c := range map[string]struct {
+		tag      string
+		modified time.Time
+		firm     bool
+	}{
+		"strong":        {`"1"`, placetest.Old, true},
+		"strong alone":  {`"1"`, time.Time{}, true},
+		"weak":          {`W/"1"`, placetest.Old, true},
+		"time":          {"", placetest.Old, true},
+		"just now":      {"", time.Now(), false},
+		"both just now": {`"1"`, time.Now(), false},
+	} {
+		f := open(t, s.PutAs("a", []byte("content"), c.tag, c.modified))
+		if f.Firm != c.firm || f.Size != 7 || f.Whole {
+			t.Errorf("%s: %+v", name, f.Version)
+		}
+		if b, err := read(t, f, 3, 4); err != nil || string(b) != "tent" {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+		tag := c.tag
+		if strings.HasPrefix(tag, `"`) {
+			tag = `"2"`
+		}
+		s.PutAs("a", []byte("another"), tag, placetest.Old.Add(time.Hour))
+		if b, err := read(t, f, 3, 4); !errors.Is(err, place.ErrChanged) {
+			t.Errorf("%s changed: %q, %v", name, b, err)
+		}
+	}
+	f := open(t, s.Put("b", []byte("content")))
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Tag: `"2"`} }) // also of a server that knows no If-Match
+	if b, err := read(t, f, 3, 4); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%q, %v", b, err)
+	}
+	s.Fail(nil)
+	for _, tag := range []string{"", `W/"1"`} {
+		if _, err := place.Open(t.Context(), s.PutAs("c", []byte("content"), tag, time.Time{})); err == nil || !strings.Contains(err.Error(), "strong ETag nor Last-Modified") {
+			t.Errorf("%q: %v", tag, err)
+		}
+	}
+	if _, err := place.Open(t.Context(), s.URL+"/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	empty := open(t, s.Put("empty", nil))
+	if b, err := read(t, empty, 0, 0); err != nil || len(b) != 0 || empty.Size != 0 {
+		t.Errorf("%q, %v, %+v", b, err, empty.Version)
+	}
+}
+
+// TestCutWhileChanging: a file that changes while it is read is no mixture of two.
+func TestCutWhileChanging(t *testing.T) {
+	place.Hurry(t, time.Second)
+	s := placetest.Serve(t)
+	f := open(t, s.Put("a", bytes.Repeat([]byte("old"), 50_000)))
+	s.Requests()
+	s.Fail(func(n int, _ *http.Request) placetest.Fault {
+		if n == 0 {
+			return placetest.Fault{Cut: 60_000}
+		}
+		s.Put("a", bytes.Repeat([]byte("new"), 50_000))
+		return placetest.Fault{}
+	})
+	if b, err := read(t, f, 0, 150_000); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// TestServersWithoutRanges: a small file is read as a whole, and a large one refused.
+func TestServersWithoutRanges(t *testing.T) {
+	s := placetest.Serve(t)
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Whole: true} })
+	want := content(100_000)
+	f := open(t, s.Put("a", want))
+	if b, err := read(t, f, 70_000, 10_000); err != nil || !bytes.Equal(b, want[70_000:80_000]) || !f.Whole {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	s.Sent()
+	if _, err := place.Open(t.Context(), s.Put("b", make([]byte, 65<<20))); err == nil || !strings.Contains(err.Error(), "Range") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRetryAfter: a server is asked again when it says, within a bound, and else at a time that
+// is drawn.
+func TestRetryAfter(t *testing.T) {
+	waits := place.Hurry(t, time.Second)
+	s := placetest.Serve(t)
+	url := s.Put("a", []byte("content"))
+	for after, want := range map[string]time.Duration{"7": 7 * time.Second, "1000000": place.MostWait, "": 0, "soon": 0} {
+		s.Requests()
+		s.Fail(func(n int, _ *http.Request) placetest.Fault {
+			if n < 3 {
+				return placetest.Fault{Status: 503, After: after}
+			}
+			return placetest.Fault{}
+		})
+		open(t, url)
+		got := waits()
+		if len(got) != 3 {
+			t.Fatalf("%q: %v", after, got)
+		}
+		for _, d := range got {
+			if want != 0 && d != want || want == 0 && (d <= 0 || d > time.Second) {
+				t.Errorf("%q: waited for %v", after, d)
+			}
+		}
+	}
+}
+
+// TestEncoded: what is compressed on the way has no parts.
+func TestEncoded(t *testing.T) {
+	s := placetest.Serve(t)
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Encoding: "gzip"} })
+	if _, err := place.Open(t.Context(), s.Put("a", []byte("content"))); err == nil || !strings.Contains(err.Error(), "gzip") {
+		t.Errorf("%v", err)
+	}
+}

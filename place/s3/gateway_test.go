@@ -1,0 +1,163 @@
+package s3_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/larder-data/larder/place"
+)
+
+// gateway starts a server of S3 over a folder, and returns a client of it.
+func gateway(t *testing.T) *minio.Client {
+	t.Helper()
+	program, err := exec.LookPath(cmp.Or(os.Getenv("LARDER_VERSITYGW"), "versitygw"))
+	if err != nil {
+		t.Skip("there is no versitygw: install github.com/versity/versitygw/cmd/versitygw, and name it by LARDER_VERSITYGW")
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	folder, versions := t.TempDir(), t.TempDir()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "--port", address, "--access", "name", "--secret", "hunter2", "--keep-alive", "--quiet", "posix", "--versioning-dir", versions, folder)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // it is killed
+	}()
+	t.Cleanup(func() { <-ended })
+	answers(t, address, ended, &said)
+	t.Setenv("AWS_ENDPOINT_URL", "http://"+address)
+	t.Setenv("AWS_ENDPOINT_URL_S3", "")
+	t.Setenv("AWS_ACCESS_KEY_ID", "name")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+	c, err := minio.New(address, &minio.Options{Creds: credentials.NewStaticV4("name", "hunter2", ""), Region: "us-east-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// answers waits until somebody listens at an address.
+func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Buffer) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var d net.Dialer
+		if c, err := d.DialContext(t.Context(), "tcp", address); err == nil {
+			_ = c.Close()
+			return
+		}
+		select {
+		case <-ended:
+			if strings.Contains(said.String(), "xattr") {
+				t.Skipf("versitygw wants a file system with extended attributes for %s: %s", filepath.Dir(t.TempDir()), said)
+			}
+			t.Fatalf("versitygw ended: %s", said)
+		case <-tick.C:
+		}
+	}
+}
+
+func put(t *testing.T, c *minio.Client, key string, content []byte) {
+	t.Helper()
+	if _, err := c.PutObject(t.Context(), "bucket", key, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServer: what is read from a real server is what lies there, in the version that was opened.
+func TestServer(t *testing.T) {
+	c := gateway(t)
+	ctx := context.WithoutCancel(t.Context())
+	if err := c.MakeBucket(ctx, "bucket", minio.MakeBucketOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := content(3_000_000)
+	for _, key := range []string{"shards/a-00.tar", "shards/b 1+ä.tar", "shards/below/c.tar", "other.tar"} {
+		put(t, c, key, want)
+	}
+	put(t, c, "shards/empty", nil)
+	all, err := place.List(t.Context(), "s3://bucket/shards/")
+	if err != nil || strings.Join(all, " ") != "s3://bucket/shards/a-00.tar s3://bucket/shards/b%201+%C3%A4.tar s3://bucket/shards/empty" {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, url := range all[:2] {
+		f, err := place.Open(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := read(t, f, 1_000_000, 1_500_000); err != nil || !bytes.Equal(b, want[1_000_000:2_500_000]) || f.Size != int64(len(want)) {
+			t.Errorf("%s: %d bytes, %v", url, len(b), err)
+		}
+	}
+	if f, err := place.Open(t.Context(), all[2]); err != nil || f.Size != 0 {
+		t.Errorf("%v", err)
+	}
+	f, err := place.Open(t.Context(), "s3://bucket/other.tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, c, "other.tar", make([]byte, len(want)))
+	if b, err := read(t, f, 0, 10); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%q, %v", b, err)
+	}
+	for _, url := range []string{"s3://bucket/none", "s3://none/other.tar"} {
+		if _, err := place.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "there is no such") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+	if _, err := place.Open(t.Context(), "s3://bucket/other.tar"); err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOldVersions: in a bucket that keeps them, a file goes on to be read as it was.
+func TestOldVersions(t *testing.T) {
+	c := gateway(t)
+	ctx := context.WithoutCancel(t.Context())
+	if err := errors.Join(c.MakeBucket(ctx, "bucket", minio.MakeBucketOptions{}), c.EnableVersioning(ctx, "bucket")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, c, "a", []byte("old content"))
+	f, err := place.Open(t.Context(), "s3://bucket/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, c, "a", []byte("new content"))
+	if b, err := read(t, f, 0, f.Size); err != nil || string(b) != "old content" {
+		t.Errorf("%q, %v (%s)", b, err, f.Tag)
+	}
+	_, version, _ := strings.Cut(f.Tag, " version ")
+	named, err := place.Open(t.Context(), "s3://bucket/a?versionId="+version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := read(t, named, 0, named.Size); err != nil || string(b) != "old content" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

@@ -1,0 +1,113 @@
+package s3_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/place/s3"
+)
+
+func content(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{3}).Read(b)
+	return b
+}
+
+func read(t *testing.T, f *place.File, at, n int64) ([]byte, error) {
+	t.Helper()
+	r, err := f.Reader(t.Context(), at, n)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// service has s3:// lead to a server that looks at no signatures.
+func service(t *testing.T) *placetest.Server {
+	s := placetest.Serve(t)
+	t.Setenv("AWS_ENDPOINT_URL_S3", s.URL)
+	t.Setenv("AWS_ACCESS_KEY_ID", "name")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+	return s
+}
+
+// TestFaults: what goes wrong once is tried again, and what is read is of one version.
+func TestFaults(t *testing.T) {
+	s := service(t)
+	want := content(200_000)
+	s.Put("bucket/folder/a", want)
+	f, err := place.Open(t.Context(), "s3://bucket/folder/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, fault := range map[string]placetest.Fault{
+		"none": {}, "status 503": {Status: 503, After: "1"}, "cut": {Cut: 70_000}, "another range": {Range: "bytes 0-10/200000"},
+	} {
+		s.Requests()
+		s.Fail(func(n int, _ *http.Request) placetest.Fault {
+			if n == 0 {
+				return fault
+			}
+			return placetest.Fault{}
+		})
+		var traffic place.Traffic
+		r, err := f.Reader(place.Count(t.Context(), &traffic), 1000, 150_000)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want[1000:151_000]) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+		if n := len(s.Requests()); int64(n) != traffic.Requests.Load() || n != 1 && name == "none" || n != 2 && name != "none" {
+			t.Errorf("%s: %d requests, %d counted", name, n, traffic.Requests.Load())
+		}
+	}
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Tag: `"another"`} })
+	if _, err := read(t, f, 0, 10); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%v", err)
+	}
+	for _, status := range []int{412, 404} {
+		s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: status} })
+		if _, err := read(t, f, 0, 10); !errors.Is(err, place.ErrChanged) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}
+
+// TestRefused: what cannot be read is said so, and no secret with it.
+func TestRefused(t *testing.T) {
+	s := service(t)
+	s.Put("bucket/a", []byte("content"))
+	for url, want := range map[string]string{
+		"s3://bucket/none":                      "no such object",
+		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",
+		"s3://bucket/a?X-Amz-Signature=hunter2": "no parameters but versionId",
+		"s3:///a":                               "names no host",
+	} {
+		if _, err := place.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := place.Open(t.Context(), "s3://bucket/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: 403} })
+	if _, err := place.Open(t.Context(), "s3://bucket/a"); err == nil || !strings.Contains(err.Error(), "AWS_PROFILE") || len(s.Requests()) > 6 {
+		t.Errorf("%v", err)
+	}
+	for _, endpoint := range []string{"minio:9000", "https://me:hunter2@host", "ftp://host", "https://host/path"} {
+		t.Setenv("AWS_ENDPOINT_URL_S3", endpoint)
+		if _, err := place.Open(t.Context(), "s3://bucket/a"); err == nil || !strings.Contains(err.Error(), "AWS_ENDPOINT_URL") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
