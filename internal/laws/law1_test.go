@@ -2,6 +2,8 @@ package laws
 
 var rightHits = law{
 	shows: map[string]string{
+		"store/tier.TestSharedNotes":                              "what one machine notes of its files no other one believes, and of notes that change the later counts",
+		"store/redis.TestDamageIsAMiss":                           "whatever becomes of the bytes of a record in a server, it is what was put or nothing",
 		"serve.TestCalls":                                         "results of functions of other programs are known by their code and arguments",
 		"source.TestLiteralsAreFoundByTheirFunc":                  "a function literal is the one that it says it is, whatever the compiler made of it",
 		"flow.TestInputsWrittenThroughMappingsAreSeen":            "an input that was changed a moment ago is known by its content",
@@ -149,6 +151,8 @@ var rightHits = law{
 		"embed.TestPrecision":                                     "numbers come back to the bit as a service said them",
 	},
 	mutations: []mutation{
+		{"digests of files are taken from other machines", "store/tier/share.go", "r.Type == notes.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
+		{"digests of files are given to other machines", "store/tier/share.go", "if r.Type != notes.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
 		{"arguments of functions of clients are not told apart", "serve/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"serve.TestCalls"}},
 		{"functions of clients are known by their names alone", "serve/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"serve.TestCalls"}},
 		{"nobody calls methods by their names", "source/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"source.TestVariables"}},

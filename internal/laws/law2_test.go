@@ -2,6 +2,10 @@ package laws
 
 var onceComputed = law{
 	shows: map[string]string{
+		"store/redis.TestComputedOnce":                                "eight processes on two machines that share a server make each result once",
+		"store/redis.TestKilledOwner":                                 "a lease in a server ends by itself when its owner was killed",
+		"store/redis.TestLostLease":                                   "who lost a lease in a server does not end that of who has it now",
+		"store/tier.TestShare":                                        "what another machine made is found, once",
 		"serve.TestCallsAreComputedOnce":                              "eight clients whose batches overlap compute each result once",
 		"serve.TestCallsThatFail":                                     "who waits for a client that fails or leaves computes for itself",
 		".TestMemoryOnlyAmongGoroutines":                              "also for what is not put into the store",
@@ -50,6 +54,7 @@ var onceComputed = law{
 		"stream.TestMaterialise":                                      "what was materialised of a stream is not read again, also where that was interrupted",
 	},
 	mutations: []mutation{
+		{"what other machines made is not looked for", "store/tier/share.go", "\tfar, err := whole(ctx, s.far, keys)\n", "\tfar, err := whole(ctx, s.Store, keys)\n", []string{"store/tier.TestShare"}},
 		{"an image that others read is not remembered", "dataset/lent.go", "if it.makers++; !last || it.makers > anybody {", "if it.makers = oneMaker; it.makers > anybody {", []string{"dataset.TestWhatOthersReadIsNotLent"}},
 		{"who waits for a client that fails fails with it", "serve/call.go", "\t\t\tagain = append(again, i)\n", "\t\t\t_ = again\n", []string{"serve.TestCallsThatFail"}},
 		{"a call under way is not joined", "internal/flight/flight.go", "if c, ok := g.calls[k]; ok {", "if c, ok := g.calls[k]; ok && c == nil {", []string{"internal/flight.TestOneCallForManyCallers"}},

@@ -8,12 +8,13 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk"
+	"github.com/larder-data/larder/store/memory"
 	"github.com/larder-data/larder/store/storetest"
 	"github.com/larder-data/larder/store/tier"
 )
 
 // BenchmarkRedis compares a store with the same bytes kept by the client alone, at
-// one server, and with a hit that a machine has near.
+// one server, and with a hit of a machine that has it near (on disk) or has not.
 func BenchmarkRedis(b *testing.B) {
 	server := startServer(b)
 	const many = 200
@@ -58,6 +59,8 @@ func BenchmarkRedis(b *testing.B) {
 				return err
 			})
 		}
+		forgets := tier.Share(memory.New(memory.Options{MaxBytes: 1}), s)
+		run("GetFar", 1, func(i int) error { _, err := forgets.Get(ctx, keys[i]); return err })
 		near, err := disk.Open(disk.Options{Dir: b.TempDir()})
 		if err != nil {
 			b.Fatal(err)

@@ -137,7 +137,7 @@ func (s *Store) retry(ctx context.Context) {
 		bounded, stop := context.WithTimeout(ctx, s.o.Timeout)
 		err := s.client.Get(bounded, s.countName()).Err()
 		stop()
-		if lost(err) == nil {
+		if lost(err) == nil && !isAny(err, "NOPERM") {
 			s.away.Store(nil)
 			s.log.Info("redis: the shared store can be used again", "server", s.shown)
 			return

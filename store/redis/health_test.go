@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -193,66 +192,6 @@ func TestReadOnly(t *testing.T) {
 				t.Errorf("the log says\n%s", text)
 			}
 		})
-	}
-}
-
-// A server without memory keeps nothing more, and gives what it has.
-func TestOutOfMemory(t *testing.T) {
-	server, log := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction"), &logged{}
-	s := open(t, Options{URL: server.url(), Logger: log.logger()})
-	ctx := t.Context()
-	kept, full := 0, error(nil)
-	for ; kept < 1000 && full == nil; kept++ {
-		full = s.Put(ctx, store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 50_000)})
-	}
-	kept--
-	if !errors.Is(full, store.ErrFull) || kept < 10 {
-		t.Fatalf("after %d records: %v, want ErrFull", kept, full)
-	}
-	for i := range kept {
-		if r, err := s.Get(ctx, storetest.Key(i)); err != nil || !bytes.Equal(r.Payload, storetest.Payload(uint64(i), 50_000)) {
-			t.Fatalf("record %d: %v", i, err)
-		}
-	}
-	// What cannot replace what was there does not leave it there.
-	if err := s.Put(ctx, store.Record{Key: storetest.Key(0), Payload: []byte("new")}); !errors.Is(err, store.ErrFull) {
-		t.Errorf("Put: %v, want ErrFull", err)
-	}
-	if _, err := s.Get(ctx, storetest.Key(0)); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("what was replaced: %v", err)
-	}
-	if n := strings.Count(log.String(), "no memory left"); n != 1 {
-		t.Errorf("the log says %d times that there is no memory:\n%s", n, log)
-	}
-	if err := s.Delete(ctx, storetest.Key(1), storetest.Key(2)); err != nil {
-		t.Errorf("Delete: %v", err)
-	}
-	s.unfit.Load().until = time.Now() // as if time had gone by
-	if err := s.Put(ctx, store.Record{Key: storetest.Key(3), Payload: []byte("small")}); err != nil {
-		t.Errorf("Put where there is room again: %v", err)
-	}
-}
-
-// A server with a policy of eviction takes everything, and forgets.
-func TestEvictingServer(t *testing.T) {
-	server := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru")
-	s := open(t, Options{URL: server.url()})
-	for i := range 500 {
-		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 50_000)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	there := 0
-	for i := range 500 {
-		r, err := s.Get(t.Context(), storetest.Key(i))
-		if err == nil && bytes.Equal(r.Payload, storetest.Payload(uint64(i), 50_000)) {
-			there++
-		} else if !errors.Is(err, store.ErrNotFound) {
-			t.Fatal(err)
-		}
-	}
-	if there == 0 || there == 500 {
-		t.Errorf("%d of 500 are there", there)
 	}
 }
 

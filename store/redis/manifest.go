@@ -22,7 +22,7 @@ import (
 const (
 	manifestMagic = "LARDRMN\x01"
 	manifestHead  = 25
-	mostManifest  = 64 << 20
+	mostManifest  = 16 << 20
 )
 
 func encodeManifest(m *store.Manifest) []byte {
