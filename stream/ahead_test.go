@@ -108,3 +108,19 @@ func TestNothingIsReadInVain(t *testing.T) {
 		t.Errorf("%d of a shard of 10 were made: %v, %v", read, all, err)
 	}
 }
+
+// A state goes on whatever the number of workers is, also without any.
+func TestStatesAreOfAnyNumberOfWorkers(t *testing.T) {
+	s := stream.From(replaying(60))
+	streams := []stream.Stream[int]{stream.Map(s, double), stream.MapParallel(s, pool.New(1), double), stream.MapParallel(s, pool.New(5), double)}
+	for _, from := range streams {
+		all, states := rest(t, from, stream.State{})
+		for _, to := range streams {
+			for _, cut := range []int{1, 30, 59} {
+				if left, _ := rest(t, to, states[cut]); !slices.Equal(left, all[cut:]) {
+					t.Errorf("behind %d come %v", cut, left)
+				}
+			}
+		}
+	}
+}

@@ -27,8 +27,8 @@ const defaultForkBytes = 64 << 20
 
 // Fork makes n streams of one, each with all of its elements. Branches that are opened
 // together, as parts of one stream or by [Together], read the input once, however they
-// drift apart, and share its elements, which must not be changed. A branch that is opened
-// by itself, or later, such as by [Concat] or [Cycle], reads the input for itself. The
+// drift apart, and share its elements, which must not be changed. What is opened by itself,
+// or later than another, such as by [Concat] or [Cycle], reads the input for itself. The
 // state of a branch is how many elements came before, and that of the input there;
 // resumed together, the one that is furthest behind says where the input is read again.
 func Fork[T any](s Stream[T], n int, f Forking[T]) []Stream[T] {
@@ -105,10 +105,7 @@ func (b *branchNode[T]) describe(s *shape) {
 }
 
 func (b *branchNode[T]) open(o *opening) (cursor[T], error) {
-	c := &branchCursor[T]{of: b, o: o, at: o.marks.number(), before: o.marks.text()}
-	if o.session.begun {
-		return c, nil // and reads for itself
-	}
+	c := &branchCursor[T]{of: b, at: o.marks.number(), before: o.marks.text()}
 	r, ok := o.session.forks[b.trunk].(*reading[T])
 	if !ok {
 		r = newReading(b.trunk, o.session)
@@ -119,54 +116,29 @@ func (b *branchNode[T]) open(o *opening) (cursor[T], error) {
 	return c, nil
 }
 
-// branchCursor is one branch. What it has of the shared reading belongs to that.
+// branchCursor is one branch. What it has of the reading belongs to that.
 type branchCursor[T any] struct {
 	of     *branchNode[T]
-	o      *opening
-	shared *reading[T] // nil: it reads for itself
-	own    *input[T]
+	shared *reading[T]
 	at     uint64 // elements of the input so far
 	before []byte // the mark of the input there
 	file   place  // of the element that comes next, if it is in a file
 	closed bool
 }
 
-func (c *branchCursor[T]) next(ctx context.Context) (v T, err error) {
+func (c *branchCursor[T]) next(ctx context.Context) (T, error) {
 	for {
-		whose := 0
-		if c.shared != nil {
-			v, whose, err = c.shared.next(ctx, c)
-		} else {
-			v, whose, err = c.read(ctx)
-		}
+		v, whose, err := c.shared.next(ctx, c)
 		if err != nil || c.of.trunk.to == nil || whose == c.of.i {
 			return v, err
 		}
 	}
 }
 
-// read reads the input for this branch alone.
-func (c *branchCursor[T]) read(ctx context.Context) (v T, whose int, err error) {
-	if c.own == nil {
-		if c.own, err = c.of.trunk.open(c.o, c.before); err != nil {
-			return v, 0, err
-		}
-	}
-	if v, err = c.own.next(ctx); err != nil {
-		return v, 0, err
-	}
-	if whose, err = c.of.trunk.whose(v); err != nil {
-		return v, 0, c.own.wrong("route", err)
-	}
-	c.at++
-	c.before = c.own.mark(c.before[:0])
-	return v, whose, nil
-}
-
 // open opens the input where a mark says.
 func (t *trunk[T]) open(o *opening, mark []byte) (*input[T], error) {
 	m := marksOf(mark)
-	in, err := openInput(&opening{o.ctx, m, o.session}, t.in)
+	in, err := openInput(o.later(m), t.in)
 	if err == nil && m.end() != nil {
 		in.close()
 		return nil, m.err
@@ -183,10 +155,5 @@ func (c *branchCursor[T]) close() {
 		return
 	}
 	c.closed = true
-	if c.own != nil {
-		c.own.close()
-	}
-	if c.shared != nil {
-		c.shared.leave(c)
-	}
+	c.shared.leave(c)
 }

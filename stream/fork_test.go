@@ -180,6 +180,32 @@ func TestBranchesOfSamples(t *testing.T) {
 	}
 }
 
+// The input of branches is read once each time that they are opened together: in each pass,
+// and below other branches.
+func TestBranchesShareTheirInputEachTime(t *testing.T) {
+	read := 0
+	counted := mapped(stream.Of(rangeOf(50)...), func(n int) int { read++; return n })
+	halves := func(s stream.Stream[int]) stream.Stream[int] {
+		b := stream.Fork(s, 2, stream.Forking[int]{Elements: 4})
+		return mapped(stream.Zip(b[0], b[1]), func(p stream.Pair[int, int]) int { return p.A + p.B })
+	}
+	for name, c := range map[string]struct {
+		s    stream.Stream[int]
+		n    int
+		read int
+	}{
+		"passes":      {stream.Cycle(halves(counted), 3), 150, 150},
+		"of branches": {halves(halves(counted)), 50, 50},
+		"one by one":  {stream.Concat(stream.Fork(counted, 2, stream.Forking[int]{})...), 100, 100},
+	} {
+		read = 0
+		all, err := stream.Collect(t.Context(), c.s)
+		if err != nil || len(all) != c.n || read != c.read {
+			t.Errorf("%s: %d elements, and %d were read, which should be %d and %d: %v", name, len(all), read, c.n, c.read, err)
+		}
+	}
+}
+
 // An element that is for no branch, and one that cannot be written, are errors.
 func TestBranchesThatFail(t *testing.T) {
 	b := stream.Route(stream.Of(0, 1, 2), 2, stream.Forking[int]{}, func(n int) int { return n })

@@ -43,7 +43,7 @@ func Together[T any](ctx context.Context, from []State, streams ...Stream[T]) ([
 	if len(from) != 0 && len(from) != len(streams) {
 		return nil, fmt.Errorf("stream: %d streams were to be opened with %d states", len(streams), len(from))
 	}
-	together := &session{ctx: ctx, forks: map[any]any{}}
+	together := newSession(ctx)
 	var all []*Reader[T]
 	for i, s := range streams {
 		state := State{}
@@ -59,7 +59,6 @@ func Together[T any](ctx context.Context, from []State, streams ...Stream[T]) ([
 		}
 		all = append(all, r)
 	}
-	together.begun = true
 	return all, nil
 }
 

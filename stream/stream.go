@@ -61,15 +61,20 @@ type opening struct {
 	session *session
 }
 
-// A session is what is opened together.
+// A session is what is opened together: branches of a fork that are in one share its
+// input.
 type session struct {
 	ctx   context.Context
-	begun bool // elements may have been read
-	forks map[any]any
+	forks map[any]any // of *trunk to *reading
 }
 
+func newSession(ctx context.Context) *session { return &session{ctx, map[any]any{}} }
+
+// later opens where marks say, while others are being read.
+func (o *opening) later(m *marks) *opening { return &opening{o.ctx, m, newSession(o.ctx)} }
+
 // fresh opens at the beginning, while others are being read.
-func (o *opening) fresh() *opening { return &opening{o.ctx, &marks{}, o.session} }
+func (o *opening) fresh() *opening { return o.later(&marks{}) }
 
 // of returns the node of a stream.
 func (s Stream[T]) of() node[T] {
