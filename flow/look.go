@@ -9,6 +9,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
 )
@@ -17,8 +18,8 @@ import (
 // none of them read.
 type Look struct {
 	// Identity names the samples that the nodes put out by what tells datasets apart
-	// wherever they lie: the names and sizes of files, and the operators that choose and
-	// order samples.
+	// wherever they lie: the names and sizes of files, the URLs of others as they may be
+	// shown, and the operators that choose and order samples.
 	Identity string
 
 	known bool // the nodes depend on nothing else than this
@@ -51,6 +52,11 @@ func (f *Flow) Look(ctx context.Context, o RunOptions) (*Look, error) {
 		if s.Component.Kind == component.Op {
 			params, _ := key.Of(s.Params)
 			chosen = append(append(append(chosen, s.Component.Name...), 0), params[:]...)
+		}
+		for _, p := range component.Paths(s.Params) {
+			if address.Is(string(p)) {
+				chosen = append(append(chosen, address.Name(string(p))...), 0)
+			}
 		}
 		parts, ok := r.does(ctx, s)
 		l.known = l.known && ok

@@ -200,7 +200,7 @@ var rightHits = law{
 		{"rows that were read ahead are handed out without a look at the file", "format/internal/rows/block.go", "	return text, done()\n", "	return text, nil\n", []string{"format/internal/rows.TestRowsReadAheadAreOfOneFile"}},
 		{"an answer of another version is taken", "place/http/http.go", "	if tag, _ := tagOf(resp.Header); tag != v.Tag {\n", "	if tag, _ := tagOf(resp.Header); tag == \"\" {\n", []string{"place.TestVersions"}},
 		{"what is kept of a file at a URL is of any version", "place/file.go", "return Identity{f.name, address.Query(f.url), f.Tag, f.Size}", "return Identity{f.name, address.Query(f.url), \"\", f.Size}", []string{"format/internal/indexed.TestFarFile"}},
-		{"a part of a file at a URL is named without its place", "format/internal/indexed/far.go", "partOp.Call(in.far.Identity(), at, size)", "partOp.Call(in.far.Identity(), size)", []string{"format/internal/indexed.TestFarFile"}},
+		{"a part of a file at a URL is named without its place", "format/internal/indexed/far.go", "partOp.Call(in.far.Identity(), ext, at, size)", "partOp.Call(in.far.Identity(), ext, size)", []string{"format/internal/indexed.TestFarFile"}},
 		{"a record is found by its fingerprint alone", "store/disk/get.go", "	if h.Key != k {\n", "	if h.Key != k && h.Kind == 255 {\n", []string{"store/disk.TestFingerprintIsNoKey"}},
 		{"the codec of an input is left out of the key", "key/action.go", "	e.string(in.Kind)\n", "", []string{"key.TestActionKeys"}},
 		{"the name of an input is left out of the key", "key/action.go", "	e.string(in.Name)\n	e.string(in.Kind)\n", "	e.string(in.Kind)\n", []string{"key.TestActionKeys"}},

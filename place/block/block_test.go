@@ -253,3 +253,32 @@ func TestWholeFiles(t *testing.T) {
 		t.Errorf("asked for %v", r)
 	}
 }
+
+// BenchmarkKept reads 5 KiB of what is kept: held in memory, or in the store.
+func BenchmarkKept(b *testing.B) {
+	for name, memory := range map[string]int64{"memory": 64 << 20, "store": -1} {
+		b.Run(name, func(b *testing.B) {
+			s := placetest.Serve(b)
+			l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: memory})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			of, err := place.Open(b.Context(), s.Put("a", content(size)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			f, err := block.Keep(of, l)
+			if err != nil {
+				b.Fatal(err)
+			}
+			to := make([]byte, 5<<10)
+			random := rand.New(rand.NewPCG(1, 1))
+			for b.Loop() {
+				if err := f.ReadAt(b.Context(), to, random.Int64N(size-5<<10)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

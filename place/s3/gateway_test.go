@@ -1,10 +1,12 @@
 package s3_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -16,7 +18,11 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/format/webdataset"
 	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/pool"
 )
 
 // gateway starts a server of S3 over a folder, and returns a client of it.
@@ -159,5 +165,55 @@ func TestOldVersions(t *testing.T) {
 	}
 	if b, err := read(t, named, 0, named.Size); err != nil || string(b) != "old content" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestArchivesInAFolder: archives of a folder are one dataset, of which samples are read where
+// they lie.
+func TestArchivesInAFolder(t *testing.T) {
+	c := gateway(t)
+	if err := c.MakeBucket(context.WithoutCancel(t.Context()), "bucket", minio.MakeBucketOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		for j := range 100 {
+			text := fmt.Sprintf("sample %d of %d", j, i)
+			if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%03d.txt", j), Mode: 0o600, Size: int64(len(text))}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		put(t, c, fmt.Sprintf("shards/%d.tar", i), b.Bytes())
+	}
+	put(t, c, "shards/readme.txt", []byte("no archive"))
+	l, err := larder.Open(larder.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var traffic place.Traffic
+	ctx := place.Count(t.Context(), &traffic)
+	ds, err := webdataset.Source{}.Open(ctx, "s3://bucket/shards/", &component.Env{Larder: l, Pool: pool.New(2)})
+	if err != nil || ds.Len() != 300 {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		sample, err := ds.At(ctx, (7*i)%300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := sample.Value(ctx, "txt"); err != nil || v != fmt.Sprintf("sample %d of %d", (7*i)%300%100, (7*i)%300/100) {
+			t.Fatalf("%d: %v, %v", i, v, err)
+		}
+	}
+	if n := traffic.Requests.Load(); n > 3*(1+3+3) {
+		t.Errorf("%d requests for 3 small archives", n)
 	}
 }

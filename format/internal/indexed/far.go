@@ -78,13 +78,13 @@ func Unread(err error) bool {
 // does not depend on any program.
 var partOp, errPartOp = key.NewOp("part of a file at a place", key.VersionOf("github.com/larder-data/larder/format/internal/indexed", "1"))
 
-// refFar names bytes of a file at a URL by where they lie in which version of it: their content is known
-// only once they came.
-func (in *File) refFar(at, size int64) (key.Ref, error) {
+// refFar names bytes of a file at a URL by where they lie in which version of it, as their content
+// is known only once they came, and by how they are read.
+func (in *File) refFar(ext string, at, size int64) (key.Ref, error) {
 	if errPartOp != nil {
 		return key.Ref{}, errPartOp
 	}
-	a, err := partOp.Call(in.far.Identity(), at, size)
+	a, err := partOp.Call(in.far.Identity(), ext, at, size)
 	if err != nil {
 		return key.Ref{}, err
 	}

@@ -68,7 +68,7 @@ func TestFarFile(t *testing.T) {
 	if err != nil || serr != nil || ref != same || ref.IsContent() || len(s.Requests()) != 0 {
 		t.Errorf("%v, %v, %v, %v", ref, same, err, serr)
 	}
-	for _, q := range []*indexed.Part{f.Part("part", "txt", 4, 4), f.Part("part", "txt", 5, 3)} {
+	for _, q := range []*indexed.Part{f.Part("part", "txt", 4, 4), f.Part("part", "txt", 5, 3), f.Part("part", "bin", 4, 3)} {
 		if other, err := q.Ref(t.Context()); err != nil || other == ref {
 			t.Errorf("another part has the same name: %v", err)
 		}

@@ -52,7 +52,7 @@ func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }
 // is kept of it is found without a byte of it being fetched.
 func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
 	if p.of.far != nil && p.of.settled && p.of.text == nil && p.size >= 0 {
-		return p.of.refFar(p.at, p.size)
+		return p.of.refFar(p.ext, p.at, p.size)
 	}
 	d, err := p.Digest(ctx)
 	return key.Content(d), err
