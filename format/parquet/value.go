@@ -2,12 +2,10 @@ package parquet
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/larder-data/larder/array"
@@ -141,16 +139,7 @@ func assembleList(n *node, cs []cursor) (any, error) {
 	if n.meaning != aMap || len(pair) != 2 || pair[0].meaning != aText {
 		return list, nil
 	}
-	object := make(map[string]any, len(list))
-	for _, v := range list {
-		entry := v.(map[string]any)
-		name, ok := entry[pair[0].name].(string)
-		if !ok {
-			return list, nil
-		}
-		object[name] = entry[pair[1].name]
-	}
-	return object, nil
+	return columns.Mapping(list, pair[0].name, pair[1].name), nil
 }
 
 // plain is a value of a column as documents have it.
@@ -162,8 +151,7 @@ func (n *node) plain(b []byte) (any, error) {
 	case aDecimal:
 		return n.decimal(b), nil
 	case aUUID:
-		h := hex.EncodeToString(b)
-		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-"), nil
+		return columns.UUID(b), nil
 	case aHalf:
 		return columns.Half(little.Uint16(b)), nil
 	case aDate:

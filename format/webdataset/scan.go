@@ -49,7 +49,7 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if at.at < end+blockBytes && !incomplete && size > 0 {
+	if at.at < end+blockBytes && !incomplete {
 		return nil, fmt.Errorf("%s: the end of the archive is missing, so some of it may be; say incomplete: true to read what is there", path)
 	}
 	return b.Index(), nil

@@ -116,12 +116,14 @@ func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
 
 // input keeps the error of what is unpacked, which unpackers do not always hand on.
 type input struct {
-	r   io.Reader
-	err error
+	r    io.Reader
+	read bool // something
+	err  error
 }
 
 func (in *input) Read(b []byte) (int, error) {
 	n, err := in.r.Read(b)
+	in.read = in.read || n > 0
 	if err != nil && !errors.Is(err, io.EOF) {
 		in.err = err
 	}
@@ -139,6 +141,9 @@ type unpacker struct {
 
 func (u *unpacker) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
+	if errors.Is(err, io.EOF) && !u.in.read {
+		err = io.ErrUnexpectedEOF // what is empty is not what nothing was packed to
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = u.failed(err)
 	}

@@ -175,3 +175,53 @@ def test_pyarrow_reads_what_is_written(real: Path, tmp_path: Path, name: str) ->
     if hasattr(pa, "json_"):
         assert got.schema.field("boxes").type == pa.json_(pa.string())
     assert rows(larder.arrow(path=str(tmp_path / name))) == rows(larder.arrow(path=str(tmp_path / "a.arrow")))
+
+
+def test_values_are_what_they_are_in_parquet(real: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    want = pa.table(
+        {
+            "nothing": [[None], [], [None, None]],
+            "twice": pa.array([[("a", 1), ("a", 2)], [("b", 1)], []], pa.map_(pa.string(), pa.int8())),
+            "numbered": pa.array([[(1, 1)], [], []], pa.map_(pa.int32(), pa.int8())),
+            "dated": pa.array([[(datetime.date(2035, 1, 1), 1)], [], None], pa.map_(pa.date32(), pa.int8())),
+            "inside": [{"box": [1, 2], "n": 1}, {"box": [], "n": 2}, None],
+            "boxes": [[{"box": [1.5]}], [], [{"box": [1.0, 2.0]}]],
+        }
+    )
+    with ipc.new_file(str(tmp_path / "a.arrow"), want.schema) as writer:
+        writer.write_table(want)
+    parquet.write_table(want, tmp_path / "a.parquet")
+    got = rows(larder.arrow(path=str(tmp_path / "a.arrow")))
+    assert got == rows(larder.parquet(path=str(tmp_path / "a.parquet")))
+    assert [row["nothing"] for row in got] == [[None], [], [None, None]]
+    assert got[0]["twice"] == [{"key": "a", "value": 1}, {"key": "a", "value": 2}]
+    assert got[1]["twice"] == {"b": 1}
+    assert [row["numbered"] for row in got] == [[{"key": 1, "value": 1}], [], []]
+    assert got[0]["inside"] == {"box": [1, 2], "n": 1}
+
+
+def test_lists_of_which_some_have_nulls_are_written_as_json(real: Path, tmp_path: Path) -> None:
+    want = pa.table({"l": [[1, None], [2, 3], []]})
+    with ipc.new_file(str(tmp_path / "a.arrow"), want.schema) as writer:
+        writer.write_table(want)
+    source = larder.source("arrow", path=str(tmp_path / "a.arrow"))
+    larder.run(source.to_parquet(path=str(tmp_path / "b.parquet"), types={"l": "json"}))
+    assert [row["l"] for row in rows(larder.parquet(path=str(tmp_path / "b.parquet")))] == [[1, None], [2, 3], []]
+
+
+def test_a_schema_without_all_columns_is_an_error(real: Path, tmp_path: Path) -> None:
+    one, two = pa.table({"a": [1]}), pa.table({"a": [1], "b": [2]})
+    parts = []
+    for i, table in enumerate((one, two)):
+        with ipc.new_stream(str(tmp_path / f"{i}.arrows"), table.schema) as writer:
+            writer.write_table(table)
+        parts.append((tmp_path / f"{i}.arrows").read_bytes())
+    schema = len(parts[0]) - len(_without_schema(parts[0]))
+    (tmp_path / "c.arrows").write_bytes(parts[0][:schema] + _without_schema(parts[1]))
+    with pytest.raises(larder.Error, match=r"c\.arrows"):
+        rows(larder.arrow(path=str(tmp_path / "c.arrows")))
+
+
+def _without_schema(stream: bytes) -> bytes:
+    return stream[8 + int.from_bytes(stream[4:8], "little") :]

@@ -56,6 +56,9 @@ func (k Kind) Append(ctx context.Context, to *Piece, it *dataset.Item) error {
 		to.nothing(0, 0)
 		return nil
 	case k.Depth == 0 && k.Of == "json":
+		if a, ok := v.(*array.Array); ok && a.DType != array.Complex64 && a.DType != array.Complex128 {
+			v = Lists(a) // a document has its numbers
+		}
 		v, err = dataset.NewItem("json", v).Bytes(ctx)
 	case k.Depth == 0 && k.Of == "binary":
 		v, err = it.Bytes(ctx)

@@ -55,8 +55,8 @@ func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch,
 	for _, field := range fields {
 		b.columns = append(b.columns, r.column(field))
 	}
-	if *t.fail != nil || r.failed {
-		return nil, errDamaged
+	if *t.fail != nil || r.failed || len(r.nodes) > 0 || len(r.buffers) > 0 || len(r.views) > 0 {
+		return nil, errDamaged // also where it has columns that the schema does not have
 	}
 	return b, nil
 }

@@ -48,7 +48,7 @@ func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			object[child.Name] = v
+			object[child.Name] = listed(v)
 		}
 		return object, nil
 	case isList, isBigList, isFixedList, isMap:
@@ -71,6 +71,9 @@ func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 
 // there reports whether values are all there.
 func (r *reader) there(ctx context.Context, c *column, from, n int64) (bool, error) {
+	if c.kind == isNull {
+		return n == 0, nil
+	}
 	if c.nulls == 0 || n == 0 || c.buffers[0].size == 0 {
 		return true, nil
 	}
@@ -170,10 +173,7 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a, ok := v.(*array.Array); ok { // side by side with what is none
-			v = nested(a)
-		}
-		list = append(list, v)
+		list = append(list, listed(v)) // side by side with what is no array
 	}
 	if c.kind == isMap {
 		return mapping(child, list), nil
@@ -181,21 +181,28 @@ func (r *reader) list(ctx context.Context, c *column, row int64) (any, error) {
 	return list, nil
 }
 
-// mapping returns the entries of a map as a mapping, if all their keys are texts.
+// mapping returns the entries of a map as a mapping, if its keys are texts.
 func mapping(entries *column, list []any) any {
-	object := make(map[string]any, len(list))
-	for _, v := range list {
-		entry, ok := v.(map[string]any)
-		if !ok {
-			return list
-		}
-		name, ok := entry[entries.children[0].Name].(string)
-		if !ok {
-			return list
-		}
-		object[name] = entry[entries.children[1].Name]
+	if len(entries.children) != 2 || !entries.children[0].isText() {
+		return list
 	}
-	return object
+	return columns.Mapping(list, entries.children[0].Name, entries.children[1].Name)
+}
+
+// isText reports whether a field has texts, or a dictionary of them.
+func (f *Field) isText() bool {
+	if f.dict != nil {
+		return f.dict.isText()
+	}
+	return f.kind == isText || f.kind == isBigText || f.kind == isTextView
+}
+
+// listed is a value as a document has it.
+func listed(v any) any {
+	if a, ok := v.(*array.Array); ok {
+		return columns.Lists(a)
+	}
+	return v
 }
 
 // array returns elements of lists as an array whose dimensions begin with those of shape. It is
@@ -250,33 +257,6 @@ func (r *reader) array(ctx context.Context, c *column, from, to int64, shape []i
 		return nil, err
 	}
 	return array.New(dtype, shape, bytes.Clone(data))
-}
-
-// nested is an array as lists.
-func nested(a *array.Array) any {
-	word := a.DType.Word()
-	f := &Field{kind: isInt, width: word}
-	switch a.DType {
-	case array.Float16, array.Float32, array.Float64:
-		f.kind = isFloat
-	case array.Uint8, array.Uint16, array.Uint32, array.Uint64:
-		f.unsigned = true
-	}
-	var list func(shape []int, data []byte) any
-	list = func(shape []int, data []byte) any {
-		if len(shape) == 0 {
-			if a.DType == array.Bool {
-				return data[0] != 0
-			}
-			return f.plain(data)
-		}
-		all, each := []any{}, len(data)/max(1, shape[0])
-		for i := range shape[0] {
-			all = append(all, list(shape[1:], data[i*each:(i+1)*each]))
-		}
-		return all
-	}
-	return list(a.Shape, a.Data)
 }
 
 // indexed returns a value that lies in a dictionary.
@@ -342,6 +322,9 @@ func (f *Field) plain(b []byte) any {
 		}
 		return columns.Decimal(v, f.scale)
 	case isFixed:
+		if f.Kind == "arrow.uuid" && len(b) == 16 {
+			return columns.UUID(b)
+		}
 		return bytes.Clone(b)
 	}
 	v := int64(0)

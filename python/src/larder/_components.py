@@ -111,6 +111,7 @@ STEPS: Final = frozenset(
 # Parameters of sinks that are paths.
 PLACES: Final = frozenset(
     {
+        ("sink", "arrow", "path"),
         ("sink", "csv", "path"),
         ("sink", "images", "path"),
         ("sink", "jsonl", "path"),

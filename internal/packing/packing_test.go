@@ -1,0 +1,43 @@
+package packing_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/internal/packing"
+)
+
+// TestEmptyFiles: a file of no bytes is not what nothing was packed to, whatever packs.
+func TestEmptyFiles(t *testing.T) {
+	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2"} {
+		r, err := packing.Reader(name, strings.NewReader(""))
+		if err == nil {
+			_, err = io.ReadAll(r)
+			_ = r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestErrorsOfInputs: what goes wrong as a file is read is no damage of it.
+func TestErrorsOfInputs(t *testing.T) {
+	gone := errors.New("the disk is gone")
+	for _, name := range []string{"a.gz", "a.zst", "a.xz", "a.bz2", "a.txt"} {
+		r, err := packing.Reader(name, failing{gone})
+		if err == nil {
+			_, err = io.ReadAll(r)
+			_ = r.Close()
+		}
+		if !errors.Is(err, gone) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
