@@ -1039,6 +1039,66 @@ class R(Rewrite):
     _edit("rewrite that is gone", rewrite, gone, alone=True, dep=rewrites)
 
 
+# A type of the program, and `run`, which calls a method of what has it.
+_TYPE = """
+from numba.core import cgutils
+from numba.extending import *
+class T(types.Type):
+    def __init__(self, held):
+        self.held = held
+        super().__init__(name="T of " + __name__)
+class O:
+    def __init__(self, held, lo=1.0, hi=5.0):
+        self.held, self.lo, self.hi = held, lo, hi
+@typeof_impl.register(O)
+def type_o(value, context):
+    return T(value.held)
+@register_model(T)
+class Model(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("lo", types.float64), ("hi", types.float64)])
+@unbox(T)
+def unbox_o(kind, value, c):
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    for name in ("lo", "hi"):
+        held = c.pyapi.object_getattr_string(value, name)
+        setattr(made, name, c.pyapi.float_as_double(held))
+        c.pyapi.decref(held)
+    return NativeValue(made._getvalue())
+"""
+
+
+def _of_types_of_the_program() -> None:
+    """What types of the program hold, and what numba makes for them of what it is told."""
+    caller = """
+    from . import dep
+    @njit(cache=True)
+    def f(o):
+        return o.WHAT
+    def run():
+        return f(dep.O(HELD))
+    """
+    wrapper = _TYPE + "make_attribute_wrapper(T, 'lo', 'edge')\n"
+    asked = caller.replace("WHAT", "edge").replace("HELD", "1")
+    _edit("field of an attribute", asked, ("dep", "(T, 'lo'", "(T, 'hi'"), dep=wrapper)
+    _edit("same attribute of a type", asked, ("dep", "# nothing", ""), differs=False, dep=wrapper)
+    reads = _TYPE + "@overload_method(T, 'get')\ndef get(o):\n    k = o.held\n    return lambda o: k\n"
+    asked = caller.replace("WHAT", "get()")
+    _edit("attribute of a type", asked.replace("HELD", "int(3)"), ("m", "int(3)", "int(4)"), dep=reads)
+    calls = _TYPE + "@overload_method(T, 'get')\ndef get(o):\n    h = o.held\n    return lambda o: h(2.0)\n"
+    for name, made in (("function", "register_jitable(h)"), ("compiled function", "njit(h)"), ("jitable", "h")):
+        dep = calls.replace("o.held\n", "register_jitable(o.held)\n") if made == "h" else calls
+        held = f"def h(x):\n    return x + 1\nH = {made}\n"
+        _edit(f"{name} that a type holds", asked.replace("HELD", "dep.H"), ("dep", "x + 1", "x + 2"), dep=dep + held)
+        _edit(
+            f"same {name} that a type holds",
+            asked.replace("HELD", "dep.H"),
+            ("dep", "# nothing", ""),
+            differs=False,
+            dep=dep + held,
+        )
+
+
 def _of_compiling() -> None:
     """What code reads that runs while numba compiles."""
 
@@ -1175,6 +1235,7 @@ for _make in (
     _of_libraries,
     _of_overloads,
     _of_templates,
+    _of_types_of_the_program,
     _of_compiling,
     _of_nothing,
 ):

@@ -136,6 +136,13 @@ def pointer(value: Any) -> str:
     return ""
 
 
+def is_models(value: Any) -> bool:
+    """Report whether a value is numba's own table of how types lie in memory."""
+    from numba.core.datamodel import default_manager
+
+    return value is default_manager
+
+
 def setting(value: Any) -> str:
     """Return what of the whole process a value is, if it is, else nothing."""
     if isinstance(value, (logging.Logger, logging.Handler)):

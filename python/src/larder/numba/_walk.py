@@ -38,7 +38,7 @@ from ._options import Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 
-FORMAT = b"larder numba code 2\n"
+FORMAT = b"larder numba code 3\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -66,20 +66,36 @@ class Node:
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
 
     def digest(self) -> bytes:
+        return sha256(b"".join((self._flagged(), *self.out))).digest()
+
+    def content(self) -> bytes:
+        """Return what it is, whatever the flags are that it would be compiled with from here."""
         return sha256(b"".join(self.out)).digest()
+
+    def _flagged(self) -> bytes:
+        return _text(self.flags).encode() if self.kind == "compiled function" else b""
+
+
+def _text(flags: Flagged | None) -> str:
+    return "" if flags is None else flags.text
 
 
 class Walk:
     """What a compiled function reaches. `refused` says what of it has no key; nothing is raised."""
 
-    def __init__(self, registered: Registered) -> None:
+    def __init__(self, registered: Registered, before: Walk | None = None) -> None:
+        """Make a walk; `before` is one from before the function was compiled, if it has been since."""
         self.nodes: list[Node] = []
         self.refused: list[Refused] = []
         self.parallel = False
+        self.mixed = False
+        """Whether a function may be compiled with one set of flags or another, whichever comes first."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
         """What code that runs while numba compiles mentions."""
+        self._inside: list[int] = []
+        """Types that are looked at just now, which may hold themselves."""
         self._formats = False
         """Whether such code makes text of values."""
         self._numbers: dict[tuple[int, bool], int] = {}
@@ -89,6 +105,8 @@ class Walk:
         self._later: list[Entry] = []
         """What is registered for attributes that nothing mentions so far."""
         registered.refresh()
+        self.registered_at: int = len(registered.numbers) if before is None else before.registered_at
+        """How many registrations there were before. What compiling the function has made jitable since is no other."""
         self._queue: deque[Callable[[], None]] = deque()
 
     def run(self, root: Any, name: str, kinds: Iterable[Any]) -> None:
@@ -102,6 +120,7 @@ class Walk:
         while found := list(self._registrations()):
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
+                self.mixed = self.mixed or entry.flagged
                 for part in entry.parts:
                     self._guarded(top, self._value, top, part, f"{name} -> {describe(part)}", True)
             self._drain()
@@ -111,9 +130,10 @@ class Walk:
             top.out.append(repr(_settings.PRINTING.read()).encode())
 
     def follows(self, before: Walk) -> None:
-        """Take for what was there what vectorized functions have got since by being compiled into the function."""
+        """Take for what was there what functions have got since by being compiled into the function."""
         for node, was in zip(self.nodes, before.nodes, strict=False):
-            if node.kind == was.kind == "vectorized function" and node.compiled.startswith(was.compiled):
+            more = node.kind == "vectorized function" and node.compiled.startswith(was.compiled)
+            if node.value is was.value and (more or node.kind == "compiled function"):
                 node.compiled = was.compiled
 
     def digest(self) -> bytes:
@@ -130,6 +150,8 @@ class Walk:
         at, self._looked = self._looked, len(reached)
         mine = [e for key in reached[at:] for e in self._registered.by_key.get(key, ())]
         for entry in (*mine, *self._later, *self._registered.everywhere):
+            if entry.plain and self._registered.numbers[id(entry)] >= self.registered_at:
+                continue
             wanted = entry.attribute is None or entry.attribute in self._names
             if wanted and id(entry) not in self._taken:
                 self._taken.add(id(entry))
@@ -262,11 +284,18 @@ class Walk:
         def value(of: Any) -> None:
             self._value(node, of, path, False)
 
-        def code(of: Any) -> None:
-            self._value(node, of, path, True)
+        def code(of: Any, where: str) -> None:
+            self._value(node, of, where, True)
 
         self._reached[id(type(kind))] = type(kind)
-        TypeWriter(path, node.out.append, value, code).add(kind)
+        if id(kind) in self._inside:
+            node.out.append(b"type around")
+            return
+        self._inside.append(id(kind))
+        try:
+            TypeWriter(path, node.out.append, value, code).add(kind)
+        finally:
+            self._inside.pop()
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
         if way == "type":
@@ -286,6 +315,8 @@ class Walk:
         number = self._numbers.get((id(value), runs))
         if number is None:
             number = self._begin(value, path, runs, node)
+        elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
+            self.mixed = _text(effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
         node.out.append(b"*")  # where among what else it is
 
@@ -316,10 +347,10 @@ class Walk:
 
     def _dispatcher(self, node: Node) -> None:
         value = node.value
-        options, flags = options_of(value), node.flags.text if node.flags else ""
-        self.parallel = self.parallel or bool(value.targetoptions.get("parallel"))
-        node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} {flags} ".encode())
-        for name, held in options:
+        if value.targetoptions.get("parallel"):
+            self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
+        node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
+        for name, held in options_of(value):
             node.out.append(name.encode() + b"=")
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
@@ -329,6 +360,7 @@ class Walk:
         self._of_function(node, value.py_func, False)
 
     def _vectorized(self, node: Node) -> None:
+        self.mixed = True  # its kernel has flags of its own
         inner = _kinds.kernel_of(node.value)
         node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         declared, loops = _kinds.loops_of(node.value)
@@ -376,6 +408,8 @@ class Walk:
             node.out.append(b"cell ")
             if held is _MISSING:
                 node.out.append(b"empty")
+            elif not followed and _kinds.is_models(held):
+                node.out.append(b"models")  # which count where their types are reached
             elif not isinstance(held, pytypes.ModuleType):  # of which what is used is followed
                 self._guarded(node, self._value, node, held, f"{node.path} -> captured {name}", runs)
         if not followed:
