@@ -1102,7 +1102,7 @@ def _of_types_of_the_program() -> None:
 def _of_compiling() -> None:
     """What code reads that runs while numba compiles."""
 
-    def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str]) -> None:
+    def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str], alone: bool = False) -> None:
         dep = f"""
 import logging, os, typing
 from numba.extending import intrinsic
@@ -1112,7 +1112,7 @@ def g(context, x):
     k = {expression}
     return types.int64(x), lambda c, b, s, a: c.get_constant(types.int64, k)
 """
-        _edit(f"compiling reads {name}", _CALLER, *changes, dep=dep)
+        _edit(f"compiling reads {name}", _CALLER, *changes, alone=alone, dep=dep)
 
     reads("a docstring", "def h():\n    '3'\n", "int(h.__doc__)", ("dep", "'3'", "'4'"))
     reads("names of variables", "def h():\n    aa = 1\n", "len(h.__code__.co_varnames[0])", ("dep", "aa", "aaaa"))
@@ -1135,13 +1135,80 @@ def g(context, x):
     reads("a level of logging", log, "logging.getLogger(__name__).level", level)
     reads("a level of a logger", log, "log.level", level)
     errors = ("dep", "divide='warn'", "divide='ignore'")
-    reads("how errors are handled", "np.seterr(divide='warn')\n", "len(np.geterr()['divide'])", errors)
+    reads("how errors are handled", "np.seterr(divide='warn')\n", "len(np.geterr()['divide'])", errors, alone=True)
     by_name = "from numpy import geterr\nnp.seterr(divide='warn')\n"
-    reads("how errors are handled by name", by_name, "len(geterr()['divide'])", errors)
+    reads("how errors are handled by name", by_name, "len(geterr()['divide'])", errors, alone=True)
     digits = ("dep", "precision=8", "precision=3")
     options = "np.set_printoptions(precision=8)\n"
-    reads("options of printing", options, "np.get_printoptions()['precision']", digits)
-    reads("what is printed", options, "len(str(np.array([1 / 3])))", digits)
+    reads("options of printing", options, "np.get_printoptions()['precision']", digits, alone=True)
+    reads("what is printed", options, "len(str(np.array([1 / 3])))", digits, alone=True)
+    seed = ("dep", "seed(3)", "seed(4)")
+    for drawn in ("random()", "gauss(0, 1)", "randrange(99)", "choice(range(99))", "getrandbits(7)"):
+        name = drawn.partition("(")[0]
+        reads(f"{name} of random", "import random\nrandom.seed(3)\n", f"int(random.{drawn} * 1000)", seed)
+        imported = f"import random\nfrom random import {name} as drawn\nrandom.seed(3)\n"
+        reads(f"{name} by another name", imported, f"int(drawn{drawn.removeprefix(name)} * 1000)", seed)
+    threads = ("dep", "set_num_threads(2)", "set_num_threads(1)")
+    reads("how many threads there are", "import numba\nnumba.set_num_threads(2)\n", "numba.get_num_threads()", threads)
+    named = "from numba import get_num_threads, set_num_threads\nset_num_threads(2)\n"
+    reads("how many threads by name", named, "get_num_threads()", threads)
+    chunk = ("dep", "chunksize(2)", "chunksize(4)")
+    size = "import numba\nnumba.set_parallel_chunksize(2)\n"
+    reads("the size of chunks", size, "numba.get_parallel_chunksize()", chunk)
+    codecs = "import codecs\ncodecs.register(lambda n: codecs.lookup('ascii') if n == 'larder3' else None)\n"
+    reads("codecs", codecs, "len(codecs.lookup('larder3').name)", ("dep", "'ascii'", "'latin-1'"))
+    copies = "import copy, copyreg\nclass C:\n    pass\ncopyreg.pickle(C, lambda c: (int, ('3',)))\n"
+    reads("how objects are copied", copies, "copy.copy(C())", ("dep", "'3'", "'4'"))
+    abstract = "import abc\nclass A(abc.ABC):\n    pass\nclass C:\n    pass\n"
+    of_it = ("dep", "@intrinsic", "A.register(C)\n@intrinsic")
+    reads("what an abstract class is declared to be", abstract, "isinstance(C(), A)", of_it)
+    numbers = "import numbers\nclass C:\n    pass\n"
+    real = ("dep", "@intrinsic", "numbers.Real.register(C)\n@intrinsic")
+    reads("what is declared to be a number", numbers, "isinstance(C(), numbers.Number)", real)
+    meta = "class M(type):\n    def __getattr__(cls, name):\n        return 3\nclass C(metaclass=M):\n    pass\n"
+    reads("an attribute by a metaclass", meta, "C.anything", ("dep", "return 3", "return 4"))
+    called = "@njit\ndef h(x):\n    return x\nh(1)\n"
+    more = ("dep", "h(1)", "h(1)\nh(2.0)")
+    for state in ("signatures", "overloads", "nopython_signatures", "inspect_llvm()"):
+        reads(f"{state.strip('()')} of a function", called, f"len(h.{state})", more)
+        reads(f"{state.strip('()')} of one of a list", called + "L = [h]\n", f"len(L[0].{state})", more)
+    reads("an attribute of a compiled function", called + "h.k = 3\n", "h.k", ("dep", "h.k = 3", "h.k = 4"))
+    inner = called + "h.py_func.k = 3\n"
+    reads("an attribute of the function within", inner, "h.py_func.k", ("dep", "k = 3", "k = 4"))
+    reads("what the function within returns", called, "h.py_func(3)", ("dep", "return x", "return x + 1"))
+    raised = """
+np.seterr(all="warn")
+def h():
+    try:
+        return float(np.log(np.zeros(1))[0])
+    except FloatingPointError:
+        return 7.0
+"""
+    for name, text, change in (
+        ("how NumPy handles errors", raised, ("dep", 'all="warn"', 'all="raise"')),
+        (
+            "how many digits decimals have",
+            "import decimal\ndecimal.getcontext().prec = 28\ndef h():\n    return len(str(decimal.Decimal(1) / 3))\n",
+            ("dep", "prec = 28", "prec = 5"),
+        ),
+        (
+            "the time zone",
+            "import datetime, os, time\nos.environ['TZ'] = 'UTC'\ntime.tzset()\n"
+            "def h():\n    return datetime.datetime.fromtimestamp(86400 * 9).hour\n",
+            ("dep", "'UTC'", "'EST5EDT'"),
+        ),
+    ):
+        dep = f"""
+from numba.extending import overload
+{text}
+def g(x):
+    pass
+@overload(g)
+def of_g(x):
+    k = h()
+    return lambda x: k
+"""
+        _edit(f"compiling depends on {name}", _CALLER, change, alone=True, dep=dep)
     _edit(
         "name of numpy that is set anew",
         """
@@ -1161,6 +1228,24 @@ def _of_nothing() -> None:
     def same(name: str, m: str, *changes: tuple[str, str, str], **files: str) -> None:
         _edit(f"same {name}", m, *changes, differs=False, alone=False, **files)
 
+    over = """
+from numba.extending import overload
+def g(x):
+    pass
+@overload(g)
+def of_g(x):
+    BODY
+"""
+    for name, body in (
+        ("chance in what an overload returns", "return lambda x: x + np.random.rand() * 0"),
+        ("chance in what an overload makes", "def made(x):\n        return x + np.random.rand() * 0\n    return made"),
+        (
+            "import in an overload",
+            "import math, operator\n    k = math.floor(operator.add(1, 2))\n    return lambda x: x + k",
+        ),
+        ("import of a name in an overload", "from math import floor\n    k = floor(1.5)\n    return lambda x: x + k"),
+    ):
+        same(name, _CALLER, ("dep", "# nothing", ""), dep=over.replace("BODY", body))
     same("name of a global", _ALONE, ("m", "K", "FACTOR"))
     same(
         "names of two globals",

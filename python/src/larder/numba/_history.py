@@ -65,7 +65,7 @@ class History:
     """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[int, bool], Seen | None] = {}
+        self._seen: dict[tuple[int, bool, str], Seen | None] = {}
         """By addresses: what was seen, or nothing if it was seen in two ways."""
         self._most = _MOST
         self._settings: dict[bytes, None] = {}
@@ -78,7 +78,7 @@ class History:
         """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
         self.compiles()
         for node in walk.nodes[1:]:
-            place = (id(node.value), node.runs)
+            place = (id(node.value), node.runs, node.kind)
             if place in self._seen:
                 known = self._seen[place]
                 if known is None:
@@ -146,7 +146,7 @@ class History:
         self._check_settings(walk.nodes[1].path)
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
-            place = (id(node.value), node.runs)
+            place = (id(node.value), node.runs, node.kind)
             if place not in self._seen or (number == 1 and not back):
                 continue
             known = self._seen[place]

@@ -29,6 +29,8 @@ class Entry:
     """The attribute that it is for, which code must mention."""
     itself: bool = False
     """Whether it has numba compile the very function that it is for."""
+    overload: bool = False
+    """Whether its functions return what is compiled."""
     flagged: bool = False
     """Whether what it calls is compiled with options of its own."""
 
@@ -123,7 +125,8 @@ def _template(cls: Any) -> Entry | None:
     flagged = not options["_jit_options"].keys() <= {"nopython", "no_cpython_wrapper"}
     if any(_is_itself(f, key) for f in made):
         return Entry(label, (options,), _keys(key), None, itself=True, flagged=flagged)
-    return Entry(label, (*made, options), _keys(key), own.get("_attr"), flagged=flagged)
+    overload = "_overload_func" in own
+    return Entry(label, (*made, options), _keys(key), own.get("_attr"), overload=overload, flagged=flagged)
 
 
 def _options(cls: Any) -> dict[str, Any]:
@@ -153,7 +156,9 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
     parts = tuple(part for entry in entries for part in entry.parts)
     itself = all(entry.itself for entry in entries)
     flagged = any(entry.flagged for entry in entries)
-    return Entry(_label("global", parts, value), parts, _keys(value), None, itself, flagged) if parts else None
+    overload = all(entry.overload for entry in entries)
+    label = _label("global", parts, value)
+    return Entry(label, parts, _keys(value), None, itself, overload, flagged) if parts else None
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:

@@ -24,14 +24,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner, _rules, _settings
+from .._code import _owner
 from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
 from .._code._rules import words
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed
 from .._keys._objects import CONTENT, refuse_hidden
-from . import _kinds
+from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
 from ._options import Flagged, around, effective, options_of
@@ -96,9 +96,11 @@ class Walk:
         """What code that runs while numba compiles mentions."""
         self._inside: list[int] = []
         """Types that are looked at just now, which may hold themselves."""
+        self._runs_code = False
+        """Whether there is such code of the program."""
         self._formats = False
         """Whether such code makes text of values."""
-        self._numbers: dict[tuple[int, bool], int] = {}
+        self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
@@ -122,12 +124,16 @@ class Walk:
                 top.out.append(entry.label.encode() + b";")
                 self.mixed = self.mixed or entry.flagged
                 for part in entry.parts:
-                    self._guarded(top, self._value, top, part, f"{name} -> {describe(part)}", True)
+                    path = f"{name} -> {describe(part)}"
+                    if entry.overload and isinstance(part, pytypes.FunctionType):
+                        self._guarded(top, self._to, top, part, path, True, True)
+                    else:
+                        self._guarded(top, self._value, top, part, path, True)
             self._drain()
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
-        if self._formats:
-            top.out.append(repr(_settings.PRINTING.read()).encode())
+        if self._runs_code:
+            top.out.append(_running.settings(self._running, self._formats))
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
@@ -188,7 +194,7 @@ class Walk:
         elif value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
-            self._module(node, value, path)
+            self._module(node, value, path, runs)
         elif type(value) is dict:
             self._items(node, value, path, runs)
         elif isinstance(value, enum.Enum):
@@ -249,6 +255,8 @@ class Walk:
         elif isinstance(value, tuple) and hasattr(cls, "_fields"):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
+        elif runs and _running.is_chance(value):
+            raise Refused(path, "the generator of random draws what no argument decides while numba compiles")
         elif runs and (setting := _kinds.setting(value)):
             raise Refused(path, f"{setting} while numba compiles")
         elif _kinds.pointer(value):
@@ -258,10 +266,12 @@ class Walk:
         else:
             self._leaf(node, value, path)
 
-    def _module(self, node: Node, value: pytypes.ModuleType, path: str) -> None:
+    def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
         owner = _owner.of_module(value.__name__)
         if owner is None:
             raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
+        if runs:
+            _running.refuse_module(value.__name__, owner, path)
         node.out.append(f"module {owner} {value.__name__} ".encode())
 
     def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
@@ -275,7 +285,10 @@ class Walk:
     def _library(self, node: Node, name: str, owner: Any, path: str, runs: bool) -> None:
         if runs:
             self._running |= {name, name.rpartition(".")[2]}
-            _refuse_named(name, owner, path)
+            _running.refuse_named(name, owner, path)
+            if name.partition(".")[0] in _running.COPYING:
+                for where, function in _running.copied():
+                    self._value(node, function, f"{path} -> {where}", True)
         node.out.append(f"library {owner} {name} ".encode())
 
     # What is numba's
@@ -311,17 +324,17 @@ class Walk:
 
     # Nodes
 
-    def _to(self, node: Node, value: Any, path: str, runs: bool = False) -> None:
-        number = self._numbers.get((id(value), runs))
+    def _to(self, node: Node, value: Any, path: str, runs: bool = False, overload: bool = False) -> None:
+        number = self._numbers.get((id(value), runs, overload))
         if number is None:
-            number = self._begin(value, path, runs, node)
+            number = self._begin(value, path, runs, node, overload)
         elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
             self.mixed = _text(effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
         node.out.append(b"*")  # where among what else it is
 
-    def _begin(self, value: Any, path: str, runs: bool, parent: Node) -> int:
-        number = self._numbers[id(value), runs] = len(self.nodes)
+    def _begin(self, value: Any, path: str, runs: bool, parent: Node, overload: bool) -> int:
+        number = self._numbers[id(value), runs, overload] = len(self.nodes)
         self._reached[id(value)] = value
         way = _kinds.kind_of(value)
         follow: Callable[[Node], None]
@@ -334,7 +347,7 @@ class Walk:
         elif isinstance(value, type):
             kind, follow = "class", self._class
         elif isinstance(value, pytypes.FunctionType):
-            kind, follow = "function", self._function
+            kind, follow = "overload" if overload else "function", self._function
         else:
             kind, follow = "object", self._object
         node = self._node(value, path, kind, f"{kind} {_called(value)}", runs)
@@ -388,14 +401,14 @@ class Walk:
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
             if node.runs and _owner.of_module(value.__module__) == owner:  # by the name that it is imported by, too
-                _refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
+                _running.refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
             if _whole(owner) and not value.__closure__:
                 return
         self._of_function(node, value, node.runs, followed=owner is None)
 
     def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
         """Append code, defaults and captured variables, and what the names in code mean."""
-        facts = facts_of(value.__code__)
+        facts = facts_of(value.__code__, node.kind == "overload")
         node.out.append(facts.content if runs else facts.unnamed)
         self._names |= facts.names
         for i, default in enumerate(value.__defaults__ or ()):
@@ -419,10 +432,18 @@ class Walk:
         if runs:
             self._runs(node, facts)
             self._items(node, vars(value), node.path, runs)
-        for imported in facts.imports:
-            self._import(node, imported, runs)
+        for imported, attributes in facts.imports:
+            self._import(node, imported, attributes, runs)
+        self._uses(node, value, facts, cells, runs)
+        for code in facts.returned:
+            inner = facts_of(code)
+            self._names |= inner.names
+            self._uses(node, value, inner, cells, False)
+
+    def _uses(self, node: Node, value: Any, facts: Facts, cells: dict[str, Any], runs: bool) -> None:
+        """Append what the names in code mean."""
         for kind, name, attributes in facts.uses:
-            alias = name if runs else facts.aliases.get(name, name)
+            alias = name if node.runs else facts.aliases.get(name, name)
             node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
             out, edges = len(node.out), len(node.edges)
             if kind == "global":
@@ -439,7 +460,8 @@ class Walk:
         for name in sorted(facts.insides):
             raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
         for name in sorted(facts.methods):
-            _refuse_method(name, node.path)
+            _running.refuse_method(name, node.path)
+        self._runs_code = True
         self._running |= facts.names
         self._formats = self._formats or facts.formats
 
@@ -456,7 +478,7 @@ class Walk:
         if name not in outer:
             node.out.append(f"missing {name} ".encode())
             return
-        if runs and name in _ANYTHING:
+        if runs and name in _running.ANYTHING:
             raise Refused(path, f"{name} may reach anything while numba compiles")
         self._chain(node, outer[name], attributes, path, runs)
 
@@ -472,10 +494,14 @@ class Walk:
                 return
             owner = _owner.of_module(holder.__name__)
             if runs and owner is not None and not isinstance(value, pytypes.ModuleType):
-                _refuse_named(f"{holder.__name__}.{name}", owner, path)
-        if runs and left and not _has_of_its_own(value, left[0]):
-            _refuse_method(left[0], path)
-        if left and left[0] in _LOGGING and isinstance(value, logging.Logger):
+                _running.refuse_named(f"{holder.__name__}.{name}", owner, path)
+        if runs and left and _kinds.kind_of(value) == "dispatcher":
+            _running.refuse_of_dispatcher(left[0], path)
+            if left[0] == "py_func":
+                self._value(node, value.py_func, f"{path}.py_func", True)
+        elif runs and left and not _has_of_its_own(value, left[0]):
+            _running.refuse_method(left[0], path)
+        if left and left[0] in _running.LOGGING and isinstance(value, logging.Logger):
             node.out.append(b"logs ")  # and looks at nothing
             return
         if holder is not None and self._is_known_by_name(holder, value):
@@ -500,13 +526,16 @@ class Walk:
             return False
         return _owner.of_module(type(value).__module__) is not None
 
-    def _import(self, node: Node, imported: Any, runs: bool) -> None:
+    def _import(self, node: Node, imported: Any, attributes: tuple[str, ...], runs: bool) -> None:
         """Follow an import in code that runs while numba compiles, of libraries alone."""
         module = sys.modules.get(imported.module) if not imported.level else None
         owner = _owner.of_module(imported.module) if not imported.level else None
         if module is None or owner is None:
             raise Refused(node.path, f"it imports {imported.module} while it is compiled; import it at the top")
-        self._library(node, f"{imported.module}.{imported.name or ''}".rstrip("."), owner, node.path, runs)
+        node.out.append(f"import {owner} {imported.module} {imported.name} {'.'.join(attributes)} ".encode())
+        names = attributes if imported.name is None else (imported.name, *attributes)
+        if names or not runs:
+            self._chain(node, module, names, f"{node.path} -> {imported.module}", runs)
 
     def _class(self, node: Node) -> None:
         cls = node.value
@@ -581,12 +610,6 @@ _OF_EVERY_CLASS = frozenset(
 )
 
 
-_ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
-"""Built-in functions that may reach anything, or tell addresses."""
-
-_LOGGING = frozenset(words("debug info warning error exception critical log"))
-"""Methods of loggers that return nothing."""
-
 _DESCRIBING = frozenset(
     words(
         "__doc__ __name__ __qualname__ __annotations__ co_name co_qualname get_type_hints inspect.signature "
@@ -603,23 +626,6 @@ def _description(node: Node) -> bytes:
         return b"-"
     doc = value.__doc__ if isinstance(value.__doc__, str) else None
     return repr((value.__name__, value.__qualname__, doc, hints(value))).encode()
-
-
-def _refuse_named(name: str, owner: Any, path: str) -> None:
-    """Refuse what a library has by a name, if code that runs while numba compiles may not depend on it."""
-    why = _rules.refusal(name, owner is _owner.PYTHON)
-    if why is None and name in _rules.SEEDED:
-        why = _rules.CHANCE
-    if why is None and name.startswith("logging.") and name.rpartition(".")[2] in ("getLogger", "root", "getLevelName"):
-        why = _rules.SETTING
-    if why is not None:
-        raise Refused(path, f"{name} reaches {why.what} while numba compiles")
-
-
-def _refuse_method(name: str, path: str) -> None:
-    why = _rules.METHODS.get(name)
-    if why is not None:
-        raise Refused(path, f".{name} may reach {why.what} while numba compiles")
 
 
 def _has_of_its_own(value: Any, name: str) -> bool:
