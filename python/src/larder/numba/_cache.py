@@ -26,6 +26,7 @@ from ._history import Compiled, History
 from ._kinds import home
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
+from ._types import same
 from ._walk import Walk
 
 _SECONDS = 8
@@ -257,8 +258,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
         except Exception as error:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
         args, _ = normalized(sig)
-        if tuple(compiled.signature.args) != args:
+        if len(args) != len(compiled.signature.args) or not all(map(same, compiled.signature.args, args)):
             raise _artifact.Foreign("it is for other types")
+        compiled = _payload.typed(compiled, args)
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
         held = Held(compiled, cost, classes, within)
         self._keeper.hold(known.key, held)

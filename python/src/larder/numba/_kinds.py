@@ -131,7 +131,7 @@ def pointer(value: Any) -> str:
         return "a value of cffi"
     if cls.__name__ == "PyCapsule":
         return "a capsule"
-    if hasattr(cls, "__wrapper_address__"):
+    if any("__wrapper_address__" in vars(base) for base in cls.__mro__):
         return "a wrapper of an address"
     return ""
 
@@ -152,4 +152,6 @@ def setting(value: Any) -> str:
 
 def is_jitclass(cls: type) -> bool:
     """Report whether a class is one of jitclass."""
-    return hasattr(cls, "class_type")
+    from numba.experimental.jitclass.base import JitClassType
+
+    return isinstance(cls, JitClassType)

@@ -82,6 +82,14 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tupl
     return numbers, within, CompileResult._rebuild(context, *parts)
 
 
+def typed(compiled: Any, args: tuple[Any, ...]) -> Any:
+    """Return a compiled function with the types by which it was asked for, which may be equal to no others (NaN)."""
+    if tuple(compiled.signature.args) == args:
+        return compiled
+    compiled.fndesc.argtypes = args
+    return compiled._replace(signature=compiled.signature.replace(args=args))
+
+
 def again(compiled: Any, context: Any) -> Any:
     """Return a compiled function for another equal one of this process: with the same code, under another address."""
     entry = context.get_executable(compiled.library, compiled.fndesc, compiled.environment)

@@ -72,6 +72,15 @@ class TypeWriter:
             self.value(key)
 
 
+def same(one: Any, other: Any) -> bool:
+    """Report whether types are equal, or of default values that only are not equal to themselves, as NaN is not."""
+    from numba.core import types
+
+    return bool(one == other) or (
+        isinstance(one, types.Omitted) and isinstance(other, types.Omitted) and str(one) == str(other)
+    )
+
+
 def holds_functions(kind: Any) -> bool:
     """Report whether a type is, or is made of, functions of this process."""
     from numba.core import types

@@ -12,10 +12,12 @@ each other end, and equal code makes equal numbers in each process.
 
 from __future__ import annotations
 
+import abc
 import builtins
 import dataclasses
 import enum
 import logging
+import struct
 import sys
 import types as pytypes
 from collections import deque
@@ -25,6 +27,7 @@ from hashlib import sha256
 from typing import Any
 
 from .._code import _owner
+from .._code._abstract import registered
 from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
 from .._code._rules import words
@@ -191,6 +194,8 @@ class Walk:
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
                 self._value(node, item, f"{path}[{i}]", runs)
+        elif type(value) is float and value != value and not runs:
+            node.out.append(b"nan " + struct.pack("<d", value))  # whichever it is
         elif value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
@@ -243,16 +248,15 @@ class Walk:
 
     def _other(self, node: Node, value: Any, path: str, runs: bool) -> None:
         cls = type(value)
-        size = getattr(value, "nbytes", 0)
         if _kinds.is_array(value):
-            if size > _LARGE and not runs:
-                raise Refused(path, f"an array of {size} bytes, which numba does not put into compiled code")
+            if value.nbytes > _LARGE and not runs:
+                raise Refused(path, f"an array of {value.nbytes} bytes, which numba does not put into compiled code")
             flags = value.flags
             node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
             self._leaf(node, value, path)
         elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy.") or cls in (set, frozenset):
             self._leaf(node, value, path)
-        elif isinstance(value, tuple) and hasattr(cls, "_fields"):
+        elif isinstance(value, tuple) and any("_fields" in vars(base) for base in cls.__mro__):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
         elif runs and _running.is_chance(value):
@@ -541,9 +545,13 @@ class Walk:
         cls = node.value
         name, owner = library_name(cls)
         node.out.append(f"class {_kinds.home(cls.__module__)}.{cls.__qualname__} ".encode())
+        if node.runs and isinstance(cls, abc.ABCMeta):
+            node.out.append(f"registered {registered(cls)} ".encode())
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
             return
+        if library_name(type(cls))[1] is None:
+            self._value(node, type(cls), f"{node.path} -> metaclass {type(cls).__qualname__}", node.runs)
         if _kinds.is_jitclass(cls):
             raise Refused(node.path, "a class of jitclass, which numba does not keep")
         for base in cls.__bases__:
@@ -559,7 +567,7 @@ class Walk:
                 continue
             node.out.append(f"attribute {name} ".encode())
             self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
-        if node.runs and dataclasses.is_dataclass(cls):
+        if node.runs and "__dataclass_fields__" in vars(cls):
             self._fields(node, cls)
 
     def _fields(self, node: Node, cls: Any) -> None:
