@@ -512,6 +512,39 @@ def g(a):
 """,
     )
 
+    loop = """
+    from numba import prange
+    from . import dep
+    @njit(cache=True, parallel=True)
+    def f(n):
+        made = np.zeros(n)
+        for i in prange(n):
+            made[i] = dep.g(i)
+        return made
+    def run():
+        return bool(f(1)[0] == np.inf)
+    """
+    over = "@njit\ndef g(x):\n    return 1.0 / x\n"
+    python = ("dep", "@njit", "@njit(error_model='python')")
+    _edit("usual error model of what a loop calls", loop, python, dep=over)
+    total = """
+    from . import dep
+    @njit(cache=True, fastmath=True)
+    def f(a):
+        return dep.g(a)
+    def run():
+        return float(f((np.arange(100000) * 0.37).astype(np.float32)))
+    """
+    sums = """
+@njit
+def g(a):
+    t = np.float32(0.0)
+    for i in range(a.size):
+        t += a[i]
+    return t
+"""
+    _edit("usual fastmath of a callee", total, ("dep", "@njit", "@njit(fastmath=False)"), dep=sums)
+
 
 def _of_extensions() -> None:
     overload = """
@@ -1246,6 +1279,48 @@ def of_g(x):
         ("import of a name in an overload", "from math import floor\n    k = floor(1.5)\n    return lambda x: x + k"),
     ):
         same(name, _CALLER, ("dep", "# nothing", ""), dep=over.replace("BODY", body))
+    spelled = "@njit(nogil=False, fastmath=False, parallel=False, error_model='python')"
+    same("options that are said", _CALLER, ("dep", "@njit", spelled), dep=_CALLEE)
+    told = ("m", "cache=True", "cache=True, nogil=False, fastmath=False, boundscheck=False")
+    same("options of the caller that are said", _CALLER, told, dep=_CALLEE)
+    future = ("dep", "# nothing", "from __future__ import annotations")
+    same("annotations that are not evaluated", _CALLER, future, dep=_CALLEE)
+    same("default of NaN", _ALONE.replace("f(x)", "f(x, y=np.nan)", 1), ("m", "# nothing", ""))
+    same(
+        "global that is NaN",
+        _ALONE.replace("K = 2.0", "K = float('nan')").replace("f(3.0)", "str(f(3.0))"),
+        ("m", "float('nan')", "np.nan"),
+    )
+    kinds = "KINDS = {types.Array(t, n, 'C') for t in (types.float64, types.float32, types.int32) for n in (1, 2, 3)}\n"
+    body = "k = 1 if x in KINDS else 2\n    return lambda x: x + k"
+    same("set of types", _CALLER, ("dep", "# nothing", ""), dep=kinds + over.replace("BODY", body))
+    space = "space = {}\nexec('def made(x):\\n    return x + 1', space)\n"
+    same("space of text", _CALLER, ("dep", "# nothing", ""), dep=space + over.replace("BODY", "return space['made']"))
+    raises = """
+    from .dep import Bad, Kind, Pair
+    @njit(cache=True)
+    def f(x, pair):
+        if x > 1:
+            raise Bad("x")
+        return x if Kind.A == 1 else pair.a
+    def run():
+        return f(1, Pair(1, 2))
+    """
+    classes = """
+import enum
+from typing import NamedTuple
+class Bad(Exception):
+    pass
+class Kind(enum.IntEnum):
+    A = 1
+class Pair(NamedTuple):
+    a: int
+    b: int
+"""
+    method = "\n    def nice(self):\n        return 1"
+    same("method of an error", raises, ("dep", "    pass", "    pass" + method), dep=classes)
+    same("method of an enum", raises, ("dep", "A = 1", "A = 1" + method), dep=classes)
+    same("method of a named tuple", raises, ("dep", "b: int", "b: int" + method), dep=classes)
     same("name of a global", _ALONE, ("m", "K", "FACTOR"))
     same(
         "names of two globals",

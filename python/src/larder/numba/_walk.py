@@ -37,7 +37,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import Flagged, around, effective, options_of
+from ._options import USUAL, Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 
@@ -61,6 +61,8 @@ class Node:
     """Whether it runs while numba compiles."""
     flags: Flagged | None = None
     """Of a compiled function, the flags that it would be compiled with from here."""
+    inherited: tuple[str, ...] = ()
+    """Options that say what a function would take from there, which matters where that is more than one."""
     out: list[bytes] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     compiled: str = ""
@@ -76,7 +78,7 @@ class Node:
         return sha256(b"".join(self.out)).digest()
 
     def _flagged(self) -> bytes:
-        return _text(self.flags).encode() if self.kind == "compiled function" else b""
+        return f"{_text(self.flags)} {self.inherited}".encode() if self.kind == "compiled function" else b""
 
 
 def _text(flags: Flagged | None) -> str:
@@ -133,6 +135,9 @@ class Walk:
                     else:
                         self._guarded(top, self._value, top, part, path, True)
             self._drain()
+        if not self.mixed:
+            for node in self.nodes:
+                node.inherited = ()
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
         if self._runs_code:
@@ -229,6 +234,9 @@ class Walk:
     def _items(self, node: Node, value: dict[Any, Any], path: str, runs: bool) -> None:
         node.out.append(b"dict%d;" % len(value))
         for key, item in value.items():
+            if key == "__builtins__" and (item is builtins or item is vars(builtins)):
+                node.out.append(b"builtins")  # of text that was run, of which what is used is followed
+                continue
             self._value(node, key, f"{path}[...]", runs)
             self._value(node, item, f"{path}[{describe(key)}]", runs)
 
@@ -254,6 +262,9 @@ class Walk:
             flags = value.flags
             node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
             self._leaf(node, value, path)
+        elif cls in (set, frozenset) and value and all(_kinds.kind_of(item) == "type" for item in value):
+            self._value(node, sorted(value, key=_in_order), path, runs)
+            node.out.append(cls.__name__.encode())
         elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy.") or cls in (set, frozenset):
             self._leaf(node, value, path)
         elif isinstance(value, tuple) and any("_fields" in vars(base) for base in cls.__mro__):
@@ -368,6 +379,10 @@ class Walk:
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
         for name, held in options_of(value):
+            if name in ("fastmath", "error_model") and held in USUAL[name]:
+                node.inherited += (name,)
+            if name in USUAL and held in USUAL[name]:
+                continue
             node.out.append(name.encode() + b"=")
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
@@ -565,6 +580,8 @@ class Walk:
                 continue
             if isinstance(member, enum.Enum) and type(member) is cls:
                 continue
+            if not node.runs and _is_silent(cls, name, member):
+                continue
             node.out.append(f"attribute {name} ".encode())
             self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
         if node.runs and "__dataclass_fields__" in vars(cls):
@@ -654,6 +671,18 @@ def _is_own_name(function: Any, name: str, space: dict[str, Any]) -> bool:
     if name != function.__qualname__.rpartition(".")[2]:
         return False
     return space[name] is function if name in space else not hasattr(builtins, name)
+
+
+def _in_order(kind: Any) -> tuple[str, str]:
+    """Return by what types are sorted that lie in a set."""
+    return f"{type(kind).__module__}.{type(kind).__qualname__}", str(kind)
+
+
+def _is_silent(cls: type, name: str, member: Any) -> bool:
+    """Report whether a member of a class is a method that no compiled code calls, nor numba for it."""
+    if not isinstance(member, (pytypes.FunctionType, staticmethod, classmethod, property)):
+        return False
+    return issubclass(cls, (BaseException, enum.Enum)) or (issubclass(cls, tuple) and not name.startswith("__"))
 
 
 def _is_enum(cls: type) -> bool:
