@@ -512,6 +512,39 @@ def g(a):
 """,
     )
 
+    loop = """
+    from numba import prange
+    from . import dep
+    @njit(cache=True, parallel=True)
+    def f(n):
+        made = np.zeros(n)
+        for i in prange(n):
+            made[i] = dep.g(i)
+        return made
+    def run():
+        return bool(f(1)[0] == np.inf)
+    """
+    over = "@njit\ndef g(x):\n    return 1.0 / x\n"
+    python = ("dep", "@njit", "@njit(error_model='python')")
+    _edit("usual error model of what a loop calls", loop, python, dep=over)
+    total = """
+    from . import dep
+    @njit(cache=True, fastmath=True)
+    def f(a):
+        return dep.g(a)
+    def run():
+        return float(f((np.arange(100000) * 0.37).astype(np.float32)))
+    """
+    sums = """
+@njit
+def g(a):
+    t = np.float32(0.0)
+    for i in range(a.size):
+        t += a[i]
+    return t
+"""
+    _edit("usual fastmath of a callee", total, ("dep", "@njit", "@njit(fastmath=False)"), dep=sums)
+
 
 def _of_extensions() -> None:
     overload = """
@@ -1039,10 +1072,70 @@ class R(Rewrite):
     _edit("rewrite that is gone", rewrite, gone, alone=True, dep=rewrites)
 
 
+# A type of the program, and `run`, which calls a method of what has it.
+_TYPE = """
+from numba.core import cgutils
+from numba.extending import *
+class T(types.Type):
+    def __init__(self, held):
+        self.held = held
+        super().__init__(name="T of " + __name__)
+class O:
+    def __init__(self, held, lo=1.0, hi=5.0):
+        self.held, self.lo, self.hi = held, lo, hi
+@typeof_impl.register(O)
+def type_o(value, context):
+    return T(value.held)
+@register_model(T)
+class Model(models.StructModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, [("lo", types.float64), ("hi", types.float64)])
+@unbox(T)
+def unbox_o(kind, value, c):
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    for name in ("lo", "hi"):
+        held = c.pyapi.object_getattr_string(value, name)
+        setattr(made, name, c.pyapi.float_as_double(held))
+        c.pyapi.decref(held)
+    return NativeValue(made._getvalue())
+"""
+
+
+def _of_types_of_the_program() -> None:
+    """What types of the program hold, and what numba makes for them of what it is told."""
+    caller = """
+    from . import dep
+    @njit(cache=True)
+    def f(o):
+        return o.WHAT
+    def run():
+        return f(dep.O(HELD))
+    """
+    wrapper = _TYPE + "make_attribute_wrapper(T, 'lo', 'edge')\n"
+    asked = caller.replace("WHAT", "edge").replace("HELD", "1")
+    _edit("field of an attribute", asked, ("dep", "(T, 'lo'", "(T, 'hi'"), dep=wrapper)
+    _edit("same attribute of a type", asked, ("dep", "# nothing", ""), differs=False, dep=wrapper)
+    reads = _TYPE + "@overload_method(T, 'get')\ndef get(o):\n    k = o.held\n    return lambda o: k\n"
+    asked = caller.replace("WHAT", "get()")
+    _edit("attribute of a type", asked.replace("HELD", "int(3)"), ("m", "int(3)", "int(4)"), dep=reads)
+    calls = _TYPE + "@overload_method(T, 'get')\ndef get(o):\n    h = o.held\n    return lambda o: h(2.0)\n"
+    for name, made in (("function", "register_jitable(h)"), ("compiled function", "njit(h)"), ("jitable", "h")):
+        dep = calls.replace("o.held\n", "register_jitable(o.held)\n") if made == "h" else calls
+        held = f"def h(x):\n    return x + 1\nH = {made}\n"
+        _edit(f"{name} that a type holds", asked.replace("HELD", "dep.H"), ("dep", "x + 1", "x + 2"), dep=dep + held)
+        _edit(
+            f"same {name} that a type holds",
+            asked.replace("HELD", "dep.H"),
+            ("dep", "# nothing", ""),
+            differs=False,
+            dep=dep + held,
+        )
+
+
 def _of_compiling() -> None:
     """What code reads that runs while numba compiles."""
 
-    def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str]) -> None:
+    def reads(name: str, text: str, expression: str, *changes: tuple[str, str, str], alone: bool = False) -> None:
         dep = f"""
 import logging, os, typing
 from numba.extending import intrinsic
@@ -1052,7 +1145,7 @@ def g(context, x):
     k = {expression}
     return types.int64(x), lambda c, b, s, a: c.get_constant(types.int64, k)
 """
-        _edit(f"compiling reads {name}", _CALLER, *changes, dep=dep)
+        _edit(f"compiling reads {name}", _CALLER, *changes, alone=alone, dep=dep)
 
     reads("a docstring", "def h():\n    '3'\n", "int(h.__doc__)", ("dep", "'3'", "'4'"))
     reads("names of variables", "def h():\n    aa = 1\n", "len(h.__code__.co_varnames[0])", ("dep", "aa", "aaaa"))
@@ -1075,13 +1168,80 @@ def g(context, x):
     reads("a level of logging", log, "logging.getLogger(__name__).level", level)
     reads("a level of a logger", log, "log.level", level)
     errors = ("dep", "divide='warn'", "divide='ignore'")
-    reads("how errors are handled", "np.seterr(divide='warn')\n", "len(np.geterr()['divide'])", errors)
+    reads("how errors are handled", "np.seterr(divide='warn')\n", "len(np.geterr()['divide'])", errors, alone=True)
     by_name = "from numpy import geterr\nnp.seterr(divide='warn')\n"
-    reads("how errors are handled by name", by_name, "len(geterr()['divide'])", errors)
+    reads("how errors are handled by name", by_name, "len(geterr()['divide'])", errors, alone=True)
     digits = ("dep", "precision=8", "precision=3")
     options = "np.set_printoptions(precision=8)\n"
-    reads("options of printing", options, "np.get_printoptions()['precision']", digits)
-    reads("what is printed", options, "len(str(np.array([1 / 3])))", digits)
+    reads("options of printing", options, "np.get_printoptions()['precision']", digits, alone=True)
+    reads("what is printed", options, "len(str(np.array([1 / 3])))", digits, alone=True)
+    seed = ("dep", "seed(3)", "seed(4)")
+    for drawn in ("random()", "gauss(0, 1)", "randrange(99)", "choice(range(99))", "getrandbits(7)"):
+        name = drawn.partition("(")[0]
+        reads(f"{name} of random", "import random\nrandom.seed(3)\n", f"int(random.{drawn} * 1000)", seed)
+        imported = f"import random\nfrom random import {name} as drawn\nrandom.seed(3)\n"
+        reads(f"{name} by another name", imported, f"int(drawn{drawn.removeprefix(name)} * 1000)", seed)
+    threads = ("dep", "set_num_threads(2)", "set_num_threads(1)")
+    reads("how many threads there are", "import numba\nnumba.set_num_threads(2)\n", "numba.get_num_threads()", threads)
+    named = "from numba import get_num_threads, set_num_threads\nset_num_threads(2)\n"
+    reads("how many threads by name", named, "get_num_threads()", threads)
+    chunk = ("dep", "chunksize(2)", "chunksize(4)")
+    size = "import numba\nnumba.set_parallel_chunksize(2)\n"
+    reads("the size of chunks", size, "numba.get_parallel_chunksize()", chunk)
+    codecs = "import codecs\ncodecs.register(lambda n: codecs.lookup('ascii') if n == 'larder3' else None)\n"
+    reads("codecs", codecs, "len(codecs.lookup('larder3').name)", ("dep", "'ascii'", "'latin-1'"))
+    copies = "import copy, copyreg\nclass C:\n    pass\ncopyreg.pickle(C, lambda c: (int, ('3',)))\n"
+    reads("how objects are copied", copies, "copy.copy(C())", ("dep", "'3'", "'4'"))
+    abstract = "import abc\nclass A(abc.ABC):\n    pass\nclass C:\n    pass\n"
+    of_it = ("dep", "@intrinsic", "A.register(C)\n@intrinsic")
+    reads("what an abstract class is declared to be", abstract, "isinstance(C(), A)", of_it)
+    numbers = "import numbers\nclass C:\n    pass\n"
+    real = ("dep", "@intrinsic", "numbers.Real.register(C)\n@intrinsic")
+    reads("what is declared to be a number", numbers, "isinstance(C(), numbers.Number)", real)
+    meta = "class M(type):\n    def __getattr__(cls, name):\n        return 3\nclass C(metaclass=M):\n    pass\n"
+    reads("an attribute by a metaclass", meta, "C.anything", ("dep", "return 3", "return 4"))
+    called = "@njit\ndef h(x):\n    return x\nh(1)\n"
+    more = ("dep", "h(1)", "h(1)\nh(2.0)")
+    for state in ("signatures", "overloads", "nopython_signatures", "inspect_llvm()"):
+        reads(f"{state.strip('()')} of a function", called, f"len(h.{state})", more)
+        reads(f"{state.strip('()')} of one of a list", called + "L = [h]\n", f"len(L[0].{state})", more)
+    reads("an attribute of a compiled function", called + "h.k = 3\n", "h.k", ("dep", "h.k = 3", "h.k = 4"))
+    inner = called + "h.py_func.k = 3\n"
+    reads("an attribute of the function within", inner, "h.py_func.k", ("dep", "k = 3", "k = 4"))
+    reads("what the function within returns", called, "h.py_func(3)", ("dep", "return x", "return x + 1"))
+    raised = """
+np.seterr(all="warn")
+def h():
+    try:
+        return float(np.log(np.zeros(1))[0])
+    except FloatingPointError:
+        return 7.0
+"""
+    for name, text, change in (
+        ("how NumPy handles errors", raised, ("dep", 'all="warn"', 'all="raise"')),
+        (
+            "how many digits decimals have",
+            "import decimal\ndecimal.getcontext().prec = 28\ndef h():\n    return len(str(decimal.Decimal(1) / 3))\n",
+            ("dep", "prec = 28", "prec = 5"),
+        ),
+        (
+            "the time zone",
+            "import datetime, os, time\nos.environ['TZ'] = 'UTC'\ntime.tzset()\n"
+            "def h():\n    return datetime.datetime.fromtimestamp(86400 * 9).hour\n",
+            ("dep", "'UTC'", "'EST5EDT'"),
+        ),
+    ):
+        dep = f"""
+from numba.extending import overload
+{text}
+def g(x):
+    pass
+@overload(g)
+def of_g(x):
+    k = h()
+    return lambda x: k
+"""
+        _edit(f"compiling depends on {name}", _CALLER, change, alone=True, dep=dep)
     _edit(
         "name of numpy that is set anew",
         """
@@ -1101,6 +1261,66 @@ def _of_nothing() -> None:
     def same(name: str, m: str, *changes: tuple[str, str, str], **files: str) -> None:
         _edit(f"same {name}", m, *changes, differs=False, alone=False, **files)
 
+    over = """
+from numba.extending import overload
+def g(x):
+    pass
+@overload(g)
+def of_g(x):
+    BODY
+"""
+    for name, body in (
+        ("chance in what an overload returns", "return lambda x: x + np.random.rand() * 0"),
+        ("chance in what an overload makes", "def made(x):\n        return x + np.random.rand() * 0\n    return made"),
+        (
+            "import in an overload",
+            "import math, operator\n    k = math.floor(operator.add(1, 2))\n    return lambda x: x + k",
+        ),
+        ("import of a name in an overload", "from math import floor\n    k = floor(1.5)\n    return lambda x: x + k"),
+    ):
+        same(name, _CALLER, ("dep", "# nothing", ""), dep=over.replace("BODY", body))
+    spelled = "@njit(nogil=False, fastmath=False, parallel=False, error_model='python')"
+    same("options that are said", _CALLER, ("dep", "@njit", spelled), dep=_CALLEE)
+    told = ("m", "cache=True", "cache=True, nogil=False, fastmath=False, boundscheck=False")
+    same("options of the caller that are said", _CALLER, told, dep=_CALLEE)
+    future = ("dep", "# nothing", "from __future__ import annotations")
+    same("annotations that are not evaluated", _CALLER, future, dep=_CALLEE)
+    same("default of NaN", _ALONE.replace("f(x)", "f(x, y=np.nan)", 1), ("m", "# nothing", ""))
+    same(
+        "global that is NaN",
+        _ALONE.replace("K = 2.0", "K = float('nan')").replace("f(3.0)", "str(f(3.0))"),
+        ("m", "float('nan')", "np.nan"),
+    )
+    kinds = "KINDS = {types.Array(t, n, 'C') for t in (types.float64, types.float32, types.int32) for n in (1, 2, 3)}\n"
+    body = "k = 1 if x in KINDS else 2\n    return lambda x: x + k"
+    same("set of types", _CALLER, ("dep", "# nothing", ""), dep=kinds + over.replace("BODY", body))
+    space = "space = {}\nexec('def made(x):\\n    return x + 1', space)\n"
+    same("space of text", _CALLER, ("dep", "# nothing", ""), dep=space + over.replace("BODY", "return space['made']"))
+    raises = """
+    from .dep import Bad, Kind, Pair
+    @njit(cache=True)
+    def f(x, pair):
+        if x > 1:
+            raise Bad("x")
+        return x if Kind.A == 1 else pair.a
+    def run():
+        return f(1, Pair(1, 2))
+    """
+    classes = """
+import enum
+from typing import NamedTuple
+class Bad(Exception):
+    pass
+class Kind(enum.IntEnum):
+    A = 1
+class Pair(NamedTuple):
+    a: int
+    b: int
+"""
+    method = "\n    def nice(self):\n        return 1"
+    same("method of an error", raises, ("dep", "    pass", "    pass" + method), dep=classes)
+    same("method of an enum", raises, ("dep", "A = 1", "A = 1" + method), dep=classes)
+    same("method of a named tuple", raises, ("dep", "b: int", "b: int" + method), dep=classes)
     same("name of a global", _ALONE, ("m", "K", "FACTOR"))
     same(
         "names of two globals",
@@ -1175,6 +1395,7 @@ for _make in (
     _of_libraries,
     _of_overloads,
     _of_templates,
+    _of_types_of_the_program,
     _of_compiling,
     _of_nothing,
 ):

@@ -5,6 +5,7 @@ of what `content` returns: code that differs only in these does the same.
 """
 
 from __future__ import annotations
+import __future__
 
 import dis
 import sys
@@ -19,6 +20,7 @@ from .._keys._encoder import Encoder
 from ._rules import words
 
 _HAS_DOCSTRING = 0x4000000  # since Python 3.13
+_NO_MATTER = _HAS_DOCSTRING | __future__.annotations.compiler_flag  # annotations that matter are in the instructions
 _VARARGS = 0x04
 _VARKEYWORDS = 0x08
 
@@ -70,7 +72,7 @@ def _write(e: Encoder, code: CodeType, called: Callable[[CodeType], tuple[str, .
     given = code.co_argcount + code.co_kwonlyargcount
     given += bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
     e.out.append(b"code")
-    e.add((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~_HAS_DOCSTRING))
+    e.add((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & ~_NO_MATTER))
     e.add((code.co_varnames[:given], len(code.co_varnames), called(code)))
     e.add((len(code.co_cellvars), len(code.co_freevars)))
     cells = {name: i for i, name in enumerate(code.co_varnames) if name in code.co_cellvars}

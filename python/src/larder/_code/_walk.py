@@ -11,7 +11,6 @@ the state, which is looked at in every call.
 
 from __future__ import annotations
 
-import _abc  # type: ignore[import-not-found]
 import abc
 import copyreg
 import enum
@@ -33,6 +32,7 @@ from .._keys._encoder import Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
 from ..errors import CodeError
 from . import _bytecode, _owner, _rules, _settings
+from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
 from ._guards import Guards
@@ -548,13 +548,7 @@ class Walk:
 
     def _registered(self, node: Node, cls: abc.ABCMeta) -> None:
         """Add the classes of the program that were declared to be of an abstract one, or of one based on it."""
-        names = sorted(
-            f"{c.__module__}.{c.__qualname__}"
-            for of in _based_on(cls)
-            for ref in _abc._get_dump(of)[0]
-            # Libraries register their own with those of the standard library, once they are imported.
-            if (c := ref()) is not None and (library_name(of)[1] is None or library_name(c)[1] is None)
-        )
+        names = registered(cls)
         node.out.append(f"registered {names}".encode())
         self.guards.registers()
 
@@ -611,18 +605,6 @@ def told(function: types.FunctionType) -> bytes:
     text = function.__doc__ if isinstance(function.__doc__, str) else None
     e.add((function.__name__, function.__qualname__, text, hints(function)))
     return b"".join(e.out)
-
-
-def _based_on(cls: type) -> list[type]:
-    """Return an abstract class and those based on it: what is of them is of it."""
-    found, todo = [cls], [cls]
-    while todo:
-        subclasses: list[type] = type.__subclasses__(todo.pop())
-        for sub in subclasses:
-            if isinstance(sub, abc.ABCMeta) and sub not in found:
-                found.append(sub)
-                todo.append(sub)
-    return found
 
 
 _BY_NAME = (b"operator.methodcaller", b"operator.attrgetter")

@@ -22,10 +22,11 @@ from .._keys import digest
 from ..errors import Error
 from . import _artifact, _classes, _installed, _payload
 from ._errors import Refused
-from ._history import History
+from ._history import Compiled, History
 from ._kinds import home
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
+from ._types import same
 from ._walk import Walk
 
 _SECONDS = 8
@@ -56,6 +57,8 @@ class Pending:
     claim: _calls.Claim | None
     reason: str
     begun: float
+    mark: int = 0
+    """When it was begun, for the history."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -67,6 +70,8 @@ class Held:
     """How many seconds it took to compile."""
     classes: dict[str, int]
     """The classes in its code, as what was reached from it."""
+    within: list[Compiled]
+    """What was compiled while it was."""
 
 
 class Keeper:
@@ -99,17 +104,17 @@ class Keeper:
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
         """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
-        walk = self.walked(dispatcher, signature)
+        walk = self.walked(dispatcher, signature, before.walk if before is not None else None)
         if walk.refused:
             raise walk.refused[0]
         self.history.check(walk, before.walk if before is not None else None)
         return self._known(walk, signature)
 
-    def walked(self, dispatcher: Any, signature: Any) -> Walk:
-        """Return what a function reaches."""
+    def walked(self, dispatcher: Any, signature: Any, before: Walk | None = None) -> Walk:
+        """Return what a function reaches; `before` is that from before it was compiled, if it has been since."""
         args, result = normalized(signature)
         with _uncollected():
-            walk = Walk(self.registered)
+            walk = Walk(self.registered, before)
             walk.run(dispatcher, named(dispatcher), args if result is None else (*args, result))
         return walk
 
@@ -202,6 +207,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None
         found, pending = self._asked(known, begun, target_context, sig)
         if found is None:
+            pending.mark = self._keeper.history.mark()
             self._keeper.stack.append(pending)
             return None
         return found
@@ -213,7 +219,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None, Pending(self, known, None, "an equal function of this process has other classes in it", begun)
         if held is not None:
             found = _payload.again(held.compiled, context)
-            self._came(known, sig, begun, held.cost)
+            self._came(known, sig, begun, held)
             return found, Pending(self, known, None, "", begun)
         flags = 0
         reason = ""
@@ -246,25 +252,29 @@ class LarderCache(_Cache):  # type: ignore[misc]
         payload = _artifact.opened(known.key, kept, self._keeper.secret)
         inner = getattr(self._of, "py_func", None) or self._of._pyfunc
         try:
-            classes, compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
+            classes, within, compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
         except _classes.Other:
             raise
         except Exception as error:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
         args, _ = normalized(sig)
-        if tuple(compiled.signature.args) != args:
+        if len(args) != len(compiled.signature.args) or not all(map(same, compiled.signature.args, args)):
             raise _artifact.Foreign("it is for other types")
+        compiled = _payload.typed(compiled, args)
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
-        self._keeper.hold(known.key, Held(compiled, cost, classes))
-        self._came(known, sig, begun, cost)
+        held = Held(compiled, cost, classes, within)
+        self._keeper.hold(known.key, held)
+        self._came(known, sig, begun, held)
         return compiled
 
-    def _came(self, known: Known, sig: Any, begun: float, cost: float) -> None:
+    def _came(self, known: Known, sig: Any, begun: float, held: Held) -> None:
         """Note that a function was loaded, which it took others some time to compile."""
         took = time.perf_counter() - begun
         with _uncollected():
-            self._keeper.history.note(known.walk, asked(*normalized(sig)))
-        self._note(sig, LOADED, took, saved=max(0.0, cost - took))
+            args, result = normalized(sig)
+            self._keeper.history.note(known.walk, args, asked(args, result))
+            self._keeper.history.again(held.within, known.walk)
+        self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if it is known by something."""
@@ -290,7 +300,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
-        classes, dumped = _payload.dumped(data, pending.known.walk)
+        within = self._keeper.history.since(pending.mark, pending.known.walk)
+        classes, dumped = _payload.dumped(data, pending.known.walk, within)
         payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"
@@ -298,7 +309,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         claim, pending.claim = pending.claim, None
         reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
         if not reason:
-            self._keeper.hold(key, Held(data, cost / 1e6, classes))
+            self._keeper.hold(key, Held(data, cost / 1e6, classes, within))
         return reason
 
     def _way(self, refused: Refused, pending: Pending) -> str:

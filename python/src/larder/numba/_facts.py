@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dis
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from types import CodeType
 
 from .._code import _bytecode, _rules, _settings
@@ -29,11 +31,14 @@ class Facts:
     """Those by which code gets at what it does not name."""
     formats: bool
     """Whether it makes text of values."""
-    imports: tuple[_bytecode.Imported, ...]
+    imports: tuple[tuple[_bytecode.Imported, tuple[str, ...]], ...]
+    """What it imports, each with the attributes that follow."""
     unknown: str | None
     """An instruction that names something and is not known."""
     writes: str | None
     """A variable outside of it that it sets."""
+    returned: tuple[CodeType, ...]
+    """Of an overload, functions in it that it only returns, of which nothing is said here: they are compiled."""
 
     @cached_property
     def content(self) -> bytes:
@@ -56,20 +61,23 @@ class Facts:
         return self._unnamed[1]
 
 
-_known: OrderedDict[CodeType, Facts] = OrderedDict()
+_known: OrderedDict[tuple[CodeType, bool], Facts] = OrderedDict()
 
 
-def facts_of(code: CodeType) -> Facts:
-    """Return what there is to know of code. Comments, lines, names of variables and the file are no part of it."""
-    found = _known.get(code)
+def facts_of(code: CodeType, overload: bool = False) -> Facts:
+    """Return what there is to know of code, which may be that of an overload.
+
+    Comments, lines, names of variables and the file are no part of it.
+    """
+    found = _known.get((code, overload))
     if found is None:
         if len(_known) >= _MOST:
             _known.popitem(last=False)
-        found = _known[code] = _facts(code)
+        found = _known[code, overload] = _facts(code, overload)
     return found
 
 
-def _facts(code: CodeType) -> Facts:
+def _facts(code: CodeType, overload: bool) -> Facts:
     plain = code
     if _bytecode.documented(code):
         plain = code.replace(co_consts=(None, *code.co_consts[1:]))
@@ -78,25 +86,28 @@ def _facts(code: CodeType) -> Facts:
     methods: set[str] = set()
     insides: set[str] = set()
     formats = False
-    imports: list[_bytecode.Imported] = []
+    imports: dict[tuple[_bytecode.Imported, tuple[str, ...]], None] = {}
     unknown: list[str] = []
     writes: list[str] = []
     left = [_bytecode.Names(code)]
+    returned = tuple(_returned(left[0])) if overload else ()
     while left:
         one = left.pop(0)
         names |= one.attributes | one.texts | set(one.code.co_names)
         insides |= (one.attributes | one.texts) & _rules.INSIDES
         formats = formats or _formats(one) or not _settings.PRINTERS.isdisjoint(one.code.co_names)
-        imports += one.imports
+        imports |= dict.fromkeys((imported, ()) for imported in one.imports)
         if one.unknown():
             unknown.append(str(one.unknown()))
         writes += [name for _, name, _ in one.writes()]
         for use in one.uses():
             if use.kind in ("global", "cell") and isinstance(use.root, str):
                 uses[use.kind, use.root, use.attributes] = None
+            elif isinstance(use.root, _bytecode.Imported):
+                imports[use.root, use.attributes] = None
             else:
                 methods |= set(use.attributes)
-        left += one.nested()
+        left += [inner for inner in one.nested() if inner.code not in returned]
     return Facts(
         plain,
         tuple(uses),
@@ -107,7 +118,24 @@ def _facts(code: CodeType) -> Facts:
         tuple(imports),
         unknown[0] if unknown else None,
         writes[0] if writes else None,
+        returned,
     )
+
+
+def _returned(names: _bytecode.Names) -> Iterator[CodeType]:
+    """Yield the functions in a function with which it does nothing but return them."""
+    ops = names.ops
+    used = {op.value for op, then in pairwise(ops) if _loads(op) and then.name != "RETURN_VALUE"}
+    for i, op in enumerate(ops):
+        if isinstance(op.value, CodeType):
+            after = [o for o in ops[i + 1 : i + 6] if o.name not in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE")]
+            stored = bool(after) and after[0].name == "STORE_FAST" and after[0].value not in used
+            if stored or (after and after[0].name == "RETURN_VALUE"):
+                yield op.value
+
+
+def _loads(op: _bytecode.Op) -> bool:
+    return op.name in ("LOAD_FAST", "LOAD_CLOSURE", "LOAD_DEREF")
 
 
 def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:

@@ -16,11 +16,15 @@ from typing import Any
 
 from . import _installed
 from ._errors import Refused
+from ._types import ADDRESS
 from ._walk import Node, Walk
 
 _MOST = 50_000
 
 Reference = Callable[[], Any]
+Types = tuple[Any, ...]
+Compiled = tuple[int, str, str]
+"""The number of a function in a walk, the types of its arguments and the flags that it was compiled with."""
 
 
 def _reference(value: Any) -> Reference:
@@ -30,19 +34,23 @@ def _reference(value: Any) -> Reference:
         return lambda: value
 
 
+def _shown(args: Types) -> str:
+    return ADDRESS.sub("...", str(args))
+
+
 @dataclass(slots=True, frozen=True)
 class Seen:
     """One thing as it was when it was compiled, or something that it is part of."""
 
     value: Reference
-    digest: bytes
+    content: bytes
     held: tuple[Reference, ...]
     said: dict[str, int]
 
     def holds(self, node: Node, walk: Walk) -> bool:
         """Report whether it is as it was."""
         return (
-            self.digest == node.digest()
+            self.content == node.content()
             and len(self.held) == len(node.edges)
             and all(of() is walk.nodes[n].value for of, n in zip(self.held, node.edges, strict=True))
         )
@@ -57,18 +65,20 @@ class History:
     """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[int, bool], Seen | None] = {}
+        self._seen: dict[tuple[int, bool, str], Seen | None] = {}
         """By addresses: what was seen, or nothing if it was seen in two ways."""
         self._most = _MOST
         self._settings: dict[bytes, None] = {}
         """What numba's settings were, the last ones at the end."""
-        self._flags: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+        self._flags: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
+        """How functions were compiled, by the types of their arguments."""
+        self._log: list[tuple[Reference, str]] = []
 
-    def note(self, walk: Walk, asked: str = "") -> None:
-        """Note what was reached when a function was compiled, and which result was asked for, if one was."""
+    def note(self, walk: Walk, args: Types, asked: str = "") -> None:
+        """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
         self.compiles()
         for node in walk.nodes[1:]:
-            place = (id(node.value), node.runs)
+            place = (id(node.value), node.runs, node.kind)
             if place in self._seen:
                 known = self._seen[place]
                 if known is None:
@@ -78,13 +88,41 @@ class History:
                         self._seen[place] = None
                     continue
             held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
-            self._seen[place] = Seen(_reference(node.value), node.digest(), held, node.said)
+            self._seen[place] = Seen(_reference(node.value), node.content(), held, node.said)
         if len(self._seen) > self._most:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST
         root = walk.nodes[1]
         if root.flags is not None:
-            self._flags.setdefault(root.value, set()).add(root.flags.text + asked)
+            self._flagged(root.value, _shown(args), root.flags.text + asked)
+
+    def _flagged(self, function: Any, args: str, flags: str) -> None:
+        self._flags.setdefault(function, {})[args] = flags
+        self._log.append((_reference(function), args))
+
+    def mark(self) -> int:
+        """Return a moment, for `since`."""
+        return len(self._log)
+
+    def since(self, mark: int, walk: Walk) -> list[Compiled]:
+        """Return what of a walk was compiled since some moment: within it."""
+        numbers = {id(node.value): i for i, node in enumerate(walk.nodes) if node.kind == "compiled function"}
+        found = {}
+        for of, args in self._log[mark:]:
+            number = numbers.get(id(of()), 0)
+            if number > 1:
+                found[number, args] = self._flags[of()][args]
+        return [(number, args, flags) for (number, args), flags in found.items()]
+
+    def again(self, compiled: list[Compiled], walk: Walk) -> None:
+        """Take for compiled what was where a function that is loaded was compiled.
+
+        So what is compiled next is known by the same here as there.
+        """
+        for number, args, flags in compiled:
+            function = walk.nodes[number].value
+            if args not in self._flags.get(function, {}):
+                self._flagged(function, args, flags)
 
     def compiles(self) -> None:
         """Note that something is compiled now, with numba's settings as they are."""
@@ -106,11 +144,9 @@ class History:
         `before` is what was walked before the function was compiled, if it has been.
         """
         self._check_settings(walk.nodes[1].path)
-        if before is not None:
-            walk.follows(before)
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
-            place = (id(node.value), node.runs)
+            place = (id(node.value), node.runs, node.kind)
             if place not in self._seen or (number == 1 and not back):
                 continue
             known = self._seen[place]
@@ -118,16 +154,19 @@ class History:
                 names = known.differs(node) if known is not None else ""
                 raise Refused(node.path, f"it is not what it was when it was compiled before, in this process{names}")
         for node in walk.nodes[2:]:
-            if node.kind == "compiled function" and node.value.overloads:
-                self._compiled(node)
+            if node.kind == "compiled function":
+                self._compiled(node, walk.mixed)
+        if before is not None:
+            walk.follows(before)
 
-    def _compiled(self, node: Node) -> None:
-        flags = self._flags.get(node.value)
-        if flags is None:
-            if node.value.py_func.__module__.partition(".")[0] != "numba":
-                raise Refused(node.path, "it was compiled before larder.numba was installed")
-            return
-        if node.flags is None or flags != {node.flags.text}:
-            node.compiled = f"compiled with {sorted(flags)}"
-        if not node.value._can_compile:  # callers choose among what there is
-            node.compiled += repr(sorted(map(str, node.value.overloads)))
+    def _compiled(self, node: Node, mixed: bool) -> None:
+        """Note for which types a function was compiled with other flags than from here; if they are mixed, with any."""
+        ways, function = self._flags.get(node.value, {}), node.value
+        unseen = [args for args in function.overloads if _shown(args) not in ways]
+        if unseen and (ways or function.py_func.__module__.partition(".")[0] != "numba"):
+            raise Refused(node.path, "it was compiled before larder.numba was installed")
+        own = node.flags.text if node.flags is not None else ""
+        others = sorted(f"{args} {flags}" for args, flags in ways.items() if mixed or flags != own)
+        node.compiled = f"compiled with {others}" if others else ""
+        if function.overloads and not function._can_compile:  # callers choose among what there is
+            node.compiled += repr(sorted(map(str, function.overloads)))

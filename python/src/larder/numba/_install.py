@@ -51,7 +51,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
                 walk = pending.known.walk
             else:
                 walk = _keeper.walked(found, args)
-            _keeper.history.note(walk, asked(args, result))
+            _keeper.history.note(walk, args, asked(args, result))
         except Exception:  # then what calls it is refused, as it was compiled unseen
             return
 

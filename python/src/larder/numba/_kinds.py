@@ -131,9 +131,16 @@ def pointer(value: Any) -> str:
         return "a value of cffi"
     if cls.__name__ == "PyCapsule":
         return "a capsule"
-    if hasattr(cls, "__wrapper_address__"):
+    if any("__wrapper_address__" in vars(base) for base in cls.__mro__):
         return "a wrapper of an address"
     return ""
+
+
+def is_models(value: Any) -> bool:
+    """Report whether a value is numba's own table of how types lie in memory."""
+    from numba.core.datamodel import default_manager
+
+    return value is default_manager
 
 
 def setting(value: Any) -> str:
@@ -145,4 +152,6 @@ def setting(value: Any) -> str:
 
 def is_jitclass(cls: type) -> bool:
     """Report whether a class is one of jitclass."""
-    return hasattr(cls, "class_type")
+    from numba.experimental.jitclass.base import JitClassType
+
+    return isinstance(cls, JitClassType)

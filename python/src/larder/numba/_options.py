@@ -5,6 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+USUAL: dict[str, tuple[Any, ...]] = {
+    "nogil": (False, None),
+    "parallel": (False, None),
+    "boundscheck": (False, None),
+    "debug": (False, None),
+    "inline": ("never",),
+    "fastmath": (False,),
+    "error_model": ("python",),
+}
+"""What says no more than the flags do that come of it."""
+
 _known: dict[tuple[Any, ...], Flagged] = {}
 _MOST = 4096
 

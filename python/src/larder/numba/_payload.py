@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _classes
 from ._errors import Refused
+from ._history import Compiled
 from ._kinds import home
 from ._types import holds_functions
 from ._walk import Walk
@@ -39,8 +40,11 @@ def refusal(compiled: Any) -> str | None:
     return None
 
 
-def dumped(compiled: Any, walk: Walk) -> tuple[dict[str, int], bytes]:
-    """Return a compiled function as bytes, with the classes in it as what a walk has found, or raise Refused."""
+def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str, int], bytes]:
+    """Return a compiled function as bytes, with the classes in it as what a walk has found, or raise Refused.
+
+    `within` is what was compiled while it was, which who loads it takes for compiled.
+    """
     from numba.core import serialize
 
     reason = refusal(compiled)
@@ -56,17 +60,17 @@ def dumped(compiled: Any, walk: Walk) -> tuple[dict[str, int], bytes]:
         with _classes.tokens():
             made: bytes = serialize.dumps((held is not None, tuple(parts)))
         numbers = _classes.numbers_of(made, walk, described.qualname)
-        return numbers, pickle.dumps((numbers, made))
+        return numbers, pickle.dumps((numbers, within, made))
     finally:
         described.global_dict = held
         described.typemap, described.calltypes = kinds
 
 
-def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tuple[dict[str, int], Any]:
+def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tuple[dict[str, int], list[Compiled], Any]:
     """Return a compiled function from its bytes, which must be known to be right, with the classes of a walk."""
     from numba.core.compiler import CompileResult
 
-    numbers, made = pickle.loads(data)
+    numbers, within, made = pickle.loads(data)
     _classes.restore(numbers, walk)
     dynamic, parts = pickle.loads(made)
     parts = list(parts)
@@ -75,7 +79,15 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tupl
     parts[2] = _attached(parts[2], space)
     parts[8] = tuple(_attached(env, space) for env in parts[8])
     _kept.extend((parts[2], *parts[8]))
-    return numbers, CompileResult._rebuild(context, *parts)
+    return numbers, within, CompileResult._rebuild(context, *parts)
+
+
+def typed(compiled: Any, args: tuple[Any, ...]) -> Any:
+    """Return a compiled function with the types by which it was asked for, which may be equal to no others (NaN)."""
+    if tuple(compiled.signature.args) == args:
+        return compiled
+    compiled.fndesc.argtypes = args
+    return compiled._replace(signature=compiled.signature.replace(args=args))
 
 
 def again(compiled: Any, context: Any) -> Any:

@@ -29,6 +29,15 @@ class Entry:
     """The attribute that it is for, which code must mention."""
     itself: bool = False
     """Whether it has numba compile the very function that it is for."""
+    overload: bool = False
+    """Whether its functions return what is compiled."""
+    flagged: bool = False
+    """Whether what it calls is compiled with options of its own."""
+
+    @property
+    def plain(self) -> bool:
+        """Report whether all that it says is that a function may be called as it is."""
+        return self.itself and not self.flagged
 
 
 class Registered:
@@ -39,6 +48,8 @@ class Registered:
         """Those that are for a function or a type, by its address."""
         self.everywhere: list[Entry] = []
         """Those that are for all code, or for an attribute, by their names."""
+        self.numbers: dict[int, int] = {}
+        """When each one was found, by its address."""
         self._seen: dict[int, int] = {}
         self._hold: list[Any] = []
 
@@ -60,6 +71,7 @@ class Registered:
             self.everywhere.sort(key=lambda entry: entry.label)
 
     def _add(self, entry: Entry) -> None:
+        self.numbers[id(entry)] = len(self.numbers)
         if not entry.keys:
             self.everywhere.append(entry)
         for key in entry.keys:
@@ -103,18 +115,24 @@ def _template(cls: Any) -> Entry | None:
     made = [getattr(f, "__func__", f) for f in made]
     key = getattr(cls, "key", None)
     if not made:
-        return Entry(_label("template", [cls], key), (cls,), _keys(key), own.get("_attr")) if _is_others(cls) else None
+        closures = _closures(cls) if is_programs(key) else ()
+        if not closures and not _is_others(cls):
+            return None
+        return Entry(_label("template", [cls], key), (cls, *closures), _keys(key), own.get("_attr"))
     if all(is_numbas(f) and not _touches(f) for f in made):
         return None
     label, options = _label("template", made, key), _options(cls)
+    flagged = not options["_jit_options"].keys() <= {"nopython", "no_cpython_wrapper"}
     if any(_is_itself(f, key) for f in made):
-        return Entry(label, (options,), _keys(key), None, itself=True)
-    return Entry(label, (*made, options), _keys(key), own.get("_attr"))
+        return Entry(label, (options,), _keys(key), None, itself=True, flagged=flagged)
+    overload = "_overload_func" in own
+    return Entry(label, (*made, options), _keys(key), own.get("_attr"), overload=overload, flagged=flagged)
 
 
 def _options(cls: Any) -> dict[str, Any]:
     """Return how numba compiles what a template stands for, and when it chooses it."""
-    found = {name: getattr(cls, name, None) for name in ("_jit_options", "_strict", "prefer_literal", "metadata")}
+    found = {name: getattr(cls, name, None) for name in ("_strict", "prefer_literal", "metadata")}
+    found["_jit_options"] = dict(getattr(cls, "_jit_options", None) or {})
     found["_inline"] = getattr(getattr(cls, "_inline", None), "value", None)
     return found
 
@@ -137,19 +155,22 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
     entries = [entry for cls in templates if (entry := _template(cls)) is not None]
     parts = tuple(part for entry in entries for part in entry.parts)
     itself = all(entry.itself for entry in entries)
-    return Entry(_label("global", parts, value), parts, _keys(value), None, itself) if parts else None
+    flagged = any(entry.flagged for entry in entries)
+    overload = all(entry.overload for entry in entries)
+    label = _label("global", parts, value)
+    return Entry(label, parts, _keys(value), None, itself, overload, flagged) if parts else None
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
-    made, key, _signature = row
-    if is_numbas(made) and not _touches(made):
+    made, key, signature = row
+    if _is_numbas_alone(made, key, *signature):
         return None
     return Entry(_label("lowered", [made], key), (made,), _keys(key), None)
 
 
 def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
     made, attribute, signature = row
-    if is_numbas(made) and not _touches(made):
+    if is_numbas(made) and not _captures(made):
         return None
     keys = tuple(kind for kind in signature[:1] if not is_numbas(_class(kind)))
     return Entry(_label("attribute", [made], attribute), (made,), keys, attribute)
@@ -157,7 +178,7 @@ def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
 
 def _cast(row: tuple[Any, Any]) -> Entry | None:
     made, signature = row
-    if is_numbas(made):
+    if _is_numbas_alone(made, *signature):
         return None
     return Entry(_label("cast", [made], ""), (made,), tuple(s for s in signature if not is_numbas(_class(s))), None)
 
@@ -228,6 +249,39 @@ def _is_others(cls: type) -> bool:
     """Report whether a class is not numba's, or has functions that hold what is not."""
     functions = (m for m in vars(cls).values() if isinstance(m, pytypes.FunctionType))
     return not is_numbas(cls) or any(not is_numbas(f) or _touches(f) for f in functions)
+
+
+def is_programs(value: Any) -> bool:
+    """Report whether a function, a class, or the class of a type is of the program, or of a library beside numba."""
+    if isinstance(value, str) or value is None:
+        return False
+    module = getattr(value, "__module__", None) if callable(value) else None
+    module = module if isinstance(module, str) else type(value).__module__
+    return module.partition(".")[0] != "numpy" and not _is_known(module)
+
+
+def _is_numbas_alone(made: Any, *whom: Any) -> bool:
+    """Report whether a function is numba's, and holds nothing that was said of something else."""
+    if not is_numbas(made) or _touches(made):
+        return False
+    return not _captures(made) or not any(map(is_programs, whom))
+
+
+def _captures(made: Any, depth: int = 0) -> bool:
+    """Report whether a function of numba holds what is no code, or code that is not numba's."""
+    if not isinstance(made, pytypes.FunctionType) or depth > 4:
+        return False
+    for held in _held(made):
+        code = isinstance(held, (pytypes.FunctionType, type))
+        if not code or not is_numbas(held) or _captures(held, depth + 1):
+            return True
+    return False
+
+
+def _closures(cls: type) -> tuple[Any, ...]:
+    """Return the methods of a class of numba that was made for a type, with what they hold of it."""
+    methods = (m for _, m in sorted(vars(cls).items()) if isinstance(m, pytypes.FunctionType))
+    return tuple(m for m in methods if _captures(m))
 
 
 def _held(function: Any) -> Iterator[Any]:

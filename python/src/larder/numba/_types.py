@@ -9,18 +9,19 @@ from typing import Any
 from ._errors import Refused
 from ._kinds import home
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
+"""What in a type's name holds in this process alone."""
 
 
 class TypeWriter:
     """Writes types of numba: their classes, names and what their keys hold.
 
     `out` gets bytes, `value` is called with values that types are made of, and `code` with classes of
-    types, whose methods numba calls while it compiles.
+    types, whose methods numba calls while it compiles, and with what types of such classes hold.
     """
 
     def __init__(
-        self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None], code: Callable[[Any], None]
+        self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None], code: Callable[[Any, str], None]
     ):
         self.path, self.out, self.value, self.code = path, out, value, code
 
@@ -36,14 +37,22 @@ class TypeWriter:
         if isinstance(kind, (types.ClassInstanceType, types.ClassType)):
             raise Refused(self.path, "an object of a class of jitclass, which numba does not keep")
         if not cls.__module__.startswith("numba."):
-            self.code(cls)
+            self.code(cls, self.path)
+            self.state(kind)
         if isinstance(kind, types.Omitted):
             self.value(kind.value)
             return
-        if _ADDRESS.search(name):
-            raise Refused(self.path, f"the type {_ADDRESS.sub('...', name)}, whose name holds in this process alone")
+        if ADDRESS.search(name):
+            raise Refused(self.path, f"the type {ADDRESS.sub('...', name)}, whose name holds in this process alone")
         self.out(b"%d:%b" % (len(name), name.encode()))
         self.key(kind.key, 0)
+
+    def state(self, kind: Any) -> None:
+        """Append what a type of a class of the program holds, at which code that is registered for it may look."""
+        for name, held in sorted(vars(kind).items()):
+            if name not in ("name", "_code"):  # the latter is a number that types have in this process
+                self.out(f".{name} ".encode())
+                self.code(held, f"{self.path}.{name}")
 
     def key(self, key: Any, depth: int) -> None:
         """Append what a type's key is made of."""
@@ -61,6 +70,15 @@ class TypeWriter:
             self.out(repr(sorted(map(str, key))).encode())
         else:
             self.value(key)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Report whether types are equal, or of default values that only are not equal to themselves, as NaN is not."""
+    from numba.core import types
+
+    return bool(one == other) or (
+        isinstance(one, types.Omitted) and isinstance(other, types.Omitted) and str(one) == str(other)
+    )
 
 
 def holds_functions(kind: Any) -> bool:

@@ -12,10 +12,12 @@ each other end, and equal code makes equal numbers in each process.
 
 from __future__ import annotations
 
+import abc
 import builtins
 import dataclasses
 import enum
 import logging
+import struct
 import sys
 import types as pytypes
 from collections import deque
@@ -24,21 +26,22 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner, _rules, _settings
+from .._code import _owner
+from .._code._abstract import registered
 from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
 from .._code._rules import words
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed
 from .._keys._objects import CONTENT, refuse_hidden
-from . import _kinds
+from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import Flagged, around, effective, options_of
+from ._options import USUAL, Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 
-FORMAT = b"larder numba code 2\n"
+FORMAT = b"larder numba code 3\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -58,6 +61,8 @@ class Node:
     """Whether it runs while numba compiles."""
     flags: Flagged | None = None
     """Of a compiled function, the flags that it would be compiled with from here."""
+    inherited: tuple[str, ...] = ()
+    """Options that say what a function would take from there, which matters where that is more than one."""
     out: list[bytes] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
     compiled: str = ""
@@ -66,29 +71,49 @@ class Node:
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
 
     def digest(self) -> bytes:
+        return sha256(b"".join((self._flagged(), *self.out))).digest()
+
+    def content(self) -> bytes:
+        """Return what it is, whatever the flags are that it would be compiled with from here."""
         return sha256(b"".join(self.out)).digest()
+
+    def _flagged(self) -> bytes:
+        return f"{_text(self.flags)} {self.inherited}".encode() if self.kind == "compiled function" else b""
+
+
+def _text(flags: Flagged | None) -> str:
+    return "" if flags is None else flags.text
 
 
 class Walk:
     """What a compiled function reaches. `refused` says what of it has no key; nothing is raised."""
 
-    def __init__(self, registered: Registered) -> None:
+    def __init__(self, registered: Registered, before: Walk | None = None) -> None:
+        """Make a walk; `before` is one from before the function was compiled, if it has been since."""
         self.nodes: list[Node] = []
         self.refused: list[Refused] = []
         self.parallel = False
+        self.mixed = False
+        """Whether a function may be compiled with one set of flags or another, whichever comes first."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
         """What code that runs while numba compiles mentions."""
+        self._inside: list[int] = []
+        """Types that are looked at just now, which may hold themselves."""
+        self._runs_code = False
+        """Whether there is such code of the program."""
         self._formats = False
         """Whether such code makes text of values."""
-        self._numbers: dict[tuple[int, bool], int] = {}
+        self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
         self._later: list[Entry] = []
         """What is registered for attributes that nothing mentions so far."""
         registered.refresh()
+        self.registered_at: int = len(registered.numbers) if before is None else before.registered_at
+        """How many registrations there were before. What compiling the function has made jitable since is no other."""
         self._queue: deque[Callable[[], None]] = deque()
 
     def run(self, root: Any, name: str, kinds: Iterable[Any]) -> None:
@@ -102,18 +127,27 @@ class Walk:
         while found := list(self._registrations()):
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
+                self.mixed = self.mixed or entry.flagged
                 for part in entry.parts:
-                    self._guarded(top, self._value, top, part, f"{name} -> {describe(part)}", True)
+                    path = f"{name} -> {describe(part)}"
+                    if entry.overload and isinstance(part, pytypes.FunctionType):
+                        self._guarded(top, self._to, top, part, path, True, True)
+                    else:
+                        self._guarded(top, self._value, top, part, path, True)
             self._drain()
+        if not self.mixed:
+            for node in self.nodes:
+                node.inherited = ()
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
-        if self._formats:
-            top.out.append(repr(_settings.PRINTING.read()).encode())
+        if self._runs_code:
+            top.out.append(_running.settings(self._running, self._formats))
 
     def follows(self, before: Walk) -> None:
-        """Take for what was there what vectorized functions have got since by being compiled into the function."""
+        """Take for what was there what functions have got since by being compiled into the function."""
         for node, was in zip(self.nodes, before.nodes, strict=False):
-            if node.kind == was.kind == "vectorized function" and node.compiled.startswith(was.compiled):
+            more = node.kind == "vectorized function" and node.compiled.startswith(was.compiled)
+            if node.value is was.value and (more or node.kind == "compiled function"):
                 node.compiled = was.compiled
 
     def digest(self) -> bytes:
@@ -130,6 +164,8 @@ class Walk:
         at, self._looked = self._looked, len(reached)
         mine = [e for key in reached[at:] for e in self._registered.by_key.get(key, ())]
         for entry in (*mine, *self._later, *self._registered.everywhere):
+            if entry.plain and self._registered.numbers[id(entry)] >= self.registered_at:
+                continue
             wanted = entry.attribute is None or entry.attribute in self._names
             if wanted and id(entry) not in self._taken:
                 self._taken.add(id(entry))
@@ -163,10 +199,12 @@ class Walk:
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
                 self._value(node, item, f"{path}[{i}]", runs)
+        elif type(value) is float and value != value and not runs:
+            node.out.append(b"nan " + struct.pack("<d", value))  # whichever it is
         elif value is None or fixed(value):
             self._leaf(node, value, path)
         elif isinstance(value, pytypes.ModuleType):
-            self._module(node, value, path)
+            self._module(node, value, path, runs)
         elif type(value) is dict:
             self._items(node, value, path, runs)
         elif isinstance(value, enum.Enum):
@@ -196,6 +234,9 @@ class Walk:
     def _items(self, node: Node, value: dict[Any, Any], path: str, runs: bool) -> None:
         node.out.append(b"dict%d;" % len(value))
         for key, item in value.items():
+            if key == "__builtins__" and (item is builtins or item is vars(builtins)):
+                node.out.append(b"builtins")  # of text that was run, of which what is used is followed
+                continue
             self._value(node, key, f"{path}[...]", runs)
             self._value(node, item, f"{path}[{describe(key)}]", runs)
 
@@ -215,18 +256,22 @@ class Walk:
 
     def _other(self, node: Node, value: Any, path: str, runs: bool) -> None:
         cls = type(value)
-        size = getattr(value, "nbytes", 0)
         if _kinds.is_array(value):
-            if size > _LARGE and not runs:
-                raise Refused(path, f"an array of {size} bytes, which numba does not put into compiled code")
+            if value.nbytes > _LARGE and not runs:
+                raise Refused(path, f"an array of {value.nbytes} bytes, which numba does not put into compiled code")
             flags = value.flags
             node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
             self._leaf(node, value, path)
+        elif cls in (set, frozenset) and value and all(_kinds.kind_of(item) == "type" for item in value):
+            self._value(node, sorted(value, key=_in_order), path, runs)
+            node.out.append(cls.__name__.encode())
         elif cls.__module__ == "numpy" or cls.__module__.startswith("numpy.") or cls in (set, frozenset):
             self._leaf(node, value, path)
-        elif isinstance(value, tuple) and hasattr(cls, "_fields"):
+        elif isinstance(value, tuple) and any("_fields" in vars(base) for base in cls.__mro__):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
+        elif runs and _running.is_chance(value):
+            raise Refused(path, "the generator of random draws what no argument decides while numba compiles")
         elif runs and (setting := _kinds.setting(value)):
             raise Refused(path, f"{setting} while numba compiles")
         elif _kinds.pointer(value):
@@ -236,10 +281,12 @@ class Walk:
         else:
             self._leaf(node, value, path)
 
-    def _module(self, node: Node, value: pytypes.ModuleType, path: str) -> None:
+    def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
         owner = _owner.of_module(value.__name__)
         if owner is None:
             raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
+        if runs:
+            _running.refuse_module(value.__name__, owner, path)
         node.out.append(f"module {owner} {value.__name__} ".encode())
 
     def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
@@ -253,7 +300,10 @@ class Walk:
     def _library(self, node: Node, name: str, owner: Any, path: str, runs: bool) -> None:
         if runs:
             self._running |= {name, name.rpartition(".")[2]}
-            _refuse_named(name, owner, path)
+            _running.refuse_named(name, owner, path)
+            if name.partition(".")[0] in _running.COPYING:
+                for where, function in _running.copied():
+                    self._value(node, function, f"{path} -> {where}", True)
         node.out.append(f"library {owner} {name} ".encode())
 
     # What is numba's
@@ -262,11 +312,18 @@ class Walk:
         def value(of: Any) -> None:
             self._value(node, of, path, False)
 
-        def code(of: Any) -> None:
-            self._value(node, of, path, True)
+        def code(of: Any, where: str) -> None:
+            self._value(node, of, where, True)
 
         self._reached[id(type(kind))] = type(kind)
-        TypeWriter(path, node.out.append, value, code).add(kind)
+        if id(kind) in self._inside:
+            node.out.append(b"type around")
+            return
+        self._inside.append(id(kind))
+        try:
+            TypeWriter(path, node.out.append, value, code).add(kind)
+        finally:
+            self._inside.pop()
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
         if way == "type":
@@ -282,15 +339,17 @@ class Walk:
 
     # Nodes
 
-    def _to(self, node: Node, value: Any, path: str, runs: bool = False) -> None:
-        number = self._numbers.get((id(value), runs))
+    def _to(self, node: Node, value: Any, path: str, runs: bool = False, overload: bool = False) -> None:
+        number = self._numbers.get((id(value), runs, overload))
         if number is None:
-            number = self._begin(value, path, runs, node)
+            number = self._begin(value, path, runs, node, overload)
+        elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
+            self.mixed = _text(effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
         node.out.append(b"*")  # where among what else it is
 
-    def _begin(self, value: Any, path: str, runs: bool, parent: Node) -> int:
-        number = self._numbers[id(value), runs] = len(self.nodes)
+    def _begin(self, value: Any, path: str, runs: bool, parent: Node, overload: bool) -> int:
+        number = self._numbers[id(value), runs, overload] = len(self.nodes)
         self._reached[id(value)] = value
         way = _kinds.kind_of(value)
         follow: Callable[[Node], None]
@@ -303,7 +362,7 @@ class Walk:
         elif isinstance(value, type):
             kind, follow = "class", self._class
         elif isinstance(value, pytypes.FunctionType):
-            kind, follow = "function", self._function
+            kind, follow = "overload" if overload else "function", self._function
         else:
             kind, follow = "object", self._object
         node = self._node(value, path, kind, f"{kind} {_called(value)}", runs)
@@ -316,10 +375,14 @@ class Walk:
 
     def _dispatcher(self, node: Node) -> None:
         value = node.value
-        options, flags = options_of(value), node.flags.text if node.flags else ""
-        self.parallel = self.parallel or bool(value.targetoptions.get("parallel"))
-        node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} {flags} ".encode())
-        for name, held in options:
+        if value.targetoptions.get("parallel"):
+            self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
+        node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
+        for name, held in options_of(value):
+            if name in ("fastmath", "error_model") and held in USUAL[name]:
+                node.inherited += (name,)
+            if name in USUAL and held in USUAL[name]:
+                continue
             node.out.append(name.encode() + b"=")
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
@@ -329,6 +392,7 @@ class Walk:
         self._of_function(node, value.py_func, False)
 
     def _vectorized(self, node: Node) -> None:
+        self.mixed = True  # its kernel has flags of its own
         inner = _kinds.kernel_of(node.value)
         node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         declared, loops = _kinds.loops_of(node.value)
@@ -356,14 +420,14 @@ class Walk:
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
             if node.runs and _owner.of_module(value.__module__) == owner:  # by the name that it is imported by, too
-                _refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
+                _running.refuse_named(f"{value.__module__}.{value.__qualname__}", owner, node.path)
             if _whole(owner) and not value.__closure__:
                 return
         self._of_function(node, value, node.runs, followed=owner is None)
 
     def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
         """Append code, defaults and captured variables, and what the names in code mean."""
-        facts = facts_of(value.__code__)
+        facts = facts_of(value.__code__, node.kind == "overload")
         node.out.append(facts.content if runs else facts.unnamed)
         self._names |= facts.names
         for i, default in enumerate(value.__defaults__ or ()):
@@ -376,6 +440,8 @@ class Walk:
             node.out.append(b"cell ")
             if held is _MISSING:
                 node.out.append(b"empty")
+            elif not followed and _kinds.is_models(held):
+                node.out.append(b"models")  # which count where their types are reached
             elif not isinstance(held, pytypes.ModuleType):  # of which what is used is followed
                 self._guarded(node, self._value, node, held, f"{node.path} -> captured {name}", runs)
         if not followed:
@@ -385,10 +451,18 @@ class Walk:
         if runs:
             self._runs(node, facts)
             self._items(node, vars(value), node.path, runs)
-        for imported in facts.imports:
-            self._import(node, imported, runs)
+        for imported, attributes in facts.imports:
+            self._import(node, imported, attributes, runs)
+        self._uses(node, value, facts, cells, runs)
+        for code in facts.returned:
+            inner = facts_of(code)
+            self._names |= inner.names
+            self._uses(node, value, inner, cells, False)
+
+    def _uses(self, node: Node, value: Any, facts: Facts, cells: dict[str, Any], runs: bool) -> None:
+        """Append what the names in code mean."""
         for kind, name, attributes in facts.uses:
-            alias = name if runs else facts.aliases.get(name, name)
+            alias = name if node.runs else facts.aliases.get(name, name)
             node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
             out, edges = len(node.out), len(node.edges)
             if kind == "global":
@@ -405,7 +479,8 @@ class Walk:
         for name in sorted(facts.insides):
             raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
         for name in sorted(facts.methods):
-            _refuse_method(name, node.path)
+            _running.refuse_method(name, node.path)
+        self._runs_code = True
         self._running |= facts.names
         self._formats = self._formats or facts.formats
 
@@ -422,7 +497,7 @@ class Walk:
         if name not in outer:
             node.out.append(f"missing {name} ".encode())
             return
-        if runs and name in _ANYTHING:
+        if runs and name in _running.ANYTHING:
             raise Refused(path, f"{name} may reach anything while numba compiles")
         self._chain(node, outer[name], attributes, path, runs)
 
@@ -438,10 +513,14 @@ class Walk:
                 return
             owner = _owner.of_module(holder.__name__)
             if runs and owner is not None and not isinstance(value, pytypes.ModuleType):
-                _refuse_named(f"{holder.__name__}.{name}", owner, path)
-        if runs and left and not _has_of_its_own(value, left[0]):
-            _refuse_method(left[0], path)
-        if left and left[0] in _LOGGING and isinstance(value, logging.Logger):
+                _running.refuse_named(f"{holder.__name__}.{name}", owner, path)
+        if runs and left and _kinds.kind_of(value) == "dispatcher":
+            _running.refuse_of_dispatcher(left[0], path)
+            if left[0] == "py_func":
+                self._value(node, value.py_func, f"{path}.py_func", True)
+        elif runs and left and not _has_of_its_own(value, left[0]):
+            _running.refuse_method(left[0], path)
+        if left and left[0] in _running.LOGGING and isinstance(value, logging.Logger):
             node.out.append(b"logs ")  # and looks at nothing
             return
         if holder is not None and self._is_known_by_name(holder, value):
@@ -466,21 +545,28 @@ class Walk:
             return False
         return _owner.of_module(type(value).__module__) is not None
 
-    def _import(self, node: Node, imported: Any, runs: bool) -> None:
+    def _import(self, node: Node, imported: Any, attributes: tuple[str, ...], runs: bool) -> None:
         """Follow an import in code that runs while numba compiles, of libraries alone."""
         module = sys.modules.get(imported.module) if not imported.level else None
         owner = _owner.of_module(imported.module) if not imported.level else None
         if module is None or owner is None:
             raise Refused(node.path, f"it imports {imported.module} while it is compiled; import it at the top")
-        self._library(node, f"{imported.module}.{imported.name or ''}".rstrip("."), owner, node.path, runs)
+        node.out.append(f"import {owner} {imported.module} {imported.name} {'.'.join(attributes)} ".encode())
+        names = attributes if imported.name is None else (imported.name, *attributes)
+        if names or not runs:
+            self._chain(node, module, names, f"{node.path} -> {imported.module}", runs)
 
     def _class(self, node: Node) -> None:
         cls = node.value
         name, owner = library_name(cls)
         node.out.append(f"class {_kinds.home(cls.__module__)}.{cls.__qualname__} ".encode())
+        if node.runs and isinstance(cls, abc.ABCMeta):
+            node.out.append(f"registered {registered(cls)} ".encode())
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
             return
+        if library_name(type(cls))[1] is None:
+            self._value(node, type(cls), f"{node.path} -> metaclass {type(cls).__qualname__}", node.runs)
         if _kinds.is_jitclass(cls):
             raise Refused(node.path, "a class of jitclass, which numba does not keep")
         for base in cls.__bases__:
@@ -494,9 +580,11 @@ class Walk:
                 continue
             if isinstance(member, enum.Enum) and type(member) is cls:
                 continue
+            if not node.runs and _is_silent(cls, name, member):
+                continue
             node.out.append(f"attribute {name} ".encode())
             self._guarded(node, self._value, node, member, f"{node.path}.{name}", node.runs)
-        if node.runs and dataclasses.is_dataclass(cls):
+        if node.runs and "__dataclass_fields__" in vars(cls):
             self._fields(node, cls)
 
     def _fields(self, node: Node, cls: Any) -> None:
@@ -547,12 +635,6 @@ _OF_EVERY_CLASS = frozenset(
 )
 
 
-_ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
-"""Built-in functions that may reach anything, or tell addresses."""
-
-_LOGGING = frozenset(words("debug info warning error exception critical log"))
-"""Methods of loggers that return nothing."""
-
 _DESCRIBING = frozenset(
     words(
         "__doc__ __name__ __qualname__ __annotations__ co_name co_qualname get_type_hints inspect.signature "
@@ -569,23 +651,6 @@ def _description(node: Node) -> bytes:
         return b"-"
     doc = value.__doc__ if isinstance(value.__doc__, str) else None
     return repr((value.__name__, value.__qualname__, doc, hints(value))).encode()
-
-
-def _refuse_named(name: str, owner: Any, path: str) -> None:
-    """Refuse what a library has by a name, if code that runs while numba compiles may not depend on it."""
-    why = _rules.refusal(name, owner is _owner.PYTHON)
-    if why is None and name in _rules.SEEDED:
-        why = _rules.CHANCE
-    if why is None and name.startswith("logging.") and name.rpartition(".")[2] in ("getLogger", "root", "getLevelName"):
-        why = _rules.SETTING
-    if why is not None:
-        raise Refused(path, f"{name} reaches {why.what} while numba compiles")
-
-
-def _refuse_method(name: str, path: str) -> None:
-    why = _rules.METHODS.get(name)
-    if why is not None:
-        raise Refused(path, f".{name} may reach {why.what} while numba compiles")
 
 
 def _has_of_its_own(value: Any, name: str) -> bool:
@@ -606,6 +671,18 @@ def _is_own_name(function: Any, name: str, space: dict[str, Any]) -> bool:
     if name != function.__qualname__.rpartition(".")[2]:
         return False
     return space[name] is function if name in space else not hasattr(builtins, name)
+
+
+def _in_order(kind: Any) -> tuple[str, str]:
+    """Return by what types are sorted that lie in a set."""
+    return f"{type(kind).__module__}.{type(kind).__qualname__}", str(kind)
+
+
+def _is_silent(cls: type, name: str, member: Any) -> bool:
+    """Report whether a member of a class is a method that no compiled code calls, nor numba for it."""
+    if not isinstance(member, (pytypes.FunctionType, staticmethod, classmethod, property)):
+        return False
+    return issubclass(cls, (BaseException, enum.Enum)) or (issubclass(cls, tuple) and not name.startswith("__"))
 
 
 def _is_enum(cls: type) -> bool:

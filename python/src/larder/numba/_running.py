@@ -1,0 +1,107 @@
+"""What code may not reach that runs while numba compiles, and which settings of the process it depends on."""
+
+from __future__ import annotations
+
+import copyreg
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from .._code import _owner, _rules, _settings
+from .._code._library import library_name
+from .._code._rules import words
+from .._keys import digest
+from .._surroundings import surroundings
+from ._errors import Refused
+
+ANYTHING = frozenset(words("globals locals eval exec open input vars __import__ id"))
+"""Built-in functions that may reach anything, or tell addresses."""
+
+LOGGING = frozenset(words("debug info warning error exception critical log"))
+"""Methods of loggers that return nothing."""
+
+_LOGGERS = ("getLogger", "root", "getLevelName")
+_CODECS = ("register", "lookup", "unregister")
+
+_THREADS = frozenset(
+    words("get_num_threads set_num_threads get_parallel_chunksize set_parallel_chunksize get_thread_id threading_layer")
+)
+"""Settings of numba that no key has, by the functions that tell them."""
+
+_COMPILED = frozenset(
+    words(
+        "overloads signatures nopython_signatures inspect_llvm inspect_asm inspect_types inspect_cfg "
+        "inspect_disasm_cfg get_metadata get_overload get_compile_result get_annotation_info parallel_diagnostics"
+    )
+)
+"""By what code gets at what a function was compiled for, which differs from process to process."""
+
+_OF_DISPATCHERS = frozenset(
+    words("py_func targetoptions locals __name__ __qualname__ __doc__ __module__ __wrapped__ func_code __code__")
+)
+
+_ZONED = _rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
+
+COPYING = frozenset(words("copy copyreg pickle _pickle"))
+"""Modules that look at how objects are to be copied."""
+
+
+def refuse_named(name: str, owner: Any, path: str) -> None:
+    """Refuse what a library has by a name, if code that runs while numba compiles may not depend on it."""
+    standard = owner is _owner.PYTHON
+    module, _, last = name.rpartition(".")
+    why = _rules.refusal(name, standard)
+    if why is None and (name in _rules.SEEDED or (standard and module == "random" and last[:1].islower())):
+        why = _rules.CHANCE
+    if why is None and standard and (module, last in _LOGGERS) == ("logging", True):
+        why = _rules.SETTING
+    if why is None and module in ("codecs", "_codecs") and last in _CODECS:
+        why = _rules.SETTING
+    if why is None and last in _THREADS and name.partition(".")[0] == "numba":
+        why = _rules.SETTING
+    if why is not None:
+        raise Refused(path, f"{name} reaches {why.what} while numba compiles")
+
+
+def refuse_module(name: str, owner: Any, path: str) -> None:
+    """Refuse a module of a library as a value, if anything of it may be refused."""
+    why = _rules.refusal(f"{name}.", owner is _owner.PYTHON)
+    if why is not None:
+        raise Refused(path, f"the module {name} reaches {why.what} while numba compiles")
+
+
+def refuse_method(name: str, path: str) -> None:
+    """Refuse a method of something that has no name, by its own name."""
+    if name in _COMPILED:
+        raise Refused(path, f".{name} says what a function was compiled for in this process so far")
+    why = _rules.METHODS.get(name)
+    if why is not None:
+        raise Refused(path, f".{name} may reach {why.what} while numba compiles")
+
+
+def refuse_of_dispatcher(name: str, path: str) -> None:
+    """Refuse an attribute of a compiled function, but for those that say what was said of it."""
+    if name not in _OF_DISPATCHERS:
+        raise Refused(path, f".{name} of a compiled function is its state in this process, or no part of its key")
+
+
+def is_chance(value: Any) -> bool:
+    """Report whether a value is the generator that the functions of `random` draw from, or one of these."""
+    return getattr(value, "__self__", value) is random._inst
+
+
+def copied() -> Iterator[tuple[str, Any]]:
+    """Yield how objects of the program are copied, where it has said so."""
+    for kind, function in copyreg.dispatch_table.items():
+        if library_name(kind)[1] is None:
+            yield f"copyreg.dispatch_table[{kind.__qualname__}]", function
+
+
+def settings(names: set[str], formats: bool) -> bytes:
+    """Return the settings that code depends on which mentions some names, and may make text of values."""
+    found = [digest(surroundings())]
+    if formats:
+        found.append(repr(_settings.PRINTING.read()).encode())
+    if not names.isdisjoint(_ZONED):
+        found.append(repr(_settings.ZONE.read()).encode())
+    return b" ".join(found)
