@@ -164,6 +164,23 @@ func TestFilesThatBreakOff(t *testing.T) {
 }
 
 // TestDamage: whatever byte is changed, reading ends, and an error names the file.
+// TestBatchesThatAreLost: a file whose batches are not all found is damaged, wherever it seems to end.
+func TestBatchesThatAreLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.arrow")
+	whole := written(t, false)
+	last := bytes.LastIndex(whole[:bytes.LastIndex(whole, []byte{255, 255, 255, 255, 0, 0, 0, 0})], []byte{255, 255, 255, 255})
+	for _, n := range []int{1, 2, 3, 4} {
+		b := bytes.Clone(whole)
+		copy(b[last+4:], []byte{0, 0, 0, 0}[:n])
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := shown(t, arrow.Source{}, path); err == nil && len(got) < 4 || err != nil && !strings.Contains(err.Error(), "b.arrow") {
+			t.Errorf("%d bytes: %q, %v", n, got, err)
+		}
+	}
+}
+
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
 	for _, whole := range [][]byte{written(t, true), written(t, true, ipc.WithLZ4())} {

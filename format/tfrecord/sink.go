@@ -49,8 +49,8 @@ func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, 
 }
 
 // Write writes a dataset. Arrays of whole numbers and truth values become lists of int64, those
-// of float32 lists of floats, whatever their shapes; a number is a list of one; texts and all
-// else are their bytes.
+// of float32 lists of floats, whatever their shapes; a number is a list of one; a list of texts is
+// one; texts and all else are their bytes, and null is a feature without a value.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
 		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "tfrecord",
@@ -95,7 +95,7 @@ func featureOf(ctx context.Context, f dataset.Field) (made feature, err error) {
 	return made, err
 }
 
-// numbers takes numbers in, if that is what a value is. Those that a list could not hold as they
+// numbers takes numbers and lists in, if that is what a value is. Those that a list could not hold as they
 // are are refused.
 func (f *feature) numbers(v any) (ok bool, err error) {
 	switch v := v.(type) {
@@ -110,10 +110,27 @@ func (f *feature) numbers(v any) (ok bool, err error) {
 		}
 	case *array.Array:
 		return f.array(v)
+	case nil: // a feature without a value
+	case []any:
+		return f.listed(v), nil
 	default:
 		return false, nil
 	}
 	return true, nil
+}
+
+// listed takes a list of texts in.
+func (f *feature) listed(list []any) bool {
+	texts := make([][]byte, len(list))
+	for i, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			return false
+		}
+		texts[i] = []byte(text)
+	}
+	f.kind, f.texts = ofBytes, texts
+	return true
 }
 
 func truth(v bool) int64 {

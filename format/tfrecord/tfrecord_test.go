@@ -81,6 +81,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 				item("i8", "npy", numbers[int8](t, -1, 2)), item("u16", "npy", numbers[uint16](t, 65535)), item("f", "npy", numbers[float32](t, 1, 2)), item("none", "npy", numbers[int64](t))),
 			dataset.NewSample(),
 			dataset.NewSample(item("b", "bin", []byte{0, 255})),
+			dataset.NewSample(item("several", "json", []any{"x", "ä"}), item("no", "json", []any{}), item("unset", "json", nil), item("mixed", "json", []any{"x", true})),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +91,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			"doc=map[a:1] f=float32[2]0000803f00000040 i8=int64[2]ffffffffffffffff0200000000000000 n=int64[1]f9ffffffffffffff none=int64[0] ok=int64[1]0100000000000000 text=ä u16=int64[1]ffff000000000000 x=float32[1]0000003f",
 			"",
 			"b=[0 255]",
+			`mixed=[91 34 120 34 44 116 114 117 101 93] no=[] several=[x ä] unset=<nil>`,
 		}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want)

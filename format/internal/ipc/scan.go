@@ -124,22 +124,48 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		}
 		x = x.add(e)
 	}
-	if isFile { // what follows, and is not needed, ends as it began
-		end := make([]byte, len(magic))
-		if s.size-s.at < 10 {
-			return x, io.ErrUnexpectedEOF
-		}
-		if _, err := s.from.ReadAt(end, s.size-int64(len(end))); err != nil {
+	if isFile {
+		if err := s.footer(x); err != nil {
 			return x, err
-		}
-		if !bytes.Equal(end, []byte(magic)) {
-			return x, io.ErrUnexpectedEOF
 		}
 	}
 	if x.len() == 0 {
 		return nil, errors.New("it has no schema")
 	}
 	return x, nil
+}
+
+// footer holds what was found to what a file says of itself at its end.
+func (s *scanner) footer(x index) error {
+	end := make([]byte, 4+len(magic))
+	if s.size-s.at < int64(len(end)) {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := s.from.ReadAt(end, s.size-int64(len(end))); err != nil {
+		return err
+	}
+	if !bytes.Equal(end[4:], []byte(magic)) {
+		return io.ErrUnexpectedEOF
+	}
+	n := int64(binary.LittleEndian.Uint32(end))
+	if n > s.size-s.at-int64(len(end)) || n > mostMeta {
+		return errors.New("its end is damaged")
+	}
+	meta := make([]byte, n)
+	if _, err := s.from.ReadAt(meta, s.size-int64(len(end))-n); err != nil {
+		return err
+	}
+	t := rootOf(meta)
+	said, found := len(t.structs(3, 24))/24, 0
+	for i := range x.len() {
+		if x.entry(i).kind == rowsMessage {
+			found++
+		}
+	}
+	if *t.fail != nil || said != found {
+		return fmt.Errorf("its end says that there are %d batches of rows, and %d were found: it is damaged", said, found)
+	}
+	return nil
 }
 
 // message reads the metadata of the next message, and passes over its body. ok is false at the
