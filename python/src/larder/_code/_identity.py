@@ -46,7 +46,7 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "digest", "filed", "name", "names", "names_files", "opens", "parts", "refused", "threads"),
+        *("caches", "digest", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
@@ -61,8 +61,6 @@ class Identity:
     """The attributes that its code mentions, or None if it may be any."""
     names_files: bool
     """Whether it may look at the names of its files, so that they are to be in its key."""
-    opens: bool
-    """Whether its code opens files, and not only what it calls with them."""
     threads: bool
     """Whether it uses what may call functions in other threads."""
     parts: list[Part]
@@ -176,7 +174,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.filed = made.opens = made.threads = made.names_files = False
+    made.filed = made.threads = made.names_files = False
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
@@ -232,7 +230,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made.filed = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
     made.names_files = walk.files and walk.names_files
-    made.opens, made.threads = walk.opens, not walk.packages.isdisjoint(THREADED)
+    made.threads = not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]

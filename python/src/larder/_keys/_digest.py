@@ -94,7 +94,7 @@ class _Classes:
         if isinstance(value, FunctionType):
             found += told(value)
             if self.used is None or "__module__" in self.used:
-                found += value.__module__.encode()
+                found += str(value.__module__).encode()
         return found
 
     def check(self) -> None:
