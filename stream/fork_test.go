@@ -55,6 +55,24 @@ func TestBranchesDrift(t *testing.T) {
 	}
 }
 
+// Branches that were resumed keep their own positions, also when that of one gets longer
+// while another rests: of 120 elements each operator takes a byte of a state, and of 130 two.
+func TestPositionsOfResumedBranches(t *testing.T) {
+	in := stream.From(replaying(300))
+	for range 8 {
+		in = stream.Limit(in, 300)
+	}
+	b := stream.Fork(in, 2, stream.Forking[int]{})
+	s := stream.Interleave(stream.Mixing{Weights: []float64{20, 1}}, b[0], b[1])
+	all, states := rest(t, s, stream.State{})
+	_, again := rest(t, s, states[120])
+	for at, from := range again {
+		if left, _ := rest(t, s, from); !slices.Equal(left, all[120+at:]) {
+			t.Fatalf("resumed at 120, and again %d later, it goes on with\n%v instead of\n%v", at, left, all[120+at:])
+		}
+	}
+}
+
 // Branches may be read by goroutines of their own, one of which leaves early.
 func TestBranchesAtOnce(t *testing.T) {
 	const n = 2000

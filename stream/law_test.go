@@ -89,13 +89,16 @@ func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 		}
 	}
 	// A reader that was resumed has right states, too.
-	if len(states) > 2 {
-		cut := len(states) / 3
+	for _, cut := range []int{1, len(states) / 3, len(states) * 2 / 3} {
+		if cut >= len(states) {
+			continue
+		}
 		_, again := rest(t, s, states[cut])
-		at := len(again) / 2
-		left, _ := rest(t, s, again[at])
-		if !slices.Equal(left, all[cut+at:]) {
-			t.Fatalf("cut behind %d, and behind %d more, of %d: it goes on with\n%v instead of\n%v", cut, at, len(all), left, all[cut+at:])
+		for _, at := range []int{len(again) / 4, len(again) / 2} {
+			left, _ := rest(t, s, again[at])
+			if !slices.Equal(left, all[cut+at:]) {
+				t.Fatalf("cut behind %d, and behind %d more, of %d: it goes on with\n%v instead of\n%v", cut, at, len(all), left, all[cut+at:])
+			}
 		}
 	}
 	return len(all)

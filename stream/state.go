@@ -116,14 +116,14 @@ func (m *marks) below(n int) int {
 	return int(v)
 }
 
-// text takes what appendText wrote.
+// text takes what appendText wrote. It may be written over and appended to.
 func (m *marks) text() []byte {
 	n := m.number()
 	if n > uint64(len(m.b)) {
 		m.err = errMarks
 		return nil
 	}
-	b := m.b[:n]
+	b := m.b[:n:n]
 	m.b = m.b[n:]
 	return b
 }
