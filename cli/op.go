@@ -97,6 +97,7 @@ func (a *app) componentCommand(one *component.Component) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			r.run.stdin = &component.Input{Reader: os.Stdin}
 			return a.runFlow(c.Context(), fl, r.run)
 		},
 	}
@@ -221,10 +222,22 @@ func (r *componentRun) flow() (*flow.Flow, error) {
 	}
 	middle := &flow.Node{Name: c.Name, Component: c, Params: params, Options: flow.Options{Keep: r.keep}}
 	var nodes []*flow.Node
+	streams := false
 	for i, in := range r.in.list {
 		n := &flow.Node{Name: r.in.nodeName(i), Component: in.component, Params: in.params}
 		nodes = append(nodes, n)
+		if in.component.IsStream(in.params) {
+			if streams = c.TakesStreams(); !streams && !c.Materialises() {
+				n = materialised(n)
+				nodes = append(nodes, n)
+			}
+		}
 		middle.From = append(middle.From, flow.Input{Node: n.Name})
+	}
+	nodes = append(nodes, middle)
+	if streams {
+		middle = materialised(middle)
+		nodes = append(nodes, middle)
 	}
 	out := &flow.Node{Name: "out", From: []flow.Input{{Node: middle.Name}}}
 	out.Component, out.Params = r.out.sink()
@@ -232,5 +245,14 @@ func (r *componentRun) flow() (*flow.Flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return flow.New(c.Name, dir, append(nodes, middle, out)...)
+	return flow.New(c.Name, dir, append(nodes, out)...)
+}
+
+// materialised is the node that makes a dataset of the stream of another one.
+func materialised(n *flow.Node) *flow.Node {
+	c, err := component.Find(component.Op, "materialise")
+	if err != nil {
+		panic(err) // it comes with the program
+	}
+	return &flow.Node{Name: n.Name + "-all", Component: c, Params: reflect.Zero(c.Type).Interface(), From: []flow.Input{{Node: n.Name}}}
 }

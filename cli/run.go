@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/pool"
@@ -35,6 +37,7 @@ type runFlags struct {
 	skips    string
 	summary  string
 	logs     string
+	stdin    *component.Input // nil where it is not for sources
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -78,6 +81,9 @@ func (a *app) run(ctx context.Context, file string, f runFlags) error {
 	fl, err := f.from.parse(a, file, f.set)
 	if err != nil {
 		return err
+	}
+	if file != "-" {
+		f.stdin = &component.Input{Reader: os.Stdin}
 	}
 	return a.runFlow(ctx, fl, f)
 }
@@ -124,7 +130,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	shown := *a
 	shown.stderr, shown.warned, shown.passes = d.log(), events.observe, true
 	return shown.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, OnError: onError, Logs: f.logs, Log: shown.logger(),
+		o := flow.RunOptions{Larder: l, Reads: reads, Pool: pool.New(f.workers), Only: f.only, Discard: f.discard, OnError: onError, Logs: f.logs, Log: shown.logger(), Stdin: f.stdin,
 			Observers: []func(flow.Event){d.observe, events.observe}}
 		if f.dryRun {
 			return a.plan(ctx, fl, o, f.json)

@@ -7,8 +7,8 @@
 // components from here, and the documentation and the JSON Schema are made from
 // the same registration.
 //
-// What flows along an edge is [Samples]; what a node puts out is [Data], one
-// dataset or several under names. An [Env] is what a component may use beside its
+// What flows along an edge is [Samples], or a [Stream] of them; what a node puts out is
+// [Data], one dataset, several under names, or a stream. An [Env] is what a component may use beside its
 // parameters: the place where paths start, the cache, counters, a log. A [Step]
 // is a mapper as the parameter of another component.
 //
@@ -66,6 +66,11 @@ type Component struct {
 	op     func(ctx context.Context, env *Env, params any, in []Samples) (Data, error)
 	sink   func(ctx context.Context, env *Env, params any, in Data) error
 	order  func(params any, n int) (order.Order, error)
+
+	streams     func(params any) bool
+	openStream  func(ctx context.Context, env *Env, params any) (Stream, error)
+	onStreams   func(env *Env, params any, in []Stream) (Stream, error)
+	materialise func(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error)
 
 	function any // that was registered
 }

@@ -11,10 +11,11 @@ import (
 // Samples is a dataset of samples, what flows along an edge.
 type Samples = dataset.Dataset[dataset.Sample]
 
-// Data is what a node puts out: one dataset, or several under names.
+// Data is what a node puts out: one dataset, several under names, or a stream.
 type Data struct {
-	Parts []Samples
-	Names []string // as long as Parts; nil for a single dataset
+	Parts  []Samples
+	Names  []string // as long as Parts; nil for a single dataset
+	Stream *Stream  // nil for datasets, and else there are no Parts
 }
 
 // One is the data of a node with a single output.

@@ -37,6 +37,8 @@ type Env struct {
 	Checked bool
 	// Python is the program that runs Python; "" is what the environment says.
 	Python string
+	// Stdin is what a source reads whose path is [StandardInput]; nil is nothing.
+	Stdin *Input
 	// Ending, if not nil, is told of what has to be over before the run is.
 	Ending *Ending
 	// Mapping says how the node applies a mapper; nil keeps nothing.

@@ -26,6 +26,9 @@ func (d *Drawing) DOT(w io.Writer) error {
 		if e.several {
 			attributes = append(attributes, "penwidth=4")
 		}
+		if e.stream {
+			attributes = append(attributes, "style=dashed")
+		}
 		if e.output != "" {
 			attributes = append(attributes, "label="+quote(clean(e.output)))
 		}

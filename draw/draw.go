@@ -57,6 +57,7 @@ type edge struct {
 	input    int    // which of to's inputs
 	output   string // the output that is picked; "" for all
 	several  bool   // it carries several datasets
+	stream   bool   // it carries a stream
 	numbered bool   // to has other inputs, so it matters which this is
 }
 
@@ -80,7 +81,7 @@ func Of(f *flow.Flow, o Options) *Drawing {
 			}
 			d.edges = append(d.edges, edge{
 				from: index[from], to: to, input: inputs, output: in.Output,
-				several: in.Output == "" && f.HasOutputs(from),
+				several: in.Output == "" && f.HasOutputs(from), stream: f.IsStream(from),
 			})
 			inputs++
 		}

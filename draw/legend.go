@@ -34,12 +34,12 @@ func (d *Drawing) legend() (all []entry) {
 	add(kind(component.Source), "source", swatch(source))
 	add(kind(component.Map) || kind(component.Op), "mapper, operator", swatch(operator))
 	add(kind(component.Sink), "sink", swatch(sink))
-	for _, e := range []edge{{}, {several: true}} {
-		text := "dataset"
-		if e.several {
-			text = "several datasets"
-		}
-		add(slices.ContainsFunc(d.edges, func(f edge) bool { return f.several == e.several }), text, wireOf(e))
+	for _, w := range []struct {
+		edge edge
+		text string
+	}{{edge{}, "dataset"}, {edge{several: true}, "several datasets"}, {edge{stream: true}, "stream"}} {
+		same := func(e edge) bool { return e.several == w.edge.several && e.stream == w.edge.stream }
+		add(slices.ContainsFunc(d.edges, same), w.text, wireOf(w.edge))
 	}
 	add(some(node.pinned), "checkpoint", iconMark(pin))
 	add(some(node.kept), "kept on disk", iconMark(disk))
@@ -64,7 +64,7 @@ func swatch(c color) func(s *svg, x, y int) {
 
 func wireOf(e edge) func(s *svg, x, y int) {
 	return func(s *svg, x, y int) {
-		s.add(`<path d="M%d %dh20" stroke-width="%d" %s/>`, x, y, e.strokeWidth(), stroke(wire))
+		s.add(`<path d="M%d %dh20" stroke-width="%d" %s%s/>`, x, y, e.strokeWidth(), e.dashes(), stroke(wire))
 	}
 }
 

@@ -24,8 +24,11 @@ func (d *Drawing) Mermaid(w io.Writer) error {
 	}
 	for _, e := range d.edges {
 		arrow := "-->"
-		if e.several {
+		switch {
+		case e.several:
 			arrow = "==>"
+		case e.stream:
+			arrow = "-.->"
 		}
 		if words := e.words(); words != "" {
 			arrow += `|"` + entities(words) + `"|`

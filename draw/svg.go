@@ -109,6 +109,14 @@ func (s *svg) header(d *Drawing, most int) {
 
 const bold = `font-weight="700" `
 
+// dashes marks an edge that carries a stream.
+func (e edge) dashes() string {
+	if e.stream {
+		return `stroke-dasharray="7 5" `
+	}
+	return ""
+}
+
 // strokeWidth is how thick an edge is.
 func (e edge) strokeWidth() int {
 	if e.several {
@@ -127,7 +135,7 @@ func (s *svg) edge(d *Drawing, e edge, l line) {
 	}
 	length, _ := e.arrow()
 	fmt.Fprintf(&path, "H%d", s.left+l.end.x-length+1) // not beside the point
-	s.add(`<path d="%s" stroke-width="%d" %s><title>%s</title></path>`, path.String(), e.strokeWidth(), stroke(wire), escape(d.edgeTitle(e)))
+	s.add(`<path d="%s" stroke-width="%d" %s%s><title>%s</title></path>`, path.String(), e.strokeWidth(), e.dashes(), stroke(wire), escape(d.edgeTitle(e)))
 }
 
 // ends adds a circle where an edge starts, and an arrow where it leads.

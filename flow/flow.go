@@ -54,6 +54,7 @@ type Flow struct {
 	included []*problems // of the files that are included
 	order    []*Node     // every node after those that it reads
 	several  map[*Node]bool
+	streams  map[*Node]bool
 }
 
 // New checks a graph built in Go. Relative paths start at dir.
@@ -108,6 +109,7 @@ func (f *Flow) check() {
 		f.checkSingle(n)
 	}
 	if f.err() == nil {
+		f.findStreams()
 		f.checkMappers()
 	}
 }

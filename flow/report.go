@@ -124,7 +124,7 @@ func (s *state) report() NodeReport {
 		seconds = t.Spent()
 	}
 	return NodeReport{
-		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples,
+		Name: s.Name, Kind: s.Component.Kind, Component: s.Component.Name, Samples: s.samples + s.passed.Load(),
 		Computed: t.Computed.Load(), FromMemory: t.FromMemory.Load(), FromStore: t.FromStore.Load(), MemoryReads: t.MemoryReads(), StoreReads: t.StoreReads(),
 		Failed: t.Failed.Load(), Skipped: int64(len(s.skipped)),
 		Seconds: seconds.Seconds(), SecondsSaved: t.Saved().Seconds(),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -40,6 +41,8 @@ type RunOptions struct {
 	// Python is the program that runs functions of mappers python where they name none;
 	// "" leaves it to them.
 	Python string
+	// Stdin is what a source reads whose path is -; nil is nothing, and an error there.
+	Stdin *component.Input
 	// Trace, if not nil, returns for a node that reads or makes samples what is
 	// told of the position of each one asked for, a line each.
 	Trace func(node string) (write func(line []byte))
@@ -162,6 +165,7 @@ type state struct {
 	tally    dataset.Tally
 	spent    time.Duration // wall time of building, applying, writing
 	samples  int64
+	passed   atomic.Int64 // samples of a stream that came by
 	target   bool
 	only     []string // of a target: the outputs that are wanted; nil means all
 	pinned   bool     // it is a checkpoint, asked for or decided
@@ -184,6 +188,9 @@ type state struct {
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 	targets, outputs, err := f.targets(o.Only)
+	if err == nil {
+		err = f.streamTargets(targets)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +234,7 @@ func (r *run) state(name string) *state {
 func (r *run) env(n *Node, tally *dataset.Tally) *component.Env {
 	env := &component.Env{
 		Node: n.Name, Dir: n.dir(r.Flow), Larder: r.Larder, Tally: tally, Inputs: r.Reads,
-		Pool: r.pool(n), Python: r.Python, Log: r.Log.With("node", n.Name), Logs: r.Logs,
+		Pool: r.pool(n), Python: r.Python, Log: r.Log.With("node", n.Name), Logs: r.Logs, Stdin: r.Stdin,
 	}
 	if r.ends {
 		env.Ending = &r.ending
@@ -251,11 +258,14 @@ func (r *run) pool(n *Node) *pool.Pool {
 func (r *run) build(ctx context.Context, s *state) error {
 	start := time.Now()
 	defer func() { s.spent += time.Since(start) }()
+	env := r.env(s.Node, &s.tally)
+	if r.streams[s.Node] {
+		return r.buildStream(ctx, s, env)
+	}
 	in, err := r.input(s)
 	if err != nil {
 		return err
 	}
-	env := r.env(s.Node, &s.tally)
 	switch s.Component.Kind {
 	case component.Source:
 		if s.opened == nil {
@@ -366,6 +376,11 @@ func (s *state) place(outputs []string, i int) string {
 // applyOp applies an operator: to all parts at once if it joins, and otherwise
 // to each.
 func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in component.Data) error {
+	if s.Component.Materialises() {
+		ds, err := r.materialised(ctx, s, env)
+		s.data = component.One(ds)
+		return err
+	}
 	if s.Component.Many || in.Names == nil {
 		env.Mapping = func(m dataset.Mapper) dataset.MapOptions { return r.mapping(s, s.Name, m) }
 		var err error

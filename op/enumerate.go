@@ -11,10 +11,10 @@ import (
 )
 
 func init() {
-	component.RegisterOp("enumerate", "Adds to each sample an item with its position in the dataset.",
+	component.OnStreams(component.RegisterOp("enumerate", "Adds to each sample an item with its position in the dataset.",
 		func(_ context.Context, env *component.Env, p Enumerate, in component.Samples) (component.Samples, error) {
 			return p.Apply(env, in), nil
-		})
+		}), Enumerate.onStream)
 }
 
 // Enumerate adds an item with the position of the sample.
@@ -29,16 +29,21 @@ func (e Enumerate) Check() error { return oneOf("format", e.Format, "", "json", 
 
 // Apply implements the operator.
 func (e Enumerate) Apply(env *component.Env, in component.Samples) component.Samples {
-	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
 	return dataset.Each(in, func(_ context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
-		if _, taken := s.Field(into); taken {
-			err := fmt.Errorf("there is an item %s already; set into to another name", into)
-			return s, &dataset.SampleError{Node: env.Node, Index: i, Err: err}
-		}
-		var number any = int64(e.Start + i)
-		if format == "txt" {
-			number = strconv.Itoa(e.Start + i)
-		}
-		return s.WithItem(into, dataset.NewItem(format, number)), nil
+		s, err := e.add(i, s)
+		return s, named(env, i, err)
 	})
+}
+
+// add adds the item to the sample at a position.
+func (e Enumerate) add(i int, s dataset.Sample) (dataset.Sample, error) {
+	into, format := cmp.Or(e.Into, "index"), cmp.Or(e.Format, "json")
+	if _, taken := s.Field(into); taken {
+		return s, fmt.Errorf("there is an item %s already; set into to another name", into)
+	}
+	var number any = int64(e.Start + i)
+	if format == "txt" {
+		number = strconv.Itoa(e.Start + i)
+	}
+	return s.WithItem(into, dataset.NewItem(format, number)), nil
 }

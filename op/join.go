@@ -12,14 +12,14 @@ import (
 )
 
 func init() {
-	component.RegisterJoin("cat", "Joins datasets one after another.",
+	component.OnStreams(component.RegisterJoin("cat", "Joins datasets one after another.",
 		func(_ context.Context, _ *component.Env, _ Cat, in []component.Samples) (component.Samples, error) {
 			return dataset.Cat(in...), nil
-		})
-	component.RegisterJoin("interleave", "Joins datasets by turns: the first sample of each, the second of each, and so on.",
+		}), Cat.onStreams)
+	component.OnStreams(component.RegisterJoin("interleave", "Joins datasets by turns: the first sample of each, the second of each, and so on.",
 		func(_ context.Context, _ *component.Env, p Interleave, in []component.Samples) (component.Samples, error) {
 			return p.Apply(in), nil
-		})
+		}), Interleave.onStreams)
 	component.RegisterJoin("mix", "Draws samples at random from several datasets, with replacement: first the dataset, by weight, then the sample.",
 		func(_ context.Context, _ *component.Env, p Mix, in []component.Samples) (component.Samples, error) {
 			return p.Apply(in)

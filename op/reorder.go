@@ -10,15 +10,15 @@ import (
 )
 
 func init() {
-	component.RegisterOrder("clone", "Passes on the dataset as it is.", Clone.Order)
-	component.RegisterOrder("slice", "Passes on the samples from start up to stop, every step-th, as Python's slices do.", Slice.Order)
+	component.OnStreams(component.RegisterOrder("clone", "Passes on the dataset as it is.", Clone.Order), Clone.onStream)
+	component.OnStreams(component.RegisterOrder("slice", "Passes on the samples from start up to stop, every step-th, as Python's slices do.", Slice.Order), Slice.onStream)
 	component.RegisterOrder("reverse", "Passes on the samples from the last to the first.", Reverse.Order)
 	component.RegisterOrder("repeat", "Passes on the whole dataset several times.", Repeat.Order)
 	component.RegisterOrder("cycle", "Passes on so many samples, starting again when the dataset is at its end.", Cycle.Order)
 	component.RegisterOrder("index", "Passes on the samples at the given positions, in that order, or all the others.", Index.Order)
 	component.RegisterOrder("pad", "Makes a dataset longer by passing on one of its samples again and again at its end.", Pad.Order)
-	component.RegisterOrder("shuffle", "Passes on the samples in a random order that depends only on the seed, the epoch and the number of samples.", Shuffle.Order)
-	component.RegisterOrder("shard", "Passes on the samples that one of several processes is to read: every so many-th.", Shard.Order)
+	component.OnStreams(component.RegisterOrder("shuffle", "Passes on the samples in a random order that depends only on the seed, the epoch and the number of samples.", Shuffle.Order), Shuffle.onStream)
+	component.OnStreams(component.RegisterOrder("shard", "Passes on the samples that one of several processes is to read: every so many-th.", Shard.Order), Shard.onStream)
 	component.RegisterOrder("sample", "Draws samples at random, with replacement: one may come several times or not at all. For some of them without replacement, shuffle and slice.", Sample.Order)
 	component.RegisterOrder("check-length", "Passes on the dataset as it is, if it has as many samples as it should; anything else is an error.", CheckLength.Order)
 }
@@ -129,10 +129,18 @@ func (p Pad) Order(n int) (order.Order, error) {
 type Shuffle struct {
 	Seed  int `param:"seed" doc:"another seed gives another order" default:"0"`
 	Epoch int `param:"epoch" doc:"the pass over the data: each has an order of its own" default:"0"`
+
+	Buffer int `param:"buffer" doc:"of a stream alone: how many samples are held, from which the next one is drawn"`
 }
+
+// Check refuses a negative number.
+func (s Shuffle) Check() error { return notNegative("buffer", s.Buffer) }
 
 // Order returns n samples shuffled.
 func (s Shuffle) Order(n int) (order.Order, error) {
+	if s.Buffer > 0 {
+		return nil, errors.New("buffer is for streams; a dataset is shuffled as a whole: remove it")
+	}
 	return order.Shuffle(n, uint64(s.Seed), uint64(s.Epoch))
 }
 

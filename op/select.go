@@ -20,10 +20,12 @@ import (
 )
 
 func init() {
-	component.RegisterOp("filter", "Passes on the samples for which an expression over their items is true.",
+	filter := component.RegisterOp("filter", "Passes on the samples for which an expression over their items is true.",
 		func(ctx context.Context, env *component.Env, p Filter, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
-		}).Scans = true
+		})
+	filter.Scans = true
+	component.OnStreams(filter, Filter.onStream)
 	component.RegisterOp("sort", "Orders samples by an expression over their items; samples that compare equal keep their order.",
 		func(ctx context.Context, env *component.Env, p Sort, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
@@ -109,6 +111,19 @@ func (f Filter) Apply(ctx context.Context, env *component.Env, in component.Samp
 		}
 	}
 	return pick(in, indices)
+}
+
+// holds evaluates an expression that must be true or false for a sample.
+func holds(ctx context.Context, e *expression.Expression, s dataset.Sample) (bool, error) {
+	v, err := e.Eval(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	b, err := truth(v)
+	if err != nil {
+		err = fmt.Errorf("expression %s: %w", expression.Brief(e.Text()), err)
+	}
+	return b, err
 }
 
 // truth is a value that must be true or false.

@@ -17,10 +17,12 @@ import (
 )
 
 func init() {
-	component.RegisterOp("unbatch", "Makes a sample of each element of lists or arrays, with all other items as they are.",
+	unbatch := component.RegisterOp("unbatch", "Makes a sample of each element of lists or arrays, with all other items as they are.",
 		func(ctx context.Context, env *component.Env, p Unbatch, in component.Samples) (component.Samples, error) {
 			return p.Apply(ctx, env, in)
-		}).Scans = true
+		})
+	unbatch.Scans = true
+	component.OnStreams(unbatch, Unbatch.onStream)
 }
 
 // Unbatch makes as many samples of one as its items have elements.

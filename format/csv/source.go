@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/csvtext"
 	"github.com/larder-data/larder/key"
@@ -27,10 +28,11 @@ import (
 )
 
 func init() {
-	component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.",
+	tables := component.RegisterSource("csv", "Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
+	component.Streams(tables, Source.isStream, Source.OpenStream)
 }
 
 // Source names a table to read.
@@ -42,6 +44,8 @@ type Source struct {
 	Files     map[string]string `param:"files" doc:"item to column: columns that hold the path of a file, from the folder of the table, make items of these files"`
 	Outside   bool              `param:"outside" doc:"files may lie outside the folder of the table"`
 	File      string            `param:"file" doc:"give each sample an item of this name that says which row of which file it is, from 0: {name: a.csv, row: 0}"`
+
+	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
 // Check refuses parameters that cannot be right.
@@ -58,6 +62,12 @@ func (s Source) Check() error {
 		if err := s.checkColumns(s.Columns); err != nil {
 			return err
 		}
+	}
+	if s.isStream() {
+		if len(s.Files) > 0 || s.File != "" {
+			return streamed.ErrBeside
+		}
+		return streamed.Check(string(s.Path))
 	}
 	if !place.Is(string(s.Path)) {
 		return nil
@@ -123,6 +133,9 @@ type table struct {
 
 // Inputs says that the files that rows name are read, too.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if s.isStream() {
+		return streamed.Inputs(env, s.Path)
+	}
 	if place.Is(string(s.Path)) {
 		return nil
 	}
@@ -134,7 +147,7 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.
-func (s Source) Listed() bool { return !place.Is(string(s.Path)) }
+func (s Source) Listed() bool { return !s.isStream() && !place.Is(string(s.Path)) }
 
 // Far says that the file may lie elsewhere.
 func (s Source) Far() {}

@@ -23,16 +23,18 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/jsontext"
 	"github.com/larder-data/larder/key"
 )
 
 func init() {
-	component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.",
+	lines := component.RegisterSource("jsonl", "Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.open(ctx, env.Path(p.Path), env.Files, env.Larder)
 		})
+	component.Streams(lines, Source.isStream, Source.OpenStream)
 }
 
 // Source names the lines to read.
@@ -42,6 +44,8 @@ type Source struct {
 	Files   map[string]string `param:"files" doc:"item to field: fields that hold the path of a file, from the folder of the lines, make items of these files"`
 	Outside bool              `param:"outside" doc:"files may lie outside the folder of the lines"`
 	File    string            `param:"file" doc:"give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}"`
+
+	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
 // Items says how a line and the items of a sample belong together.
@@ -58,6 +62,9 @@ const recordKey = "record"
 
 // Inputs says that the files that rows name are read, too.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if s.isStream() {
+		return streamed.Inputs(env, s.Path)
+	}
 	if indexed.IsFar(string(s.Path)) {
 		return nil
 	}
@@ -69,13 +76,19 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
 // Far says that the files may lie elsewhere.
 func (s Source) Far() {}
 
 // Check refuses URLs of which nothing can be read.
 func (s Source) Check() error {
+	if s.isStream() {
+		if len(s.Files) > 0 || s.File != "" {
+			return streamed.ErrBeside
+		}
+		return streamed.Check(string(s.Path))
+	}
 	if !indexed.IsFar(string(s.Path)) {
 		return nil
 	}

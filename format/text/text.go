@@ -7,20 +7,23 @@ package text
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
 )
 
 func init() {
-	component.RegisterSource("text", "Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.",
+	text := component.RegisterSource("text", "Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
+	component.Streams(text, Source.isStream, Source.OpenStream)
 }
 
 // By is what a sample is made of.
@@ -39,20 +42,31 @@ const textKey = "text"
 type Source struct {
 	Path component.Path `param:"path,required" doc:"a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://"`
 	By   By             `param:"by" doc:"what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)" default:"line" enum:"line|paragraph"`
+
+	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
 // Check refuses patterns that cannot be read.
 func (s Source) Check() error {
+	if s.isStream() {
+		if s.By == Paragraph {
+			return errors.New("by: a stream is read by line; read a file for paragraphs")
+		}
+		return streamed.Check(string(s.Path))
+	}
 	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if s.isStream() {
+		return streamed.Inputs(env, s.Path)
+	}
 	return indexed.Inputs(env.Path(s.Path))
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
 // Far says that the files may lie elsewhere.
 func (s Source) Far() {}

@@ -9,6 +9,7 @@ package webdataset
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/larder-data/larder/component"
@@ -16,34 +17,47 @@ import (
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/format/internal/members"
 	"github.com/larder-data/larder/format/internal/rows"
+	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/guard"
 )
 
 func init() {
-	component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.",
+	archives := component.RegisterSource("webdataset", "Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})
+	component.Streams(archives, Source.isStream, Source.OpenStream)
 }
 
 // Source names archives to read.
 type Source struct {
 	Path       component.Path `param:"path,required" doc:"an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://"`
 	Incomplete bool           `param:"incomplete" doc:"read archives that break off, as far as they go: without it that is an error"`
+
+	Stream bool `param:"stream" doc:"read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone"`
 }
 
 // Check refuses patterns that cannot be read.
 func (s Source) Check() error {
+	if s.isStream() {
+		if s.Incomplete {
+			return errors.New("incomplete: a stream that breaks off is an error; remove incomplete, or read a file")
+		}
+		return streamed.Check(string(s.Path))
+	}
 	return indexed.Check(string(s.Path))
 }
 
 // Inputs says which files are read.
 func (s Source) Inputs(env *component.Env) []guard.Input {
+	if s.isStream() {
+		return streamed.Inputs(env, s.Path)
+	}
 	return indexed.Inputs(env.Path(s.Path))
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.
-func (s Source) Listed() bool { return !indexed.IsFar(string(s.Path)) }
+func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.Path)) }
 
 // Far says that the files may lie elsewhere.
 func (s Source) Far() {}

@@ -44,11 +44,21 @@ func (a *Archive) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields = append(fields, dataset.Field{Key: Key, Item: dataset.NewItem("txt", name)})
 	for m := from; m < to; m++ {
 		suffix := a.Index.Suffix(m)
-		item, ext := itemOf(suffix)
-		if slices.ContainsFunc(fields, func(f dataset.Field) bool { return f.Key == item }) {
-			return dataset.Sample{}, fmt.Errorf("%s: %s.%s would be a second item %s of the sample %s; give one of them another name", a.Path, name, suffix, item, name)
+		item, ext, err := Named(fields, name, suffix)
+		if err != nil {
+			return dataset.Sample{}, fmt.Errorf("%s: %w", a.Path, err)
 		}
 		fields = append(fields, dataset.Field{Key: item, Item: dataset.ItemFrom(a.Item(name+"."+suffix, ext, a.Index.Place(m)))})
 	}
 	return dataset.NewSample(fields...), nil
+}
+
+// Named returns the item that a member of a sample is, beside the others of the sample, and the
+// extension that says how it is read.
+func Named(others []dataset.Field, key, suffix string) (item, ext string, err error) {
+	item, ext = itemOf(suffix)
+	if slices.ContainsFunc(others, func(f dataset.Field) bool { return f.Key == item }) {
+		return item, ext, fmt.Errorf("%s.%s would be a second item %s of the sample %s; give one of them another name", key, suffix, item, key)
+	}
+	return item, ext, nil
 }

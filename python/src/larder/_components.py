@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "source": {
         "arrow": {"path": ..., "formats": None, "incomplete": False},
-        "csv": {"path": ..., "columns": None, "delimiter": ",", "types": None, "files": None, "outside": False, "file": None},
+        "csv": {"path": ..., "columns": None, "delimiter": ",", "types": None, "files": None, "outside": False, "file": None, "stream": False},
         "hf": {"path": ..., "split": None, "formats": None},
         "images": {"path": ..., "recursive": False, "label": False, "include": None, "exclude": None, "file": None, "ext": None},
-        "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None},
+        "jsonl": {"path": ..., "items": "fields", "files": None, "outside": False, "file": None, "stream": False},
         "mds": {"path": ..., "formats": None},
         "numpy": {"path": ...},
         "parquet": {"path": ..., "formats": None},
-        "text": {"path": ..., "by": "line"},
+        "text": {"path": ..., "by": "line", "stream": False},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
-        "webdataset": {"path": ..., "incomplete": False},
+        "webdataset": {"path": ..., "incomplete": False, "stream": False},
         "zip": {"path": ...},
     },
     "map": {
@@ -66,6 +66,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "index": {"indices": ..., "negate": False},
         "interleave": {"until": "longest"},
         "map-if": {"step": ..., "where": None, "range": None, "probability": None, "seed": 0, "epoch": 0},
+        "materialise": {"key": None},
         "memorize": {"bytes": 1073741824},
         "mix": {"n": ..., "weights": None, "seed": 0, "epoch": 0},
         "pad": {"length": ..., "with": -1, "truncate": False},
@@ -73,7 +74,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "reverse": {},
         "sample": {"n": ..., "seed": 0, "epoch": 0},
         "shard": {"rank": ..., "world-size": ..., "rest": "keep"},
-        "shuffle": {"seed": 0, "epoch": 0},
+        "shuffle": {"seed": 0, "epoch": 0, "buffer": None},
         "slice": {"start": None, "stop": None, "step": None},
         "sort": {"by": ..., "reverse": False},
         "split": {"sizes": ..., "stratify": None, "hash": None, "seed": 0, "rest": "error"},
@@ -150,6 +151,7 @@ def csv(
     files: Mapping[str, str | Var] | Var | None = None,
     outside: bool | Var = False,
     file: str | Var | None = None,
+    stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
     """Reads a table of comma separated values, each row a sample and each column an item; a file that ends with .gz, .zst, .xz or .bz2 is unpacked.
@@ -162,6 +164,7 @@ def csv(
         files: item to column: columns that hold the path of a file, from the folder of the table, make items of these files
         outside: files may lie outside the folder of the table
         file: give each sample an item of this name that says which row of which file it is, from 0: {name: a.csv, row: 0}
+        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
     """
     return _source("csv", {
         "path": path,
@@ -171,6 +174,7 @@ def csv(
         "files": files,
         "outside": outside,
         "file": file,
+        "stream": stream,
     }, options)
 
 
@@ -231,6 +235,7 @@ def jsonl(
     files: Mapping[str, str | Var] | Var | None = None,
     outside: bool | Var = False,
     file: str | Var | None = None,
+    stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
     """Reads JSON lines, each a sample, from a file or from the files *.jsonl and *.ndjson of a folder; those that end with .gz, .zst, .xz or .bz2 as well are unpacked.
@@ -241,6 +246,7 @@ def jsonl(
         files: item to field: fields that hold the path of a file, from the folder of the lines, make items of these files
         outside: files may lie outside the folder of the lines
         file: give each sample an item of this name that says which line of which file it is, from 0 without blank ones: {name: a.jsonl, row: 0}
+        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
     """
     return _source("jsonl", {
         "path": path,
@@ -248,6 +254,7 @@ def jsonl(
         "files": files,
         "outside": outside,
         "file": file,
+        "stream": stream,
     }, options)
 
 
@@ -298,6 +305,7 @@ def text(
     *,
     path: str | PathLike[str] | Var,
     by: Literal["line", "paragraph"] | Var = "line",
+    stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
     """Reads files of plain text: each line, or each paragraph, is a sample with the item text. Files that end with .gz or .zst are unpacked.
@@ -305,8 +313,9 @@ def text(
     Args:
         path: a file, a folder of files (*.txt, *.text, compressed or not), which are read by name, or several by a pattern: part-{000..099}.txt; also URLs: https://, s3://
         by: what a sample is: each line, also an empty one (line), or lines up to a blank one (paragraph)
+        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
     """
-    return _source("text", {"path": path, "by": by}, options)
+    return _source("text", {"path": path, "by": by, "stream": stream}, options)
 
 
 def tfrecord(
@@ -343,6 +352,7 @@ def webdataset(
     *,
     path: str | PathLike[str] | Var,
     incomplete: bool | Var = False,
+    stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
     """Reads samples in tar archives, as WebDataset has them: members whose names are the same up to the first dot are a sample. Archives that end with .gz, .tgz, .zst, .xz or .bz2 are unpacked.
@@ -350,8 +360,9 @@ def webdataset(
     Args:
         path: an archive, a folder of archives, which are read by name, or several by a pattern: train-{000..099}.tar, {train,more}.tar; also URLs: https://, s3://
         incomplete: read archives that break off, as far as they go: without it that is an error
+        stream: read from beginning to end, as it comes, and put out a stream; so is standard input, whose path is - alone
     """
-    return _source("webdataset", {"path": path, "incomplete": incomplete}, options)
+    return _source("webdataset", {"path": path, "incomplete": incomplete, "stream": stream}, options)
 
 
 def zip(
@@ -1066,6 +1077,19 @@ class Methods:
             "epoch": epoch,
         }, options)
 
+    def materialise(
+        self,
+        *,
+        key: str | Var | None = None,
+        **options: Unpack[Options],
+    ) -> Node:
+        """Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.
+
+        Args:
+            key: says what is in a stream that cannot be read again, such as "feed of 3 May": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run
+        """
+        return self._apply("op", "materialise", {"key": key}, options)
+
     def memorize(
         self,
         *,
@@ -1177,6 +1201,7 @@ class Methods:
         *,
         seed: int | Var = 0,
         epoch: int | Var = 0,
+        buffer: int | Var | None = None,
         **options: Unpack[Options],
     ) -> Node:
         """Passes on the samples in a random order that depends only on the seed, the epoch and the number of samples.
@@ -1184,8 +1209,9 @@ class Methods:
         Args:
             seed: another seed gives another order
             epoch: the pass over the data: each has an order of its own
+            buffer: of a stream alone: how many samples are held, from which the next one is drawn
         """
-        return self._apply("op", "shuffle", {"seed": seed, "epoch": epoch}, options)
+        return self._apply("op", "shuffle", {"seed": seed, "epoch": epoch, "buffer": buffer}, options)
 
     def slice(
         self,

@@ -1,0 +1,103 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/stream"
+)
+
+// Stream is a sequence of samples without random access, what flows along an edge from a
+// source that cannot be indexed: see package stream.
+type Stream = stream.Stream[dataset.Sample]
+
+// OfStream is the data of a node that puts out a stream.
+func OfStream(s Stream) Data { return Data{Stream: &s} }
+
+// Streams has a source put out a stream where its parameters say so. Opening it reads
+// nothing; it is read when the stream is.
+func Streams[P any](c *Component, when func(p P) bool, open func(p P, ctx context.Context, env *Env) (Stream, error)) {
+	c.streams = func(params any) bool { return when(params.(P)) }
+	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, error) { return open(params.(P), ctx, env) }
+}
+
+// OnStreams has an operator work on streams, too, of which it makes one. It reads none of
+// them.
+func OnStreams[P any](c *Component, apply func(p P, env *Env, in []Stream) (Stream, error)) {
+	c.onStreams = func(env *Env, params any, in []Stream) (Stream, error) { return apply(params.(P), env, in) }
+}
+
+// RegisterMaterialise registers an operator that makes a dataset of a stream. made says
+// what is done to the stream by nodes whose code is known, or is an error that says which
+// one's is not.
+func RegisterMaterialise[P any](name, doc string, apply func(ctx context.Context, env *Env, p P, in Stream, made func() ([]any, error)) (Samples, error)) *Component {
+	c := describe[P](Op, name, doc, apply)
+	c.Scans = true
+	c.op = func(context.Context, *Env, any, []Samples) (Data, error) {
+		return Data{}, errors.New("its input is a dataset already")
+	}
+	c.materialise = func(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error) {
+		return apply(ctx, env, params.(P), in, made)
+	}
+	return register(c)
+}
+
+var (
+	// ErrOnce is the error of a stream that can be read once only, so that nothing but its
+	// user can say what is in it.
+	ErrOnce = errors.New("it can be read once only, and no key says what was in it")
+	// ErrUnknown is the error of a node of which no key says what it does.
+	ErrUnknown = errors.New("no key says what it does")
+)
+
+// IsStream reports whether a source with these parameters puts out a stream.
+func (c *Component) IsStream(params any) bool { return c.streams != nil && c.streams(params) }
+
+// TakesStreams reports whether a mapper or an operator can be applied to streams.
+func (c *Component) TakesStreams() bool { return c.Kind == Map || c.onStreams != nil }
+
+// Materialises reports whether an operator makes a dataset of a stream.
+func (c *Component) Materialises() bool { return c.materialise != nil }
+
+// OpenStream opens a source that puts out a stream.
+func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (Stream, error) {
+	return c.openStream(ctx, env, params)
+}
+
+// ApplyToStreams applies an operator to streams.
+func (c *Component) ApplyToStreams(env *Env, params any, in []Stream) (Stream, error) {
+	return c.onStreams(env, params, in)
+}
+
+// Materialise makes a dataset of a stream, by an operator that does.
+func (c *Component) Materialise(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error) {
+	return c.materialise(ctx, env, params, in, made)
+}
+
+// StandardInput is the path of a source that reads standard input.
+const StandardInput = "-"
+
+// Input is a standard input, which can be read once. It may be used by many goroutines.
+type Input struct {
+	Reader io.Reader
+	taken  atomic.Bool
+}
+
+var (
+	errNoInput = errors.New("there is no standard input here: run the flow by larder run, and with one reader of it")
+	errTaken   = errors.New("standard input was read by another node, or in a run before, and cannot be read twice")
+)
+
+// Take returns what is read, to the first who asks for it. A nil Input has nothing.
+func (i *Input) Take() (io.Reader, error) {
+	switch {
+	case i == nil || i.Reader == nil:
+		return nil, errNoInput
+	case !i.taken.CompareAndSwap(false, true):
+		return nil, errTaken
+	}
+	return i.Reader, nil
+}

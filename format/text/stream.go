@@ -1,0 +1,26 @@
+package text
+
+import (
+	"context"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/streamed"
+	"github.com/larder-data/larder/stream/content"
+)
+
+func (s Source) isStream() bool { return streamed.Is(s.Path, s.Stream) }
+
+// OpenStream returns a stream of the lines of files, one file after another.
+func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.Stream, error) {
+	files, err := streamed.Files(ctx, env, s.Path, endings...)
+	lines := content.Lines(content.Unpack(files), streamed.MaxBytes, false)
+	return streamed.Samples(lines, "text", streamed.Place, func(l content.Line) (dataset.Sample, error) {
+		text := l.Text
+		if l.Number == 1 {
+			text = strings.TrimPrefix(text, byteOrderMark)
+		}
+		return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.NewBytes("txt", []byte(text))}), nil
+	}), err
+}

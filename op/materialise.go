@@ -1,0 +1,49 @@
+package op
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/stream"
+)
+
+func init() {
+	component.RegisterMaterialise("materialise", "Makes a dataset of a stream: reads it once, to its end, and keeps its samples in the cache. A run that was interrupted goes on where it was, if the stream can be read again.",
+		func(ctx context.Context, env *component.Env, p Materialise, in component.Stream, made func() ([]any, error)) (component.Samples, error) {
+			return p.Apply(ctx, env, in, made)
+		})
+}
+
+// Materialise makes a dataset of a stream.
+type Materialise struct {
+	Key string `param:"key" doc:"says what is in a stream that cannot be read again, such as \"feed of 3 May\": what was kept under it is handed out by later runs, which do not read the stream. Without it such a stream is read by each run"`
+}
+
+// Apply implements the operator. What is done to the stream by other nodes is in its key,
+// and so is the content of files that it is read from; a stream that cannot be read again
+// has a key of its own each time, unless one is given.
+func (m Materialise) Apply(ctx context.Context, env *component.Env, in component.Stream, made func() ([]any, error)) (component.Samples, error) {
+	if env.Larder == nil {
+		return nil, errors.New("there is no cache to keep the samples in")
+	}
+	parts, err := made()
+	text := m.Key
+	switch {
+	case m.Key == "" && errors.Is(err, component.ErrOnce):
+		text = "once: " + rand.Text()
+	case m.Key == "" && errors.Is(err, component.ErrUnknown):
+		return nil, fmt.Errorf("%w; give key, and another one when that changes", err)
+	case err != nil && !errors.Is(err, component.ErrOnce) && !errors.Is(err, component.ErrUnknown):
+		return nil, err
+	}
+	d, err := key.Of(append(parts, m.Key != "", text))
+	if err != nil {
+		return nil, err
+	}
+	return stream.Materialise(ctx, env.Larder, in, stream.Keeping[dataset.Sample]{Key: d.String()})
+}
