@@ -230,13 +230,14 @@ var operators = map[string]oneComponent{
 			out.Errorf("images %v are left, want the first alone", images)
 		}
 	}},
-	"memorize": {check: all(alphabet)},
-	"mix":      {line: "--n 40 --weights 1 --weights 2", in: "-i data -i data", check: drawn(40)},
-	"pad":      {line: "--length 28", check: all(alphabet + "zz")},
-	"repeat":   {line: "--times 2 --interleave", check: all(twice)},
-	"reverse":  {check: all("zyxwvutsrqponmlkjihgfedcba")},
-	"sample":   {line: "--n 50 --seed 1", check: drawn(50)},
-	"shard":    {line: "--rank 1 --world-size 3", check: all("behknqtwz")},
+	"materialise": {in: "-i jsonl:lists.jsonl,stream=true", check: all("abc")},
+	"memorize":    {check: all(alphabet)},
+	"mix":         {line: "--n 40 --weights 1 --weights 2", in: "-i data -i data", check: drawn(40)},
+	"pad":         {line: "--length 28", check: all(alphabet + "zz")},
+	"repeat":      {line: "--times 2 --interleave", check: all(twice)},
+	"reverse":     {check: all("zyxwvutsrqponmlkjihgfedcba")},
+	"sample":      {line: "--n 50 --seed 1", check: drawn(50)},
+	"shard":       {line: "--rank 1 --world-size 3", check: all("behknqtwz")},
 	"shuffle": {line: "--seed 7", check: func(_, out written) {
 		got := out.letters()
 		if sorted := strings.Join(slices.Sorted(slices.Values(strings.Split(got, ""))), ""); sorted != alphabet || got == alphabet {

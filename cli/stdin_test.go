@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,37 @@ func TestFlowOnStandardInputIsWrong(t *testing.T) {
 		}
 		if r := b.stdin(c.text, c.args...); r.status != status || !strings.Contains(r.stderr, c.says) {
 			t.Errorf("%q: status %d: %s", c.args, r.status, r.stderr)
+		}
+	}
+}
+
+// TestStandardInputIsASource: of a flow, and of one operator or mapper; a flow that comes
+// from there leaves none.
+func TestStandardInputIsASource(t *testing.T) {
+	b := newBench(t)
+	const nodes = `version: 1
+nodes:
+  feed: {source: jsonl, with: {path: "-"}}
+  big: {op: filter, from: feed, with: {where: "n > 1"}}
+  all: {op: materialise, from: big}
+  out: {sink: jsonl, from: all, with: {path: out.jsonl, overwrite: replace}}
+`
+	b.write("feed.yaml", nodes)
+	const rows = "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n"
+	r := b.stdin(rows, "run", filepath.Join(b.dir, "feed.yaml"))
+	if out, err := os.ReadFile(filepath.Join(b.dir, "out.jsonl")); err != nil || r.status != 0 || string(out) != rows[8:] {
+		t.Errorf("status %d, %v, and it wrote %q: %s", r.status, err, out, r.stderr)
+	}
+	if r := b.stdin(nodes, "run", "-", "--stdin-filename", filepath.Join(b.dir, "feed.yaml")); r.status != 1 || !strings.Contains(r.stderr, "there is no standard input here") {
+		t.Errorf("a flow from standard input has status %d: %s", r.status, r.stderr)
+	}
+	for line, want := range map[string]string{
+		"op filter --where n>1 -i jsonl:- -o jsonl:-": rows[8:],
+		"op reverse -i jsonl:- -o jsonl:-":            "{\"n\":3}\n{\"n\":2}\n{\"n\":1}\n",
+		"map keep-keys -i jsonl:- -o jsonl:- -- n":    rows,
+	} {
+		if r := b.stdin(rows, strings.Fields(line)...); r.status != 0 || r.stdout != want {
+			t.Errorf("larder %s has status %d and says %q: %s", line, r.status, r.stdout, r.stderr)
 		}
 	}
 }

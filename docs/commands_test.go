@@ -25,7 +25,7 @@ var notRun = map[string]string{
 var written = strings.NewReplacer("go run ./cmd/larder ", "larder ")
 
 // programs are what commands may call.
-var programs = []string{"larder", "cat", "cp", "export", "head", "ls", "sed"}
+var programs = []string{"larder", "cat", "cp", "export", "head", "ls", "printf", "sed"}
 
 // shown is output on a page that no command on it makes: the first line of it
 // that is telling, and the script that makes it, or why there is none.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/larder-data/larder/internal/flight"
@@ -44,6 +45,9 @@ func newLine[T, U any](o *opening, of Stream[T], slots int) (*line[T, U], error)
 	return l, nil
 }
 
+// errGone is the error of a function that has ended its goroutine.
+var errGone = errors.New("a function of the stream has ended its goroutine (runtime.Goexit)")
+
 // fill reads the input as long as there are free slots. send gets each that has an
 // element; if it fails, nobody has the slot. A slot with an error is the last.
 func (l *line[T, U]) fill(send func(*slot[T, U]) error) {
@@ -54,20 +58,31 @@ func (l *line[T, U]) fill(send func(*slot[T, U]) error) {
 		case <-l.ctx.Done():
 			return
 		}
-		v, err := flight.Protect(func() (T, error) { return l.in.next(l.ctx) })
-		if err == nil {
-			s.in, s.mark = v, l.in.mark(s.mark[:0])
-			err = send(s)
+		if l.one(s, send) != nil {
+			return
 		}
+	}
+}
+
+// one reads an element into a slot.
+func (l *line[T, U]) one(s *slot[T, U], send func(*slot[T, U]) error) error {
+	err := errGone
+	defer func() {
 		if err != nil {
 			s.err = err
 			s.done <- struct{}{}
 		}
 		l.queue <- s // has room for all slots
-		if err != nil {
-			return
+	}()
+	_, err = flight.Protect(func() (struct{}, error) {
+		v, err := l.in.next(l.ctx)
+		if err == nil {
+			s.in, s.mark = v, l.in.mark(s.mark[:0])
+			err = send(s)
 		}
-	}
+		return struct{}{}, err
+	})
+	return err
 }
 
 // take waits for the next element.

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/stream"
 )
@@ -256,4 +260,78 @@ func TestASourceThatCannotSeek(t *testing.T) {
 	if all, err := stream.Collect(t.Context(), stream.From(s)); err == nil || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)
 	}
+}
+
+// A function that panics, or ends its goroutine, where elements are read ahead is the error
+// of the element, and leaves nothing behind.
+func TestFunctionsThatDoNotReturn(t *testing.T) {
+	for what, boom := range map[string]func(){"PANIC": func() { panic("PANIC") }, "Goexit": runtime.Goexit} {
+		at := func(n int) int {
+			if n == 7 {
+				boom()
+			}
+			return n
+		}
+		all := stream.Of(rangeOf(30)...)
+		made := func(_ context.Context, n int) (int, error) { return at(n), nil }
+		encoded := &codec.Value[int]{
+			ID: "byte", Encode: func(b []byte, n int) ([]byte, error) { return append(b, byte(at(n))), nil },
+			Decode: func(b []byte) (int, error) { return int(b[0]), nil },
+		}
+		spooled := stream.Fork(all, 2, stream.Forking[int]{Elements: 1, Codec: encoded})
+		for name, s := range map[string]stream.Stream[int]{
+			"route":         stream.Concat(stream.Route(all, 2, stream.Forking[int]{}, func(n int) int { return at(n) % 2 })...),
+			"fork size":     stream.Concat(stream.Fork(all, 2, stream.Forking[int]{Size: func(n int) int64 { return int64(at(n)) }})...),
+			"fork codec":    pairs(stream.ZipLongest(spooled[0], stream.Skip(spooled[1], 20))),
+			"prefetch size": stream.Prefetch(all, stream.Ahead{}, func(n int) int64 { return int64(at(n)) }),
+			"map parallel":  stream.MapParallel(all, pool.New(2), made),
+			"map ahead":     stream.Prefetch(stream.Map(all, made), stream.Ahead{}, nil),
+			"map forked":    stream.Fork(stream.Map(all, made), 1, stream.Forking[int]{})[0],
+		} {
+			_, err := stream.Collect(t.Context(), s)
+			if err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s, %s: the error is %v", name, what, err)
+			}
+		}
+	}
+}
+
+// A call ends with its context, also where a generator waits for its own.
+func TestCallsOfGeneratorsEnd(t *testing.T) {
+	waits := stream.FromSeq("waits", func(ctx context.Context) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			if yield(1, nil) {
+				<-ctx.Done()
+				yield(0, ctx.Err())
+			}
+		}
+	})
+	why := errors.New("enough")
+	for name, s := range map[string]stream.Stream[int]{"alone": waits, "shuffled": stream.Shuffle(waits, 5, 1), "ahead": stream.Prefetch(waits, stream.Ahead{}, nil)} {
+		r, err := s.Open(t.Context(), stream.State{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Millisecond, func() { cancel(why) })
+		for err == nil {
+			_, err = r.Next(ctx)
+		}
+		if !errors.Is(err, why) {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		r.Close()
+	}
+	r, err := waits.Open(t.Context(), stream.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(time.Millisecond, r.Close)
+	for err == nil {
+		_, err = r.Next(t.Context())
+	}
+	if !errors.Is(err, stream.ErrClosed) {
+		t.Errorf("closed meanwhile: %v", err)
+	}
+	r.Close()
 }

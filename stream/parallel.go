@@ -80,12 +80,15 @@ func (c *parallelCursor[T, U]) start() {
 
 // make makes an element in a slot of the pool.
 func (c *parallelCursor[T, U]) make(j job[T, U]) {
-	err := c.of.pool.Do(c.ctx, func(ctx context.Context) (err error) {
+	err := errGone
+	defer func() {
+		if err != nil {
+			j.err = wrongAt("map", j.at, err)
+		}
+		j.done <- struct{}{}
+	}()
+	err = c.of.pool.Do(c.ctx, func(ctx context.Context) (err error) {
 		j.out, err = flight.Protect(func() (U, error) { return c.of.f(ctx, j.in) })
 		return err
 	})
-	if err != nil {
-		j.err = wrongAt("map", j.at, err)
-	}
-	j.done <- struct{}{}
 }

@@ -124,21 +124,31 @@ func (r *reading[T]) begin() {
 			case <-r.o.ctx.Done():
 				return
 			}
-			if err == nil {
-				err = r.one(in)
-			}
-			r.mu.Lock()
-			r.err, r.reading = err, false
-			close(r.read)
-			r.read = make(chan struct{})
-			r.mu.Unlock()
+			err = r.step(in, err)
 		}
 	})
 }
 
+// step reads an element, unless there was an error before, and tells who waits for it.
+func (r *reading[T]) step(in *input[T], before error) error {
+	err := errGone
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.err, r.reading = err, false
+		close(r.read)
+		r.read = make(chan struct{})
+	}()
+	if before == nil {
+		_, before = flight.Protect(func() (struct{}, error) { return struct{}{}, r.one(in) })
+	}
+	err = before
+	return err
+}
+
 // one reads an element.
 func (r *reading[T]) one(in *input[T]) error {
-	v, err := flight.Protect(func() (T, error) { return in.next(r.o.ctx) })
+	v, err := in.next(r.o.ctx)
 	if err != nil {
 		return err
 	}

@@ -7,31 +7,43 @@ import (
 )
 
 // FromSeq is a stream of what a generator yields, which is begun anew for each reader and
-// must yield the same each time. It replays; its context ends with the reader.
+// must yield the same each time. It replays; its context ends with the reader, and with a
+// call for an element that ends before it has one.
 func FromSeq[T any](name string, generate func(ctx context.Context) iter.Seq2[T, error]) Stream[T] {
 	if generate == nil {
 		return refused[T](name, "it needs a generator")
 	}
-	return From(Source[T]{Name: name, Open: func(ctx context.Context, _ int64) (Feed[T], error) {
+	return From(Source[T]{Name: name, Open: func(opened context.Context, _ int64) (Feed[T], error) {
+		ctx, cancel := context.WithCancelCause(opened)
 		next, stop := iter.Pull2(generate(ctx))
-		return &seqFeed[T]{next, stop}, nil
+		return &seqFeed[T]{opened, cancel, next, stop}, nil
 	}})
 }
 
 type seqFeed[T any] struct {
-	pull func() (T, error, bool)
-	stop func()
+	opened context.Context
+	cancel context.CancelCauseFunc
+	pull   func() (T, error, bool)
+	stop   func()
 }
 
-func (f *seqFeed[T]) Next(context.Context) (T, error) {
+func (f *seqFeed[T]) Next(ctx context.Context) (v T, err error) {
+	if ctx != f.opened {
+		stop := context.AfterFunc(ctx, func() { f.cancel(context.Cause(ctx)) })
+		defer stop()
+	}
 	v, err, ok := f.pull()
-	if !ok {
+	switch {
+	case ctx.Err() != nil:
+		return v, context.Cause(ctx)
+	case !ok:
 		return v, io.EOF
 	}
 	return v, err
 }
 
 func (f *seqFeed[T]) Close() error {
+	f.cancel(ErrClosed)
 	f.stop()
 	return nil
 }

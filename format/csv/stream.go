@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/internal/streamed"
 	"github.com/larder-data/larder/stream/content"
 )
@@ -25,8 +23,7 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	return streamed.Samples(table, "csv", func(r content.Row) string { return r.Name }, func(r content.Row) (dataset.Sample, error) {
 		columns := s.Columns
 		if columns == nil {
-			columns = slices.Clone(r.Columns)
-			columns[0] = strings.TrimPrefix(columns[0], rows.ByteOrderMark)
+			columns = r.Columns
 		}
 		if !slices.Equal(columns, checked) {
 			if err := s.checkColumns(columns); err != nil {

@@ -23,9 +23,6 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	in := &reader{Source: s}
 	return streamed.Samples(lines, "jsonl", streamed.Place, func(l content.Line) (dataset.Sample, error) {
 		text := []byte(strings.TrimRight(l.Text, blanks))
-		if l.Number == 1 {
-			text = []byte(strings.TrimPrefix(string(text), rows.ByteOrderMark))
-		}
 		sample, err := in.items(text)
 		if err != nil {
 			if _, wrong := check(text); wrong != nil {

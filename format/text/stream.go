@@ -2,7 +2,6 @@ package text
 
 import (
 	"context"
-	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
@@ -17,10 +16,6 @@ func (s Source) OpenStream(ctx context.Context, env *component.Env) (component.S
 	files, err := streamed.Files(ctx, env, s.Path, endings...)
 	lines := content.Lines(content.Unpack(files), streamed.MaxBytes, false)
 	return streamed.Samples(lines, "text", streamed.Place, func(l content.Line) (dataset.Sample, error) {
-		text := l.Text
-		if l.Number == 1 {
-			text = strings.TrimPrefix(text, byteOrderMark)
-		}
-		return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.NewBytes("txt", []byte(text))}), nil
+		return dataset.NewSample(dataset.Field{Key: textKey, Item: dataset.NewBytes("txt", []byte(l.Text))}), nil
 	}), err
 }

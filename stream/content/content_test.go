@@ -145,6 +145,12 @@ func TestParsing(t *testing.T) {
 	}{
 		"lines": {of: func() ([]string, error) { return shown(t, content.Lines(files("f", "a\r\n\nb\rc"), 0, false)) },
 			want: []string{"{Name:f Number:1 Text:a}", "{Name:f Number:2 Text:}", "{Name:f Number:3 Text:b\rc}"}},
+		"a byte order mark": {of: func() ([]string, error) { return shown(t, content.Lines(files("f", "\ufeffa\n\ufeff"), 0, true)) },
+			want: []string{"{Name:f Number:1 Text:a}", "{Name:f Number:2 Text:\ufeff}"}},
+		"a byte order mark before columns": {of: func() ([]string, error) {
+			return shown(t, content.CSV(files("f", "\ufeffa\n1\n"), content.Rows{Header: true}))
+		},
+			want: []string{"{Name:f Columns:[a] Fields:[1]}"}},
 		"lines that are no UTF-8": {of: func() ([]string, error) { return shown(t, content.Lines(files("f", "a\n\xff\n"), 0, false)) },
 			want: []string{"{Name:f Number:1 Text:a}"}, err: "lines: element 0: f: line 2 is not UTF-8"},
 		"raw lines": {of: func() ([]string, error) { return shown(t, content.Lines(files("f", "\xff"), 0, true)) }, want: []string{"{Name:f Number:1 Text:\xff}"}},

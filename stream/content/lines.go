@@ -20,7 +20,8 @@ type Line struct {
 }
 
 // Lines reads files by line, of longest bytes at most; 0 stands for 16 MiB. What is not
-// UTF-8 is an error, unless raw is true: then the bytes are as they are.
+// UTF-8 is an error, unless raw is true: then the bytes are as they are. A byte order mark at
+// the beginning of a file is left out.
 func Lines(s stream.Stream[File], longest int, raw bool) stream.Stream[Line] {
 	return parsed(s, "lines", func(f File, in *bounded) func() (Line, error) {
 		r, number := bufio.NewReader(in), 0

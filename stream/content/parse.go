@@ -1,6 +1,7 @@
 package content
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ func parsed[T any](s stream.Stream[File], name string, parse func(File, *bounded
 			if err != nil {
 				return nil, err
 			}
-			b := &bounded{from: r, longest: longest}
+			b := &bounded{from: withoutMark(r), longest: longest}
 			return &feed[T]{f.Name, r, b, parse(f, b)}, nil
 		}}, nil
 	})
@@ -59,4 +60,24 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	b.since += n
 	return n, err
+}
+
+const byteOrderMark = "\ufeff"
+
+// withoutMark leaves out a byte order mark at the beginning.
+func withoutMark(r io.Reader) io.Reader { return &markless{r: bufio.NewReader(r)} }
+
+type markless struct {
+	r     *bufio.Reader
+	begun bool
+}
+
+func (m *markless) Read(p []byte) (int, error) {
+	if !m.begun {
+		m.begun = true
+		if b, _ := m.r.Peek(len(byteOrderMark)); string(b) == byteOrderMark {
+			_, _ = m.r.Discard(len(byteOrderMark)) // they were read
+		}
+	}
+	return m.r.Read(p)
 }
