@@ -69,6 +69,7 @@ var ErrChanged = errors.New("the file changed while it was in use; run again")
 type AgainError struct {
 	Err   error
 	After time.Duration // what the server asks to wait for; 0 if it says nothing
+	Busy  bool          // the server has too much to do
 }
 
 func (e *AgainError) Error() string { return e.Err.Error() }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
 )
 
 // A Server serves files over http. Its methods may be called by many goroutines.
@@ -44,8 +45,11 @@ type Request struct {
 // Old is when files were changed that nobody touched for long.
 var Old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Serve starts a server of no files, which ends with the test.
+// Serve starts a server of no files, which ends with the test. Until then requests are not sent
+// twice for being late, so that their number is certain: see [place.AskOnce].
 func Serve(t testing.TB) *Server {
+	was := place.AskOnce.Swap(true)
+	t.Cleanup(func() { place.AskOnce.Store(was) })
 	s := &Server{files: map[string]file{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
