@@ -135,6 +135,9 @@ func cure(scheme string, known []string) string {
 	if len(known) == 0 {
 		return "; import github.com/larder-data/larder/place/http or place/s3 in the program"
 	}
+	if scheme == "gs" || scheme == "az" {
+		return "; larder-cloud does, or a program that imports github.com/larder-data/larder/place/cloud/" + scheme
+	}
 	if n := near.Name(scheme, known); n != "" {
 		return "; did you mean " + n + "://?"
 	}

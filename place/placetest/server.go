@@ -21,6 +21,7 @@ import (
 // A Server serves files over http. Its methods may be called by many goroutines.
 type Server struct {
 	*httptest.Server
+	behind http.Handler // what answers; nil for the server itself
 
 	mu       sync.Mutex
 	files    map[string]file
@@ -53,6 +54,14 @@ func Serve(t testing.TB) *Server {
 	s := &Server{files: map[string]file{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
+	return s
+}
+
+// Front starts a server in front of another one, which counts and does what goes wrong, and has
+// the other answer.
+func Front(t testing.TB, behind http.Handler) *Server {
+	s := Serve(t)
+	s.behind = behind
 	return s
 }
 
@@ -114,6 +123,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		to.Fault = fault(n, r)
 	}
 	if to.before(r) {
+		return
+	}
+	if s.behind != nil {
+		s.behind.ServeHTTP(to, r)
 		return
 	}
 	s.mu.Lock()
