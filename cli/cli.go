@@ -42,6 +42,7 @@ import (
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/mapper"
+	far "github.com/larder-data/larder/place"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/memory"
 
@@ -85,6 +86,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		codec.StrictYAML.Store(how != "")
 	default:
 		fmt.Fprintf(stderr, "larder: LARDER_YAML is %q; it can be strict, or empty\n", how)
+		return exitRequest
+	}
+	switch how := os.Getenv("LARDER_HEDGE"); how {
+	case "":
+	case "off":
+		far.AskOnce.Store(true)
+	default:
+		fmt.Fprintf(stderr, "larder: LARDER_HEDGE is %q; it can be off, or empty\n", how)
 		return exitRequest
 	}
 	dataset.TidyMemory.Store(true)

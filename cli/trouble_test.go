@@ -11,6 +11,7 @@ import (
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/internal/harm"
 	"github.com/larder-data/larder/internal/trial"
+	"github.com/larder-data/larder/place"
 )
 
 // statsFlow computes without running commands, so that it can run often.
@@ -312,5 +313,17 @@ func TestYAMLOfTwoReadings(t *testing.T) {
 	t.Setenv("LARDER_YAML", "loose")
 	if status := mainIn(b, &stderr, "components"); status != 2 {
 		t.Errorf("a value of LARDER_YAML that is not known: status %d", status)
+	}
+	t.Setenv("LARDER_YAML", "")
+	defer place.AskOnce.Store(place.AskOnce.Swap(false))
+	for how, want := range map[string]struct {
+		status int
+		once   bool
+	}{"loose": {2, false}, "off": {0, true}} {
+		t.Setenv("LARDER_HEDGE", how)
+		if status := mainIn(b, &stderr, "components"); status != want.status || place.AskOnce.Load() != want.once {
+			t.Errorf("LARDER_HEDGE is %q: status %d, asked once %v", how, status, place.AskOnce.Load())
+		}
+		place.AskOnce.Store(false)
 	}
 }

@@ -48,6 +48,9 @@ type Far interface {
 func (c *Component) Check(params any) error {
 	if _, ok := params.(Far); !ok || c.Kind != Source {
 		for _, p := range Paths(params) {
+			if address.Is(string(p)) && c.Kind == Sink {
+				return fmt.Errorf("%s: sink %s writes files of this machine only; have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", address.Name(string(p)), c.Name)
+			}
 			if address.Is(string(p)) {
 				return fmt.Errorf("%s: %s %s takes files of this machine only; what reads files at URLs is said by larder components", address.Name(string(p)), c.Kind, c.Name)
 			}

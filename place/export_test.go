@@ -34,4 +34,17 @@ func Hurry(t testing.TB, stall time.Duration) func() []time.Duration {
 const (
 	Tries    = tries
 	MostWait = mostWait
+	Fewest   = fewest
+	Dear     = dear
+	Saved    = mostSaved
+	Quiet    = quietTime
 )
+
+// Late has answers be late when what is returned is sent to, and nothing else, until a test is over.
+func Late(t testing.TB) chan<- time.Time {
+	at, old := make(chan time.Time), late
+	was := AskOnce.Swap(false)
+	t.Cleanup(func() { late = old; AskOnce.Store(was) })
+	late = func(time.Duration) (<-chan time.Time, func() bool) { return at, func() bool { return true } }
+	return at
+}

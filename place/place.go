@@ -69,6 +69,7 @@ var ErrChanged = errors.New("the file changed while it was in use; run again")
 type AgainError struct {
 	Err   error
 	After time.Duration // what the server asks to wait for; 0 if it says nothing
+	Busy  bool          // the server has too much to do
 }
 
 func (e *AgainError) Error() string { return e.Err.Error() }
@@ -133,6 +134,9 @@ func parse(path string) (Driver, *url.URL, error) {
 func cure(scheme string, known []string) string {
 	if len(known) == 0 {
 		return "; import github.com/larder-data/larder/place/http or place/s3 in the program"
+	}
+	if scheme == "gs" || scheme == "az" {
+		return "; larder-cloud does, or a program that imports github.com/larder-data/larder/place/cloud/" + scheme
 	}
 	if n := near.Name(scheme, known); n != "" {
 		return "; did you mean " + n + "://?"

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
 // A Reader reads a part of a file: see [File.Reader]. It is for one goroutine.
+//
+// An answer that is late, beside those of the last hundred reads of its host, is asked for a
+// second time, for one read in twenty at most, and never of a host that lately had too much to
+// do: see [AskOnce].
 type Reader struct {
 	ctx     context.Context
 	of      *File
@@ -17,9 +22,10 @@ type Reader struct {
 	body    Body
 	during  context.Context // of the request
 	cancel  context.CancelCauseFunc
-	stalled *time.Timer // runs while something is waited for
-	failed  int         // tries since something came
-	mark    int64       // where tries were counted anew
+	stalled *time.Timer    // runs while something is waited for
+	asking  sync.WaitGroup // goroutines with requests
+	failed  int            // tries since something came
+	mark    int64          // where tries were counted anew
 }
 
 // open opens what is left, or tries for as long as it may help.
@@ -41,14 +47,14 @@ func (r *Reader) open() error {
 func (r *Reader) try() error {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	stalled := time.AfterFunc(stallTime, func() { cancel(errStalled) })
-	TrafficOf(ctx).add(1, 0)
-	body, err := r.of.driver.Read(ctx, r.of.url, r.of.Version, r.at, r.end-r.at)
+	body, err := r.begin(ctx)
 	stalled.Stop()
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errStalled) {
 			err = errStalled
 		}
 		cancel(nil)
+		r.asking.Wait()
 		return err
 	}
 	r.body, r.during, r.cancel, r.stalled = body, ctx, cancel, stalled
@@ -144,5 +150,6 @@ func (r *Reader) drop() {
 	r.stalled.Stop()
 	r.cancel(nil)
 	_ = r.body.Close()
+	r.asking.Wait()
 	r.body = nil
 }

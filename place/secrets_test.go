@@ -65,6 +65,17 @@ func TestSecretsStayAtHome(t *testing.T) {
 	}
 }
 
+// TestUnknownSchemes: who names a service that this program does not read learns what does.
+func TestUnknownSchemes(t *testing.T) {
+	for url, want := range map[string]string{
+		"gs://bucket/a": "larder-cloud", "az://container/a": "place/cloud/az", "htp://host/a": "http", "gopher://host/a": "what is read is",
+	} {
+		if err := place.Check(url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 // TestRedirects: a server may send on, but not in circles.
 func TestRedirects(t *testing.T) {
 	place.Hurry(t, time.Second)

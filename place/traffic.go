@@ -10,6 +10,7 @@ type Traffic struct {
 	Requests atomic.Int64 // also those that failed
 	Bytes    atomic.Int64 // of files, that came
 	Retries  atomic.Int64 // what was tried once more
+	Hedges   atomic.Int64 // what was asked for a second time while the first answer was late
 }
 
 type trafficKey struct{}
@@ -35,5 +36,11 @@ func (t *Traffic) add(requests, bytes int64) {
 func (t *Traffic) retry() {
 	if t != nil {
 		t.Retries.Add(1)
+	}
+}
+
+func (t *Traffic) hedge() {
+	if t != nil {
+		t.Hedges.Add(1)
 	}
 }

@@ -12,6 +12,15 @@ import (
 	"github.com/larder-data/larder/place/placetest"
 )
 
+// TestConform: the driver is what package place expects.
+func TestConform(t *testing.T) {
+	s := placetest.Serve(t)
+	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Store: func(_ *testing.T, name string, content []byte) string {
+		s.Put(name, content)
+		return s.URL + (&url.URL{Path: "/" + name}).EscapedPath()
+	}})
+}
+
 // TestOutOfHTTPS: who asked in secret is not sent on to where others read along.
 func TestOutOfHTTPS(t *testing.T) {
 	s := placetest.Serve(t)

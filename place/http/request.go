@@ -114,7 +114,8 @@ func failed(resp *http.Response) error {
 		return fmt.Errorf("%w; give a user and a password in the URL (https://USER:PASSWORD@HOST/...), or a URL that is signed and not expired", err)
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return &place.AgainError{Err: err, After: retryAfter(resp.Header.Get("Retry-After"))}
+		return &place.AgainError{Err: err, After: retryAfter(resp.Header.Get("Retry-After")),
+			Busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
 	return err
 }

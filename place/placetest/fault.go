@@ -59,6 +59,9 @@ func (s *sender) WriteHeader(status int) {
 	if s.Range != "" {
 		s.Header().Set("Content-Range", s.Range)
 	}
+	if s.Tag != "" {
+		s.Header().Set("Etag", s.Tag)
+	}
 	if s.Encoding != "" {
 		s.Header().Set("Content-Encoding", s.Encoding)
 	}

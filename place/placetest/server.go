@@ -15,11 +15,13 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
 )
 
 // A Server serves files over http. Its methods may be called by many goroutines.
 type Server struct {
 	*httptest.Server
+	behind http.Handler // what answers; nil for the server itself
 
 	mu       sync.Mutex
 	files    map[string]file
@@ -44,11 +46,22 @@ type Request struct {
 // Old is when files were changed that nobody touched for long.
 var Old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Serve starts a server of no files, which ends with the test.
+// Serve starts a server of no files, which ends with the test. Until then requests are not sent
+// twice for being late, so that their number is certain: see [place.AskOnce].
 func Serve(t testing.TB) *Server {
+	was := place.AskOnce.Swap(true)
+	t.Cleanup(func() { place.AskOnce.Store(was) })
 	s := &Server{files: map[string]file{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
+	return s
+}
+
+// Front starts a server in front of another one, which counts and does what goes wrong, and has
+// the other answer.
+func Front(t testing.TB, behind http.Handler) *Server {
+	s := Serve(t)
+	s.behind = behind
 	return s
 }
 
@@ -110,6 +123,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		to.Fault = fault(n, r)
 	}
 	if to.before(r) {
+		return
+	}
+	if s.behind != nil {
+		s.behind.ServeHTTP(to, r)
 		return
 	}
 	s.mu.Lock()

@@ -43,7 +43,7 @@ func status(said minio.ErrorResponse) error {
 	case code == http.StatusForbidden || code == http.StatusUnauthorized:
 		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", said.Code, code)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &place.AgainError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code)}
+		return &place.AgainError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code), Busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
 	return fmt.Errorf("the service says %q (%d): %s", said.Code, code, said.Message)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -81,6 +82,15 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
+}
+
+// TestConform: the driver is what package place expects.
+func TestConform(t *testing.T) {
+	s := service(t)
+	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Store: func(_ *testing.T, name string, content []byte) string {
+		s.Put("bucket/folder/"+name, content)
+		return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+	}})
 }
 
 // TestRefused: what cannot be read is said so, and no secret with it.

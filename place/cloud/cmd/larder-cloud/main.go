@@ -1,0 +1,14 @@
+// Larder-cloud is the program larder, which also reads gs:// and az://.
+package main
+
+import (
+	"os"
+
+	"github.com/larder-data/larder/cli"
+	_ "github.com/larder-data/larder/place/cloud/az"
+	_ "github.com/larder-data/larder/place/cloud/gs"
+	_ "github.com/larder-data/larder/place/http"
+	_ "github.com/larder-data/larder/place/s3"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) }

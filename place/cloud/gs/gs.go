@@ -1,0 +1,129 @@
+// Package gs reads objects of Google Cloud Storage, at gs://BUCKET/KEY. A program that imports
+// it reads such URLs wherever a path is taken: see package place.
+//
+// Who asks is found as Google's tools find it: GOOGLE_APPLICATION_CREDENTIALS, what gcloud auth
+// application-default login left, the account of the machine; else nobody is named, as for
+// public data. STORAGE_EMULATOR_HOST is another service that speaks as this one does.
+//
+// A version is a generation, which goes on to be read in a bucket that keeps old ones. What
+// breaks off is read on once by Google's client itself, which no count of requests tells.
+package gs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cloud.google.com/go/storage"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/iterator"
+
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/cloud/internal/answer"
+)
+
+func init() { place.Register("gs", &driver{}) }
+
+// A driver implements [place.Driver].
+type driver struct {
+	mu   sync.Mutex
+	made map[string]*storage.Client // by the service
+}
+
+const (
+	generationTag = "generation "
+	access        = "GOOGLE_APPLICATION_CREDENTIALS, gcloud auth application-default login or the account of the machine"
+)
+
+// object returns the object at a URL, of which each request is sent once: who asks tries again.
+func (d *driver) object(u *url.URL) (*storage.BucketHandle, *storage.ObjectHandle, error) {
+	if u.User != nil || u.RawQuery != "" {
+		return nil, nil, errors.New("a URL of gs has no user and no parameters; set GOOGLE_APPLICATION_CREDENTIALS, and write %3F for a question mark in a key")
+	}
+	c, err := d.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	b := c.Bucket(u.Host).Retryer(storage.WithPolicy(storage.RetryNever))
+	return b, b.Object(strings.TrimPrefix(u.Path, "/")), nil
+}
+
+// Stat looks at an object.
+func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
+	_, o, err := d.object(u)
+	if err != nil {
+		return v, err
+	}
+	attrs, err := o.Attrs(ctx)
+	if err != nil {
+		return v, plain(err)
+	}
+	return place.Version{Size: attrs.Size, Tag: generationTag + strconv.FormatInt(attrs.Generation, 10), Firm: true}, nil
+}
+
+// Read asks for a range of a generation, as it is stored: what is compressed there stays so.
+func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
+	_, o, err := d.object(u)
+	if err != nil {
+		return nil, err
+	}
+	generation, err := strconv.ParseInt(strings.TrimPrefix(v.Tag, generationTag), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the version %q is no generation", v.Tag)
+	}
+	r, err := o.Generation(generation).ReadCompressed(true).NewRangeReader(ctx, at, n)
+	if err != nil {
+		return nil, answer.Changed(plain(err))
+	}
+	if r.Attrs.StartOffset != at || r.Attrs.Size != v.Size || r.Remain() != n {
+		_ = r.Close()
+		return nil, &place.AgainError{Err: fmt.Errorf("the service sends %d bytes from %d on of %d, where %d from %d on of %d were asked for", r.Remain(), r.Attrs.StartOffset, r.Attrs.Size, n, at, v.Size)}
+	}
+	return r, nil
+}
+
+// List lists the objects in a folder.
+func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error] {
+	return func(yield func(*url.URL, error) bool) {
+		bucket, _, err := d.object(u)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		all := bucket.Objects(ctx, &storage.Query{Prefix: strings.TrimPrefix(u.Path, "/"), Delimiter: "/", Projection: storage.ProjectionNoACL})
+		for {
+			o, err := all.Next()
+			switch {
+			case errors.Is(err, iterator.Done):
+				return
+			case err != nil:
+				yield(nil, plain(err))
+				return
+			case o.Name == "" || strings.HasSuffix(o.Name, "/"): // a folder, or what marks one
+				continue
+			}
+			if !yield(&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/" + o.Name}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// plain says in words what the service said. What another try may cure is marked.
+func plain(err error) error {
+	if errors.Is(err, storage.ErrBucketNotExist) {
+		return answer.Missing("bucket")
+	}
+	if errors.Is(err, storage.ErrObjectNotExist) {
+		return answer.Missing("object")
+	}
+	if said, ok := errors.AsType[*googleapi.Error](err); ok {
+		return answer.Status(said.Code, said.Header, access)
+	}
+	return answer.Lost(err)
+}

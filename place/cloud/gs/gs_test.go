@@ -1,0 +1,71 @@
+package gs_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+
+	"github.com/larder-data/larder/place"
+	_ "github.com/larder-data/larder/place/cloud/gs"
+	"github.com/larder-data/larder/place/placetest"
+)
+
+// service has gs:// lead to a server that speaks as Google's does, behind one that fails.
+func service(t *testing.T) (*placetest.Server, *fakestorage.Server) {
+	t.Helper()
+	var behind http.Handler
+	s := placetest.Front(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behind.ServeHTTP(w, r) }))
+	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: strings.TrimPrefix(s.URL, "http://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Stop)
+	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "bucket"})
+	behind = fake.HTTPHandler()
+	t.Setenv("STORAGE_EMULATOR_HOST", s.URL)
+	return s, fake
+}
+
+// put has the service have an object, and returns its URL.
+func put(fake *fakestorage.Server, key string, content []byte, encoding string) string {
+	fake.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: key, ContentEncoding: encoding}, Content: content})
+	return "gs://bucket" + (&url.URL{Path: "/" + key}).EscapedPath()
+}
+
+// TestConform: the driver is what package place expects.
+func TestConform(t *testing.T) {
+	s, fake := service(t)
+	placetest.Conform(t, placetest.Service{Server: s, Secret: "hunter2", Lists: true, Client: true,
+		Store: func(_ *testing.T, name string, content []byte) string {
+			return put(fake, "folder/"+name, content, "")
+		}})
+}
+
+// TestRefused: what a URL cannot have is said, and no secret with it.
+func TestRefused(t *testing.T) {
+	service(t)
+	for _, bad := range []string{"gs://me:hunter2@bucket/a", "gs://bucket/a?token=hunter2"} {
+		if _, err := place.Open(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "GOOGLE_APPLICATION_CREDENTIALS") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestPacked: what is stored compressed is read as it is stored, as no part of it is a part of what
+// it unpacks to.
+func TestPacked(t *testing.T) {
+	_, fake := service(t)
+	want := bytes.Repeat([]byte("\x1f\x8b\x08 no end of it "), 1000)
+	f, err := place.Open(t.Context(), put(fake, "a.tar.gz", want, "gzip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 5000)
+	if err := f.ReadAt(t.Context(), b, 3000); err != nil || !bytes.Equal(b, want[3000:8000]) || f.Size != int64(len(want)) {
+		t.Errorf("%v, %+v", err, f.Version)
+	}
+}

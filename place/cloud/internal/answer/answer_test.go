@@ -1,0 +1,50 @@
+package answer_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/cloud/internal/answer"
+)
+
+// TestStatus: what may pass is marked, with how long to wait, and whether that is too much work.
+func TestStatus(t *testing.T) {
+	head := http.Header{"Retry-After": {"7"}}
+	for code, busy := range map[int]bool{408: false, 429: true, 500: false, 503: true, 504: false} {
+		e, ok := errors.AsType[*place.AgainError](answer.Status(code, head, "who"))
+		if !ok || e.Busy != busy || e.After != 7*time.Second {
+			t.Errorf("%d: %+v", code, e)
+		}
+	}
+	for code, want := range map[int]error{404: fs.ErrNotExist, 412: place.ErrChanged, 416: place.ErrChanged} {
+		if err := answer.Status(code, nil, "who"); !errors.Is(err, want) {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	for _, code := range []int{400, 403} {
+		err := answer.Status(code, nil, "the account who")
+		if _, ok := errors.AsType[*place.AgainError](err); ok || strings.Contains(err.Error(), "the account who") != (code == 403) {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+}
+
+// TestLost: what broke off may be tried again, and the URL is in no error.
+func TestLost(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		again bool
+	}{{io.ErrUnexpectedEOF, true}, {errors.New("unknown"), false}} {
+		err := answer.Lost(&url.Error{Op: "Get", URL: "https://host/a?sig=hunter2", Err: c.err})
+		if _, ok := errors.AsType[*place.AgainError](err); ok != c.again || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v: %v", c.err, err)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package placetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/place"
+)
+
+// A Service is a server that a driver of package place reads.
+type Service struct {
+	*Server
+	// Store has the service have a file in a folder of its own, and returns its URL.
+	Store func(t *testing.T, name string, content []byte) string
+	// Secret lets the driver in.
+	Secret string
+	// Lists says that the service can tell which files a folder has.
+	Lists bool
+	// Client says that the service's own client reads on what breaks off: such requests are
+	// counted by nobody.
+	Client bool
+}
+
+// Conform holds a driver to what package place expects of one: what is read is what lies there,
+// in the version that was opened, whatever goes wrong once; and errors say what is wrong and have
+// no secret in them.
+func Conform(t *testing.T, s Service) {
+	t.Run("bytes", s.bytes)
+	t.Run("faults", s.faults)
+	t.Run("versions", s.versions)
+	t.Run("errors", s.errors)
+	if s.Lists {
+		t.Run("list", s.list)
+	}
+}
+
+// content is n bytes of which no two places look alike.
+func content(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(b)
+	return b
+}
+
+func open(t *testing.T, url string) *place.File {
+	t.Helper()
+	f, err := place.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func read(ctx context.Context, f *place.File, at, n int64) ([]byte, error) {
+	r, err := f.Reader(ctx, at, n)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+func (s Service) bytes(t *testing.T) {
+	want := content(300_000)
+	for _, name := range []string{"a", "b c+ä%.tar"} {
+		f := open(t, s.Store(t, name, want))
+		if f.Size != int64(len(want)) || !f.Firm || f.Whole {
+			t.Errorf("%s: %+v", name, f.Version)
+		}
+		for _, at := range []int64{0, 1, 150_000, 299_999} {
+			n := min(100_000, f.Size-at)
+			if b, err := read(t.Context(), f, at, n); err != nil || !bytes.Equal(b, want[at:at+n]) {
+				t.Errorf("%s: %d bytes at %d, %v", name, len(b), at, err)
+			}
+		}
+		if b, err := read(t.Context(), f, 0, f.Size); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("%s: %d bytes of all, %v", name, len(b), err)
+		}
+	}
+	f := open(t, s.Store(t, "empty", nil))
+	if b, err := read(t.Context(), f, 0, 0); f.Size != 0 || err != nil || len(b) != 0 {
+		t.Errorf("%d bytes of a file of %d, %v", len(b), f.Size, err)
+	}
+}
+
+func (s Service) faults(t *testing.T) {
+	want := content(300_000)
+	f := open(t, s.Store(t, "faults", want))
+	defer s.Fail(nil)
+	for name, fault := range map[string]Fault{
+		"none": {}, "status 500": {Status: 500}, "status 503": {Status: 503}, "status 429": {Status: 429}, "cut": {Cut: 70_000}, "cut at once": {Cut: 1},
+		"another range": {Range: "bytes 1-5/300000"}, "another size": {Range: "bytes 1000-250999/999999"},
+	} {
+		s.Requests()
+		s.Fail(func(n int, _ *http.Request) Fault {
+			if n == 0 {
+				return fault
+			}
+			return Fault{}
+		})
+		var traffic place.Traffic
+		b, err := read(place.Count(t.Context(), &traffic), f, 1000, 250_000)
+		if name == "another size" && errors.Is(err, place.ErrChanged) {
+			continue // which it looks like
+		}
+		if err != nil || !bytes.Equal(b, want[1000:251_000]) {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		}
+		all := map[bool]int{true: 1, false: 2}[name == "none"]
+		counted := all
+		if s.Client && fault.Cut != 0 {
+			counted = 1
+		}
+		if n := len(s.Requests()); n != all || traffic.Requests.Load() != int64(counted) {
+			t.Errorf("%s: %d requests, %d counted; want %d, %d", name, n, traffic.Requests.Load(), all, counted)
+		}
+	}
+}
+
+func (s Service) versions(t *testing.T) {
+	f := open(t, s.Store(t, "versions", []byte("old content")))
+	was := f.Version
+	url := s.Store(t, "versions", []byte("new content"))
+	if b, err := read(t.Context(), f, 0, 11); !errors.Is(err, place.ErrChanged) {
+		t.Errorf("%q, %v", b, err)
+	}
+	f = open(t, url)
+	if b, err := read(t.Context(), f, 0, 11); err != nil || string(b) != "new content" || f.Tag == was.Tag {
+		t.Errorf("%q, %v, %+v", b, err, f.Version)
+	}
+	defer s.Fail(nil)
+	for _, status := range []int{404, 412} {
+		s.Fail(func(int, *http.Request) Fault { return Fault{Status: status} })
+		if b, err := read(t.Context(), f, 0, 11); !errors.Is(err, place.ErrChanged) {
+			t.Errorf("%d: %q, %v", status, b, err)
+		}
+	}
+}
+
+func (s Service) errors(t *testing.T) {
+	url := s.Store(t, "errors", []byte("content"))
+	f := open(t, url)
+	if _, err := place.Open(t.Context(), strings.TrimSuffix(url, "errors")+"none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	defer s.Fail(nil)
+	for _, fault := range []Fault{{Status: 401}, {Status: 403}, {Status: 404}, {Status: 418}, {Range: "bytes hunter"}} {
+		s.Requests()
+		s.Fail(func(int, *http.Request) Fault { return fault })
+		_, oerr := place.Open(t.Context(), url)
+		if fault.Status != 0 && (oerr == nil || len(s.Requests()) != 1) {
+			t.Errorf("%+v: not tried once: %v", fault, oerr)
+		}
+		_, rerr := read(t.Context(), f, 0, 7)
+		if rerr == nil {
+			t.Errorf("%+v: no error", fault)
+		}
+		for _, err := range []error{oerr, rerr} {
+			if err != nil && (strings.Contains(err.Error(), s.Secret) || !strings.HasPrefix(err.Error(), place.Name(url)+": ")) {
+				t.Errorf("%+v: %v", fault, err)
+			}
+		}
+	}
+}
+
+func (s Service) list(t *testing.T) {
+	var want []string
+	for _, name := range []string{"list/a b.tar", "list/c.tar"} {
+		want = append(want, s.Store(t, name, []byte("content")))
+	}
+	s.Store(t, "list/below/d.tar", []byte("content"))
+	folder := want[0][:strings.LastIndex(want[0], "/")+1]
+	if all, err := place.List(t.Context(), folder); err != nil || !slices.Equal(all, want) {
+		t.Errorf("%v, %v, want %v", all, err, want)
+	}
+}
