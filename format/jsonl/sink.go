@@ -3,11 +3,13 @@ package jsonl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"sync/atomic"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -231,6 +233,8 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	}
 	switch v.(type) {
 	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
+	case *array.Array:
+		return nil, component.Unfit(errors.New("it is an array, which a line of JSON does not hold, as it would come back as a list without its type; write parquet, arrow or an underfolder, make a list of it before (mapper python), drop it, or say files: to name its file"))
 	default:
 		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", called.Value(v)))
 	}
