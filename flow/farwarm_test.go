@@ -15,6 +15,7 @@ import (
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/webdataset"
 	_ "github.com/larder-data/larder/format/zip"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place/placetest"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
@@ -40,8 +41,35 @@ func zipped(t *testing.T, n int) []byte {
 	return b.Bytes()
 }
 
+// evicted takes the blocks of files out of a store, as a full one does with what is large and
+// easily had again.
+func evicted(t *testing.T, s *memory.Store) {
+	t.Helper()
+	var gone []key.Key
+	for info, err := range s.Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Provenance(t.Context(), info.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(b, []byte("block of a file at a place")) {
+			gone = append(gone, info.Key)
+		}
+	}
+	if len(gone) == 0 {
+		t.Fatal("no block of the file was kept")
+	}
+	if err := s.Delete(t.Context(), gone...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestWarmRunsAtURLs: a run of which all results are kept asks for the version of each file, and
-// for no byte of it, whatever its format.
+// for no byte of it, whatever its format, also where nothing of the file itself is kept any more.
+// What the items of rows of JSON and records of TFRecord are called stands in these alone, so they
+// are kept, or read again.
 func TestWarmRunsAtURLs(t *testing.T) {
 	l := newLines(t, "  in: {source: jsonl, with: {path: in.jsonl}}\n", 50)
 	for _, format := range []string{"arrow", "parquet", "tfrecord", "webdataset", "text", "jsonl"} {
@@ -82,6 +110,9 @@ func TestWarmRunsAtURLs(t *testing.T) {
 				sent, asked := s.Sent(), s.Requests()
 				if n := r.Nodes[1]; warm && (n.Computed != 0 || n.FromStore != 50) || !warm && n.Computed != 50 {
 					t.Errorf("warm %v: %+v", warm, n)
+				}
+				if !warm && format != "tfrecord" && format != "jsonl" {
+					evicted(t, kept)
 				}
 				if warm && (sent > 1 || len(asked) > 1) {
 					t.Errorf("a warm run had %d bytes sent by %v", sent, asked)
