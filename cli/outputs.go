@@ -107,7 +107,7 @@ func (p manySinks) Outputs(env *component.Env) (all []guard.Output) {
 		}
 		for _, out := range o.component.Outputs(env, o.params) {
 			out.Who = o.flag
-			out.Single = out.Files // each has one dataset
+			out.Single = out.Files && !out.Split // each has one dataset
 			all = append(all, out)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
 )
 
@@ -145,8 +146,13 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 		}
 		p.rest = append(p.rest, flow.Arg{Name: name, Text: value, Flag: part})
 	}
-	p.params, err = p.paramsFor(p.path)
-	return err
+	if p.params, err = p.paramsFor(p.path); err != nil {
+		return err
+	}
+	if p.stdout && slices.ContainsFunc(p.component.Outputs(&component.Env{}, p.params), func(o guard.Output) bool { return o.Split }) {
+		return errors.New("standard output takes one file, and shard-bytes and shard-samples make several; name a folder, or leave them out")
+	}
+	return nil
 }
 
 // checkList refuses a list as it is written in YAML: the elements of one are given each by

@@ -16,7 +16,7 @@ import (
 // The tag default gives the value that a missing one takes, in YAML.
 // The tag enum lists the values allowed, separated by "|".
 //
-// Types: string, bool, int, float64, [Path], [Step], any, pointers to these (nil
+// Types: string, bool, int, float64, [Path], [Size], [Step], any, pointers to these (nil
 // when missing), slices of these, and maps from string to these.
 type Param struct {
 	Name     string
@@ -64,6 +64,8 @@ func typeName(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[Path]():
 		return "path"
+	case t == reflect.TypeFor[Size]():
+		return "size"
 	case IsStep(t):
 		return "mapper"
 	case t.Kind() == reflect.Pointer:

@@ -13,9 +13,16 @@ func Later(name string, make func(ctx context.Context) (*Item, error)) *Item {
 	return ItemFrom(&later{name: name, make: make})
 }
 
+// LaterBy is [Later] for an item that may have a name without being made: ref returns it, and false
+// where it has none but its content.
+func LaterBy(name string, ref func() (key.Ref, bool, error), make func(ctx context.Context) (*Item, error)) *Item {
+	return ItemFrom(&later{name: name, ref: ref, make: make})
+}
+
 // later is the origin of an item that is made when it is asked for.
 type later struct {
 	name string
+	ref  func() (key.Ref, bool, error) // may be nil
 	make func(ctx context.Context) (*Item, error)
 	made Once[*Item]
 }
@@ -61,6 +68,11 @@ func (l *later) Digest(ctx context.Context) (key.Digest, error) {
 }
 
 func (l *later) Ref(ctx context.Context) (key.Ref, error) {
+	if l.ref != nil {
+		if ref, ok, err := l.ref(); ok || err != nil {
+			return ref, err
+		}
+	}
 	it, err := l.item(ctx)
 	if err != nil {
 		return key.Ref{}, err

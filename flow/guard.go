@@ -37,7 +37,7 @@ func (f *Flow) Outputs(only ...string) ([]guard.Output, error) {
 func (f *Flow) writes(n *Node) []guard.Output {
 	all := n.Component.Outputs(f.bareEnv(n), n.Params)
 	for i := range all {
-		if all[i].Files && !f.several[n] {
+		if all[i].Files && !all[i].Split && !f.several[n] {
 			all[i].Single = true
 		}
 	}

@@ -174,6 +174,9 @@ func typeSchema(t reflect.Type) object {
 			"properties": object{"map": object{"enum": names(component.Map)}, "with": object{"type": "object"}},
 		}
 	}
+	if t == reflect.TypeFor[component.Size]() {
+		return object{"type": []string{"string", "integer"}}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return typeSchema(t.Elem())

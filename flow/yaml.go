@@ -1,13 +1,12 @@
 package flow
 
 import (
-	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/internal/size"
 	"github.com/larder-data/larder/internal/yamltext"
 	"go.yaml.in/yaml/v4"
 )
@@ -176,24 +175,4 @@ func kindName(n *yaml.Node) string {
 var scalarNames = map[string]string{"!!bool": "the truth value ", "!!int": "the number ", "!!float": "the number "}
 
 // ParseBytes reads a number of bytes such as 256MiB, 1GB or 1000.
-func ParseBytes(s string) (int64, error) {
-	units := []struct {
-		suffix string
-		factor float64
-	}{
-		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-		{"KB", 1e3}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
-	}
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(s, u.suffix)
-		if !ok {
-			continue
-		}
-		f, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-		if err != nil || !(f >= 0) || f*u.factor > 1<<62 {
-			break
-		}
-		return int64(f * u.factor), nil
-	}
-	return 0, errors.New("is not a size such as 256MiB, 1GB or 1000")
-}
+func ParseBytes(s string) (int64, error) { return size.Parse(s) }

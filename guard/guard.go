@@ -57,6 +57,8 @@ type Output struct {
 	Shared bool
 	// Single says that it is one file that is written at Path, whatever Files says.
 	Single bool
+	// Split says that there are several files also where what is written is one dataset.
+	Split bool
 }
 
 // Place is the path that is written: Path with links followed, but for one at

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/larder-data/larder/dataset"
@@ -32,6 +33,9 @@ func (g *graph) itemsOfMappers(n *flow.Node) (it items) {
 	if p, ok := as[mapper.Python](n); ok {
 		return items{reads: p.Items, makes: p.Into}
 	}
+	if it, ok := wholeItems(n); ok {
+		return it
+	}
 	mappers, err := g.Mappers(n)
 	if err != nil {
 		return items{any: true, open: true}
@@ -47,6 +51,33 @@ func (g *graph) itemsOfMappers(n *flow.Node) (it items) {
 		it.reads, it.makes = append(it.reads, maker.Reads()...), append(it.makes, maker.Makes()...)
 	}
 	return it
+}
+
+// wholeItems is what a node does that sets items as a whole, whatever the sample has. ok is false
+// of others: what is set inside of an item depends on whether that is there.
+func wholeItems(n *flow.Node) (it items, ok bool) {
+	var paths []string
+	if p, ok := as[mapper.SetValue](n); ok {
+		paths = []string{p.Key}
+	}
+	if p, ok := as[mapper.Compute](n); ok {
+		for _, path := range slices.Sorted(maps.Keys(p.Set)) {
+			e, err := expression.Compile(p.Set[path])
+			if err != nil {
+				return items{}, false
+			}
+			paths = append(paths, path)
+			it.reads = append(append(it.reads, e.Reads()...), e.May()...)
+		}
+	}
+	for _, text := range paths {
+		path, err := dataset.ParsePath(text)
+		if err != nil || path.Inside() {
+			return items{}, false
+		}
+		it.makes = append(it.makes, path.Item)
+	}
+	return it, len(paths) > 0
 }
 
 // expressions are the formulas by which an operator looks at samples. ok is false if

@@ -130,6 +130,10 @@ const out = "  out: {sink: underfolder, from: last, with: {path: out}}\n"
 var results = []trial{
 	{"", "  stats: {map: image-stats, from: in}\n  last: {map: keep-keys, from: stats, with: {keys: [image]}}\n" + out, "unused-result stats"},
 	{"", "  stats: {map: image-stats, from: in}\n  re: {map: rename, from: stats, with: {names: {stats: s}}}\n  last: {map: drop-keys, from: re, with: {keys: [s]}}\n" + out, "unused-result stats"},
+	{"", "  set: {map: set-value, from: in, with: {key: b, value: 3}}\n  last: {map: drop-keys, from: set, with: {keys: [b]}}\n" + out, "unused-result set"},
+	{"", "  set: {map: set-value, from: in, with: {key: b.x, value: 3}}\n  last: {map: drop-keys, from: set, with: {keys: [b]}}\n" + out, ""},
+	{"", "  set: {map: compute, from: in, with: {set: {b: metadata.a + 1}}}\n  last: {map: set-value, from: set, with: {key: b, value: 3}}\n" + out, "unused-result set"},
+	{"", "  set: {map: compute, from: in, with: {set: {b: metadata.a + 1}}}\n  last: {map: compute, from: set, with: {set: {b: b + 1}}}\n" + out, ""},
 	{"", "  stats: {map: image-stats, from: in}\n  last: {map: hash, from: stats, with: {items: [metadata], into: stats}}\n" + out, "unused-result stats"},
 	{"the sink writes it", "  last: {map: image-stats, from: in}\n" + out, ""},
 	{"anybody may open the node", "  stats: {map: image-stats, from: in}\n", ""},

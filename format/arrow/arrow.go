@@ -55,7 +55,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err != nil {
 		return nil, err
 	}
-	o := ipc.Options{Incomplete: s.Incomplete, Item: ipc.PlainItem(s.Formats), Held: indexed.NewHeld()}
+	o := ipc.Options{Incomplete: s.Incomplete, Item: ipc.PlainItem(s.Formats), About: map[string]string(s.Formats), Held: indexed.NewHeld()}
 	return indexed.Join(ctx, env, len(paths), func(ctx context.Context, i int) (*ipc.File, error) {
 		return ipc.Open(ctx, paths[i], env.Larder, o)
 	})

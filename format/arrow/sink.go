@@ -1,19 +1,17 @@
 package arrow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/guard"
-	"github.com/larder-data/larder/internal/arrowipc"
 )
 
 func init() {
@@ -25,16 +23,24 @@ func init() {
 
 // Sink says where a table is written.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Types     columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
+	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on"`
+	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
-// Check refuses types that are not known.
-func (s Sink) Check() error { return s.Types.Check() }
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+
+// Check refuses types that are not known, and bounds that are none.
+func (s Sink) Check() error { return cmp.Or(s.Types.Check(), s.shards().Check()) }
 
 // CheckSingle refuses the name of a file that would be taken for another one.
 func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".arrow")
+	}
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
 		return fmt.Errorf("%s: an Arrow file is not compressed as a whole, so that values can be read where they lie; give it a name that ends with .arrow, or with .arrows for a stream", s.Path)
 	}
@@ -43,7 +49,7 @@ func (s Sink) CheckSingle() error {
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -54,55 +60,13 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return rows.WriteFiles(ctx, env, s.Path, s.Overwrite, in, ".arrow", func(to io.Writer, part component.Samples) error {
-		w := arrowipc.NewFileWriter(to)
-		if strings.HasSuffix(string(s.Path), ".arrows") && in.Names == nil {
-			w = arrowipc.NewWriter(to)
-		}
-		return s.table(ctx, env, w, part)
-	})
-}
-
-// Bounds of a record batch: what is written together.
-const (
-	batchBytes = 16 << 20 // about
-	batchRows  = 1 << 16  // at most
-)
-
-// table writes the rows of a dataset.
-func (s Sink) table(ctx context.Context, env *component.Env, w *arrowipc.Writer, ds component.Samples) error {
-	table, err := s.Types.TableOf(ctx, env.Node, ds)
-	if err != nil {
-		return err
-	}
-	b := newBatch(table)
-	if err := w.Begin(b.columns()); err != nil {
-		return err
-	}
-	end := func() error {
-		err := w.Write(b.columns(), b.rows, nil)
-		b.clear()
-		return err
-	}
-	for row, err := range dataset.Stream(ctx, table, env.Pool) {
+	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".arrow", Shards: s.shards()}
+	stream := strings.HasSuffix(string(s.Path), ".arrows") && in.Names == nil && !s.shards().On()
+	return rows.Write(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
+		table, err := s.Types.TableOf(ctx, env.Node, ds)
 		if err != nil {
-			return err
+			return rows.Table[[]columns.Piece]{}, err
 		}
-		if bytesOf(row) > math.MaxInt32 {
-			return component.Unfit(fmt.Errorf("a row takes %d bytes, which is more than a record batch can have", bytesOf(row)))
-		}
-		if b.rows == batchRows || b.rows > 0 && b.bytes+bytesOf(row) > batchBytes {
-			if err := end(); err != nil {
-				return err
-			}
-		}
-		b.add(row)
-		env.Tally.Done.Add(1)
-	}
-	if b.rows > 0 {
-		if err := end(); err != nil {
-			return err
-		}
-	}
-	return w.Close()
+		return rows.Table[[]columns.Piece]{Rows: table, Begin: func(to io.Writer) (rows.File[[]columns.Piece], error) { return begin(to, table, stream) }}, nil
+	})
 }

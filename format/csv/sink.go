@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -25,14 +26,19 @@ func init() {
 
 // Sink says where and how a table is written.
 type Sink struct {
-	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
-	Columns   []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
-	Header    bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
-	Delimiter string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
-	Files     map[string]string `param:"files" doc:"item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied"`
+	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
+	Columns      []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
+	Header       bool              `param:"header" doc:"begin with a row of the names of the columns" default:"true"`
+	Delimiter    string            `param:"delimiter" doc:"what separates fields: one character, or tab" default:"','"`
+	Files        map[string]string `param:"files" doc:"item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.csv has as many samples as fit, and the next ones are in 000001.csv and so on. Of files that are compressed as a whole, bytes are counted before"`
+	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
+
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
 // Check refuses parameters that cannot be right.
 func (s Sink) Check() error {
@@ -40,15 +46,20 @@ func (s Sink) Check() error {
 		return fmt.Errorf("columns: one of %q has no name", s.Columns)
 	}
 	_, err := comma(s.Delimiter)
-	return err
+	return cmp.Or(err, s.shards().Check())
 }
 
 // CheckSingle refuses a name of the file that says it is compressed otherwise.
-func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".csv")
+	}
+	return s.Compress.Check(string(s.Path))
+}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -58,7 +69,7 @@ func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 // has no rows that could be copied.
 func (s Sink) Pieces(ctx context.Context, in component.Samples) (on []string, ok bool, err error) {
 	on, err = s.keys(ctx, in)
-	return on, len(s.Files) == 0 && !s.Compress.Packs(string(s.Path)), err
+	return on, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), err
 }
 
 // Write writes a dataset. Items must be text, numbers, truth values or null,
@@ -67,7 +78,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
+	return rows.Sink{Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "csv", Begin: s.begin}.Write(ctx, env, in)
 }
 
 // Fits says whether a row can hold a sample.

@@ -3,11 +3,13 @@ package jsonl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"sync/atomic"
 
+	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/rows"
@@ -26,19 +28,32 @@ func init() {
 
 // Sink says where and how lines are written.
 type Sink struct {
-	Path      component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
-	Items     Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
-	Files     map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
+	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
+	Items        Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
+	Files        map[string]string `param:"files" doc:"item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.jsonl has as many samples as fit, and the next ones are in 000001.jsonl and so on. Of files that are compressed as a whole, bytes are counted before"`
+	ShardSamples int               `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+
+// Check refuses bounds that are none.
+func (s Sink) Check() error { return s.shards().Check() }
+
 // CheckSingle refuses a name of the file that says it is compressed otherwise.
-func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".jsonl")
+	}
+	return s.Compress.Check(string(s.Path))
+}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -47,14 +62,14 @@ func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 // Pieces says that a line depends on its sample alone, where it names no file. What is
 // compressed has no lines that could be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, len(s.Files) == 0 && !s.Compress.Packs(string(s.Path)), nil
+	return nil, len(s.Files) == 0 && !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. Items must be documents or text; what else there is
 // must be dropped before, or named with Files.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "jsonl",
+		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "jsonl",
 		Begin: func(_ context.Context, path string, _ component.Samples) ([]byte, rows.RowFunc, error) {
 			l := &liner{Sink: s, path: path}
 			return nil, l.line, nil
@@ -218,6 +233,8 @@ func appendValue(ctx context.Context, line []byte, it *dataset.Item) ([]byte, er
 	}
 	switch v.(type) {
 	case nil, bool, int64, *big.Int, float64, string, []any, map[string]any:
+	case *array.Array:
+		return nil, component.Unfit(errors.New("it is an array, which a line of JSON does not hold, as it would come back as a list without its type; write parquet, arrow or an underfolder, make a list of it before (mapper python), drop it, or say files: to name its file"))
 	default:
 		return nil, component.Unfit(fmt.Errorf("it is %s, which a line of JSON does not hold; drop it, or say files: to name its file", called.Value(v)))
 	}

@@ -42,9 +42,13 @@ func Tidied(paths ...string) (write func(ctx context.Context, path string, how O
 	if err := tidy(paths...); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (int64, error) {
-		return writeFile(ctx, path, how, stage, write)
-	}, nil
+	return WriteTidied, nil
+}
+
+// WriteTidied is [WriteFile] for a path of which killed writers left nothing, or it was removed:
+// see [TidyIn].
+func WriteTidied(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
+	return writeFile(ctx, path, how, stage, write)
 }
 
 func writeFile(ctx context.Context, path string, how Overwrite, stage func(path string) (*Staged, error), write func(io.Writer) error) (n int64, err error) {

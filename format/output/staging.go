@@ -23,25 +23,17 @@ const (
 // and [os.CreateTemp].
 func stagingPattern(path string) string { return "." + filepath.Base(path) + stagingMark }
 
-// stagings lists what is or was being written for some paths, which lie in one
-// folder: it is gone through once. A link is neither.
-func stagings(of ...string) (paths []string, err error) {
-	if len(of) == 0 {
-		return nil, nil
-	}
-	dir, patterns := filepath.Dir(of[0]), make(map[string]bool, len(of))
-	for _, path := range of {
-		patterns[stagingPattern(path)] = true
-	}
+// stagings lists what is or was being written for some files of a folder, by their
+// names. A link is neither.
+func stagings(dir string, named func(name string) bool) (paths []string, err error) {
 	err = entries.Each(dir, func(e fs.DirEntry) {
 		name := strings.TrimSuffix(e.Name(), asideMark)
 		mark := strings.LastIndex(name, stagingMark)
-		if mark < 0 {
+		if mark < 1 || name[0] != '.' {
 			return
 		}
-		mark += len(stagingMark)
-		digits, ok := name[mark:], patterns[name[:mark]]
-		if ok && e.Type()&fs.ModeSymlink == 0 && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		digits := name[mark+len(stagingMark):]
+		if named(name[1:mark]) && e.Type()&fs.ModeSymlink == 0 && digits != "" && strings.Trim(digits, "0123456789") == "" {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	})
@@ -59,10 +51,22 @@ type stale struct {
 // What has a writer that is alive is not among it, nor is anything where that cannot be
 // told.
 func takeStale(of ...string) ([]stale, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	names := make(map[string]bool, len(of))
+	for _, path := range of {
+		names[filepath.Base(path)] = true
+	}
+	return takeStaleOf(filepath.Dir(of[0]), func(name string) bool { return names[name] })
+}
+
+// takeStaleOf is takeStale for the files of a folder whose names are such.
+func takeStaleOf(dir string, named func(name string) bool) ([]stale, error) {
 	if !canLock {
 		return nil, nil
 	}
-	paths, err := stagings(of...)
+	paths, err := stagings(dir, named)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +82,20 @@ func takeStale(of ...string) ([]stale, error) {
 // remove removes it.
 func (s stale) remove() error { return errors.Join(os.RemoveAll(s.path), s.lock.Close()) }
 
-// tidy removes what killed writers of some paths left, which lie in one folder. Where
-// there is no folder there is nothing.
+// tidy removes what killed writers of some paths left, which lie in one folder.
 func tidy(paths ...string) error {
 	stale, err := takeStale(paths...)
+	return removeStale(stale, err)
+}
+
+// TidyIn removes what killed writers of files of a folder left, by their names: of many files,
+// so that each does not go through all others.
+func TidyIn(dir string, named func(name string) bool) error {
+	return removeStale(takeStaleOf(dir, named))
+}
+
+// removeStale removes what was found; where there is no folder there is nothing.
+func removeStale(stale []stale, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

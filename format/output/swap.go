@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -48,7 +49,7 @@ func recoverAside(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	stagings, err := stagings(path)
+	stagings, err := stagings(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

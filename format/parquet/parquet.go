@@ -12,6 +12,7 @@ package parquet
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/key"
 )
 
 func init() {
@@ -91,23 +93,24 @@ type file struct {
 
 func open(ctx context.Context, path string, l *larder.Larder, formats columns.Formats) (*file, error) {
 	f := &file{formats: formats}
-	var err error
-	f.File, err = indexed.Open(ctx, path, l, indexed.Scan{
+	scan := indexed.Scan{
 		Func: func(_ context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			b, err := readFooter(from, size)
 			if err == nil {
-				f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b)))
-			}
-			if err == nil {
-				err = f.distinct()
+				err = f.parse(b, size)
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
-			return nil, err
+			return binary.LittleEndian.AppendUint64(bytes.Clone(b), uint64(size)), err
 		},
-	})
-	if err != nil {
+		Check: f.known,
+	}
+	if indexed.IsFar(path) { // of a file here it is read as fast as what is kept
+		scan.Name = "footer of a Parquet file"
+	}
+	var err error
+	if f.File, err = indexed.Open(ctx, path, l, scan); err != nil {
 		return nil, err
 	}
 	f.leaves = leavesOf(f.footer.schema, nil)
@@ -117,6 +120,23 @@ func open(ctx context.Context, path string, l *larder.Larder, formats columns.Fo
 		f.ends = append(f.ends, rows)
 	}
 	return f, nil
+}
+
+// parse takes a footer of a file of so many bytes.
+func (f *file) parse(b []byte, size int64) (err error) {
+	if f.footer, err = parseFooter(bytes.Clone(b), size-8-int64(len(b))); err != nil {
+		return err
+	}
+	return f.distinct()
+}
+
+// known takes a footer that was kept, with the size of its file behind it.
+func (f *file) known(kept []byte) error {
+	at := len(kept) - 8
+	if at < 0 {
+		return errors.New("a footer that is not understood")
+	}
+	return f.parse(kept[:at], int64(binary.LittleEndian.Uint64(kept[at:])))
 }
 
 // distinct refuses columns that would be one item.
@@ -149,7 +169,9 @@ func (f *file) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, len(f.footer.schema.children))
 	for _, n := range f.footer.schema.children {
 		name := fmt.Sprintf("column %s of row %d in %s", called.Name(n.name), i, called.Name(f.Path))
-		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+		fields = append(fields, dataset.Field{Key: n.name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
+			return f.RefMade("value in a Parquet file", n.name, i, f.formats[n.name])
+		}, func(ctx context.Context) (*dataset.Item, error) {
 			it, err := f.item(ctx, n, g, row)
 			if err != nil && !errors.Is(err, dataset.ErrChanged) && ctx.Err() == nil {
 				err = fmt.Errorf("%s: %w", name, err)

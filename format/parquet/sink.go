@@ -1,12 +1,12 @@
 package parquet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
@@ -22,20 +22,28 @@ func init() {
 
 // Sink says where and how a table is written.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Types     columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
-	Compress  string           `param:"compress" doc:"how pages are compressed" default:"zstd" enum:"zstd|snappy|gzip|none"`
+	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
+	Compress     string           `param:"compress" doc:"how pages are compressed" default:"zstd" enum:"zstd|snappy|gzip|none"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on"`
+	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
 // codecs are the ways to compress, by their numbers in a file.
 var codecs = map[string]int{"": 6, "zstd": 6, "snappy": 1, "gzip": 2, "none": 0}
 
-// Check refuses types that are not known.
-func (s Sink) Check() error { return s.Types.Check() }
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+
+// Check refuses types that are not known, and bounds that are none.
+func (s Sink) Check() error { return cmp.Or(s.Types.Check(), s.shards().Check()) }
 
 // CheckSingle refuses the name of a file that would be taken for another one.
 func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".parquet")
+	}
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
 		return fmt.Errorf("%s: the pages of a Parquet file are compressed, and not the file; give it a name that ends with .parquet", s.Path)
 	}
@@ -44,7 +52,7 @@ func (s Sink) CheckSingle() error {
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -55,29 +63,19 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return rows.WriteFiles(ctx, env, s.Path, s.Overwrite, in, ".parquet", func(to io.Writer, part component.Samples) error {
-		return s.table(ctx, env, to, part)
+	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".parquet", Shards: s.shards()}
+	return rows.Write(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (rows.Table[[]columns.Piece], error) {
+		return s.table(ctx, env.Node, ds)
 	})
 }
 
-// table writes the rows of a dataset.
-func (s Sink) table(ctx context.Context, env *component.Env, to io.Writer, ds component.Samples) error {
-	table, err := s.Types.TableOf(ctx, env.Node, ds)
+// table is the rows of a dataset, and how a file of them is begun.
+func (s Sink) table(ctx context.Context, node string, ds component.Samples) (rows.Table[[]columns.Piece], error) {
+	table, err := s.Types.TableOf(ctx, node, ds)
 	if err != nil {
-		return err
+		return rows.Table[[]columns.Piece]{}, err
 	}
-	w, err := newWriter(to, codecs[s.Compress], table.Names, table.Kinds)
-	if err != nil {
-		return err
-	}
-	for row, err := range dataset.Stream(ctx, table, env.Pool) {
-		if err != nil {
-			return err
-		}
-		if err := w.add(row); err != nil {
-			return err
-		}
-		env.Tally.Done.Add(1)
-	}
-	return w.end()
+	return rows.Table[[]columns.Piece]{Rows: table, Begin: func(to io.Writer) (rows.File[[]columns.Piece], error) {
+		return newWriter(to, codecs[s.Compress], table.Names, table.Kinds)
+	}}, nil
 }

@@ -33,6 +33,7 @@ type writer struct {
 	held    int // bytes of the group
 	groups  []group
 	sizes   [][]int64 // of the chunks, unpacked
+	bound   bound
 }
 
 // A columnWriter has what was not written of a column: pages that are complete, and one more.
@@ -62,6 +63,7 @@ func newWriter(to io.Writer, codec int, names []string, kinds []columns.Kind) (*
 	for _, k := range kinds {
 		w.columns = append(w.columns, &columnWriter{kind: k})
 	}
+	w.bound = w.newBound()
 	return w, w.write([]byte(magic))
 }
 
@@ -79,8 +81,8 @@ func (w *writer) write(b []byte) error {
 	return err
 }
 
-// add takes a row.
-func (w *writer) add(row []columns.Piece) error {
+// Add takes a row.
+func (w *writer) Add(row []columns.Piece) error {
 	for i, c := range w.columns {
 		w.held += row[i].Size()
 		c.page.Join(&row[i])
@@ -158,8 +160,8 @@ func (w *writer) endGroup() error {
 	return nil
 }
 
-// end writes what is left and the footer.
-func (w *writer) end() error {
+// End writes what is left and the footer.
+func (w *writer) End() error {
 	if err := w.endGroup(); err != nil {
 		return err
 	}

@@ -25,8 +25,34 @@ func (x index) ends(i int) (start, end uint64) {
 	return binary.LittleEndian.Uint64(x[placeBytes*i:]), binary.LittleEndian.Uint64(x[placeBytes*i+8:])
 }
 
-func (x index) add(start, end int64) index {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(x, uint64(start)), uint64(end))
+// A builder makes an index of samples as they come. It has them in pieces that never move, as a
+// list that grows leaves lists behind that take more memory than itself.
+type builder struct {
+	full [][]byte
+	last []byte
+}
+
+const pieceBytes = 1 << 20
+
+func (b *builder) add(start, end int64) {
+	if len(b.last) == cap(b.last) {
+		if b.last != nil {
+			b.full = append(b.full, b.last)
+		}
+		b.last = make([]byte, 0, pieceBytes)
+	}
+	b.last = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b.last, uint64(start)), uint64(end))
+}
+
+func (b *builder) index() index {
+	if len(b.full) == 0 {
+		return index(b.last)
+	}
+	x := make([]byte, 0, len(b.full)*pieceBytes+len(b.last))
+	for i, piece := range b.full {
+		x, b.full[i] = append(x, piece...), nil
+	}
+	return append(x, b.last...)
 }
 
 // check holds bytes to what an index has.
@@ -48,26 +74,28 @@ func (x index) check() error {
 var errIndex = errors.New("text: an index that is not understood")
 
 // scan goes through a text and notes where its samples lie.
-func scan(ctx context.Context, r io.Reader, by By) (x index, err error) {
+func scan(ctx context.Context, r io.Reader, by By) (index, error) {
+	var x builder
 	if by != Paragraph {
-		err = eachLine(ctx, r, func(l line) { x = x.add(l.start, l.end) })
-		return x, err
+		err := eachLine(ctx, r, func(l line) { x.add(l.start, l.end) })
+		return x.index(), err
 	}
 	start, end := int64(-1), int64(0) // of the paragraph; start is -1 outside of one
-	err = eachLine(ctx, r, func(l line) {
+	err := eachLine(ctx, r, func(l line) {
 		switch {
 		case !l.blank && start < 0:
 			start, end = l.start, l.end
 		case !l.blank:
 			end = l.end
 		case start >= 0:
-			x, start = x.add(start, end), -1
+			x.add(start, end)
+			start = -1
 		}
 	})
 	if start >= 0 {
-		x = x.add(start, end)
+		x.add(start, end)
 	}
-	return x, err
+	return x.index(), err
 }
 
 // A line lies in a file, its end not counted.

@@ -23,19 +23,32 @@ func init() {
 
 // Sink says where and how texts are written.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
-	Compress  rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
-	By        By               `param:"by" doc:"what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)" default:"line" enum:"line|paragraph"`
-	Item      string           `param:"item" doc:"the item to write, which must be a text" default:"text"`
+	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Compress     rows.Packing     `param:"compress" doc:"none, gzip or zstd; without it as the name of the file says, .gz or .zst" enum:"none|gzip|zstd"`
+	By           By               `param:"by" doc:"what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)" default:"line" enum:"line|paragraph"`
+	Item         string           `param:"item" doc:"the item to write, which must be a text" default:"text"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.txt has as many samples as fit, and the next ones are in 000001.txt and so on. Of files that are compressed as a whole, bytes are counted before"`
+	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
 
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+
+// Check refuses bounds that are none.
+func (s Sink) Check() error { return s.shards().Check() }
+
 // CheckSingle refuses a name of the file that says it is compressed otherwise.
-func (s Sink) CheckSingle() error { return s.Compress.Check(string(s.Path)) }
+func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".txt")
+	}
+	return s.Compress.Check(string(s.Path))
+}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -44,13 +57,13 @@ func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 // Pieces says that what is written of a sample depends on that alone. What is compressed has
 // nothing that could be copied.
 func (s Sink) Pieces(context.Context, component.Samples) (on []string, ok bool, err error) {
-	return nil, !s.Compress.Packs(string(s.Path)), nil
+	return nil, !s.shards().On() && !s.Compress.Packs(string(s.Path)), nil
 }
 
 // Write writes a dataset. A text that would be read as another one, or as several, is refused.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	return rows.Sink{
-		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Ext: "txt",
+		Path: s.Path, Overwrite: s.Overwrite, Compress: s.Compress, Shards: s.shards(), Ext: "txt",
 		Begin: func(context.Context, string, component.Samples) ([]byte, rows.RowFunc, error) {
 			return nil, s.row, nil
 		},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/text"
 	"github.com/larder-data/larder/pool"
@@ -197,4 +198,27 @@ func FuzzScan(f *testing.F) {
 			t.Errorf("%q is no sample, %v", rest, err)
 		}
 	})
+}
+
+// TestLargeLines: a line that would take all memory is an error when it is asked for, and those
+// beside it are read.
+func TestLargeLines(t *testing.T) {
+	path := file(t, "a\n")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte("\nb"), 2+rows.MaxBytes+1) // of which the file system keeps no zeros
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds, err := text.Source{}.Open(t.Context(), path, env())
+	if err != nil || ds.Len() != 3 {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "line 2 takes 268435457 bytes; at most 268435456 are read", ""} {
+		if _, err := ds.At(t.Context(), i); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/larder-data/larder/format/internal/members"
 )
@@ -38,12 +39,15 @@ func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomp
 		if h.Typeflag != tar.TypeReg {
 			continue // folders; links and devices, which are no data
 		}
-		end = at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
-		if at.at+h.Size > size {
+		if h.Size > size-at.at { // which may be so large that no sum with it can be had
 			if incomplete {
 				return b.Index(), nil
 			}
 			return nil, fmt.Errorf("%s: the archive breaks off in %s; say incomplete: true to read what is there", path, h.Name)
+		}
+		end = at.at + (h.Size+blockBytes-1)/blockBytes*blockBytes
+		if !utf8.ValidString(h.Name) {
+			return nil, fmt.Errorf("%s: the name %q of a member is not UTF-8; rename it and make the archive anew", path, h.Name)
 		}
 		if err := b.Add(h.Name, placeOf(at.at, h.Size)); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -146,8 +150,8 @@ func (c *cursor) Seek(offset int64, whence int) (int64, error) {
 	case io.SeekEnd:
 		offset += c.size
 	}
-	if offset < 0 {
-		return 0, errors.New("webdataset: a place before the archive")
+	if offset < 0 { // beyond what can be counted, as nobody goes back
+		return 0, io.ErrUnexpectedEOF
 	}
 	c.at = offset
 	return offset, nil

@@ -31,12 +31,23 @@ func init() {
 
 // Sink says where archives are written.
 type Sink struct {
-	Path      component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder"`
-	Overwrite output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	Path         component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder"`
+	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on"`
+	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
 }
+
+// shards is where files end.
+func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
+
+// Check refuses bounds that are none.
+func (s Sink) Check() error { return s.shards().Check() }
 
 // CheckSingle refuses the name of a file that would be taken for another one.
 func (s Sink) CheckSingle() error {
+	if s.shards().On() {
+		return s.shards().CheckFolder(s.Path, ".tar")
+	}
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
 		return fmt.Errorf("%s: archives are written as they are; give it a name that ends with .tar, and compress it afterwards", s.Path)
 	}
@@ -45,7 +56,7 @@ func (s Sink) CheckSingle() error {
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {
-	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true}}
+	return []guard.Output{{Path: env.Path(s.Path), Files: true, Shared: true, Split: s.shards().On()}}
 }
 
 // Listed says that what was written, and was not touched since, may stay.
@@ -54,8 +65,13 @@ func (s Sink) Listed() bool { return s.Overwrite == output.Replace }
 // Write writes a dataset. A sample is called by its item __key__, or by its number.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
 	in.Names = inOrder(in.Names)
-	return rows.WriteFiles(ctx, env, s.Path, s.Overwrite, in, ".tar", func(to io.Writer, ds component.Samples) error {
-		return writeArchive(ctx, env, to, ds)
+	to := rows.Target{Path: s.Path, Overwrite: s.Overwrite, Ending: ".tar", Shards: s.shards()}
+	return rows.Write(ctx, env, to, in, func(_ context.Context, ds component.Samples) (rows.Table[parcel], error) {
+		before := &before{node: env.Node, none: true}
+		return rows.Table[parcel]{
+			Rows:  packed{ds, dataset.RangesOf(ds), env.Node},
+			Begin: func(to io.Writer) (rows.File[parcel], error) { return &archive{to: to, before: before}, nil },
+		}, nil
 	})
 }
 
@@ -76,23 +92,38 @@ func inOrder(names []string) []string {
 	return padded
 }
 
-// writeArchive writes the samples of a dataset, one after another.
-func writeArchive(ctx context.Context, env *component.Env, to io.Writer, ds component.Samples) error {
-	last, none := "", true
-	for p, err := range dataset.Stream(ctx, packed{ds, dataset.RangesOf(ds), env.Node}, env.Pool) {
-		if err != nil {
-			return err
-		}
-		if !none && p.key == last { // they would be read as one sample
-			return &dataset.SampleError{Node: env.Node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, members.Key)}
-		}
-		if _, err := to.Write(p.text); err != nil {
-			return err
-		}
-		last, none = p.key, false
-		env.Tally.Done.Add(1)
+// An archive is one that is being written.
+type archive struct {
+	to     io.Writer
+	bytes  int64
+	before *before
+}
+
+// before is what is known of the sample before one, which may be in another shard.
+type before struct {
+	node, key string
+	none      bool
+}
+
+// Fits reports whether the archive has at most so many bytes if it ends after one sample more.
+func (a *archive) Fits(p parcel, most int64) bool {
+	return a.bytes+int64(len(p.text))+endBlocks*blockBytes <= most
+}
+
+// Add writes the members of a sample.
+func (a *archive) Add(p parcel) error {
+	if !a.before.none && p.key == a.before.key { // they would be read as one sample
+		return &dataset.SampleError{Node: a.before.node, Index: p.number, Err: fmt.Errorf("it has the key %q, and so has the sample before it; give each another %s", p.key, members.Key)}
 	}
-	_, err := to.Write(make([]byte, endBlocks*blockBytes))
+	a.before.key, a.before.none = p.key, false
+	n, err := a.to.Write(p.text)
+	a.bytes += int64(n)
+	return err
+}
+
+// End writes what ends an archive.
+func (a *archive) End() error {
+	_, err := a.to.Write(make([]byte, endBlocks*blockBytes))
 	return err
 }
 

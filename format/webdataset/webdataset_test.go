@@ -417,6 +417,77 @@ func TestSink(t *testing.T) {
 	}
 }
 
+// TestNumbersKeepTheirNames: what is written of an archive is read by WebDataset as the archive was,
+// also where numbers end with a line end, or are none.
+func TestNumbersKeepTheirNames(t *testing.T) {
+	from := archive(t, file{"0.cls", "3\n"}, file{"1.cls", " -4\r\n"}, file{"2.cls", "5"}, file{"3.cls", "cat"}, file{"4.cls", ""}, file{"5.cls.json", "{}"})
+	ds, err := webdataset.Source{}.Open(t.Context(), save(t, from), env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.tar")
+	if _, err := write(t, path, output.Forbid, component.One(ds)); err != nil {
+		t.Fatal(err)
+	}
+	made, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := files(t, from)
+	if got := files(t, made); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// files are the members of an archive.
+func files(t *testing.T, content []byte) (all []file) {
+	t.Helper()
+	for r := tar.NewReader(bytes.NewReader(content)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, file{h.Name, string(b)})
+	}
+}
+
+// TestClaimsOfHeaders: a size beyond all bounds is that of an archive that breaks off, and a name
+// that is no text is refused with the archive and the member.
+func TestClaimsOfHeaders(t *testing.T) {
+	huge := func(name string, kind byte) []byte {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "a.txt", Mode: 0o600})
+		if err == nil {
+			err = w.WriteHeader(&tar.Header{Typeflag: kind, Name: name, Size: 1<<63 - 1, Mode: 0o600, Format: tar.FormatPAX})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(b.Bytes(), make([]byte, 2048)...)
+	}
+	for want, content := range map[string][]byte{
+		"the archive breaks off in 0.txt":                 huge("0.txt", tar.TypeReg),
+		"the archive breaks off; say":                     huge("0", tar.TypeCont),
+		`the name "caf\xe9.txt" of a member is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
+	} {
+		path := save(t, content)
+		if _, err := read(t, webdataset.Source{}, path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if got, err := read(t, webdataset.Source{Incomplete: true}, save(t, huge("0.txt", tar.TypeReg))); err != nil || len(got) != 1 {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // FuzzScan: whatever an archive holds, its index is sound, and what it says lies in the archive.
 func FuzzScan(f *testing.F) {
 	f.Add(archive(f, file{"0.txt", "zero"}, file{"0.json", "0"}, file{"1.txt", "one"}), false)

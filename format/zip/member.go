@@ -42,12 +42,13 @@ func placed(b []byte) place {
 const localBytes = 30 // of the header before a member, without its name
 
 // part is a member of an archive.
-func part(f *indexed.File, name, ext string, p place) *indexed.Part {
+func part(f *indexed.File, name, ext string, at []byte) *indexed.Part {
+	p := placed(at)
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
 	if err := p.fits(); err != nil { // before there is memory for it
-		return f.PartBy(name, ext, 0, func(context.Context, []byte) error { return fail(err) })
+		return f.PartBy(name, ext, 0, nil, func(context.Context, []byte) error { return fail(err) })
 	}
-	return f.PartBy(name, ext, p.unpacked, func(ctx context.Context, b []byte) error {
+	return f.PartBy(name, ext, p.unpacked, []any{name, at}, func(ctx context.Context, b []byte) error {
 		return f.Through(ctx, func(from io.ReaderAt) error {
 			if err := p.read(from, name, b); err != nil {
 				return fail(err)

@@ -70,6 +70,6 @@ func open(ctx context.Context, path string, env *component.Env) (*members.Archiv
 		return nil, err
 	}
 	return &members.Archive{File: f, Index: f.Index, Item: func(name, ext string, at []byte) dataset.Origin {
-		return part(f, name, ext, placed(at))
+		return part(f, name, ext, at)
 	}}, nil
 }

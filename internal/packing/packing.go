@@ -92,8 +92,8 @@ func Reader(path string, packed io.Reader) (io.ReadCloser, error) {
 	var err error
 	switch Of(path) {
 	case Gzip:
-		var r *gzip.Reader
-		if r, err = gzip.NewReader(in); err == nil {
+		var r *gzipReader
+		if r, err = newGzipReader(in); err == nil {
 			u.r, u.close = r, r.Close
 		}
 	case Zstd:

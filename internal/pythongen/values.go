@@ -41,6 +41,8 @@ func typeName(name string) string {
 		return "str | Var"
 	case "path":
 		return "str | PathLike[str] | Var"
+	case "size":
+		return "str | int | Var"
 	case "int", "bool":
 		return name + " | Var"
 	case "number":

@@ -90,3 +90,20 @@ func (in *File) refFar(ext string, at, size int64) (key.Ref, error) {
 	}
 	return key.Result(a.Key(), "bytes"), nil
 }
+
+// RefMade names what this program makes of something in a file at a URL: by what that is, and in
+// which version of the file. ok is false where that is known by its content alone.
+func (in *File) RefMade(what string, of ...any) (ref key.Ref, ok bool, err error) {
+	if in.far == nil || !in.settled || in.text != nil {
+		return key.Ref{}, false, nil
+	}
+	build, err := key.Build()
+	if err != nil {
+		return key.Ref{}, false, nil //nolint:nilerr // then its content names it
+	}
+	a, err := key.NewAction(what, build, append([]any{in.far.Identity()}, of...)...)
+	if err != nil {
+		return key.Ref{}, false, err
+	}
+	return key.Result(a.Key(), "bytes"), true, nil
+}

@@ -18,6 +18,7 @@ type Part struct {
 	name, ext string
 	from      func(ctx context.Context) ([]byte, error)
 	at, size  int64 // in the file; size is -1 of bytes that do not lie there as they are
+	place     []any // where what they are made of lies, if that names them
 
 	mu     sync.Mutex
 	digest key.Digest // zero until it is known
@@ -36,9 +37,10 @@ func (in *File) Part(name, ext string, at, size int64) *Part {
 }
 
 // PartBy is [File.Part] for bytes that do not lie in the file as they are: fill reads them, with
-// [File.Through].
-func (in *File) PartBy(name, ext string, size int64, fill func(ctx context.Context, b []byte) error) *Part {
-	return &Part{of: in, name: name, ext: ext, size: -1, from: func(ctx context.Context) ([]byte, error) {
+// [File.Through]. place says of what in the file they are made; without it they are known by their
+// content alone.
+func (in *File) PartBy(name, ext string, size int64, place []any, fill func(ctx context.Context, b []byte) error) *Part {
+	return &Part{of: in, name: name, ext: ext, size: -1, place: place, from: func(ctx context.Context) ([]byte, error) {
 		return dataset.ReadBytes(ctx, ext, size, func(b []byte) error { return fill(ctx, b) })
 	}}
 }
@@ -53,6 +55,11 @@ func (p *Part) Ext(context.Context) (string, error) { return p.ext, nil }
 func (p *Part) Ref(ctx context.Context) (key.Ref, error) {
 	if p.of.far != nil && p.of.settled && p.of.text == nil && p.size >= 0 {
 		return p.of.refFar(p.ext, p.at, p.size)
+	}
+	if p.place != nil {
+		if ref, ok, err := p.of.RefMade("part made of a file at a place", append([]any{p.ext}, p.place...)...); ok || err != nil {
+			return ref, err
+		}
 	}
 	d, err := p.Digest(ctx)
 	return key.Content(d), err

@@ -22,6 +22,7 @@ import (
 	"github.com/larder-data/larder/format/internal/columns"
 	"github.com/larder-data/larder/format/internal/indexed"
 	"github.com/larder-data/larder/internal/called"
+	"github.com/larder-data/larder/key"
 )
 
 // Options say how files are read.
@@ -29,7 +30,10 @@ type Options struct {
 	Incomplete bool // read files that break off, as far as they go
 	// Item makes an item of a value of a column.
 	Item func(f *Field, v any) (*dataset.Item, error)
-	Held *indexed.Held // what is held of the files that are read
+	// About, if not nil, is what Item depends on beside the program: then values in files at URLs
+	// have names without being read.
+	About any
+	Held  *indexed.Held // what is held of the files that are read
 }
 
 // A File is one of which it is known where its messages lie. It may be used by many goroutines.
@@ -52,14 +56,21 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, o.Incomplete)
 		},
-		Check: func(x []byte) error { return index(x).check() },
+		Check: func(kept []byte) error {
+			_, _, err := parted(kept)
+			return err
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	in.Held = o.Held
-	f := &File{File: in, Options: o, index: in.Index}
-	if err := f.schema(ctx); err != nil {
+	x, schema, err := parted(in.Index)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Path, err)
+	}
+	f := &File{File: in, Options: o, index: x}
+	if err := f.schema(schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Path, err)
 	}
 	rows := int64(0)
@@ -77,11 +88,11 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 	return f, nil
 }
 
-// schema reads the first message.
-func (f *File) schema(ctx context.Context) error {
-	t, err := f.message(ctx, 0)
-	if err != nil {
-		return err
+// schema takes what the first message says.
+func (f *File) schema(meta []byte) (err error) {
+	t := rootOf(slices.Clone(meta))
+	if *t.fail != nil {
+		return *t.fail
 	}
 	header, ok := t.table(2)
 	if !ok {
@@ -129,7 +140,12 @@ func (f *File) Sample(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, len(f.Fields))
 	for c, column := range f.Fields {
 		name := fmt.Sprintf("column %s of row %d in %s", called.Name(column.Name), i, called.Name(f.Path))
-		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.Later(name, func(ctx context.Context) (*dataset.Item, error) {
+		fields = append(fields, dataset.Field{Key: column.Name, Item: dataset.LaterBy(name, func() (key.Ref, bool, error) {
+			if f.About == nil {
+				return key.Ref{}, false, nil
+			}
+			return f.RefMade("value in an Arrow file", column.Name, i, f.About)
+		}, func(ctx context.Context) (*dataset.Item, error) {
 			it, err := f.item(ctx, k, c, row)
 			if err != nil && !errors.Is(err, dataset.ErrChanged) && ctx.Err() == nil {
 				err = fmt.Errorf("%s: %w", name, err)

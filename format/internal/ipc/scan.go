@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // An index says where the messages of a file lie: five numbers of 8 bytes each, little-endian:
@@ -59,6 +60,32 @@ func (x index) check() error {
 	return nil
 }
 
+// withSchema is an index with the metadata of the schema behind it, and how long it is itself:
+// what must be known of a file before anything of it is read.
+func withSchema(x index, schema []byte) []byte {
+	return binary.LittleEndian.AppendUint64(slices.Concat(x, schema), uint64(len(x)))
+}
+
+// parted parts what withSchema put together.
+func parted(kept []byte) (x index, schema []byte, err error) {
+	end := len(kept) - 8
+	if end < 0 {
+		return nil, nil, errIndex
+	}
+	n := binary.LittleEndian.Uint64(kept[end:])
+	if n > uint64(end) {
+		return nil, nil, errIndex
+	}
+	x, schema = kept[:n], kept[n:end]
+	if err := x.check(); err != nil {
+		return nil, nil, err
+	}
+	if x.entry(0).meta != int64(len(schema)) {
+		return nil, nil, errIndex
+	}
+	return x, schema, nil
+}
+
 var errIndex = errors.New("arrow: an index that is not understood")
 
 // mostRows bounds the rows of a batch.
@@ -66,25 +93,26 @@ const mostRows = 1 << 40
 
 const magic = "ARROW1"
 
-// scan goes through a file from message to message.
-func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) (index, error) {
+// scan goes through a file from message to message, and returns the index with the schema.
+func scan(ctx context.Context, path string, from io.ReaderAt, size int64, incomplete bool) ([]byte, error) {
 	s := &scanner{from: from, size: size}
 	x, err := s.scan(ctx)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		if incomplete && x.len() > 0 {
-			return x, nil
+			return withSchema(x, s.schema), nil
 		}
 		err = errors.New("it breaks off; say incomplete: true to read what is there")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: byte %d: %w", path, s.at, err)
 	}
-	return x, nil
+	return withSchema(x, s.schema), nil
 }
 
 type scanner struct {
 	from     io.ReaderAt
 	size, at int64
+	schema   []byte // the metadata of the first message
 }
 
 func (s *scanner) read(n int64) ([]byte, error) {
@@ -192,6 +220,9 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	meta, err := s.read(e.meta)
 	if err != nil {
 		return e, false, err
+	}
+	if s.schema == nil {
+		s.schema = meta
 	}
 	t := rootOf(meta)
 	e.kind, e.body = t.int(1, 1, 0), t.int(3, 8, 0)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/larder-data/larder/internal/jsontext"
 )
 
 // SplitName parts the name of a member into the key of its sample and what tells the member
@@ -44,7 +46,7 @@ func SuffixOf(item, ext string, content []byte) (suffix string, ok bool) {
 	switch {
 	case ext == "" || item == ext:
 		suffix = item
-	case ext == "json" && slices.Contains(numbers, item) && isWhole(content):
+	case ext == "json" && slices.Contains(numbers, item) && isNumber(content):
 		suffix = item
 	default:
 		suffix = item + "." + ext
@@ -54,8 +56,11 @@ func SuffixOf(item, ext string, content []byte) (suffix string, ok bool) {
 	return suffix, ok
 }
 
-// isWhole reports whether a text is a whole number, and nothing else.
-func isWhole(text []byte) bool {
-	digits := bytes.TrimPrefix(text, []byte("-"))
-	return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0
+// isNumber reports whether a text is what a member stands for that is called after a number: a
+// whole number, also with blanks and line ends around it, as echo writes them and WebDataset
+// reads them. What is no JSON at all can only be such a member with something else in it, and
+// keeps its name, too.
+func isNumber(text []byte) bool {
+	digits := bytes.TrimPrefix(bytes.Trim(text, " \t\r\n"), []byte("-"))
+	return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0 || !jsontext.Valid(text)
 }

@@ -2,15 +2,12 @@ package rows
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/packing"
 )
 
@@ -20,6 +17,7 @@ type Sink struct {
 	Overwrite output.Overwrite
 	Ext       string  // of the files, where there are several
 	Compress  Packing // "": as the name of the file says
+	Shards    Shards
 	// Begin returns what comes before the rows of a dataset in the file at
 	// path, and what makes a row of a sample. Both end with the end of a
 	// line.
@@ -33,11 +31,14 @@ type RowFunc func(ctx context.Context, to []byte, s dataset.Sample) ([]byte, err
 // its name in the folder Path. A file appears complete or not at all; one that
 // is there with the same content is left untouched.
 func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) error {
+	if s.Shards.On() {
+		return s.shards(ctx, env, in)
+	}
 	path, err := output.FilesPlace(ctx, env, s.Path)
 	if err != nil {
 		return err
 	}
-	files, err := FilesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.Ext())
+	files, err := filesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.Ext())
 	if err != nil {
 		return err
 	}
@@ -56,71 +57,6 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 		}
 	}
 	return nil
-}
-
-// WriteFiles writes files that have no rows of text: of each dataset of an input by write, to the
-// file at a path or, of several, to one of its name with an ending in the folder there. A file
-// appears complete or not at all.
-func WriteFiles(ctx context.Context, env *component.Env, path component.Path, how output.Overwrite, in component.Data, ending string, write func(to io.Writer, ds component.Samples) error) error {
-	place, err := output.FilesPlace(ctx, env, path)
-	if err != nil {
-		return err
-	}
-	files, err := FilesIn(ctx, env, place, in.Names, ending)
-	if err != nil {
-		return err
-	}
-	release, err := output.TakeTurn(ctx, env, place)
-	if err != nil {
-		return err
-	}
-	defer release()
-	file, err := output.Tidied(files...)
-	if err != nil {
-		return err
-	}
-	for i, part := range in.Parts {
-		env.Tally.Total.Add(int64(part.Len()))
-		n, err := file(ctx, files[i], how, func(to io.Writer) error { return write(to, part) })
-		if err != nil {
-			return err
-		}
-		if env.Tally.BytesWritten.Add(n); n > 0 {
-			env.Tally.Computed.Add(int64(part.Len()))
-		} else {
-			env.Tally.FromStore.Add(int64(part.Len()))
-		}
-	}
-	return nil
-}
-
-// FilesIn returns the files to write: the one at path, or of several datasets one
-// of each name, with an ending, in the folder there.
-func FilesIn(ctx context.Context, env *component.Env, path string, names []string, ending string) ([]string, error) {
-	if names == nil {
-		return []string{path}, nil
-	}
-	files := make([]string, len(names))
-	for i, name := range names {
-		if !output.SafeName(name) {
-			return nil, fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
-		}
-		var err error
-		if files[i], err = placeIn(ctx, env, path, name+ending); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
-}
-
-// placeIn is where a file is written in a folder that has a place. A link that has its
-// name is replaced, and leads nothing out of the folder.
-func placeIn(ctx context.Context, env *component.Env, folder, name string) (string, error) {
-	o := guard.Output{Who: "node " + env.Node, Path: filepath.Join(folder, name), Itself: true}
-	if err := env.Inputs.Check(ctx, o); err != nil {
-		return "", err
-	}
-	return o.Place(), nil
 }
 
 // A writeFunc is [output.WriteFile].

@@ -83,15 +83,15 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "zip": {"length": "equal", "keys": None, "clash": "error"},
     },
     "sink": {
-        "arrow": {"path": ..., "overwrite": "forbid", "types": None},
-        "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None},
+        "arrow": {"path": ..., "overwrite": "forbid", "types": None, "shard-bytes": None, "shard-samples": 0},
+        "csv": {"path": ..., "overwrite": "forbid", "compress": None, "columns": None, "header": True, "delimiter": ",", "files": None, "shard-bytes": None, "shard-samples": 0},
         "images": {"path": ..., "item": "image", "name": None, "format": None, "quality": 0, "overwrite": "forbid"},
-        "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None},
-        "parquet": {"path": ..., "overwrite": "forbid", "types": None, "compress": "zstd"},
-        "text": {"path": ..., "overwrite": "forbid", "compress": None, "by": "line", "item": "text"},
-        "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None},
+        "jsonl": {"path": ..., "overwrite": "forbid", "compress": None, "items": "fields", "files": None, "shard-bytes": None, "shard-samples": 0},
+        "parquet": {"path": ..., "overwrite": "forbid", "types": None, "compress": "zstd", "shard-bytes": None, "shard-samples": 0},
+        "text": {"path": ..., "overwrite": "forbid", "compress": None, "by": "line", "item": "text", "shard-bytes": None, "shard-samples": 0},
+        "tfrecord": {"path": ..., "overwrite": "forbid", "compress": None, "shard-bytes": None, "shard-samples": 0},
         "underfolder": {"path": ..., "overwrite": "forbid", "copy": "reflink-or-copy"},
-        "webdataset": {"path": ..., "overwrite": "forbid"},
+        "webdataset": {"path": ..., "overwrite": "forbid", "shard-bytes": None, "shard-samples": 0},
     },
 }
 
@@ -1330,6 +1330,8 @@ class Methods:
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         types: Mapping[str, str | Var] | Var | None = None,
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to an Arrow file, a row a sample and a column an item, or to a stream, if its name ends with .arrows; of an input with several outputs (op batch makes parts of one size), each to a file NAME.arrow in a folder. A file appears complete or not at all.
@@ -1338,8 +1340,16 @@ class Methods:
             path: the file to write; of several outputs, the folder
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
-        return self._end("arrow", {"path": path, "overwrite": overwrite, "types": types}, options)
+        return self._end("arrow", {
+            "path": path,
+            "overwrite": overwrite,
+            "types": types,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
+        }, options)
 
     def to_csv(
         self,
@@ -1351,6 +1361,8 @@ class Methods:
         header: bool | Var = True,
         delimiter: str | Var = ",",
         files: Mapping[str, str | Var] | Var | None = None,
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.
@@ -1363,6 +1375,8 @@ class Methods:
             header: begin with a row of the names of the columns
             delimiter: what separates fields: one character, or tab
             files: item to column: the column gets the path of the file that the item lies in, from the folder of the table, and nothing is copied
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.csv has as many samples as fit, and the next ones are in 000001.csv and so on. Of files that are compressed as a whole, bytes are counted before
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
         return self._end("csv", {
             "path": path,
@@ -1372,6 +1386,8 @@ class Methods:
             "header": header,
             "delimiter": delimiter,
             "files": files,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
         }, options)
 
     def to_images(
@@ -1412,6 +1428,8 @@ class Methods:
         compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         items: Literal["fields", "record"] | Var = "fields",
         files: Mapping[str, str | Var] | Var | None = None,
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a file, a JSON value a line; of an input with several outputs, each to a file NAME.jsonl in a folder. A file appears complete or not at all.
@@ -1422,6 +1440,8 @@ class Methods:
             compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
             items: what a line holds: an object with a field for each item (fields), or the one item record (record)
             files: item to field: the field gets the path of the file that the item lies in, from the folder of the lines, and nothing is copied
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.jsonl has as many samples as fit, and the next ones are in 000001.jsonl and so on. Of files that are compressed as a whole, bytes are counted before
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
         return self._end("jsonl", {
             "path": path,
@@ -1429,6 +1449,8 @@ class Methods:
             "compress": compress,
             "items": items,
             "files": files,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
         }, options)
 
     def to_parquet(
@@ -1438,6 +1460,8 @@ class Methods:
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         types: Mapping[str, str | Var] | Var | None = None,
         compress: Literal["zstd", "snappy", "gzip", "none"] | Var = "zstd",
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
@@ -1447,12 +1471,16 @@ class Methods:
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
             compress: how pages are compressed
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.parquet has as many samples as fit, and the next ones are in 000001.parquet and so on
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
         return self._end("parquet", {
             "path": path,
             "overwrite": overwrite,
             "types": types,
             "compress": compress,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
         }, options)
 
     def to_text(
@@ -1463,6 +1491,8 @@ class Methods:
         compress: Literal["none", "gzip", "zstd"] | Var | None = None,
         by: Literal["line", "paragraph"] | Var = "line",
         item: str | Var = "text",
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
@@ -1473,6 +1503,8 @@ class Methods:
             compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
             by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
             item: the item to write, which must be a text
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.txt has as many samples as fit, and the next ones are in 000001.txt and so on. Of files that are compressed as a whole, bytes are counted before
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
         return self._end("text", {
             "path": path,
@@ -1480,6 +1512,8 @@ class Methods:
             "compress": compress,
             "by": by,
             "item": item,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
         }, options)
 
     def to_tfrecord(
@@ -1488,6 +1522,8 @@ class Methods:
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
@@ -1496,8 +1532,16 @@ class Methods:
             path: the file to write; of several outputs, the folder
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tfrecord has as many samples as fit, and the next ones are in 000001.tfrecord and so on. Of files that are compressed as a whole, bytes are counted before
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
-        return self._end("tfrecord", {"path": path, "overwrite": overwrite, "compress": compress}, options)
+        return self._end("tfrecord", {
+            "path": path,
+            "overwrite": overwrite,
+            "compress": compress,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
+        }, options)
 
     def to_underfolder(
         self,
@@ -1521,6 +1565,8 @@ class Methods:
         *,
         path: str | PathLike[str] | Var,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
+        shard_bytes: str | int | Var | None = None,
+        shard_samples: int | Var = 0,
         **options: Unpack[Options],
     ) -> Flow:
         """Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.
@@ -1528,5 +1574,12 @@ class Methods:
         Args:
             path: the archive to write; of several outputs, the folder
             overwrite: what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)
+            shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on
+            shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none
         """
-        return self._end("webdataset", {"path": path, "overwrite": overwrite}, options)
+        return self._end("webdataset", {
+            "path": path,
+            "overwrite": overwrite,
+            "shard-bytes": shard_bytes,
+            "shard-samples": shard_samples,
+        }, options)

@@ -1,0 +1,133 @@
+package arrow
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/larder-data/larder/array"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/format/internal/columns"
+	"github.com/larder-data/larder/internal/arrowipc"
+)
+
+// Bounds of a record batch: what is written together.
+const (
+	batchBytes = 16 << 20 // about
+	batchRows  = 1 << 16  // at most
+)
+
+// A file is one that is being written: batches that are complete, and one more.
+type file struct {
+	*arrowipc.Writer
+	*batch
+	to      *counted
+	schema  int64 // bytes of it, with the beginning of the file
+	batches int64
+}
+
+// counted counts what is written to a file.
+type counted struct {
+	io.Writer
+	bytes int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// begin begins a file, or a stream.
+func begin(to io.Writer, table *columns.Table, stream bool) (*file, error) {
+	f := &file{batch: newBatch(table), to: &counted{Writer: to}}
+	if f.Writer = arrowipc.NewFileWriter(f.to); stream {
+		f.Writer = arrowipc.NewWriter(f.to)
+	}
+	err := f.Begin(f.columns())
+	f.schema = f.to.bytes
+	return f, err
+}
+
+// Add takes a row.
+func (f *file) Add(row []columns.Piece) error {
+	if bytesOf(row) > math.MaxInt32 {
+		return component.Unfit(fmt.Errorf("a row takes %d bytes, which is more than a record batch can have", bytesOf(row)))
+	}
+	if f.isFull(row) {
+		if err := f.write(); err != nil {
+			return err
+		}
+	}
+	f.add(row)
+	return nil
+}
+
+// isFull reports whether a row goes into another batch.
+func (f *file) isFull(row []columns.Piece) bool {
+	return f.rows == batchRows || f.rows > 0 && f.bytes+bytesOf(row) > batchBytes
+}
+
+// write writes the batch.
+func (f *file) write() error {
+	err := f.Write(f.columns(), f.rows, nil)
+	f.clear()
+	f.batches++
+	return err
+}
+
+// End writes what is left, and the end.
+func (f *file) End() error {
+	if f.rows > 0 {
+		if err := f.write(); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}
+
+// Bytes that messages and the end of a file take at most, beside what depends on columns.
+const (
+	headBytes  = 320 // of a message
+	placeBytes = 24  // of a batch in the footer
+	endBytes   = 320 // of the footer, which has the schema once more
+)
+
+// Fits reports whether the file has at most so many bytes if it ends after one row more.
+func (f *file) Fits(row []columns.Piece, bytes int64) bool { return f.with(row) <= bytes }
+
+// with is how many bytes the file has at most with one row more, which may go into a batch of
+// its own.
+func (f *file) with(row []columns.Piece) int64 {
+	n := f.to.bytes + f.schema + endBytes + (f.batches+2)*placeBytes
+	if f.isFull(row) {
+		n += headBytes
+		for i := range row {
+			n += most(f.table.Kinds[i], &f.pieces[i], &columns.Piece{}) + most(f.table.Kinds[i], &columns.Piece{}, &row[i])
+		}
+		return n + headBytes
+	}
+	n += headBytes
+	for i := range row {
+		n += most(f.table.Kinds[i], &f.pieces[i], &row[i])
+	}
+	return n
+}
+
+// most is how many bytes a column takes at most of the values of two pieces, with its part of the
+// message: of each buffer its bytes, which begin at multiples of 64, and 16 of what says where it
+// is, and of each list and of the values 16 of how many there are.
+func most(k columns.Kind, a, b *columns.Piece) int64 {
+	const pad = 64 + 16
+	values := int64(len(a.Def) + len(b.Def))
+	offsets := 4*(values+1) + pad
+	bits := values/8 + 1 + pad
+	n := int64(k.Depth+1)*(16+bits) + int64(k.Depth)*offsets
+	switch {
+	case k.DType() == array.Bool:
+		return n + bits
+	case k.DType() != 0:
+		return n + values*int64(k.DType().Word()) + pad
+	}
+	return n + offsets + int64(len(a.Data)+len(b.Data)) + pad
+}

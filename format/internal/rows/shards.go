@@ -1,0 +1,209 @@
+package rows
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/internal/packing"
+)
+
+// Shards say when a sink goes on in another file: where a file would have more than so many bytes
+// by one more sample, or has so many samples. Each has a sample at least. Where a file is cut
+// follows from the samples alone, so the same samples give the same files. The zero value is one
+// file for all.
+type Shards struct {
+	Bytes   component.Size
+	Samples int
+}
+
+// On reports whether there is a bound.
+func (s Shards) On() bool { return s.Bytes != "" || s.Samples != 0 }
+
+// Check refuses bounds that are none.
+func (s Shards) Check() error {
+	if s.Samples < 0 {
+		return fmt.Errorf("shard-samples is %d and must be at least 1", s.Samples)
+	}
+	if s.Bytes == "" {
+		return nil
+	}
+	n, err := s.Bytes.Bytes()
+	if err != nil {
+		return fmt.Errorf("shard-bytes: %q %w", s.Bytes, err)
+	}
+	if n == 0 {
+		return errors.New("shard-bytes is 0 and must be at least 1")
+	}
+	return nil
+}
+
+// CheckFolder refuses the path of a folder of shards that is called like one of the files.
+func (s Shards) CheckFolder(path component.Path, ending string) error {
+	if plain := Unpacked(string(path)); plain != string(path) || strings.HasSuffix(plain, ending) {
+		return fmt.Errorf("%s: with shard-bytes or shard-samples the path is that of a folder, in which the files are called 000000%s and so on; give it a name without the ending of a file", path, ending)
+	}
+	return nil
+}
+
+// writeShards writes each dataset of an input to files 000000, 000001 and so on in a folder, of
+// several NAME-000000 and so on.
+func writeShards[T any](ctx context.Context, env *component.Env, to Target, in component.Data, open func(ctx context.Context, ds component.Samples) (Table[T], error)) error {
+	if err := to.Shards.Check(); err != nil {
+		return err
+	}
+	place, err := output.FilesPlace(ctx, env, to.Path)
+	if err != nil {
+		return err
+	}
+	prefixes := []string{""}
+	if in.Names != nil {
+		prefixes = prefixes[:0]
+		for _, name := range in.Names {
+			if err := checkName(name); err != nil {
+				return err
+			}
+			prefixes = append(prefixes, name+"-")
+		}
+	}
+	release, err := output.TakeTurn(ctx, env, place)
+	if err != nil {
+		return err
+	}
+	defer release()
+	set := shardSet{env: env, folder: place, prefixes: prefixes, ending: to.Ending}
+	if err := set.look(to.Overwrite); err != nil {
+		return err
+	}
+	for i, part := range in.Parts {
+		env.Tally.Total.Add(int64(part.Len()))
+		table, err := open(ctx, part)
+		if err != nil {
+			return err
+		}
+		n, err := cut(ctx, env, to, table, func(n int) (string, error) { return set.path(ctx, i, n) })
+		if err == nil {
+			err = set.drop(ctx, i, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut writes a table to as many files as it takes. It returns how many.
+func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[T], path func(n int) (string, error)) (n int, err error) {
+	next, stop := iter.Pull2(dataset.Stream(ctx, table.Rows, env.Pool))
+	defer stop()
+	bytes, err := to.Shards.Bytes.Bytes()
+	if err != nil {
+		return 0, err
+	}
+	c := &cutter[T]{Table: table, env: env, bytes: bytes, samples: to.Shards.Samples, next: next}
+	if err := c.take(); err != nil {
+		return 0, err
+	}
+	for ; n == 0 || c.more; n++ { // of no samples there is one file, so that their folder is there
+		at, err := path(n)
+		if err != nil {
+			return n, err
+		}
+		c.wrote = 0
+		written, err := output.WriteTidied(ctx, at, to.Overwrite, c.shard)
+		if err != nil {
+			return n, err
+		}
+		tally(env, written, c.wrote)
+	}
+	return n, nil
+}
+
+// A cutter has the rows of a table, of which one was taken and not written yet.
+type cutter[T any] struct {
+	Table[T]
+	env     *component.Env
+	bytes   int64 // 0: no bound
+	samples int
+	next    func() (T, error, bool)
+
+	row   T
+	more  bool // row is one
+	wrote int  // rows of the file
+}
+
+func (c *cutter[T]) take() (err error) {
+	c.row, err, c.more = c.next()
+	return err
+}
+
+// shard writes a file.
+func (c *cutter[T]) shard(to io.Writer) error {
+	file, err := c.Begin(to)
+	if err != nil {
+		return err
+	}
+	for c.more && !c.full(file) {
+		if err := file.Add(c.row); err != nil {
+			return err
+		}
+		c.wrote++
+		c.env.Tally.Done.Add(1)
+		if err := c.take(); err != nil {
+			return err
+		}
+	}
+	return file.End()
+}
+
+func (c *cutter[T]) full(file File[T]) bool {
+	return c.wrote > 0 && (c.wrote == c.samples || c.bytes > 0 && !file.Fits(c.row, c.bytes))
+}
+
+// texts is a file of rows that are texts. Of one that is compressed what it unpacks to is
+// counted, as what that takes is known only when it has ended.
+type texts struct {
+	to    io.Writer
+	done  func() error
+	bytes int64
+}
+
+func (t *texts) Fits(row []byte, most int64) bool { return t.bytes+int64(len(row)) <= most }
+
+func (t *texts) Add(row []byte) error {
+	n, err := t.to.Write(row)
+	t.bytes += int64(n)
+	return err
+}
+
+func (t *texts) End() error { return t.done() }
+
+// shards writes shards of rows.
+func (s Sink) shards(ctx context.Context, env *component.Env, in component.Data) error {
+	to := Target{s.Path, s.Overwrite, "." + s.Ext + s.Compress.Ext(), s.Shards}
+	return writeShards(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (Table[[]byte], error) {
+		head, row, err := s.Begin(ctx, filepath.Join(env.Path(s.Path), "000000"+to.Ending), ds)
+		if err != nil {
+			return Table[[]byte]{}, err
+		}
+		return Table[[]byte]{newEncoded(ds, env.Node, row), func(to io.Writer) (File[[]byte], error) { return s.begin(to, head) }}, nil
+	})
+}
+
+// begin begins a file of rows.
+func (s Sink) begin(to io.Writer, head []byte) (File[[]byte], error) {
+	w, done, err := packing.Writer(cmp.Or(s.Compress, Plain), to)
+	if err != nil {
+		return nil, err
+	}
+	n, err := w.Write(head)
+	return &texts{w, done, int64(n)}, err
+}

@@ -1,0 +1,142 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
+	"github.com/larder-data/larder/guard"
+)
+
+// A Target says where the files of a sink go.
+type Target struct {
+	Path      component.Path // the file; of several datasets, or of shards, the folder
+	Overwrite output.Overwrite
+	Ending    string // of files in a folder
+	Shards    Shards
+}
+
+// A File is written row after row. One goroutine at a time uses it.
+type File[T any] interface {
+	// Fits reports whether the file has at most so many bytes if it ends after one row more.
+	Fits(row T, most int64) bool
+	Add(row T) error
+	End() error
+}
+
+// A Table is what files are written of: the rows of a dataset, and what begins a file of them.
+type Table[T any] struct {
+	Rows  dataset.Dataset[T]
+	Begin func(to io.Writer) (File[T], error)
+}
+
+// Write writes each dataset of an input, as the table that open makes of it, to the file of a
+// target or, of several, to one of its name in the folder there; or to shards. A file appears
+// complete or not at all; one that is there with the same content is left untouched.
+func Write[T any](ctx context.Context, env *component.Env, to Target, in component.Data, open func(ctx context.Context, ds component.Samples) (Table[T], error)) error {
+	if to.Shards.On() {
+		return writeShards(ctx, env, to, in, open)
+	}
+	place, err := output.FilesPlace(ctx, env, to.Path)
+	if err != nil {
+		return err
+	}
+	files, err := filesIn(ctx, env, place, in.Names, to.Ending)
+	if err != nil {
+		return err
+	}
+	release, err := output.TakeTurn(ctx, env, place)
+	if err != nil {
+		return err
+	}
+	defer release()
+	write, err := output.Tidied(files...)
+	if err != nil {
+		return err
+	}
+	for i, part := range in.Parts {
+		env.Tally.Total.Add(int64(part.Len()))
+		n, err := write(ctx, files[i], to.Overwrite, func(file io.Writer) error {
+			table, err := open(ctx, part)
+			if err != nil {
+				return err
+			}
+			return writeAll(ctx, env, file, table)
+		})
+		if err != nil {
+			return err
+		}
+		tally(env, n, part.Len())
+	}
+	return nil
+}
+
+// writeAll writes all rows of a table to a file.
+func writeAll[T any](ctx context.Context, env *component.Env, to io.Writer, table Table[T]) error {
+	file, err := table.Begin(to)
+	if err != nil {
+		return err
+	}
+	for row, err := range dataset.Stream(ctx, table.Rows, env.Pool) {
+		if err != nil {
+			return err
+		}
+		if err := file.Add(row); err != nil {
+			return err
+		}
+		env.Tally.Done.Add(1)
+	}
+	return file.End()
+}
+
+// tally counts a file of so many samples, for which so many bytes were written: none, if it
+// was there already.
+func tally(env *component.Env, bytes int64, samples int) {
+	env.Tally.BytesWritten.Add(bytes)
+	if bytes > 0 {
+		env.Tally.Computed.Add(int64(samples))
+	} else {
+		env.Tally.FromStore.Add(int64(samples))
+	}
+}
+
+// filesIn returns the files to write: the one at path, or of several datasets one
+// of each name, with an ending, in the folder there.
+func filesIn(ctx context.Context, env *component.Env, path string, names []string, ending string) ([]string, error) {
+	if names == nil {
+		return []string{path}, nil
+	}
+	files := make([]string, len(names))
+	for i, name := range names {
+		err := checkName(name)
+		if err != nil {
+			return nil, err
+		}
+		if files[i], err = placeIn(ctx, env, path, name+ending); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// checkName refuses names of outputs that no file can have.
+func checkName(name string) error {
+	if output.SafeName(name) {
+		return nil
+	}
+	return fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
+}
+
+// placeIn is where a file is written in a folder that has a place. A link that has its
+// name is replaced, and leads nothing out of the folder.
+func placeIn(ctx context.Context, env *component.Env, folder, name string) (string, error) {
+	o := guard.Output{Who: "node " + env.Node, Path: filepath.Join(folder, name), Itself: true}
+	if err := env.Inputs.Check(ctx, o); err != nil {
+		return "", err
+	}
+	return o.Place(), nil
+}

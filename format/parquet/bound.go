@@ -1,0 +1,64 @@
+package parquet
+
+import "github.com/larder-data/larder/format/internal/columns"
+
+// A bound is what a file takes at most beside its pages.
+type bound struct {
+	footer int64 // of no row groups, and the ends of the file
+	group  int64 // in the footer
+}
+
+const (
+	pageHead  = 128 // bytes of the header of a page, at most
+	chunkHead = 160 // of a column in the description of a row group, without its name
+)
+
+func (w *writer) newBound() bound {
+	b := bound{footer: int64(len(w.footer())) + int64(4+len(magic)+16), group: 64}
+	for i, name := range w.names {
+		b.group += int64(chunkHead + len(name) + w.kinds[i].Depth*len("list.element."))
+	}
+	return b
+}
+
+// Fits reports whether the file has at most so many bytes if it ends after one row more. Pages
+// that are not complete count as if nothing were gained by compressing them; where that decides,
+// and they are a good part of the file, they end here.
+func (w *writer) Fits(row []columns.Piece, most int64) bool {
+	complete := w.at + w.bound.footer + int64(len(w.groups)+1)*w.bound.group
+	begun := int64(0)
+	for i, c := range w.columns {
+		complete += int64(len(c.pages))
+		begun += c.most(&row[i], w.pack != nil)
+	}
+	if complete+begun <= most {
+		return true
+	}
+	if w.pack == nil || begun < most/openPart || w.columns[0].rows == 0 {
+		return false
+	}
+	for _, c := range w.columns {
+		w.endPage(c)
+	}
+	return w.Fits(row, most)
+}
+
+// openPart is which part of a file pages that are not complete may be when it ends.
+const openPart = 16
+
+// most is how many bytes the page takes at most with the values of one row more.
+func (c *columnWriter) most(row *columns.Piece, packed bool) int64 {
+	levels := int64(len(c.page.Def) + len(row.Def))
+	data := int64(len(c.page.Data) + len(row.Data))
+	if t := types[c.kind.Of]; t.meaning == anInteger {
+		data *= int64(t.width / c.kind.DType().Word())
+	}
+	runs := 2 * levels // a byte for the length of a run, and one for its level
+	if c.kind.Depth > 0 {
+		runs *= 2
+	}
+	if packed {
+		data += data/6 + 64 // what snappy adds at most, the worst of all
+	}
+	return pageHead + runs + data
+}
