@@ -72,8 +72,7 @@ class Larder(Epochs):
         os.environ["LARDER_CACHE"] = str(job.folder)
         os.environ["LARDER_CACHE_SIZE"] = str(job.room)
         self.program = os.environ["LARDER_PROGRAM"]
-        profile = os.environ.get("LARDER_PROFILE")
-        flags = ["--cpuprofile", profile] if profile else []
+        flags = os.environ.get("LARDER_FLAGS", "").split()
         self.server = subprocess.Popen([self.program, "serve", "--workers", str(READERS), *flags])
         while subprocess.run([self.program, "serve", "--status"], capture_output=True, check=False).returncode != 0:
             time.sleep(0.01)
