@@ -414,19 +414,24 @@ func (c *collection) chooseRewrites(held int64) {
 	}
 }
 
-// apply carries out what was chosen.
-func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) (err error) {
-	for i := 0; i < len(c.packs) && err == nil; i++ {
-		if err = ctx.Err(); err != nil {
-			break
+// apply carries out what was chosen. When something fails, records that moved may not have been
+// written: then all packs stay that are not removed yet.
+func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) error {
+	for _, p := range c.packs {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, c.settle())
 		}
-		if p := c.packs[i]; p.rewrite {
+		var err error
+		if p.rewrite {
 			err = c.rewrite(p, victims)
 		} else {
 			err = c.evictInPlace(p, victims)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return errors.Join(err, c.settle()) // what was emptied before something failed makes room
+	return c.settle()
 }
 
 // settle removes the packs that were emptied, once what moved out of them is safe: a loss of

@@ -62,6 +62,7 @@ def epoch(side: Any, number: int, n: int, step: float, began: float) -> dict[str
         "cpu": processes.seconds([os.getpid()]) - cpu,
         **counts(),
         **orders.figures(seen, n, sides.BATCH),
+        "of": n,
     }
 
 
