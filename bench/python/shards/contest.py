@@ -13,12 +13,12 @@ import json
 import os
 import sys
 import time
-import urllib.request
 import warnings
 from pathlib import Path
 from typing import Any
 
 import orders
+import place
 import sides
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loading"))
@@ -29,13 +29,6 @@ OF_SIDE = {"Larder": "larder", "webdataset": "webdataset", "Mosaic Streaming": "
 """What a program that trains has imported; no figure counts it."""
 
 now = time.perf_counter
-
-
-def counts() -> dict[str, int]:
-    """Return what was asked of the server since this was called last."""
-    with urllib.request.urlopen(f"{os.environ['AWS_ENDPOINT_URL']}/-/counts") as reply:
-        said: dict[str, int] = json.load(reply)
-    return said
 
 
 def epoch(side: Any, number: int, n: int, step: float, began: float) -> dict[str, Any]:
@@ -60,7 +53,7 @@ def epoch(side: Any, number: int, n: int, step: float, began: float) -> dict[str
         "wall": took,
         "stall": stall + (now() - asked),
         "cpu": processes.seconds([os.getpid()]) - cpu,
-        **counts(),
+        **place.counts(os.environ["AWS_ENDPOINT_URL"]),
         **orders.figures(seen, n, sides.BATCH),
         "of": n,
     }
@@ -71,7 +64,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for module in [*IMPORTS, OF_SIDE[name.partition(",")[0]]]:
         importlib.import_module(module)
-    counts()
+    place.counts(os.environ["AWS_ENDPOINT_URL"])
     began, base = now(), processes.seconds([os.getpid()])
     make = sides.SIDES[name][-1]
     side = make(sides.Job(int(shards), Path(folder), int(room)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +52,13 @@ def served(work: Path, gateway: str, proxy: str) -> Iterator[tuple[str, str]]:
             ends.callback(process.terminate)
             wait_for(address)
         yield f"http://{direct}", f"http://{slow}"
+
+
+def counts(endpoint: str) -> dict[str, int]:
+    """Return what was asked of the proxy since this was called last."""
+    with urllib.request.urlopen(f"{endpoint}/-/counts") as reply:
+        said: dict[str, int] = json.load(reply)
+    return said
 
 
 def size(folder: Path) -> int:

@@ -33,7 +33,7 @@ CLONE = HERE.parents[2]
 RESULTS = CLONE / "bench" / "shards.json"
 PAGE = CLONE / "docs" / "shards-benchmarks.md"
 
-PATIENCE = 900
+PATIENCE = 300
 """Seconds after which a contestant is given up."""
 STEP = 0.01
 """Seconds that a step of the training takes."""
@@ -71,6 +71,7 @@ class Bench:
             )
             try:
                 memory, disk = watch(process, cache)
+                late = process.poll() is None
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
@@ -80,7 +81,10 @@ class Bench:
             lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("\n")]
             if not lines or "done" not in lines[-1]:
                 errors.seek(0)
-                told = [line.strip() for line in errors if line.strip()] or ["took too long"]
+                told = [line.strip() for line in errors if line.strip()] or ["it ended"]
+                if late:
+                    asked = place.counts(endpoint)
+                    told = [f"Error: given up after {PATIENCE} s, {asked['requests']:,} requests and {asked['bytes'] >> 20:,} MiB"]
                 return [{"error": next((line for line in reversed(told) if "Error" in line), told[-1])}]
             return [line | {"memory": memory, "disk": disk} for line in lines[:-1]]
 

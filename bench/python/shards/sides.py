@@ -183,7 +183,9 @@ def firsts(rows: list[tuple[bytes]]) -> list[bytes]:
 
 def mosaic(job: Job, **options: Any) -> Epochs:
     from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
 
+    clean_stale_shared_memory()  # of a run that was given up
     os.environ["S3_ENDPOINT_URL"] = os.environ["AWS_ENDPOINT_URL"]
     limits: dict[str, Any] = {"cache_limit": job.room, **options}
     dataset = StreamingDataset(
