@@ -22,7 +22,7 @@ Larder beside other loaders whose data is [in a bucket](places.md): {shards} sha
 | Others | {versions} |
 | Measured on | {date}, load before (1, 5, 15 minutes): {load} |
 
-Figures are medians of {runs} runs. The contestants' modules are imported before the clock starts; making the loader, and starting a server or workers, counts.
+Figures are medians of as many runs as there were ({runs}). The contestants' modules are imported before the clock starts; making the loader, and starting a server or workers, counts.
 
 - *Requests* and *bytes* are what the proxy saw; bytes are for one of a sample. Where Larder reads a bucket for the first time, one of these bytes is that of going through the archives to find the samples.
 - *First* is the time to the first batch, *stall* how long the training waited for the others.
@@ -71,7 +71,7 @@ LESS = ["requests", "sent", "wall", "stall", "cpu", "memory"]
 def page(results: dict[str, Any]) -> str:
     """Return the page."""
     about = results["machine"]
-    parts = [HEAD.format(**about | {"versions": ", ".join(about["versions"])})]
+    parts = [HEAD.format(**about | {"versions": ", ".join(line for line in about["versions"] if "not installed" not in line)})]
     total = about["shards"] * 1000 * (12 << 10)
     for case, head in CASES.items():
         if case in results:
@@ -98,7 +98,7 @@ def table(sides: dict[str, Any], total: int) -> str:
         shown = f"**{name}**" if name == "Larder" else name
         figures = medians(runs, total)
         if not figures:
-            lines.append(f"| {shown} | {runs[0]['error'][:100].replace('|', '/')} |" + " |" * len(COLUMNS))
+            lines.append(f"| {shown} |" + " - |" * len(COLUMNS) + f" {runs[0]['error'][:120].replace('|', '/')} |")
             continue
         cells = [form(figures[column]) for column, (_, form) in COLUMNS.items()]
         lines.append(f"| {shown} | " + " | ".join(cells) + f" | {once(runs)} |")
