@@ -43,6 +43,8 @@ type appender struct {
 	grown   int64 // bytes that were written in all
 	listed  int64 // bytes that indexes need for what was staged in all
 	careful bool  // what was written must be safe before leaving or flush
+	unsafe  bool  // something was written that is not, where careful asks for it
+	unnamed bool  // nor may the name of the pack be
 	pending bool  // something was written that is not yet as safe as Options.Sync wants
 }
 
@@ -183,7 +185,7 @@ func (a *appender) writeStaged() error {
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
 	a.end += int64(len(b))
 	a.grown += int64(len(b))
-	a.pending = a.s.files.Sync
+	a.pending, a.unsafe = a.s.files.Sync, true
 	return nil
 }
 
@@ -369,6 +371,7 @@ func (p *pack) openEmpty(files *medium.Folder) error {
 func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
+	a.unsafe, a.unnamed = false, true
 }
 
 // leave gives the pack up, finished or for another process to go on with.
@@ -424,11 +427,17 @@ func (a *appender) flush() error {
 }
 
 func (a *appender) flushLocked() error {
-	if !a.careful || a.file == nil || a.pack.gone.Load() {
+	if !a.careful || !a.unsafe || a.file == nil || a.pack.gone.Load() {
 		return nil
 	}
 	if err := a.file.Sync(); err != nil {
 		return err
 	}
-	return a.s.files.SyncNames(filepath.Dir(a.pack.path))
+	if a.unnamed {
+		if err := a.s.files.SyncNames(filepath.Dir(a.pack.path)); err != nil {
+			return err
+		}
+	}
+	a.unsafe, a.unnamed = false, false
+	return nil
 }

@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -156,5 +159,66 @@ func BenchmarkSmall(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkPutAtCap puts blocks as those of files at URLs, by many at once, into a store that is
+// at its cap, where a part of what is read is found and used again. What is reported besides is how
+// often it waits for the medium, the longest Put, and by how much the folder was above its cap at most.
+func BenchmarkPutAtCap(b *testing.B) {
+	for _, limit := range []int64{8 << 20, 128 << 20, -1} {
+		b.Run(fmt.Sprintf("limit=%dMiB", limit>>20), func(b *testing.B) { benchmarkPutAtCap(b, limit) })
+	}
+}
+
+func benchmarkPutAtCap(b *testing.B, limit int64) {
+	const size, known = 64 << 10, 20_000
+	var syncs, longest, over atomic.Int64
+	s, err := openOn(Options{Dir: b.TempDir(), MaxBytes: limit}, func(op medium.Op, _ string) error {
+		if op == medium.OpSync {
+			syncs.Add(1)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	payload := storetest.Payload(1, size)
+	put := func(i int) {
+		if err := s.Put(b.Context(), store.Record{Key: storetest.Key(i), Payload: payload, Cost: 20 * time.Millisecond}); err != nil {
+			b.Error(err)
+		}
+	}
+	for i := range limit / size {
+		put(int(i))
+	}
+	b.SetBytes(size)
+	syncs.Store(0)
+	longest.Store(0)
+	b.SetParallelism(16)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			i := rand.IntN(known)
+			if _, err := s.Get(b.Context(), storetest.Key(i)); err == nil {
+				continue
+			}
+			began := time.Now()
+			put(i)
+			most(&longest, int64(time.Since(began)))
+			most(&over, s.room.held.Load()-s.limit)
+		}
+	})
+	b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")
+	b.ReportMetric(float64(longest.Load())/1e6, "longest-ms")
+	if limit > 0 {
+		b.ReportMetric(100*float64(over.Load())/float64(limit), "%over")
+	}
+}
+
+// most makes of a number the greater one of it and n.
+func most(of *atomic.Int64, n int64) {
+	for old := of.Load(); old < n && !of.CompareAndSwap(old, n); old = of.Load() {
 	}
 }

@@ -26,21 +26,22 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 	if err := s.writable(); err != nil {
 		return 0, err
 	}
-	freed, _, err = s.collect(ctx, limit, 0)
+	freed, _, err = s.collect(ctx, limit, 0, 0)
 	return freed, err
 }
 
 // collect is Collect, and returns how many bytes it had to leave, too: what was
-// put meanwhile is none of them. It gives up with medium.ErrLocked if another process
-// collects for longer than patience, unless that is 0.
-func (s *Store) collect(ctx context.Context, limit int64, patience time.Duration) (freed, left int64, err error) {
+// put meanwhile is none of them. Up to spare bytes more may stay of what is worth nothing
+// any more. It gives up with medium.ErrLocked if another process collects for longer than
+// patience, unless that is 0.
+func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer unlock()
 	for {
-		c := collection{s: s, limit: limit}
+		c := collection{s: s, limit: limit, spare: spare}
 		c.out.s, c.out.careful = s, true
 		more, least, err := c.run(ctx)
 		freed, left = freed+more, least+c.swelled()
@@ -81,15 +82,18 @@ func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock
 type collection struct {
 	s     *Store
 	limit int64
+	spare int64    // what may stay beyond that of what is dead in packs that are mostly alive
 	out   appender // takes the records that move
 	packs []*collectedPack
 	older map[uint64]uint32 // fingerprint -> pack with an older record, plus 1
 	blobs map[key.Digest]*blobRefs
 	// merged is what a record takes in the merged index, 0 if there is none.
 	merged  int64
-	live    int64 // records that are not superseded
-	moved   int64 // what the records that moved took, as cost tells
-	evicted int   // how many records were
+	live    int64   // records that are not superseded
+	moved   int64   // what the records that moved took, as cost tells
+	safe    int64   // of these, what is safe from a loss of power
+	emptied []*pack // which go when it is
+	evicted int     // how many records were
 
 	group   format.Group // the one read last
 	grouped bool         // there are groups
@@ -384,7 +388,8 @@ func (c *collection) unreferencedBlobs() (total int64, err error) {
 
 // chooseRewrites picks free packs, those with the greatest dead share first:
 // at least half of it, or as many as are needed to come from held to the
-// limit. Small packs are joined when there are many.
+// limit. To what is spare that is not worth moving three bytes for one. Small packs
+// are joined when there are many.
 func (c *collection) chooseRewrites(held int64) {
 	var free []*collectedPack
 	unsealed := 0
@@ -400,7 +405,7 @@ func (c *collection) chooseRewrites(held int64) {
 		return cmp.Compare(float64(b.dead())/float64(max(b.bytes, 1)), float64(a.dead())/float64(max(a.bytes, 1)))
 	})
 	for _, p := range free {
-		needed := held > c.limit && p.dead() > 0
+		needed := p.dead() > 0 && (held > c.limit+c.spare || held > c.limit && 4*p.dead() >= p.bytes)
 		join := !p.sealed && unsealed > manySmall
 		if needed || join || 2*p.dead() >= p.bytes {
 			p.rewrite = true
@@ -409,11 +414,12 @@ func (c *collection) chooseRewrites(held int64) {
 	}
 }
 
-// apply carries out what was chosen.
+// apply carries out what was chosen. When something fails, records that moved may not have been
+// written: then all packs stay that are not removed yet.
 func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) error {
 	for _, p := range c.packs {
 		if err := ctx.Err(); err != nil {
-			return err
+			return errors.Join(err, c.settle())
 		}
 		var err error
 		if p.rewrite {
@@ -425,6 +431,26 @@ func (c *collection) apply(ctx context.Context, victims map[*format.Entry]bool) 
 			return err
 		}
 	}
+	return c.settle()
+}
+
+// settle removes the packs that were emptied, once what moved out of them is safe: a loss of
+// power must not lose the records that were safe before.
+func (c *collection) settle() error {
+	if c.safe < c.moved {
+		if err := c.out.flush(); err != nil {
+			return err
+		}
+		c.safe = c.moved
+	}
+	for _, p := range c.emptied {
+		for _, path := range []string{p.path, p.indexPath()} {
+			if err := c.s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	c.emptied = nil
 	return nil
 }
 
@@ -459,10 +485,16 @@ func (c *collection) bury(p *pack, e *format.Entry) error {
 	return c.out.later(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
-// rewrite moves what stays of a pack and removes it, unless the medium does not give
-// all of that back: then the rest stays where it is.
+// rewrite moves what stays of a pack and has it removed, unless the medium does not give
+// all of that back: then the rest stays where it is. Making that safe takes longer than
+// moving it, so packs are removed together, as soon as the copies would take more than a pack.
 func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {
 	s, whole := c.s, true
+	if c.moved+p.live-c.safe > s.packBytes {
+		if err := c.settle(); err != nil {
+			return err
+		}
+	}
 	for i := range p.entries {
 		e := &p.entries[i]
 		if !s.index.has(e.FP, e.Place) {
@@ -485,17 +517,11 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 			return err
 		}
 	}
-	// A loss of power must not lose the records that were safe before.
-	if err := c.out.flush(); err != nil {
-		return err
+	if whole {
+		c.emptied = append(c.emptied, p.pack)
 	}
-	if !whole {
-		return nil
-	}
-	for _, path := range []string{p.pack.path, p.pack.indexPath()} {
-		if err := s.files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if c.safe == c.moved { // nothing that moved waits
+		return c.settle()
 	}
 	return nil
 }

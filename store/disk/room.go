@@ -48,10 +48,11 @@ func (s *Store) housekeep() {
 	}
 }
 
-// evict makes a tenth of the limit free. It waits with patience for another
-// process that does.
+// evict makes a tenth of the limit free, or half of that where the rest lies between
+// records that stay: moving those keeps Puts waiting. It waits with patience for another
+// process that evicts.
 func (s *Store) evict(ctx context.Context, patience time.Duration) {
-	_, left, err := s.collect(ctx, s.limit-s.limit/10, patience)
+	_, left, err := s.collect(ctx, s.limit-s.limit/10, s.limit/20, patience)
 	switch {
 	case err == nil:
 	case errors.Is(err, medium.ErrLocked): // another process is at it: see how far it is

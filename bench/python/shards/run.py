@@ -1,0 +1,180 @@
+"""Measures loaders of shards that lie in a bucket, beside each other, and writes docs/shards-benchmarks.md.
+
+    python3 bench/python/shards/run.py [--runs N] [--only TEXT] [--shards N] [--gateway PATH] [--render]
+
+Needs Go, pip, curl and versitygw (https://github.com/versity/versitygw), a server that speaks as S3 does.
+What it measures is installed into bench/.work/shards, or --work, once. Results are bench/shards.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import place
+import render
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "loading"))
+import machine  # noqa: E402
+import processes  # noqa: E402
+
+CLONE = HERE.parents[2]
+RESULTS = CLONE / "bench" / "shards.json"
+PAGE = CLONE / "docs" / "shards-benchmarks.md"
+
+PATIENCE = 300
+"""Seconds after which a contestant is given up."""
+STEP = 0.01
+"""Seconds that a step of the training takes."""
+SAMPLE = 12 << 10
+"""Bytes of a sample, in the mean."""
+
+
+class Bench:
+    """What one call measures."""
+
+    def __init__(self, python: str, work: Path, shards: int) -> None:
+        self.python, self.work, self.shards = python, work, shards
+        self.place = Path(tempfile.mkdtemp(prefix="ls-", dir=work))
+        self.environment = os.environ | place.CREDENTIALS | {
+            "LARDER_PROGRAM": str(work / "larder"),
+            "TOKENIZERS_PARALLELISM": "false",
+            "TMPDIR": str(self.place),
+        }
+
+    def put(self, form: str, endpoint: str) -> None:
+        """See to a form of the data in the bucket."""
+        command = [self.python, "-B", str(HERE / "data.py"), form, str(self.work / "stage"), str(self.shards)]
+        subprocess.run(command, env=self.environment | {"AWS_ENDPOINT_URL": endpoint}, check=True, stdout=subprocess.DEVNULL)
+
+    def contest(self, side: str, room: int, epochs: int, endpoint: str) -> list[dict[str, Any]]:
+        """Run a contestant with an empty cache of a size, and return what it says of each epoch."""
+        folder = self.place / "side"
+        shutil.rmtree(folder, ignore_errors=True)
+        cache = folder / "cache"
+        cache.mkdir(parents=True)
+        command = [self.python, "-B", str(HERE / "contest.py"), side, str(self.shards), str(cache), str(room), str(epochs), str(STEP)]
+        with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                command, env=self.environment | {"AWS_ENDPOINT_URL": endpoint}, stdout=said, stderr=errors, start_new_session=True
+            )
+            try:
+                memory, disk = watch(process, cache)
+                late = process.poll() is None
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                shutil.rmtree(folder, ignore_errors=True)
+            said.seek(0)
+            lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("\n")]
+            if not lines or "done" not in lines[-1]:
+                errors.seek(0)
+                told = [line.strip() for line in errors if line.strip()] or ["it ended"]
+                if late:
+                    asked = place.counts(endpoint)
+                    told = [f"Error: given up after {PATIENCE} s, {asked['requests']:,} requests and {asked['bytes'] >> 20:,} MiB"]
+                return [{"error": next((line for line in reversed(told) if "Error" in line), told[-1])}]
+            return [line | {"memory": memory, "disk": disk} for line in lines[:-1]]
+
+
+def watch(process: subprocess.Popen[bytes], cache: Path) -> tuple[int, int]:
+    """Wait for a contestant, and return how much memory and disk it took at most, by a look twice a second."""
+    memory = disk = 0
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < until:
+        memory, disk = max(memory, processes.memory([process.pid])), max(disk, place.size(cache))
+        time.sleep(0.5)
+    return memory, disk
+
+
+def install(work: Path) -> str:
+    """Install the contestants and the package of this clone; return the interpreter."""
+    python = work / "venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
+    pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-r", HERE / "requirements.txt"], check=True)
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", CLONE / "python"], check=True)
+    return str(python)
+
+
+def build(work: Path) -> None:
+    """Build larder and the proxy."""
+    for to, package, where in (("larder", "./cmd/larder", CLONE), ("proxy", "./python/shards/proxy", CLONE / "bench")):
+        subprocess.run(["go", "build", "-trimpath", "-o", work / to, package], cwd=where, check=True)
+
+
+def sides(python: str) -> dict[str, tuple[str, list[str]]]:
+    """Return the contestants: the form of data of each, and what is measured."""
+    code = "import json, sides; print(json.dumps({name: one[:2] for name, one in sides.SIDES.items()}))"
+    said = subprocess.run([python, "-B", "-c", code], cwd=HERE, capture_output=True, text=True, check=True)
+    known: dict[str, tuple[str, list[str]]] = json.loads(said.stdout)
+    return known
+
+
+CASES = {"a tenth": (0.1, 1), "a tenth, twice": (0.1, 2), "all": (2.0, 2)}
+"""How much of the data the cache holds, and how many epochs there are, of which the last is told."""
+
+
+def measure(bench: Bench, gateway: str, runs: int, only: str, results: dict[str, Any]) -> None:
+    """Measure all, in turns, and note what comes out as soon as it does."""
+    with place.served(bench.work, gateway, str(bench.work / "proxy")) as (direct, slow):
+        known = sides(bench.python)
+        for side, (form, _) in known.items():
+            if only in side:
+                bench.put(form, direct)
+        for side, case in [(side, case) for side in known for case in known[side][1]] * runs:
+            if only not in side:
+                continue
+            part, epochs = CASES[case]
+            figures = bench.contest(side, int(part * bench.shards * 1000 * SAMPLE), epochs, slow)[-1]
+            print(f"{case}: {side}: {figures}", file=sys.stderr)
+            results.setdefault(case, {}).setdefault(side, []).append(figures)
+            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--runs", type=int, default=1, help="of which medians are told")
+    arguments.add_argument("--shards", type=int, default=100, help="of 1000 samples each")
+    arguments.add_argument("--only", default="", help="contestants whose name has this text; others stay as they were")
+    arguments.add_argument("--gateway", default="versitygw", help="the program versitygw")
+    arguments.add_argument("--work", type=Path, default=CLONE / "bench" / ".work" / "shards", help="a folder for 6 GB")
+    arguments.add_argument("--python", help="an interpreter that has all of requirements.txt and larder")
+    arguments.add_argument("--render", action="store_true", help="write the page anew and measure nothing")
+    chosen = arguments.parse_args()
+    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() and (chosen.only or chosen.render) else {}
+    if not chosen.render:
+        chosen.work.mkdir(parents=True, exist_ok=True)
+        python = chosen.python or install(chosen.work)
+        build(chosen.work)
+        for table in results.values() if chosen.only else ():
+            for side in [side for side in table if chosen.only in side]:
+                del table[side]
+        about = machine.about(python, CLONE) | {"runs": chosen.runs, "shards": chosen.shards}
+        began = about.pop("began")
+        results["machine"] = about
+        bench = Bench(python, chosen.work, chosen.shards)
+        try:
+            measure(bench, chosen.gateway, chosen.runs, chosen.only, results)
+        finally:
+            shutil.rmtree(bench.place, ignore_errors=True)
+        about["seconds"] = time.monotonic() - began
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    PAGE.write_text(render.page(results))
+
+
+if __name__ == "__main__":
+    main()
