@@ -163,7 +163,6 @@ func TestFilesThatBreakOff(t *testing.T) {
 	}
 }
 
-// TestDamage: whatever byte is changed, reading ends, and an error names the file.
 // TestBatchesThatAreLost: a file whose batches are not all found is damaged, wherever it seems to end.
 func TestBatchesThatAreLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
@@ -181,17 +180,30 @@ func TestBatchesThatAreLost(t *testing.T) {
 	}
 }
 
+// TestDamage: whatever byte is changed, reading ends, an error names the file, and without one
+// there are as many rows and items as before.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.arrow")
-	for _, whole := range [][]byte{written(t, true), written(t, true, ipc.WithLZ4())} {
+	for _, whole := range [][]byte{written(t, true), written(t, false), written(t, true, ipc.WithLZ4())} {
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want, err := shown(t, arrow.Source{}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for n := range whole {
 			b := bytes.Clone(whole)
 			b[n] ^= 1 << (n % 8)
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := shown(t, arrow.Source{}, path); err != nil && !strings.Contains(err.Error(), "b.arrow") && !strings.Contains(err.Error(), "more rows") {
+			got, err := shown(t, arrow.Source{}, path)
+			if err != nil && !strings.Contains(err.Error(), "b.arrow") && !strings.Contains(err.Error(), "more rows") {
 				t.Errorf("byte %d: %v does not name the file", n, err)
+			}
+			if err == nil && len(got) != len(want) {
+				t.Errorf("byte %d: %d rows are there of %d", n, len(got), len(want))
 			}
 		}
 	}

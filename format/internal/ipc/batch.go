@@ -53,7 +53,11 @@ func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch,
 	}
 	r := &layout{nodes: header.structs(1, 16), buffers: header.structs(2, 16), views: header.structs(4, 8), of: f.index.entry(message)}
 	for _, field := range fields {
-		b.columns = append(b.columns, r.column(field))
+		c := r.column(field)
+		if e := f.index.entry(message); e.kind == rowsMessage && c.len != e.number {
+			return nil, errDamaged
+		}
+		b.columns = append(b.columns, c)
 	}
 	if *t.fail != nil || r.failed || len(r.nodes) > 0 || len(r.buffers) > 0 || len(r.views) > 0 {
 		return nil, errDamaged // also where it has columns that the schema does not have

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 )
 
@@ -156,6 +157,8 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		if err := s.footer(x); err != nil {
 			return x, err
 		}
+	} else if s.at < s.size {
+		return x, errors.New("it goes on behind its end: it is damaged here, or of several streams, which are to be files of their own")
 	}
 	if x.len() == 0 {
 		return nil, errors.New("it has no schema")
@@ -184,14 +187,40 @@ func (s *scanner) footer(x index) error {
 		return err
 	}
 	t := rootOf(meta)
-	said, found := len(t.structs(3, 24))/24, 0
+	said := t.structs(3, blockBytes)
+	var found []entry
 	for i := range x.len() {
-		if x.entry(i).kind == rowsMessage {
-			found++
+		if e := x.entry(i); e.kind == rowsMessage {
+			found = append(found, e)
 		}
 	}
-	if *t.fail != nil || said != found {
-		return fmt.Errorf("its end says that there are %d batches of rows, and %d were found: it is damaged", said, found)
+	if n := len(said) / blockBytes; *t.fail != nil || n != len(found) {
+		return fmt.Errorf("its end says that there are %d batches of rows, and %d were found: it is damaged", n, len(found))
+	}
+	for i, e := range found {
+		if at := int64(binary.LittleEndian.Uint64(said[blockBytes*i:])); at != e.at-8 && at != e.at-4 { // behind its length
+			return fmt.Errorf("its end says that batch %d of rows is at byte %d, and it is at %d: it is damaged", i, at, e.at-8)
+		}
+	}
+	return s.sameSchema(t)
+}
+
+// blockBytes is what the end of a file says of a batch: where it is, and two lengths.
+const blockBytes = 24
+
+// sameSchema holds the schema that a file begins with to the one at its end.
+func (s *scanner) sameSchema(footer table) error {
+	last, ok := footer.table(1)
+	first, there := rootOf(s.schema).table(2)
+	if !ok || !there {
+		return errors.New("it has no schema at its beginning, or at its end: it is damaged")
+	}
+	want, err := fieldsOf(last)
+	if err != nil {
+		return nil //nolint:nilerr // types that are not read are refused where the schema is, and name the column
+	}
+	if got, err := fieldsOf(first); err != nil || !reflect.DeepEqual(got, want) {
+		return errors.New("its beginning and its end say that it has other columns: it is damaged")
 	}
 	return nil
 }
@@ -226,9 +255,16 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	}
 	t := rootOf(meta)
 	e.kind, e.body = t.int(1, 1, 0), t.int(3, 8, 0)
-	if header, there := t.table(2); there && e.kind != schemaMessage {
+	header, there := t.table(2)
+	if !there {
+		return e, false, errors.New("a message says nothing: this is no Arrow file, or it is damaged here")
+	}
+	if e.kind != schemaMessage {
 		if e.number = header.int(0, 8, 0); e.kind == dictionaryMessage && header.bool(2) {
 			e.kind = moreMessage
+		}
+		if e.kind == rowsMessage && !s.fits(header.structs(1, 16), e.number) {
+			return e, false, errors.New("a batch has columns that are longer or shorter than it is: it is damaged here")
 		}
 	}
 	if *t.fail != nil || t.int(1, 1, 0) < schemaMessage || t.int(1, 1, 0) > rowsMessage || e.body < 0 || e.number < 0 || e.number > mostRows {
@@ -239,4 +275,14 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	}
 	s.at += e.body
 	return e, true, nil
+}
+
+// fits reports whether the first column of a batch, if the schema has one, has as many values as
+// there are rows.
+func (s *scanner) fits(columns []byte, rows int64) bool {
+	schema, _ := rootOf(s.schema).table(2)
+	if len(schema.tables(1)) == 0 {
+		return len(columns) == 0
+	}
+	return len(columns) > 0 && int64(binary.LittleEndian.Uint64(columns)) == rows
 }
