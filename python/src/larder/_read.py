@@ -25,8 +25,9 @@ def read_flow(
 ) -> Flow:
     """Read a flow file as a flow that can be looked at, edited and run.
 
-    Variables have their values, but `epoch` if `set` does not give it, nodes that it includes are in it, and so are the variants
-    of a sweep. Its relative paths start at the file's folder, as before.
+    Variables have their values, but `epoch` if `set` does not give it, nodes that it
+    includes are in it, and so are the variants of a sweep. Its relative paths start at
+    the file's folder, as before.
 
     Args:
         file: the path of a flow file.
