@@ -194,7 +194,7 @@ func (s *Store) recount(ctx context.Context, by int64) error {
 	if err == nil {
 		err = s.refused(c.Err())
 	}
-	if err == nil && c.Err() != nil {
+	if err == nil && (c.Err() != nil || c.Val() < 0) { // somebody else has corrected it, too
 		s.miscounted(ctx)
 		return nil
 	}

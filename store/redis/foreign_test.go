@@ -55,7 +55,7 @@ func TestLeasesThatAreNobodys(t *testing.T) {
 // A count that is none turns nothing off: it is removed, and all is counted anew.
 func TestDamagedCount(t *testing.T) {
 	server, log := startServer(t), &logged{}
-	s := open(t, Options{URL: server.url(), Logger: log.logger()})
+	s := open(t, Options{URL: server.url(), MaxBytes: -1, Logger: log.logger()}) // nobody counts beside it
 	ctx := t.Context()
 	for i, count := range []string{"garbage", strconv.FormatInt(1<<63-1, 10), "1e9", "-5000"} {
 		if err := server.client.Set(ctx, s.countName(), count, 0).Err(); err != nil {
@@ -75,6 +75,12 @@ func TestDamagedCount(t *testing.T) {
 		if lines := log.lines(); lines != i+1 || !strings.Contains(log.String(), "larder:bytes1") {
 			t.Errorf("%s: %d lines:\n%s", count, lines, log)
 		}
+	}
+	if err := s.recount(ctx, -1<<40); err != nil {
+		t.Error(err)
+	}
+	if n := server.client.Exists(ctx, s.countName()).Val(); n != 0 {
+		t.Error("a count below nothing stays")
 	}
 }
 
