@@ -89,8 +89,11 @@ func (l *Larder) waitsLong(c flight.Call) {
 	if _, queued := l.queued.Load(k); queued {
 		by, hint = l.holderOf(k)
 	}
-	l.log.Warn("larder: waiting for a computation that takes long: "+hint, "operation", c.Name, "key", k,
-		slog.Group("by", "process", by.Process, "machine", by.Machine, "since", by.Since))
+	said := []any{"operation", c.Name, "key", k}
+	if by.Process != 0 {
+		said = append(said, slog.Group("by", "process", by.Process, "machine", by.Machine, "since", by.Since))
+	}
+	l.log.Warn("larder: waiting for a computation that takes long: "+hint, said...)
 }
 
 // holderOf returns who else computes k, and what to think of it.

@@ -22,11 +22,12 @@ func (a *app) flowCommand() *cobra.Command {
 		Use:   "flow FLOW",
 		Short: "Print a flow (- for standard input) as one file, or its fingerprint",
 		Long: `Prints a flow as one file for its folder: variables have the values that they are
-given, nodes that were included are there, and so are the variants of a sweep.
+given (epoch, which loaders set, stays a variable if it is not), nodes that were included are there, and so are the variants of a sweep.
 Parameters that are what they are by themselves are left out.
 
-A fingerprint names what the flow says of the data of its sinks and checkpoints,
-or of the nodes that --only names: what cannot change the data does not count.`,
+A fingerprint names what the flow says of the data of its sinks (without one, of
+its last checkpoints), or of the nodes that --only names: what cannot change the
+data does not count.`,
 		Args: words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.flow(args[0], f) },
 	}

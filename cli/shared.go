@@ -61,7 +61,8 @@ func sharedOptions(text string) (o redis.Options, err error) {
 		case "db":
 			rest[name] = values
 		default:
-			err = fmt.Errorf("there is no setting %q; there are max-bytes, max-record and prefix", name)
+			// What it is called is not said: it may be a password in the wrong place.
+			err = errors.New("there is a setting that is not known; there are max-bytes, max-record and prefix")
 		}
 		if err != nil {
 			return o, err
@@ -78,7 +79,7 @@ func sharedBytes(name, text string) (int64, error) {
 	}
 	n, err := flow.ParseBytes(text)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%s %q is not a size such as 4GiB", name, text)
+		return 0, fmt.Errorf("%s is not a size such as 4GiB", name)
 	}
 	return n, nil
 }

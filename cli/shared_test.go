@@ -101,8 +101,9 @@ nodes:
 
 func TestWrongShared(t *testing.T) {
 	for text, want := range map[string]string{
-		"redis://u:hunter2@host/0?x=1":           `there is no setting "x"`,
-		"redis://u:hunter2@host?max-bytes=much":  `max-bytes "much" is not a size`,
+		"redis://host/0?u:hunter2@":              "there is a setting that is not known",
+		"redis://host?max-bytes=hunter2":         "max-bytes is not a size",
+		"unix:///u:hunter2@/run/redis":           "the address of the server is not such as redis://host:6379/0",
 		"redis://u:hunter2@host:port":            "the address of the server is not such as redis://host:6379/0",
 		"http://u:hunter2@host":                  "the address of the server is not such as redis://host:6379/0",
 		"redis://u:hunter2@host?max-record=1TiB": "records of at most",

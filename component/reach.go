@@ -62,6 +62,13 @@ func (c *Component) Check(params any) error {
 	return nil
 }
 
+// A Placed is a parameter struct whose component means something else in another
+// [Env.Dir], even where none of its paths is relative: it looks up files, programs or
+// modules by words that are no [Path].
+type Placed interface {
+	Placed()
+}
+
 // A Picker is a parameter struct of a source of one folder, of which it reads the files
 // that it picks, by their paths in the folder with slashes. What a file that it does not
 // pick holds, or whether there is one, changes nothing.

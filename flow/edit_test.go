@@ -238,6 +238,9 @@ func TestFingerprints(t *testing.T) {
 		{"batch: 4}", "batch: 4}, on-error: skip", false},
 		{"from: small", "from: run", false},
 		{"sink: underfolder", "sink: jsonl", false},
+		{"path: data", "path: ./data/", true},
+		{"width: \"${w}\"}", "width: 8}, checkpoint: true", true},
+		{"version: 1", "version: 1\nlimits: {pixels: 9}", true},
 	} {
 		if now := print(strings.Replace(text, c.from, c.to, 1)); (now == print(text)) != c.same {
 			t.Errorf("%s in place of %s: same %v, want %v", c.to, c.from, !c.same, c.same)
@@ -246,5 +249,18 @@ func TestFingerprints(t *testing.T) {
 	renamed := strings.NewReplacer("run:", "walk:", "from: run", "from: walk").Replace(text)
 	if print(renamed) != print(text) {
 		t.Error("the name of a node counts")
+	}
+	skips := strings.Replace(text, "path: data}", "path: data}, on-error: skip", 1)
+	if print(skips) == print("limits: {pixels: 9}\n"+skips) {
+		t.Error("what files may claim does not count where samples are skipped")
+	}
+	const more = "  more: {sink: jsonl, from: in, with: {path: more}}\n"
+	if print(text+more) != print(strings.Replace(text, "nodes:\n", "nodes:\n"+more, 1)) {
+		t.Error("the order of sinks counts")
+	}
+	const points = "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n" +
+		"  a: {op: reverse, from: in, checkpoint: true}\n  b: {op: reverse, from: a, checkpoint: true}\n"
+	if print(points) != print(strings.Replace(points, "in, checkpoint: true", "in", 1)) {
+		t.Error("a checkpoint on the way counts")
 	}
 }

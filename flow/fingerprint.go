@@ -1,33 +1,64 @@
 package flow
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/key"
 )
 
 // Fingerprint names what the flow says of the data of some nodes, or if none is named, of
-// all that a run is for: flows of one fingerprint make the same of the same sources. What
-// cannot change the data does not count: the names of nodes and variables, what is kept and
-// cached, workers, bounds of time and memory, where sinks write, and nodes that these do
-// not read. What the sources hold does not count, either, nor the code of components.
+// its sinks, or in a flow that has none of the last of its checkpoints: flows of one
+// fingerprint make the same of the same sources. What cannot change the data does not
+// count: the names of nodes and variables, in which order they stand, what is kept and
+// cached, workers, bounds of time and memory where nothing is skipped, where sinks write,
+// and nodes that these do not read. What the sources hold does not count, either, nor the
+// code of components.
 func (f *Flow) Fingerprint(nodes ...string) (key.Digest, error) {
 	targets, outputs, err := f.targets(nodes)
 	if err != nil {
 		return key.Digest{}, requestError{err}
 	}
+	if len(nodes) == 0 {
+		targets = f.last(targets)
+	}
 	p := &printer{writer: writer{flow: f, data: true}, of: map[*Node]key.Digest{}}
-	var all []any
+	var all []key.Digest
 	for _, n := range targets {
 		d, err := p.print(n)
 		if err != nil {
 			return key.Digest{}, err
 		}
-		all = append(all, d, outputs[n])
+		slices.Sort(outputs[n])
+		if d, err = key.Of([]any{d, outputs[n]}); err != nil {
+			return key.Digest{}, err
+		}
+		all = append(all, d)
 	}
+	slices.SortFunc(all, func(a, b key.Digest) int { return bytes.Compare(a[:], b[:]) })
 	return key.Of(all)
+}
+
+// last returns the sinks among targets, or if there are none those that no other reads: a
+// checkpoint on the way to them changes nothing.
+func (f *Flow) last(targets []*Node) []*Node {
+	sinks := slices.DeleteFunc(slices.Clone(targets), func(n *Node) bool { return n.Component.Kind != component.Sink })
+	if len(sinks) > 0 {
+		return sinks
+	}
+	read := map[string]bool{}
+	for _, n := range slices.Backward(f.order) { // readers first
+		if read[n.Name] || slices.Contains(targets, n) {
+			for _, in := range n.From {
+				read[in.Node] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(targets), func(n *Node) bool { return read[n.Name] })
 }
 
 // printer finds the fingerprints of nodes.
@@ -73,15 +104,17 @@ func (p *printer) says(n *Node) (string, error) {
 		return "", err
 	}
 	put(m, "with", with)
+	p.putFolder(m, n)
 	if n.skips() {
 		put(m, "on-error", text(n.Options.OnError.String()))
+		put(m, "limits", writtenLimits(p.flow.Limits))
 	}
 	b, err := yaml.Dump(m, yaml.WithLineWidth(-1))
 	return string(b), err
 }
 
 // skips reports whether the node says that it passes over samples that it cannot make:
-// then a bound of time may change which there are.
+// then bounds of time and of what files may claim may change which there are.
 func (n *Node) skips() bool {
 	return n.Options.OnError != nil && n.Options.OnError.Skip && n.makes()
 }

@@ -33,6 +33,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/called"
@@ -50,6 +52,7 @@ type Flow struct {
 
 	texts    *texts            // nil if built in Go
 	vars     map[string]string // that were given
+	epoch    *yaml.Node        // the variable of a loader's epoch; nil if there is none
 	problems *problems
 	included []*problems // of the files that are included
 	order    []*Node     // every node after those that it reads

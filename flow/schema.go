@@ -90,6 +90,7 @@ func nodeProperties() object {
 		object{"type": "object", "additionalProperties": reference},
 	}}
 	p["with"] = object{"type": "object"}
+	p["folder"] = object{"type": "string", "description": "where the node's relative paths, commands and modules start, if not at the file's folder"}
 	for _, kind := range component.Kinds() {
 		p[string(kind)] = object{"type": "string"}
 	}

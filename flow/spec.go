@@ -86,7 +86,7 @@ type parser struct {
 
 var (
 	topFields  = []string{"version", "vars", "profiles", "sweep", "include", "limits", "defaults", "nodes"}
-	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "keep", "checkpoint", "cache", "workers", "on-error"}
+	nodeFields = []string{"source", "map", "op", "sink", "with", "from", "folder", "keep", "checkpoint", "cache", "workers", "on-error"}
 	optFields  = []string{"keep", "checkpoint", "cache", "workers", "on-error"}
 	nodeName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 )
@@ -309,6 +309,8 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 			n.with, with = f.key, p.fields(f.value, "with")
 		case "from":
 			n.From = p.from(f.value)
+		case "folder":
+			n.Dir = p.folder(f)
 		case "on-error":
 			n.ownOnError = true
 		case "source", "map", "op", "sink":
@@ -323,6 +325,18 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	}
 	n.Params = p.params(n.Component, n.with, with)
 	return n, true
+}
+
+// folder reads where a node starts.
+func (p *parser) folder(f field) string {
+	dir := f.value.Value
+	switch {
+	case f.value.Kind != yaml.ScalarNode || dir == "":
+		p.at(f.value, "folder must be the path of a folder")
+	case !filepath.IsAbs(dir):
+		return filepath.Join(p.dir, dir)
+	}
+	return filepath.Clean(dir)
 }
 
 // component finds out which component a node is.

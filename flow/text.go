@@ -100,7 +100,7 @@ func parse(file string, content []byte, vars map[string]string, read func(file s
 	if err := f.err(); err != nil {
 		return nil, err
 	}
-	f.Nodes, f.Limits = p.nodes, p.bounds
+	f.Nodes, f.Limits, f.epoch = p.nodes, p.bounds, p.vars[epochVariable]
 	f.check()
 	return f, f.err()
 }

@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,19 +14,28 @@ import (
 )
 
 // YAML writes the flow as a file that stands in its folder: variables have the values
-// that they had, what was included is there, and nodes of a sweep have names that can
-// be written. Values of Go, as nodes that are built in Go may be made of, cannot be
-// written and are an error.
+// that they had, but for epoch if that was not given, what was included is there, and
+// nodes of a sweep have names that can be written. Values of Go, as nodes that are built
+// in Go may be made of, cannot be written and are an error.
 func (f *Flow) YAML() ([]byte, error) {
-	top, err := f.written()
+	top, _, err := f.written()
 	if err != nil {
 		return nil, err
 	}
 	return yaml.Dump(top, yaml.WithLineWidth(-1))
 }
 
-// written is the flow as it is written.
-func (f *Flow) written() (*yaml.Node, error) {
+// written is the flow as it is written, and where in that the variable epoch is.
+func (f *Flow) written() (*yaml.Node, []epochUse, error) {
+	if top, uses, err := f.drawn(); top != nil || err != nil {
+		return top, uses, err
+	}
+	top, err := f.asIs()
+	return top, nil, err
+}
+
+// asIs is the flow with all variables having the values that they had.
+func (f *Flow) asIs() (*yaml.Node, error) {
 	w := &writer{flow: f, names: f.writtenNames()}
 	nodes := mapping()
 	for _, n := range f.Nodes {
@@ -93,6 +101,7 @@ func (w *writer) node(n *Node) (*yaml.Node, error) {
 	if len(with.Content) > 0 {
 		put(m, "with", with)
 	}
+	w.putFolder(m, n)
 	writeOptions(m, n)
 	return m, nil
 }
@@ -165,19 +174,6 @@ func (w *writer) value(n *Node, v reflect.Value) (*yaml.Node, error) {
 		return w.mapping(n, v)
 	}
 	return nil, fmt.Errorf("a value of type %s cannot be written", v.Type())
-}
-
-// path is a path from the folder of the flow on.
-func (w *writer) path(n *Node, p component.Path) string {
-	dir := n.dir(w.flow)
-	if filepath.IsAbs(string(p)) || dir == w.flow.Dir || p == "" {
-		return string(p)
-	}
-	whole := filepath.Join(dir, string(p))
-	if rel, err := filepath.Rel(w.flow.Dir, whole); err == nil {
-		return rel
-	}
-	return whole
 }
 
 func (w *writer) step(n *Node, s component.Step) (*yaml.Node, error) {

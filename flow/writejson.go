@@ -11,11 +11,22 @@ import (
 
 // JSON writes the flow as [Flow.YAML] does, in the order of its nodes, for programs that
 // go on with its parts: texts are what they are, with no mark on a "${" that is no
-// variable, so it is no flow file.
+// variable, so it is no flow file. Where the variable epoch is used, "epoch" lists: "at"
+// are the names and numbers on the way to each value, "text" what a flow file has there.
 func (f *Flow) JSON() ([]byte, error) {
-	top, err := f.written()
+	top, uses, err := f.written()
 	if err != nil {
 		return nil, err
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, u := range uses {
+		use := mapping()
+		put(use, "at", &yaml.Node{Kind: yaml.SequenceNode, Content: u.path})
+		put(use, "text", text(u.value.Value)) // which marks each ${, as JSON takes one mark away
+		list.Content = append(list.Content, use)
+	}
+	if len(uses) > 0 {
+		put(top, "epoch", list)
 	}
 	return appendJSON(nil, top)
 }

@@ -69,6 +69,9 @@ type Exec struct {
 // maxLeft is how much a command may leave unless it is told.
 const maxLeft = 1 << 30
 
+// Placed says that words of the command and variables name files of the flow's folder.
+func (Exec) Placed() {}
+
 // Check refuses bounds that are none.
 func (m Exec) Check() error {
 	if _, err := m.timeout(); err != nil {

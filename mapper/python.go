@@ -61,6 +61,9 @@ type Python struct {
 	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes the function may return for a sample; more is an error, and 0 means 1 GiB" default:"1073741824"`
 }
 
+// Placed says that modules and the interpreter are looked for in the flow's folder.
+func (Python) Placed() {}
+
 // Check refuses parameters that cannot be right.
 func (m Python) Check() error {
 	if module, name, ok := strings.Cut(m.Function, ":"); !ok || module == "" || name == "" {

@@ -11,9 +11,11 @@
 package surgery
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/component"
@@ -30,32 +32,49 @@ func NoShuffle(e *flow.Editor) {
 	}
 }
 
-// Shuffle shuffles what a node puts out for all who read it, by a node NODE-shuffled.
+// Shuffle shuffles what a node puts out for all who read it, by a node NODE-shuffled, or
+// NODE-shuffled-2 if there is one.
 func Shuffle(e *flow.Editor, node string, seed int) {
-	e.After(node, node+"-shuffled", op.Shuffle{Seed: seed})
+	e.After(node, fresh(e, node, "-shuffled"), op.Shuffle{Seed: seed})
 }
 
-// Shard gives all who read a node the share of one process, by a node NODE-share. Who
-// shuffles should do so before.
+// Shard gives all who read a node the share of one process, by a node NODE-share, or
+// NODE-share-2 if there is one. Who shuffles should do so before.
 func Shard(e *flow.Editor, node string, rank, ranks int) {
-	e.After(node, node+"-share", op.Shard{Rank: rank, WorldSize: ranks})
+	e.After(node, fresh(e, node, "-share"), op.Shard{Rank: rank, WorldSize: ranks})
+}
+
+// fresh is the name of a node beside another one, with a number behind it if there is a
+// node of that name.
+func fresh(e *flow.Editor, node, ending string) string {
+	for _, n := range e.Nodes {
+		if n.Name == node && n.Base != "" {
+			node = n.Base // of a sweep: what stands beside it gets its values
+		}
+	}
+	base := node + ending
+	for name, i := base, 2; ; name, i = fmt.Sprintf("%s-%d", base, i), i+1 {
+		if !slices.ContainsFunc(e.Nodes, func(n *flow.Node) bool { return n.Name == name || n.Base == name }) {
+			return name
+		}
+	}
 }
 
 // Reseed adds to every seed, so that all is drawn anew, and what was drawn with different
-// seeds is so again.
+// seeds is so again. Where a seed is of no use, as in a split by sizes, it stays.
 func Reseed(e *flow.Editor, by int) {
 	each(e, "seed", func(v reflect.Value) { v.SetInt(v.Int() + int64(by)) })
 }
 
-// Epoch sets every epoch.
+// Epoch sets every epoch that is of use.
 func Epoch(e *flow.Editor, epoch int) {
 	each(e, "epoch", func(v reflect.Value) { v.SetInt(int64(epoch)) })
 }
 
-// each changes all parameters of a name that are numbers.
+// each changes all parameters of a name that are numbers, where they may be changed.
 func each(e *flow.Editor, name string, to func(v reflect.Value)) {
 	for _, n := range e.Nodes {
-		n.Params, _ = change(n.Component, n.Params, name, reflect.Int, to)
+		n.Params, _ = setting{name, reflect.Int, to, true}.change(n.Component, n.Params)
 	}
 }
 
@@ -70,7 +89,8 @@ func Workers(e *flow.Editor, node string, workers int) {
 func TimeLimit(e *flow.Editor, node string, limit time.Duration) {
 	for _, n := range e.Called(node) {
 		var found bool
-		n.Params, found = change(n.Component, n.Params, "timeout", reflect.String, func(v reflect.Value) { v.SetString(limit.String()) })
+		to := setting{"timeout", reflect.String, func(v reflect.Value) { v.SetString(limit.String()) }, false}
+		n.Params, found = to.change(n.Component, n.Params)
 		if !found {
 			e.Fail(fmt.Errorf("node %s: %s %s has no bound of time; those of exec and python can be set", n.Name, n.Component.Kind, n.Component.Name))
 		}
@@ -82,10 +102,15 @@ func TimeLimit(e *flow.Editor, node string, limit time.Duration) {
 // A relative dir starts at the flow's folder.
 func Trial(e *flow.Editor, samples int, dir string) {
 	e.Name += "-trial"
+	first := map[string]string{} // names, one for all variants of a node
 	for _, n := range e.Find(func(*flow.Node) bool { return true }) {
 		switch n.Component.Kind {
 		case component.Source:
-			e.After(n.Name, n.Name+"-first", op.Slice{Stop: &samples})
+			of := cmp.Or(n.Base, n.Name)
+			if first[of] == "" {
+				first[of] = fresh(e, of, "-first")
+			}
+			e.After(n.Name, first[of], op.Slice{Stop: &samples})
 		case component.Sink:
 			n.Params = moved(n, filepath.Join(dir, n.Name))
 			n.Dir = ""
@@ -104,44 +129,4 @@ func moved(n *flow.Node, dir string) any {
 		}
 	}
 	return v.Interface()
-}
-
-// change returns parameters in which those of a name and a kind are changed, in the mappers
-// among them, too; found says whether there are any.
-func change(c *component.Component, params any, name string, kind reflect.Kind, to func(v reflect.Value)) (changed any, found bool) {
-	v := reflect.New(c.Type).Elem()
-	v.Set(reflect.ValueOf(params))
-	for _, p := range c.Params {
-		f := v.Field(p.Field)
-		switch s := f.Interface().(type) {
-		case component.Step:
-			found = changeSteps([]component.Step{s}, f, name, kind, to) || found
-		case []component.Step:
-			found = changeSteps(s, f, name, kind, to) || found
-		default:
-			if p.Name == name && f.Kind() == kind {
-				to(f)
-				found = true
-			}
-		}
-	}
-	return v.Interface(), found
-}
-
-// changeSteps sets a parameter to steps whose parameters are changed.
-func changeSteps(steps []component.Step, in reflect.Value, name string, kind reflect.Kind, to func(v reflect.Value)) (found bool) {
-	all := make([]component.Step, len(steps))
-	for i, s := range steps {
-		if all[i] = s; s.Component != nil {
-			var has bool
-			all[i].Params, has = change(s.Component, s.Params, name, kind, to)
-			found = found || has
-		}
-	}
-	if in.Kind() == reflect.Slice {
-		in.Set(reflect.ValueOf(all))
-	} else {
-		in.Set(reflect.ValueOf(all[0]))
-	}
-	return found
 }

@@ -75,6 +75,52 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestTwice: an edit can be made of what it made, and of one variant of a sweep.
+func TestTwice(t *testing.T) {
+	const swept = "version: 1\nsweep: {w: [1, 2]}\nnodes:\n" +
+		"  in: {source: underfolder, with: {path: \"data${w}\"}}\n  out: {sink: underfolder, from: in, with: {path: \"out${w}\"}}\n"
+	f, err := flow.Parse("flow.yaml", []byte(swept), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		e := f.Edit()
+		surgery.Trial(e, 3, "trial")
+		surgery.Shuffle(e, "in", 1)
+		surgery.Shard(e, "in@w=1", 0, 2)
+		if f, err = e.Flow(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"in-first@w=1", "in-first-2@w=2", "in-shuffled-2@w=1", "in-share-2@w=1"} {
+		if _, err := f.Node(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSeedsThatAreOfNoUse: what a component refuses stays as it is, and all else is changed.
+func TestSeedsThatAreOfNoUse(t *testing.T) {
+	const parts = "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n" +
+		"  sized: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n" +
+		"  hashed: {op: split, from: sized.a, with: {sizes: {a: 0.5, b: 0.5}, hash: x}}\n"
+	f, err := flow.Parse("flow.yaml", []byte(parts), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := f.Edit()
+	surgery.Reseed(e, 7)
+	g, err := e.Flow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 7} {
+		if got := g.Nodes[i+1].Params.(op.Split).Seed; got != want {
+			t.Errorf("the seed of %s is %d, want %d", g.Nodes[i+1].Name, got, want)
+		}
+	}
+}
+
 func TestEditsThatAreWrong(t *testing.T) {
 	for want, edit := range map[string]func(e *flow.Editor){
 		"node mixed: op shuffle has no bound of time": func(e *flow.Editor) { surgery.TimeLimit(e, "mixed", time.Second) },

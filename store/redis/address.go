@@ -24,6 +24,9 @@ func parse(address string) (o *goredis.Options, shown string, err error) {
 			return nil, "", errAddress // anything else would be a setting of the library
 		}
 	}
+	if u.Scheme == "unix" && strings.Contains(u.EscapedPath(), "@") {
+		return nil, "", errAddress // a slash too many, and a user would be part of the path
+	}
 	if u.Scheme == "unix" && !strings.HasPrefix(u.Path, "/") || u.Scheme != "unix" && u.Hostname() == "" {
 		return nil, "", errAddress
 	}

@@ -30,8 +30,8 @@ const (
 // the cap.
 func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 	n, err := count.Result()
-	if err != nil { // it is no number
-		_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
+	if err != nil || n < bytes {
+		s.miscounted(ctx)
 		return
 	}
 	s.counted.Store(n)
@@ -41,6 +41,12 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 	if s.o.MaxBytes > 0 && (n > s.o.MaxBytes || n == bytes) {
 		s.makeRoom()
 	}
+}
+
+// miscounted removes a count that is none: all is counted when the next bytes are put.
+func (s *Store) miscounted(ctx context.Context) {
+	s.log.Warn("redis: the count of bytes is damaged and begins anew", "server", s.shown, "name", s.countName())
+	_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
 }
 
 // overfull returns why nothing more is put until room is made: between two times that
@@ -187,6 +193,10 @@ func (s *Store) recount(ctx context.Context, by int64) error {
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.IncrBy(ctx, s.countName(), by) })
 	if err == nil {
 		err = s.refused(c.Err())
+	}
+	if err == nil && (c.Err() != nil || c.Val() < 0) { // somebody else has corrected it, too
+		s.miscounted(ctx)
+		return nil
 	}
 	if err == nil {
 		s.counted.Store(c.Val())

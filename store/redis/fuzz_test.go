@@ -79,6 +79,9 @@ func TestAddresses(t *testing.T) {
 		"redis://user:hunter2@ho st":             "",
 		"redis://":                               "",
 		"unix://relative":                        "",
+		"unix:///user:hunter2@/run/redis":        "",
+		"unix:/user:hunter2@/run/redis":          "",
+		"unix:///run/a%40b":                      "unix:///run/a%40b",
 		"http://user:hunter2@host":               "",
 		"redis://host/a":                         "",
 		"":                                       "",
@@ -97,7 +100,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%q: the error repeats the password: %v", text, err)
 		}
 	}
-	for _, o := range []Options{{MaxRecord: -1}, {MaxRecord: 1 << 40}, {Timeout: -1}, {LeaseTime: time.Millisecond}} {
+	for _, o := range []Options{{MaxRecord: -1}, {MaxRecord: 1 << 40}, {Timeout: -1}, {LeaseTime: time.Millisecond}, {LeaseTime: 2 * time.Hour}} {
 		o.URL = "redis://host"
 		if _, err := Open(o); err == nil {
 			t.Errorf("%+v is taken", o)

@@ -192,12 +192,6 @@ func (s *Store) open(k key.Key, b []byte) store.Record {
 	return r
 }
 
-// damaged reports what is passed over. It stays until the result is put again, or
-// evicted: somebody may have just done so.
-func (s *Store) damaged(k key.Key, err error) {
-	s.log.Warn("redis: what is kept under a key is passed over and computed again", "server", s.shown, "key", k, "error", err)
-}
-
 // noteUse changes the last use of a record, unless that is gone meanwhile.
 const noteUse = `if redis.call("strlen", KEYS[1]) >= 104 then redis.call("setrange", KEYS[1], 96, ARGV[1]) end return 0`
 

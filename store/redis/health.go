@@ -15,7 +15,8 @@ import (
 const (
 	firstRetry = 500 * time.Millisecond // after which a lost server is tried again
 	lastRetry  = 30 * time.Second
-	quiet      = time.Minute      // between two warnings that it is lost
+	lastPause  = 5 * time.Minute  // the same, of one that is lost again and again
+	quiet      = 10 * time.Minute // between two warnings that it is lost
 	unfitFor   = 10 * time.Second // that nothing is written after it was refused
 )
 
@@ -43,10 +44,13 @@ func (s *Store) talk(ctx context.Context, f func(ctx context.Context) error) err
 	}
 	bounded, stop := context.WithTimeout(ctx, s.o.Timeout)
 	defer stop()
+	began := time.Now()
 	err := f(bounded)
 	if err == nil {
+		s.took(time.Since(began))
 		return nil
 	}
+	err = s.masked(err)
 	if s.closed.Err() != nil {
 		return errClosed
 	}
@@ -96,7 +100,7 @@ func lost(err error) error {
 		return err
 	case isAny(err, "MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"):
 		return errCluster
-	case isAny(err, "WRONGTYPE", "OOM ", "READONLY", "NOPERM", "MISCONF", "NOREPLICAS", "ERR value is not an integer"):
+	case isAny(err, "WRONGTYPE", "OOM ", "READONLY", "NOPERM", "MISCONF", "NOREPLICAS", "value is not an integer", "increment or decrement would overflow"):
 		return nil
 	}
 	return err // LOADING, NOAUTH, WRONGPASS, too many clients, a command that is not there
@@ -117,6 +121,13 @@ func (s *Store) lose(err error) {
 		return
 	}
 	now := time.Now().UnixNano()
+	// Each loss costs a wait. So one that comes soon after the last has the server left
+	// alone for much longer, and a run of any length loses some seconds.
+	pause := firstRetry
+	if back := s.back.Load(); back != 0 && now-back < 20*s.pause.Load() {
+		pause = min(4*time.Duration(s.pause.Load()), lastPause)
+	}
+	s.pause.Store(int64(pause))
 	if told := s.told.Load(); told == 0 || now-told > int64(quiet) {
 		s.told.Store(now)
 		s.log.Warn("redis: the shared store cannot be used; results are computed and kept on this machine", "server", s.shown, "error", err)
@@ -128,7 +139,7 @@ func (s *Store) lose(err error) {
 
 // retry waits until the server answers.
 func (s *Store) retry(ctx context.Context) {
-	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+	for wait := time.Duration(s.pause.Load()); ; wait = min(2*wait, max(lastRetry, wait)) {
 		select {
 		case <-ctx.Done():
 			return
@@ -138,6 +149,7 @@ func (s *Store) retry(ctx context.Context) {
 		err := s.client.Get(bounded, s.countName()).Err()
 		stop()
 		if lost(err) == nil && !isAny(err, "NOPERM") {
+			s.back.Store(time.Now().UnixNano())
 			s.away.Store(nil)
 			s.log.Info("redis: the shared store can be used again", "server", s.shown)
 			return
@@ -155,9 +167,9 @@ func (s *Store) refused(err error) error {
 	case isAny(err, "OOM "):
 		why = fmt.Errorf("redis: %s has no memory left; give it a maxmemory-policy such as allkeys-lru: %w", s.shown, store.ErrFull)
 	case isAny(err, "MISCONF", "NOREPLICAS"):
-		why = fmt.Errorf("redis: %s takes nothing now (%w): %w", s.shown, err, store.ErrFull)
+		why = fmt.Errorf("redis: %s takes nothing now (%w): %w", s.shown, s.masked(err), store.ErrFull)
 	case isAny(err, "NOPERM"):
-		why = fmt.Errorf("redis: %s does not allow this user what writing takes (%w): %w", s.shown, err, store.ErrReadOnly)
+		why = fmt.Errorf("redis: %s does not allow this user what writing takes (%w): %w", s.shown, s.masked(err), store.ErrReadOnly)
 	case isAny(err, "READONLY"):
 		why = fmt.Errorf("redis: %s only replicates another server; name that one: %w", s.shown, store.ErrReadOnly)
 	default:

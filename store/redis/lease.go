@@ -24,6 +24,14 @@ const (
 	renewLease = `local v = redis.call("get", KEYS[1])
 if not v or v == ARGV[1] then redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]) return 1 end
 return 0`
+	// takeLease tells whether a lease is this store's, as an answer was lost, and takes one
+	// that is nobody's, as it does not end by itself, or not for
+	// longer than leases last, or is no text: it was copied, or put there by hand.
+	takeLease = `local t = redis.call("pttl", KEYS[1])
+if t == -2 then return 0 end
+if redis.call("type", KEYS[1]).ok == "string" and t >= 0 and t <= tonumber(ARGV[3]) then
+return redis.call("get", KEYS[1]) == ARGV[1] and 1 or 0 end
+redis.call("set", KEYS[1], ARGV[1], "px", ARGV[2]) return 1`
 	// endLease removes a lease, unless it is somebody else's by now.
 	endLease = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
 )
@@ -120,18 +128,20 @@ func (s *Store) acquire(ctx context.Context, keys []key.Key) (got []bool, err er
 	}
 	for from := 0; from < len(keys); from += perTrip {
 		some := keys[from:min(from+perTrip, len(keys))]
-		taken, owners := make([]*goredis.BoolCmd, len(some)), make([]*goredis.StringCmd, len(some))
+		taken := make([]*goredis.BoolCmd, len(some))
 		err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
 			for i, k := range some {
 				taken[i] = p.SetNX(ctx, s.leaseName(k), s.token, s.o.LeaseTime)
-				owners[i] = p.Get(ctx, s.leaseName(k))
 			}
 		})
 		for i := range some {
 			if err == nil && s.refused(taken[i].Err()) != nil {
 				err = ErrAway
 			}
-			got[from+i] = err == nil && (taken[i].Val() || owners[i].Val() == s.token)
+			got[from+i] = err == nil && taken[i].Val()
+		}
+		if err == nil {
+			err = s.takeOver(ctx, some, got[from:])
 		}
 		if err != nil {
 			s.hold(keys, got)
@@ -141,6 +151,39 @@ func (s *Store) acquire(ctx context.Context, keys []key.Key) (got []bool, err er
 	}
 	s.hold(keys, got)
 	return got, nil
+}
+
+// errNonsense is what a server says that only seems to be one.
+var errNonsense = errors.New("it says of a lease neither that it is there nor that it is not")
+
+// takeOver takes those of the leases that were not got and are nobody's, or this store's.
+func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error {
+	commands := make([]*goredis.Cmd, len(keys))
+	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { // of no commands is none
+		for i, k := range keys {
+			if !got[i] {
+				commands[i] = p.Eval(ctx, takeLease, []string{s.leaseName(k)}, s.token, s.o.LeaseTime.Milliseconds(), mostLeaseTime.Milliseconds())
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range commands {
+		if c == nil {
+			continue
+		}
+		n, err := c.Int64()
+		switch {
+		case s.refused(c.Err()) != nil:
+			return ErrAway
+		case err != nil || n < 0 || n > 1:
+			s.lose(errNonsense) // or there would be no end of the waiting
+			return ErrAway
+		}
+		got[i] = n == 1
+	}
+	return nil
 }
 
 // hold has leases renewed.

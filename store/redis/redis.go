@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,7 @@ const (
 	mostRecord       = 256 << 20
 	defaultTimeout   = 2 * time.Second
 	defaultLeaseTime = 10 * time.Second
+	mostLeaseTime    = time.Hour
 )
 
 // Options are the settings of a Store. All who share a server should have the same.
@@ -60,7 +62,8 @@ type Options struct {
 	// Timeout bounds each wait for the server. 0 means 2 s.
 	Timeout time.Duration
 	// LeaseTime is how long a lease outlives a process that was killed; it is renewed
-	// three times meanwhile. 0 means 10 s, and less than 100 ms is an error.
+	// three times meanwhile. 0 means 10 s, and less than 100 ms or more than an hour is
+	// an error.
 	LeaseTime time.Duration
 	// Logger takes warnings: damage, a server that cannot be used. Nil means
 	// slog.Default().
@@ -74,6 +77,8 @@ type Store struct {
 	shown  string // the server, without user and password
 	log    *slog.Logger
 
+	secrets *strings.Replacer // takes user and password out of what the server says
+
 	closed context.Context // ends what goes on in the background
 	close  context.CancelFunc
 	tasks  sync.WaitGroup
@@ -81,6 +86,12 @@ type Store struct {
 
 	away     atomic.Pointer[error] // why the server cannot be used, nil if it can
 	told     atomic.Int64          // when that was logged, ns
+	pause    atomic.Int64          // before a lost server is tried again, ns
+	back     atomic.Int64          // when it could be used again, ns
+	mean     atomic.Int64          // time that an answer takes, ns
+	answers  atomic.Int64          // that came
+	slowTold atomic.Bool           // that this is long
+	damages  atomic.Int64          // records that were passed over
 	unfit    atomic.Pointer[unfit] // why nothing can be written, nil if it can
 	counted  atomic.Int64          // bytes held, as the server counts them
 	collects atomic.Bool           // somebody of this process makes room
@@ -108,7 +119,11 @@ func Open(o Options) (*Store, error) {
 	client.MaxRetries = -1 // what fails is computed instead
 	client.ContextTimeoutEnabled = true
 	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not know
-	s := &Store{o: o, client: goredis.NewClient(client), shown: shown, log: o.Logger, token: rand.Text(), held: map[key.Key]struct{}{}}
+	client.Dialer = bounded(client, max(o.MaxRecord, mostManifest)+firstRead)
+	s := &Store{
+		o: o, client: goredis.NewClient(client), shown: shown, secrets: secrets(client.Username, client.Password),
+		log: o.Logger, token: rand.Text(), held: map[key.Key]struct{}{},
+	}
 	s.closed, s.close = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -127,8 +142,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("redis: records of at most %d bytes: must be from %d to %d", o.MaxRecord, headerSize, mostRecord)
 	case o.Timeout < time.Millisecond:
 		return fmt.Errorf("redis: a timeout of %v: must be 1ms or more", o.Timeout)
-	case o.LeaseTime < 100*time.Millisecond:
-		return fmt.Errorf("redis: leases of %v: must be 100ms or more", o.LeaseTime)
+	case o.LeaseTime < 100*time.Millisecond || o.LeaseTime > mostLeaseTime:
+		return fmt.Errorf("redis: leases of %v: must be from 100ms to %v", o.LeaseTime, mostLeaseTime)
 	}
 	return nil
 }
@@ -142,6 +157,7 @@ func (s *Store) Close() error {
 	s.close()
 	s.start.Unlock()
 	s.tasks.Wait()
+	s.sayDamages()
 	if err := s.client.Close(); err != nil && !errors.Is(err, goredis.ErrClosed) {
 		return fmt.Errorf("redis: %s: %w", s.shown, err)
 	}

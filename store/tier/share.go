@@ -13,6 +13,7 @@ import (
 type shared struct {
 	store.Store // near
 	far         store.Store
+	missed      missed
 }
 
 // Share returns near, which lasts, with the results that far has besides. It closes
@@ -26,8 +27,9 @@ type shared struct {
 // and an error of far is one.
 //
 // What is found near is not looked for far, but notes that change, such as those of
-// what a computation reads: of these, Get and GetMany take the later one.
-func Share(near, far store.Store) store.Store { return &shared{near, far} }
+// what a computation reads: of these, Get and GetMany take the later one. GetSeen does not
+// look far for what far had not a moment ago.
+func Share(near, far store.Store) store.Store { return &shared{Store: near, far: far} }
 
 // changes reports whether others may have put something else under the key since.
 func changes(r store.Record) bool {
@@ -44,8 +46,8 @@ func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
 
 func (s *shared) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
 	r, err := s.Store.GetSeen(ctx, k)
-	if err == nil {
-		return r, nil
+	if err == nil || s.missed.lately(k) {
+		return r, err
 	}
 	return s.later(ctx, k, r, err)
 }
@@ -101,6 +103,7 @@ func (s *shared) fill(ctx context.Context, keys []key.Key, records []store.Recor
 	if err != nil {
 		return
 	}
+	s.missed.note(keys, far)
 	var copies []store.Record
 	for i, r := range far {
 		if r.Key.IsZero() || r.Type == notes.FileDigest || !r.Created.After(records[i].Created) && !records[i].Key.IsZero() {
@@ -135,6 +138,7 @@ func (s *shared) Put(ctx context.Context, records ...store.Record) error {
 	}
 	if len(others) > 0 {
 		_ = s.far.Put(ctx, others...)
+		s.missed.forget(others)
 	}
 	return err
 }

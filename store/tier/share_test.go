@@ -130,3 +130,43 @@ func TestSharedNotes(t *testing.T) {
 		t.Error("who waits elsewhere is noted here, too, where nobody removes it")
 	}
 }
+
+// counting counts the looks for keys.
+type counting struct {
+	store.Store
+	looks int
+}
+
+func (c *counting) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+	c.looks += len(keys)
+	return c.Store.GetMany(ctx, keys)
+}
+
+// What was missing a moment ago is looked for far again by those who must know, and not by
+// GetSeen, which sees what was put here.
+func TestLooksFar(t *testing.T) {
+	near, far := memory.New(memory.Options{MaxBytes: 1}), &counting{Store: memory.New(memory.Options{})}
+	s := tier.Share(near, far)
+	missing := func(get func(context.Context, key.Key) (store.Record, error), looks int) {
+		t.Helper()
+		if _, err := get(t.Context(), storetest.Key(1)); !errors.Is(err, store.ErrNotFound) || far.looks != looks {
+			t.Errorf("%v and %d looks, want %d", err, far.looks, looks)
+		}
+	}
+	missing(s.GetSeen, 1)
+	missing(s.GetSeen, 1)
+	missing(s.Get, 2)
+	put(t, far, 1)
+	missing(s.GetSeen, 2)
+	get(t, s, 1)
+	if _, err := s.GetSeen(t.Context(), storetest.Key(1)); err != nil {
+		t.Errorf("what was found far before: %v", err)
+	}
+	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err == nil {
+		t.Error("it is there before it is put")
+	}
+	_ = s.Put(t.Context(), store.Record{Key: storetest.Key(2), Payload: []byte("x")}) // near is full
+	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err != nil {
+		t.Errorf("what was put here: %v", err)
+	}
+}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from ._given import Options, options, parameters, split
 from ._values import Value
 from .flow import Flow, Node, Step, _made, _named_in
 
 Build = Callable[..., Node | Flow]
+_P = ParamSpec("_P")
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +29,24 @@ class EditNode:
 
     def __repr__(self) -> str:
         return f"<larder.EditNode {self.name}: {self.kind} {self.component}>"
+
+
+def _whole(edit: Callable[Concatenate[Editor, _P], None]) -> Callable[Concatenate[Editor, _P], None]:
+    """Have an edit be done as a whole or not at all: what is wrong with it is a ValueError."""
+
+    @functools.wraps(edit)
+    def done(e: Editor, /, *args: _P.args, **given: _P.kwargs) -> None:
+        was = e._state()
+        try:
+            edit(e, *args, **given)
+            e._flow()
+        except BaseException as error:
+            e._restore(was)
+            if isinstance(error, (TypeError, KeyError)):
+                raise ValueError(error.args[0] if error.args else str(error)) from error
+            raise
+
+    return done
 
 
 class Editor:
@@ -72,6 +92,7 @@ class Editor:
         near = difflib.get_close_matches(name, [node.name for node in self._nodes], 1)
         raise ValueError(f"there is no node {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
+    @_whole
     def set(self, node: str, /, *, with_: Mapping[str, object] | None = None, **given: Any) -> None:
         """Set parameters and options of a node, named as in a call that makes it.
 
@@ -86,11 +107,13 @@ class Editor:
         gone = {option.replace("_", "-") for option, value in own.items() if value is None}
         n.params, n.options = known, {k: v for k, v in {**n.options, **values}.items() if k not in gone}
 
+    @_whole
     def replace(self, node: str, what: Node | Build) -> None:
         """Have a node be something else, with the same inputs, options and readers."""
         n = self.called(node)
         self._be(n, what)
 
+    @_whole
     def wrap(self, node: str, what: Callable[[Node, Step], Node]) -> None:
         """Have a mapper be a part of something else, such as a map-if or a compose.
 
@@ -102,6 +125,7 @@ class Editor:
         step = Step(n.component, dict(n.params))
         self._be(n, lambda read: what(read, step))
 
+    @_whole
     def remove(self, node: str) -> None:
         """Remove a node: who read it reads what it read."""
         n = self.called(node)
@@ -118,6 +142,7 @@ class Editor:
         self._nodes.remove(n)
         self._ends = ends
 
+    @_whole
     def after(self, node: str, name: str, what: Build) -> None:
         """Insert a node that reads a node, and that is read by all who read that, each output by its name."""
         n = self.called(node)
@@ -129,6 +154,7 @@ class Editor:
             reader.inputs = [(to, output) if at is n else (at, output) for at, output in reader.inputs]
         self._ends = [(to, output) if at is n else (at, output) for at, output in self._ends]
 
+    @_whole
     def before(self, node: str, name: str, what: Build) -> None:
         """Insert a node that reads what a node reads, and that is read by that node alone."""
         n = self.called(node)
@@ -136,17 +162,37 @@ class Editor:
 
     def flow(self) -> Flow:
         """Return the other flow, whose nodes keep their names."""
+        try:
+            return self._flow()
+        except (TypeError, KeyError) as error:
+            raise ValueError(error.args[0] if error.args else str(error)) from error
+
+    # How it is done
+
+    def _flow(self) -> Flow:
         made = self._made()
         ends = [_output(made[id(at)], output) for at, output in self._ends]
         return _named_in(self._of, self.name, ends)
 
-    # How it is done
+    def _state(self) -> tuple[Any, ...]:
+        """Return all that an edit may change."""
+        own = [(n, (n.kind, n.component, list(n.inputs), dict(n.params), dict(n.options))) for n in self._nodes]
+        return self.name, own, list(self._ends)
+
+    def _restore(self, state: tuple[Any, ...]) -> None:
+        self.name, own, self._ends = state
+        self._nodes = [n for n, _ in own]
+        for n, was in own:
+            n.kind, n.component, n.inputs, n.params, n.options = was
 
     def _made(self) -> dict[int, Node]:
         """Return what the nodes are now."""
         made: dict[int, Node] = {}
         for n in _ordered(self._nodes):
-            reads = tuple(_output(made[id(at)], output) for at, output in n.inputs)
+            try:
+                reads = tuple(_output(made[id(at)], output) for at, output in n.inputs)
+            except (KeyError, TypeError) as error:
+                raise ValueError(f"node {n.name}: {error.args[0]}") from error
             made[id(n)] = _made(n.kind, n.component, reads, dict(n.params), dict(n.options), n.name, self._of.folder)
         return made
 
@@ -160,7 +206,7 @@ class Editor:
         made = what if isinstance(what, Node) else what(*reads)
         node = made._ends[0] if isinstance(made, Flow) and len(made._ends) == 1 else made
         if not isinstance(node, Node):
-            raise TypeError(f"node {n.name}: it is to be one node, not {type(made).__name__}")
+            raise ValueError(f"node {n.name}: it is to be one node, not {type(made).__name__}")
         if node._output is not None or [r._digest for r in node._inputs] != [r._digest for r in reads]:
             raise ValueError(
                 f"node {n.name}: it is to be one node that reads what the function is given, in that order"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _yaml
@@ -24,8 +25,9 @@ def read_flow(
 ) -> Flow:
     """Read a flow file as a flow that can be looked at, edited and run.
 
-    Variables have their values, nodes that it includes are in it, and so are the variants
-    of a sweep. Its relative paths start at the file's folder, as before.
+    Variables have their values, but `epoch` if `set` does not give it, nodes that it
+    includes are in it, and so are the variants of a sweep. Its relative paths start at
+    the file's folder, as before.
 
     Args:
         file: the path of a flow file.
@@ -40,11 +42,20 @@ def read_flow(
     given += [f"--profile={profile}"] if profile is not None else []
     said = json.loads(ask([os.path.join(".", path), "--json", *given]))
     folder = os.path.abspath(os.path.dirname(path))
+    for use in said.get("epoch", ()):
+        _put(said, use["at"], Var(use["text"], {"epoch": plain(said["vars"]["epoch"], "variable epoch")}))
     made: dict[str, Node] = {}
     for name, node in _ordered(said["nodes"]):
         made[name] = _node(name, node, made, None if folder == os.getcwd() else folder)
     name = os.path.splitext(os.path.basename(path))[0]
     return _of_file(made, name, said.get("limits", {}))
+
+
+def _put(said: Any, at: Sequence[str | int], value: Var) -> None:
+    """Put a value in the place of another one of a flow."""
+    for step in at[:-1]:
+        said = said[step]
+    said[at[-1]] = value
 
 
 def _node(name: str, said: Mapping[str, Any], made: Mapping[str, Node], folder: str | None) -> Node:
@@ -82,7 +93,43 @@ def _ordered(nodes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[
 def fingerprint(flow: Flow, only: Sequence[str]) -> str:
     """Return the fingerprint of nodes of a flow, or of all that it is for."""
     options = [f"--only={name}" for name in only]
-    return ask(["-", f"--stdin-filename={flow.file}", "--fingerprint", *options], flow.to_yaml()).strip()
+    try:
+        return ask(["-", f"--stdin-filename={flow.file}", "--fingerprint", *options], flow.to_yaml()).strip()
+    except FlowError as error:
+        raise FlowError(explained(flow, str(error))) from None
+
+
+def wrong_in(flow: Flow) -> set[str]:
+    """Return the names of the nodes that the program finds something wrong with."""
+    try:
+        ask(["-", f"--stdin-filename={flow.file}", "--json"], flow.to_yaml())
+    except FlowError as error:
+        return {name for name, _ in _named_lines(flow, str(error)) if name is not None}
+    return set()
+
+
+def explained(flow: Flow, said: str) -> str:
+    """Return what the program says of a flow that is in no file, each place with the node that it is of."""
+    lines = []
+    for name, line in _named_lines(flow, said):
+        lines.append(line if name is None or line.startswith(f"node {name}:") else f"node {name}: {line}")
+    return "\n".join(lines)
+
+
+def _named_lines(flow: Flow, said: str) -> Iterator[tuple[str | None, str]]:
+    """Yield what is said of a flow, of which there are no lines to be looked at, and the node that it is said of."""
+    of = [node for _, node in flow._lines()]
+    place = re.compile(rf"{re.escape(flow.file)}:(\d+):\d+: ")
+    shown = False  # what follows is the line that is meant, with a mark under it
+    for line in said.splitlines():
+        at = place.match(line.removeprefix("larder: "))
+        if at is None:
+            if not (shown and line.startswith("  ")):
+                yield None, line
+            continue
+        shown = True
+        number = int(at[1]) - 1
+        yield (of[number] if number < len(of) else None), line.removeprefix("larder: ")[at.end() :]
 
 
 def ask(arguments: list[str], text: str = "") -> str:

@@ -8,12 +8,14 @@ larder.run(e.flow())
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from typing import Any, cast
 
 from ._components import PARAMETERS, PLACES, STEPS
 from ._edit import EditNode, Editor
+from ._read import wrong_in
 from ._values import Value
 
 __all__ = ["epoch", "no_shuffle", "reseed", "shard", "shuffle", "time_limit", "trial", "workers"]
@@ -26,20 +28,29 @@ def no_shuffle(e: Editor) -> None:
 
 
 def shuffle(e: Editor, node: str, seed: int = 0) -> None:
-    """Shuffle what a node puts out for all who read it, by a node NODE-shuffled."""
-    e.after(node, f"{node}-shuffled", lambda n: n.shuffle_once(seed=seed))
+    """Shuffle what a node puts out for all who read it, by a node NODE-shuffled, or NODE-shuffled-2 if there is one."""
+    e.after(node, _fresh(e, f"{node}-shuffled"), lambda n: n.shuffle_once(seed=seed))
 
 
 def shard(e: Editor, node: str, rank: int, ranks: int) -> None:
-    """Give all who read a node the share of one process, by a node NODE-share.
+    """Give all who read a node the share of one process, by a node NODE-share, or NODE-share-2 if there is one.
 
     Who shuffles should do so before.
     """
-    e.after(node, f"{node}-share", lambda n: n.shard_once(rank=rank, world_size=ranks))
+    e.after(node, _fresh(e, f"{node}-share"), lambda n: n.shard_once(rank=rank, world_size=ranks))
+
+
+def _fresh(e: Editor, name: str) -> str:
+    """Return a name for another node, with a number behind it if there is a node of that name."""
+    taken = {n.name for n in e.nodes}
+    return next(n for n in itertools.chain([name], (f"{name}-{i}" for i in itertools.count(2))) if n not in taken)
 
 
 def reseed(e: Editor, by: int) -> None:
-    """Add to every seed, so that all is drawn anew, and what was drawn with different seeds is so again."""
+    """Add to every seed, so that all is drawn anew, and what was drawn with different seeds is so again.
+
+    Where a seed is of no use, as in a split by sizes, it stays.
+    """
 
     def added(name: str, seed: Value) -> Value:
         if not isinstance(seed, int):
@@ -50,7 +61,7 @@ def reseed(e: Editor, by: int) -> None:
 
 
 def epoch(e: Editor, epoch: int) -> None:
-    """Set every epoch."""
+    """Set every epoch that is of use."""
     _each(e, "epoch", lambda _name, _value: epoch)
 
 
@@ -77,7 +88,7 @@ def trial(e: Editor, samples: int, dir: str | os.PathLike[str]) -> None:
     e.name += "-trial"
     for n in e.nodes:
         if n.kind == "source":
-            e.after(n.name, f"{n.name}-first", lambda node: node.slice(stop=samples))
+            e.after(n.name, _fresh(e, f"{n.name}-first"), lambda node: node.slice(stop=samples))
         elif n.kind == "sink":
             _move(n, os.path.join(os.fspath(dir), n.name))
 
@@ -90,13 +101,25 @@ def _move(n: EditNode, dir: str) -> None:
             raise ValueError(
                 f"node {n.name}: where it writes is {path}, and can be told to be elsewhere only as a text"
             )
+        n.options.pop("folder", None)
         n.params[name] = os.path.join(dir, os.path.basename(os.path.normpath(path)))
 
 
 def _each(e: Editor, name: str, to: Callable[[str, Value], Value]) -> None:
-    """Change all parameters of a name that are whole numbers by themselves."""
-    for n in e.nodes:
-        _change(n.name, n.kind, n.component, n.params, name, to, int)
+    """Change all parameters of a name that are whole numbers by themselves, where the program takes them."""
+    was = {n.name: dict(n.params) for n in e.nodes}
+    try:
+        for n in e.nodes:
+            _change(n.name, n.kind, n.component, n.params, name, to, int)
+        changed = [n for n in e.nodes if n.params != was[n.name]]
+        wrong = wrong_in(e.flow()) if changed else set()
+    except ValueError:
+        for n in e.nodes:
+            n.params = was[n.name]
+        raise
+    for n in changed:
+        if n.name in wrong:
+            n.params = was[n.name]
 
 
 def _change(

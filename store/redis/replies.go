@@ -1,0 +1,158 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+const (
+	mostLine  = 64 << 10 // bytes of a status, an error or a number
+	mostItems = 1 << 17  // of an array: a step of a scan may find more than it is asked for
+	mostDepth = 4        // of arrays in arrays
+)
+
+// errReply is wrapped by what is wrong with answers.
+var errReply = errors.New("it answers what was not asked for")
+
+// bounded has connections end at answers that nobody would give: the client reserves the
+// memory for what an answer says of its length, before that comes.
+func bounded(o *goredis.Options, mostBulk int64) func(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := goredis.NewDialer(o)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		b := &boundedConn{Conn: c, replies: replies{mostBulk: mostBulk}, most: mostBulk + 2*tripBytes + perTrip*firstRead}
+		if raw, ok := c.(syscall.Conn); ok { // the client asks that whether it has ended
+			return &rawConn{b, raw}, nil
+		}
+		return b, nil
+	}
+}
+
+// boundedConn is a connection whose answers are held to bounds. It is for one reader and
+// one writer by turns, as the client uses it.
+type boundedConn struct {
+	net.Conn
+	replies replies
+	most    int64 // bytes of all answers to what is sent at once
+	read    int64
+}
+
+type rawConn struct {
+	*boundedConn
+	syscall.Conn
+}
+
+func (c *boundedConn) Write(b []byte) (int, error) {
+	c.read = 0
+	return c.Conn.Write(b)
+}
+
+func (c *boundedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.read += int64(n); c.read > c.most {
+		return 0, fmt.Errorf("%w: more than %d bytes", errReply, c.most)
+	}
+	if wrong := c.replies.take(b[:n]); wrong != nil {
+		return 0, wrong
+	}
+	return n, err
+}
+
+// replies follows answers of RESP 2 as their bytes come.
+type replies struct {
+	mostBulk int64
+	line     int    // bytes of the line, its kind included
+	kind     byte   // of the line: the first byte
+	number   []byte // that a line of a length has
+	skip     int64  // bytes of a string that are to come, with its end
+	open     []int64
+}
+
+// take looks at bytes, and returns what is wrong with them.
+func (r *replies) take(b []byte) error {
+	for len(b) > 0 {
+		if r.skip > 0 {
+			n := min(r.skip, int64(len(b)))
+			r.skip -= n
+			b = b[n:]
+			if r.skip == 0 {
+				r.done()
+			}
+			continue
+		}
+		if err := r.next(b[0]); err != nil {
+			return err
+		}
+		b = b[1:]
+	}
+	return nil
+}
+
+// next takes a byte of a line.
+func (r *replies) next(c byte) error {
+	r.line++
+	switch isLength := r.kind == '$' || r.kind == '*'; {
+	case r.line == 1:
+		switch c {
+		case '+', '-', ':', '$', '*':
+			r.kind, r.number = c, r.number[:0]
+			return nil
+		}
+		return fmt.Errorf("%w: an answer that begins with %q", errReply, c)
+	case r.line > mostLine || isLength && r.line > 24:
+		return fmt.Errorf("%w: a line of more than %d bytes", errReply, r.line-1)
+	case c != '\n':
+		if isLength && c != '\r' {
+			r.number = append(r.number, c)
+		}
+		return nil
+	}
+	r.line = 0
+	return r.end()
+}
+
+// end ends a line.
+func (r *replies) end() error {
+	kind := r.kind
+	r.kind = 0
+	if kind != '$' && kind != '*' {
+		r.done()
+		return nil
+	}
+	n, err := strconv.ParseInt(string(r.number), 10, 64)
+	switch most := map[byte]int64{'$': r.mostBulk, '*': mostItems}[kind]; {
+	case err != nil || n < -1:
+		return fmt.Errorf("%w: a length that is %q", errReply, r.number)
+	case n > most:
+		return fmt.Errorf("%w: a length of %d, over %d", errReply, n, most)
+	case n == -1 || kind == '*' && n == 0:
+		r.done()
+	case kind == '$':
+		r.skip = n + 2
+	case len(r.open) == mostDepth:
+		return fmt.Errorf("%w: lists in lists", errReply)
+	default:
+		r.open = append(r.open, n)
+	}
+	return nil
+}
+
+// done ends an answer, and the lists that it is the last of.
+func (r *replies) done() {
+	for len(r.open) > 0 {
+		last := len(r.open) - 1
+		if r.open[last]--; r.open[last] > 0 {
+			return
+		}
+		r.open = r.open[:last]
+	}
+}

@@ -1,0 +1,84 @@
+package redis
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mostSaid is how many bytes of an error are repeated.
+const mostSaid = 200
+
+// secrets takes user and password out of texts, however they are written.
+func secrets(user, password string) *strings.Replacer {
+	var pairs []string
+	for _, secret := range []string{password, user} {
+		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+			if form != "" && form != "default" { // which is the user of all who name none
+				pairs = append(pairs, form, "***")
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// saidError is an error that may be shown, whatever the server says in it.
+type saidError struct {
+	error
+	text string
+}
+
+func (e saidError) Error() string { return e.text }
+func (e saidError) Unwrap() error { return e.error }
+
+// masked returns an error that has no secrets in its text, no scripts and no bytes of
+// keys, and is short.
+func (s *Store) masked(err error) error {
+	text, _, _ := strings.Cut(err.Error(), ", with args beginning with") // what was sent
+	if before, _, ok := strings.Cut(text, " script: "); ok {
+		text = before
+	}
+	text = s.secrets.Replace(text)
+	if len(text) > mostSaid {
+		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
+	}
+	if quoted := strconv.Quote(text); strings.Contains(quoted, `\x`) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		text = quoted
+	}
+	return saidError{err, text}
+}
+
+const (
+	slow      = 100 * time.Millisecond // for an answer
+	manyTimes = 16                     // after which the mean is worth something
+)
+
+// took notes how long an answer took, and says once that they take long.
+func (s *Store) took(d time.Duration) {
+	mean := s.mean.Load()
+	mean += (int64(d) - mean) / manyTimes
+	s.mean.Store(mean) // one that is lost beside another matters little
+	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowTold.CompareAndSwap(false, true) {
+		s.log.Warn("redis: the shared store is slow: what takes less time to compute is better not shared", "server", s.shown, "each answer", time.Duration(mean).Round(time.Millisecond))
+	}
+}
+
+// damaged reports what is passed over: the first, the tenth, the hundredth. It stays until
+// the result is put again, or evicted: somebody may have just done so.
+func (s *Store) damaged(what any, err error) {
+	n := s.damages.Add(1)
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	if n == 1 {
+		s.log.Warn("redis: what is kept under a key is passed over and computed again", "server", s.shown, "key", what, "times so far", s.damages.Load(), "error", err)
+	}
+}
+
+// sayDamages says in the end how often that was.
+func (s *Store) sayDamages() {
+	if n := s.damages.Swap(0); n > 1 {
+		s.log.Warn("redis: what was kept under keys was passed over", "server", s.shown, "times", n)
+	}
+}
