@@ -40,8 +40,9 @@ from ._facts import Facts, facts_of, placed
 from ._options import USUAL, Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
+from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 3\n"
+FORMAT = b"larder numba code 4\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -105,6 +106,8 @@ class Walk:
         """Whether there is such code of the program."""
         self._formats = False
         """Whether such code makes text of values."""
+        self._looks = False
+        """Whether such code looks at the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._reached: dict[int, Any] = {}
         self._looked = 0
@@ -128,6 +131,7 @@ class Walk:
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
                 self.mixed = self.mixed or entry.flagged
+                self._looks = self._looks or entry.looks
                 for part in entry.parts:
                     path = f"{name} -> {describe(part)}"
                     if entry.overload and isinstance(part, pytypes.FunctionType):
@@ -138,6 +142,8 @@ class Walk:
         if not self.mixed:
             for node in self.nodes:
                 node.inherited = ()
+        if self._looks:
+            self._written(top)
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
         if self._runs_code:
@@ -172,6 +178,16 @@ class Walk:
                 yield entry
             elif not wanted and entry.keys and entry not in self._later:
                 self._later.append(entry)
+
+    def _written(self, top: Node) -> None:
+        """Append all that there is to see of the program's code for who looks at it while numba compiles it."""
+        for node in tuple(self.nodes):
+            function = _kinds.kernel_of(node.value) if node.kind == "vectorized function" else node.value
+            function = getattr(function, "py_func", function)
+            if isinstance(function, pytypes.FunctionType) and library_name(function)[1] is None:
+                top.out.append(written(function))
+                self._guarded(top, self._items, top, vars(function), node.path, True)
+        self._drain()
 
     def _drain(self) -> None:
         while self._queue:
@@ -377,6 +393,7 @@ class Walk:
         value = node.value
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
+        self._looks = self._looks or is_looked_at(value)
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:

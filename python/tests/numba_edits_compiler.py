@@ -1,0 +1,117 @@
+"""Edits of what the compiler itself shows a program, or asks it, while it compiles: see `numba_edits`."""
+
+from __future__ import annotations
+
+import textwrap
+
+from numba_edits import Edit
+
+_HEAD = "# nothing\nimport numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic, overload\n"
+
+EDITS: list[Edit] = []
+
+
+def _edit(name: str, m: str, *changes: tuple[str, str, str], differs: bool = True, **files: str) -> None:
+    made = {file: _HEAD + textwrap.dedent(text) for file, text in {"m": m, **files}.items()}
+    EDITS.append(Edit("edit_" + name.replace(" ", "_"), made, changes, differs, alone=True))
+
+
+_PASS = """
+from numba.core import ir
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.untyped_passes import IRProcessing
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Looks(FunctionPass):
+    _name = "larder_looks"
+    def __init__(self):
+        FunctionPass.__init__(self)
+    def run_pass(self, state):
+        for block in state.func_ir.blocks.values():
+            for found in block.find_insts(ir.Assign):
+                if isinstance(found.value, ir.Const) and found.value.value == 77:
+                    found.value.value = SEEN
+        return True
+class Pipeline(CompilerBase):
+    def define_pipelines(self):
+        made = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        made.add_pass_after(Looks, IRProcessing)
+        made.finalize()
+        return [made]
+"""
+
+_REWRITE = """
+from numba.core import ir
+from numba.core.rewrites import Rewrite, register_rewrite
+@register_rewrite("before-inference")
+class Looks(Rewrite):
+    def match(self, code, block, typed, called):
+        self.block = block
+        values = [a for a in block.find_insts(ir.Assign) if isinstance(a.value, ir.Const)]
+        self.found = [a for a in values if a.value.value == 77]
+        return bool(self.found)
+    def apply(self):
+        for found in self.found:
+            found.value = ir.Const(SEEN, found.loc)
+        return self.block
+"""
+
+_LOOKED_AT = """
+from . import dep
+@njit(cache=True OPTION)
+def f(x):
+    '''Says a.'''
+    y = 77
+    return x + y
+def run():
+    return f(2)
+"""
+
+
+def _of_code() -> None:
+    through = _LOOKED_AT.replace(" OPTION", ", pipeline_class=dep.Pipeline")
+    line, name = ("m", "@njit", "\n\n@njit"), ("m", " y", " longer")
+    said, seen = ("m", "Says a", "Says a b"), "len(state.func_id.func.__doc__)"
+    _edit("pass that reads lines", through, line, dep=_PASS.replace("SEEN", "found.loc.line"))
+    _edit("pass that reads the first line", through, line, dep=_PASS.replace("SEEN", "state.func_id.firstlineno"))
+    _edit("pass that reads names of variables", through, name, dep=_PASS.replace("SEEN", "len(found.target.name)"))
+    _edit("pass that reads docstrings", through, said, dep=_PASS.replace("SEEN", seen))
+    made = "f.mark = 3\nf = njit(cache=True, pipeline_class=dep.Pipeline)(f)\ndef run"
+    marked = through.replace("@njit(cache=True, pipeline_class=dep.Pipeline)\n", "").replace("def run", made)
+    mark = _PASS.replace("SEEN", "getattr(state.func_id.func, 'mark')")
+    _edit("pass that reads attributes", marked, ("m", "mark = 3", "mark = 4"), dep=mark)
+    plain = _LOOKED_AT.replace(" OPTION", "")
+    _edit("rewrite that reads lines", plain, line, dep=_REWRITE.replace("SEEN", "found.loc.line"))
+    _edit("rewrite that reads names of variables", plain, name, dep=_REWRITE.replace("SEEN", "len(found.target.name)"))
+    inlined = """
+    def cost(call, caller, callee):
+        return call.loc.line % 2 == 0
+    @njit(inline=cost)
+    def g(x):
+        return x + 1
+    @njit(cache=True)
+    def f(x):
+        return g(x)
+    def run():
+        return f(1), g.signatures == []
+    """
+    _edit("inlining by lines", inlined, ("m", "@njit(cache", "\n@njit(cache"))
+    over = """
+    def cost(call, caller, callee):
+        return call.loc.line % 2 == 0
+    def g(x):
+        pass
+    @overload(g, inline=cost)
+    def of_g(x):
+        return lambda x: x + 1
+    @njit(cache=True)
+    def f(x):
+        return g(x)
+    def run():
+        return f(1)
+    """
+    _edit("same overload that is inlined by lines", over, ("m", "return f(1)", "return int(f(1))"), differs=False)
+    _edit("same pass", through, ("dep", "# nothing", ""), differs=False, dep=_PASS.replace("SEEN", "found.loc.line"))
+
+
+_of_code()
