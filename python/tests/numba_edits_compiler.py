@@ -6,7 +6,7 @@ import textwrap
 
 from numba_edits import Edit
 
-_HEAD = "# nothing\nimport numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic, overload\n"
+_HEAD = "# nothing\nfrom numba import njit, types\nfrom numba.extending import intrinsic, overload\n"
 
 EDITS: list[Edit] = []
 
@@ -114,4 +114,68 @@ def _of_code() -> None:
     _edit("same pass", through, ("dep", "# nothing", ""), differs=False, dep=_PASS.replace("SEEN", "found.loc.line"))
 
 
+def _of_callers() -> None:
+    made = """
+    @intrinsic
+    def seen(context):
+        def code(context, builder, signature, arguments):
+            return context.get_constant(types.int64, SEEN)
+        return types.int64(), code
+    MARK = 3
+    @njit(cache=True)
+    def f(x):
+        '''Says a.'''
+        return seen() + x
+    def run():
+        return f(2)
+    """
+    said, mark = ("m", "Says a", "Says a b"), ("m", "MARK = 3", "MARK = 4")
+    space = "context.fndesc.lookup_globals()['MARK']"
+    _edit("lowering that reads docstrings", made.replace("SEEN", "len(context.fndesc.doc)"), said)
+    _edit("lowering that reads variables", made.replace("SEEN", space), mark)
+    _edit("lowering by a text", made.replace("SEEN", "len(getattr(context, 'fndesc').doc)"), said)
+    named = made.replace("SEEN", "len(getattr(context, NAME).doc)").replace("MARK = 3", "NAME = 'fndesc'")
+    _edit("lowering by a text elsewhere", named, said)
+    getter = "import operator\n    get = operator.attrgetter('fndesc.doc')"
+    _edit("lowering by a getter", made.replace("SEEN", "len(get(context))").replace("MARK = 3", getter), said)
+
+
+def _of_files() -> None:
+    over = """
+    import functools, glob, operator, pathlib
+    from . import dep
+    HERE = pathlib.Path(__file__).parent
+    FILE = HERE / "dep.py"
+    OTHER
+    def g(x):
+        pass
+    @overload(g)
+    def of_g(x):
+        k = READ
+        return lambda x: x + k
+    @njit(cache=True)
+    def f(x):
+        return g(x)
+    def run():
+        return f(2)
+    """
+    reads = "import fileinput\ndef read(path):\n    return ''.join(fileinput.input(path))\n"
+    longer = ("dep", "# nothing", "# nothing and more")
+    for name, read, other in (
+        ("path by a text", "len(getattr(FILE, 'read_text')())", ""),
+        ("caller", "len(read(FILE))", "read = operator.methodcaller('read_text')"),
+        ("partial", "len(read())", "read = functools.partial(operator.methodcaller('read_text'), FILE)"),
+        ("parent", "sum(len(p.read_text()) for p in FILE.parent.glob('dep.*'))", ""),
+        ("listing", "sum(len(dep.read(p)) for p in glob.glob(str(FILE)))", ""),
+    ):
+        _edit(f"file by a {name}", over.replace("READ", read).replace("OTHER", other), longer, dep=reads)
+    parses = "import configparser\ndef read(path):\n    c = configparser.ConfigParser()\n    c.read(path)\n"
+    parses += "    return c['a']['b']\n"
+    made = over.replace("READ", "len(dep.read(HERE / 'settings.py'))").replace("OTHER", "")
+    _edit("file by a parser", made, ("settings", "b = 3", "b = 34"), dep=parses)
+    EDITS[-1].files["settings"] = "[a]\nb = 3\n"
+
+
 _of_code()
+_of_callers()
+_of_files()

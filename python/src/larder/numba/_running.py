@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import operator
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -39,6 +40,12 @@ _COMPILED = frozenset(
 _OF_DISPATCHERS = frozenset(
     words("py_func targetoptions locals __name__ __qualname__ __doc__ __module__ __wrapped__ func_code __code__")
 )
+
+_OF_CALLERS = frozenset(words("fndesc callstack"))
+"""By what lowering and typing get at the function that is compiled, with its variables, lines and docstring."""
+
+GETTING = frozenset(words("getattr hasattr methodcaller attrgetter"))
+"""What gets at attributes by names that are texts."""
 
 _ZONED = _rules.ZONED | frozenset(words("fromtimestamp tzname timezone altzone daylight"))
 
@@ -77,6 +84,20 @@ def refuse_method(name: str, path: str) -> None:
     why = _rules.METHODS.get(name)
     if why is not None:
         raise Refused(path, f".{name} may reach {why.what} while numba compiles")
+
+
+def refuse_mentioned(names: frozenset[str], path: str) -> None:
+    """Refuse names, in code or in texts, that lead to what is compiled around it."""
+    for name in sorted(names & _OF_CALLERS):
+        raise Refused(path, f".{name} leads to the function that is compiled, of which any part may be read there")
+
+
+def named_by(value: Any) -> tuple[str, ...]:
+    """Return the names of attributes that a function gets which `operator` makes."""
+    if not isinstance(value, (operator.methodcaller, operator.attrgetter)):
+        return ()
+    texts = (text for text in value.__reduce__()[1] if isinstance(text, str))
+    return tuple(name for text in texts for name in text.split("."))
 
 
 def refuse_of_dispatcher(name: str, path: str) -> None:

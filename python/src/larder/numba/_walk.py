@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner
+from .._code import _owner, _rules
 from .._code._abstract import registered
 from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
@@ -211,6 +211,8 @@ class Walk:
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
         """Append what a value is to a node, or where it is described."""
         self._reached[id(value)] = value
+        if runs and type(value) is str:
+            _running.refuse_mentioned(frozenset([value]), path)
         if type(value) in (tuple, list):
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
@@ -286,6 +288,9 @@ class Walk:
         elif isinstance(value, tuple) and any("_fields" in vars(base) for base in cls.__mro__):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
+        elif runs and (names := _running.named_by(value)):
+            self._named(names, path)
+            self._leaf(node, value, path)
         elif runs and _running.is_chance(value):
             raise Refused(path, "the generator of random draws what no argument decides while numba compiles")
         elif runs and (setting := _kinds.setting(value)):
@@ -296,6 +301,16 @@ class Walk:
             self._to(node, value, path, runs)
         else:
             self._leaf(node, value, path)
+
+    def _named(self, names: tuple[str, ...], path: str) -> None:
+        """Refuse attributes that a function of `operator` gets as those that code gets by itself."""
+        for name in names:
+            if name in _rules.INSIDES:
+                raise Refused(path, f"{name} leads to code and variables that nobody can follow")
+            _running.refuse_method(name, path)
+        _running.refuse_mentioned(frozenset(names), path)
+        self._running.update(names)
+        self._names.update(names)
 
     def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
         owner = _owner.of_module(value.__name__)
@@ -497,6 +512,7 @@ class Walk:
             raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
         for name in sorted(facts.methods):
             _running.refuse_method(name, node.path)
+        _running.refuse_mentioned(facts.names, node.path)
         self._runs_code = True
         self._running |= facts.names
         self._formats = self._formats or facts.formats
@@ -535,8 +551,9 @@ class Walk:
             _running.refuse_of_dispatcher(left[0], path)
             if left[0] == "py_func":
                 self._value(node, value.py_func, f"{path}.py_func", True)
-        elif runs and left and not _has_of_its_own(value, left[0]):
-            _running.refuse_method(left[0], path)
+        elif runs and left:
+            for name in left[1:] if _has_of_its_own(value, left[0]) else left:
+                _running.refuse_method(name, path)
         if left and left[0] in _running.LOGGING and isinstance(value, logging.Logger):
             node.out.append(b"logs ")  # and looks at nothing
             return
