@@ -176,6 +176,88 @@ def _of_files() -> None:
     EDITS[-1].files["settings"] = "[a]\nb = 3\n"
 
 
+def _of_conversions() -> None:
+    made = """
+    from numba.core import cgutils
+    from numba.core.typeconv.rules import default_casting_rules, default_type_manager
+    from numba.extending import NativeValue, lower_cast, models, register_model, typeof_impl, unbox
+    class Kind(types.Type):
+        def __init__(self):
+            super().__init__("LarderKind")
+    kind = Kind()
+    class Value:
+        pass
+    @typeof_impl.register(Value)
+    def of_value(value, context):
+        return kind
+    register_model(Kind)(models.OpaqueModel)
+    @unbox(Kind)
+    def in_code(typ, value, context):
+        return NativeValue(context.context.get_dummy_value())
+    RULE
+    @lower_cast(Kind, types.Integer)
+    def as_integer(context, builder, before, after, value):
+        return context.get_constant(after, 7)
+    @lower_cast(Kind, types.Float)
+    def as_float(context, builder, before, after, value):
+        return context.get_constant(after, 8.5)
+    @njit(["int64(int64)", "float64(float64)"])
+    def g(x):
+        return x + 1
+    @njit(cache=True)
+    def f(value):
+        return g(value)
+    def run():
+        return float(f(Value()))
+    """
+    for name, rule in (
+        ("of the rules", "default_casting_rules.promote_unsafe(kind, types.int64)"),
+        ("of the table", "default_type_manager.set_unsafe_convert(kind, types.int64)"),
+        ("by a loop", "for to in [types.int64]:\n        default_type_manager.set_promote(kind, to)"),
+    ):
+        _edit(f"conversion {name}", made.replace("RULE", rule), ("m", "types.int64", "types.float64"))
+    beside = "default_casting_rules.promote_unsafe(kind, types.int64)\ndefault_type_manager.set_promote(kind, kind)\n"
+    plain = "from . import dep\n@njit(cache=True)\ndef f(x):\n    return x + 1\ndef run():\n    return f(1)\n"
+    kinds = textwrap.dedent(made).replace("RULE\n", beside).replace("def run", "def other")
+    _edit("same conversion of what is not used", plain, ("dep", "types.int64", "types.float64"), differs=False, dep=kinds)
+
+
+def _of_texts() -> None:
+    over = """
+    import codecs, reprlib
+    codecs.register_error("NAME", lambda error: ("y" * 3, error.end))
+    HOW = "larder"
+    OTHER
+    def g(x):
+        pass
+    @overload(g)
+    def of_g(x):
+        k = len(READ)
+        return lambda x: x + k
+    @njit(cache=True)
+    def f(x):
+        return g(x)
+    def run():
+        return f(2)
+    """
+    change = ("m", "* 3", "* 4")
+    for name, read in (
+        ("encodes", "'\\xe9'.encode('ascii', 'larder')"),
+        ("decodes", "b'\\xe9'.decode('ascii', errors='larder')"),
+        ("makes text", "str(b'\\xe9', 'ascii', 'larder')"),
+        ("encodes by a name", "'\\xe9'.encode('ascii', HOW)"),
+        ("gets the handler", "codecs.lookup_error(HOW)(UnicodeEncodeError('ascii', 'e', 0, 1, ''))[0]"),
+    ):
+        _edit(f"handler of errors where it {name}", over.replace("NAME", "larder").replace("READ", read), change)
+    own = over.replace("NAME", "replace").replace("READ", "'\\xe9'.encode('ascii', 'replace')")
+    _edit("handler of errors in place of that of Python", own, change)
+    short = over.replace("NAME", "larder").replace("READ", "reprlib.repr(list(range(50)))")
+    short = short.replace("OTHER", "reprlib.aRepr.maxlist = 3")
+    _edit("how much of values is shown", short, ("m", "maxlist = 3", "maxlist = 8"))
+    _edit("same handler that nothing uses", over.replace("NAME", "larder").replace("READ", "'abc'"), change, differs=False)
+
 _of_code()
 _of_callers()
 _of_files()
+_of_conversions()
+_of_texts()

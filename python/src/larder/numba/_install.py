@@ -14,7 +14,7 @@ from numba.core.caching import NullCache
 from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
-from . import _classes, _pins
+from . import _classes, _conversions, _pins
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
 
@@ -121,6 +121,7 @@ def _patch() -> None:
         bytecode.FunctionIdentity._unique_ids = _Numbers()
     event.register("numba:compile", _Compiled())
     _keeper.history.opened.watch()
+    _conversions.hear()
 
 
 def _enable(self: Any) -> None:

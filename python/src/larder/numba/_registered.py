@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 from .._code import _owner
+from ._conversions import RULES, Rule
+from ._types import ADDRESS
 
 
 @dataclass(slots=True, frozen=True)
@@ -111,6 +113,7 @@ def _tables() -> Iterator[tuple[str, Any]]:
     yield "model", typeof_impl.registry
     for rewrites in rewrite_registry.rewrites.values():
         yield "rewrite", rewrites
+    yield "conversion", RULES
     for module in _EXTENDED:
         for name, table in list(vars(sys.modules.get(module, builtins)).items()):
             if name.endswith("_extensions") and isinstance(table, dict):
@@ -157,6 +160,14 @@ def _is_itself(made: Any, key: Any) -> bool:
 
 def _rewrite(cls: Any) -> Entry | None:
     return None if is_numbas(cls) else Entry(_label("rewrite", [cls], None), (cls,), (), None, looks=True)
+
+
+def _conversion(row: Rule) -> Entry:
+    """Return that values of one type become those of another by themselves."""
+    *kinds, how = row
+    label = " ".join(f"{_class(kind).__module__}.{_class(kind).__qualname__} {kind}" for kind in kinds)
+    keys = tuple(_class(kind) for kind in kinds if not is_numbas(_class(kind)))
+    return Entry(f"conversion {ADDRESS.sub('...', label)} {how}", (), keys, None)
 
 
 def _extension(row: tuple[Any, Any]) -> Entry | None:
@@ -221,6 +232,7 @@ _MAKERS: dict[str, Any] = {
     "model": _model,
     "rewrite": _rewrite,
     "extension": _extension,
+    "conversion": _conversion,
 }
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
+import codecs
 import copyreg
 import operator
 import random
+import sys
 from collections.abc import Iterator
+from types import BuiltinFunctionType
 from typing import Any
 
 from .._code import _owner, _rules, _settings
 from .._code._library import library_name
 from .._code._rules import words
 from .._keys import digest
+from .._keys._encoder import fixed
 from .._surroundings import surroundings
 from ._errors import Refused
 
@@ -116,6 +121,38 @@ def copied() -> Iterator[tuple[str, Any]]:
     for kind, function in copyreg.dispatch_table.items():
         if library_name(kind)[1] is None:
             yield f"copyreg.dispatch_table[{kind.__qualname__}]", function
+
+
+_CODING = frozenset(words("encode decode str bytes bytearray open codecs lookup_error"))
+_HANDLERS = words("strict ignore replace xmlcharrefreplace backslashreplace namereplace surrogateescape surrogatepass")
+
+_STATELESS = frozenset(words("builtins logging random"))
+"""Modules of Python of whose objects nothing may be read, or nothing is."""
+
+
+def handlers(texts: set[str]) -> Iterator[tuple[str, Any]]:
+    """Yield what the program does about errors in texts, where code that mentions these texts may ask for it."""
+    if texts.isdisjoint(_CODING):
+        return
+    for name in sorted(texts.union(_HANDLERS)):
+        try:
+            found = codecs.lookup_error(name)
+        except (LookupError, ValueError):  # there is none, or it can be no name
+            continue
+        if name not in _HANDLERS or not isinstance(found, BuiltinFunctionType):
+            yield f"codecs.lookup_error({name!r})", found
+
+
+def state_of(module: str) -> str:
+    """Return what objects hold that a module of Python has for all who use it, as far as these are plain values."""
+    if module in _STATELESS:
+        return ""
+    lines = []
+    for name, value in sorted(vars(sys.modules.get(module, builtins)).items()):
+        if type(value).__module__ == module and (held := getattr(value, "__dict__", None)):
+            plain = {key: part for key, part in sorted(held.items()) if fixed(part)}
+            lines.append(f"{module}.{name} {plain}")
+    return "\n".join(lines)
 
 
 def settings(names: set[str], formats: bool) -> bytes:

@@ -106,6 +106,10 @@ class Walk:
         """Whether there is such code of the program."""
         self._formats = False
         """Whether such code makes text of values."""
+        self._texts: set[str] = set()
+        """Texts that it reaches."""
+        self._standard: set[str] = set()
+        """Modules of Python of which it uses something."""
         self._looks = False
         """Whether such code looks at the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
@@ -142,12 +146,16 @@ class Walk:
         if not self.mixed:
             for node in self.nodes:
                 node.inherited = ()
+        for where, handler in _running.handlers(self._running | self._texts) if self._runs_code else ():
+            self._guarded(top, self._value, top, handler, f"{name} -> {where}", True)
+            self._drain()
         if self._looks:
             self._written(top)
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
         if self._runs_code:
             top.out.append(_running.settings(self._running, self._formats))
+            top.out += (_running.state_of(module).encode() for module in sorted(self._standard))
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
@@ -213,6 +221,7 @@ class Walk:
         self._reached[id(value)] = value
         if runs and type(value) is str:
             _running.refuse_mentioned(frozenset([value]), path)
+            self._texts.add(value)
         if type(value) in (tuple, list):
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
@@ -332,6 +341,8 @@ class Walk:
         if runs:
             self._running |= {name, name.rpartition(".")[2]}
             _running.refuse_named(name, owner, path)
+            if owner is _owner.PYTHON:
+                self._standard.add(name.rpartition(".")[0])
             if name.partition(".")[0] in _running.COPYING:
                 for where, function in _running.copied():
                     self._value(node, function, f"{path} -> {where}", True)
