@@ -219,7 +219,8 @@ def _of_conversions() -> None:
     beside = "default_casting_rules.promote_unsafe(kind, types.int64)\ndefault_type_manager.set_promote(kind, kind)\n"
     plain = "from . import dep\n@njit(cache=True)\ndef f(x):\n    return x + 1\ndef run():\n    return f(1)\n"
     kinds = textwrap.dedent(made).replace("RULE\n", beside).replace("def run", "def other")
-    _edit("same conversion of what is not used", plain, ("dep", "types.int64", "types.float64"), differs=False, dep=kinds)
+    other = ("dep", "types.int64", "types.float64")
+    _edit("same conversion of what is not used", plain, other, differs=False, dep=kinds)
 
 
 def _of_texts() -> None:
@@ -254,7 +255,9 @@ def _of_texts() -> None:
     short = over.replace("NAME", "larder").replace("READ", "reprlib.repr(list(range(50)))")
     short = short.replace("OTHER", "reprlib.aRepr.maxlist = 3")
     _edit("how much of values is shown", short, ("m", "maxlist = 3", "maxlist = 8"))
-    _edit("same handler that nothing uses", over.replace("NAME", "larder").replace("READ", "'abc'"), change, differs=False)
+    unused = over.replace("NAME", "larder").replace("READ", "'abc'")
+    _edit("same handler that nothing uses", unused, change, differs=False)
+
 
 _of_code()
 _of_callers()

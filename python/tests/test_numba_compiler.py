@@ -89,3 +89,37 @@ def test_what_is_written_while_it_is_compiled_does_not_matter(real: Path, tmp_pa
     assert case.run().states() == ["compiled"] * 4
     assert "compiles" in (case.folder / "settings.log").read_text()
     assert case.run().states() == ["loaded"] * 4
+
+
+def test_settings_of_the_process_that_count_are_named(real: Path, tmp_path: Path) -> None:
+    case = Case(tmp_path / "case")
+    text = """
+        import decimal
+        import typing
+        import larder.numba
+        larder.numba.install()
+        from numba import njit
+        from numba.extending import overload
+        KIND = typing.Literal[3]
+
+        def g(x):
+            pass
+
+        @overload(g)
+        def of_g(x):
+            k = typing.get_args(KIND)[0]
+            return lambda x: x + k
+
+        @njit(cache=True)
+        def f(x):
+            return g(x)
+
+        decimal.getcontext().prec = PRECISION
+        f(1)
+        said = (str(larder.numba.report()), str(larder.numba.why(f)))
+        print([row.state for row in larder.numba.report()], ["setting" in one and "decimal: 5" in one for one in said])
+    """
+    for digits, wanted in (("5", "['compiled'] [True, True]"), ("28", "['compiled'] [False, False]")):
+        case.write("one", text.replace("PRECISION", digits))
+        assert case.script("one") == [wanted]
+        assert case.script("one") == [wanted.replace("compiled", "loaded")]

@@ -155,6 +155,11 @@ def state_of(module: str) -> str:
     return "\n".join(lines)
 
 
+def unusual() -> tuple[str, ...]:
+    """Return the settings that all such code is taken to depend on, and are not as they are at first, in words."""
+    return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in surroundings())
+
+
 def settings(names: set[str], formats: bool) -> bytes:
     """Return the settings that code depends on which mentions some names, and may make text of values."""
     found = [digest(surroundings())]

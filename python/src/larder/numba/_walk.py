@@ -96,6 +96,8 @@ class Walk:
         self.parallel = False
         self.mixed = False
         """Whether a function may be compiled with one set of flags or another, whichever comes first."""
+        self.settings: tuple[str, ...] = ()
+        """Settings of the process that count, and are not as they are at first."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
@@ -154,6 +156,7 @@ class Walk:
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
         if self._runs_code:
+            self.settings = _running.unusual()
             top.out.append(_running.settings(self._running, self._formats))
             top.out += (_running.state_of(module).encode() for module in sorted(self._standard))
 
@@ -332,7 +335,7 @@ class Walk:
     def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
         if is_bound(value):
             raise Refused(path, f"{describe(value)}, a method of a value that is compiled in C")
-        name, owner = library_name(value)
+        name, owner = library_name(_kinds.cached(value))
         if owner is None:
             raise Refused(path, f"{name} is compiled, and of no distribution with a version")
         self._library(node, name, owner, path, runs)
