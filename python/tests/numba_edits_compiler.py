@@ -83,6 +83,7 @@ def _of_code() -> None:
     plain = _LOOKED_AT.replace(" OPTION", "")
     _edit("rewrite that reads lines", plain, line, dep=_REWRITE.replace("SEEN", "found.loc.line"))
     _edit("rewrite that reads names of variables", plain, name, dep=_REWRITE.replace("SEEN", "len(found.target.name)"))
+    _edit("same lines where nothing looks at them", plain, line, differs=False)
     inlined = """
     def cost(call, caller, callee):
         return call.loc.line % 2 == 0

@@ -12,13 +12,19 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .._code._annotations import hints
-from ._registered import is_numbas
+from .._code._library import library_name
 
 
 def is_looked_at(dispatcher: Any) -> bool:
     """Report whether code of the program looks at a function while numba compiles it."""
     makers = (type(dispatcher), dispatcher._compiler.pipeline_class)
-    return callable(dispatcher.targetoptions.get("inline")) or not all(map(is_numbas, makers))
+    return callable(dispatcher.targetoptions.get("inline")) or not all(map(_is_numbas, makers))
+
+
+def _is_numbas(maker: type) -> bool:
+    """Report whether a class is numba's own, whatever it is based on: classes in C have modules of other names."""
+    name, owner = library_name(maker)
+    return owner is not None and name.startswith("numba.")
 
 
 def written(function: FunctionType) -> bytes:
