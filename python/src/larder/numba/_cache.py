@@ -116,6 +116,7 @@ class Keeper:
         with _uncollected():
             walk = Walk(self.registered, before)
             walk.run(dispatcher, named(dispatcher), args if result is None else (*args, result))
+        self.report.settings |= dict.fromkeys(walk.settings)
         return walk
 
     def _known(self, walk: Walk, signature: Any) -> Known:

@@ -12,6 +12,7 @@ from types import CodeType
 
 from .._code import _bytecode, _rules, _settings
 from .._code._follow import _formats
+from ._running import GETTING
 
 _MOST = 8192
 
@@ -107,6 +108,8 @@ def _facts(code: CodeType, overload: bool) -> Facts:
                 imports[use.root, use.attributes] = None
             else:
                 methods |= set(use.attributes)
+        if not GETTING.isdisjoint(one.attributes | set(one.code.co_names)):
+            methods |= {name for text in one.texts for name in text.split(".")}
         left += [inner for inner in one.nested() if inner.code not in returned]
     return Facts(
         plain,

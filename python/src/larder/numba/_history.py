@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _installed
 from ._errors import Refused
+from ._opened import Opened
 from ._types import ADDRESS
 from ._walk import Node, Walk
 
@@ -73,6 +74,7 @@ class History:
         self._flags: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
         """How functions were compiled, by the types of their arguments."""
         self._log: list[tuple[Reference, str]] = []
+        self.opened = Opened()
 
     def note(self, walk: Walk, args: Types, asked: str = "") -> None:
         """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
@@ -137,6 +139,12 @@ class History:
                 names = sorted({line.partition("=")[0] for line in lines})
                 raise Refused(path, f"functions were compiled before {' and '.join(names)} of numba was changed")
 
+    def _check_opened(self, walk: Walk) -> None:
+        """Refuse what opens files while numba compiles, and what is compiled from that; the innermost of these."""
+        for node in reversed(walk.nodes[1:]):
+            if what := self.opened.by(node.value):
+                raise Refused(node.path, f"it opened {what} while numba compiled, which no key has anything of")
+
     def check(self, walk: Walk, before: Walk | None = None) -> None:
         """Raise Refused if something that was compiled is not made from what it would be made from now.
 
@@ -144,6 +152,7 @@ class History:
         `before` is what was walked before the function was compiled, if it has been.
         """
         self._check_settings(walk.nodes[1].path)
+        self._check_opened(walk)
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
             place = (id(node.value), node.runs, node.kind)

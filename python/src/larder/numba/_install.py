@@ -14,7 +14,7 @@ from numba.core.caching import NullCache
 from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
-from . import _classes, _pins
+from . import _classes, _conversions, _pins
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
 
@@ -41,6 +41,8 @@ class _Compiled(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         """Note what a function is compiled from."""
         found = event.data["dispatcher"]
+        if _keeper is not None:
+            _keeper.history.opened.begin(found)
         if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
@@ -58,6 +60,8 @@ class _Compiled(event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         """Give up the claim of a function that could not be compiled."""
         found = event.data["dispatcher"]
+        if _keeper is not None:
+            _keeper.history.opened.end()
         if _failed(event) and isinstance(getattr(found, "_cache", None), LarderCache):
             found._cache.failed(f"it could not be compiled: {event.data['args']}")
 
@@ -116,6 +120,8 @@ def _patch() -> None:
         _keeper.late = next(numbers) > 1
         bytecode.FunctionIdentity._unique_ids = _Numbers()
     event.register("numba:compile", _Compiled())
+    _keeper.history.opened.watch()
+    _conversions.hear()
 
 
 def _enable(self: Any) -> None:

@@ -33,6 +33,12 @@ def is_builtin(value: Any) -> bool:
     return isinstance(value, _BUILTIN) or type(value).__name__ in COMPILED
 
 
+def cached(value: Any) -> Any:
+    """Return the function of which a function keeps the results that it had, or what a value is by itself."""
+    wrapped = getattr(value, "__wrapped__", None) if isinstance(value, functools._lru_cache_wrapper) else None
+    return wrapped if isinstance(wrapped, pytypes.FunctionType) else value
+
+
 def is_array(value: Any) -> bool:
     """Report whether a value is an array of NumPy."""
     numpy = sys.modules.get("numpy")

@@ -90,6 +90,15 @@ PINNED: dict[str, dict[str, str]] = {
     "core.targetconfig:ConfigStack": {
         "4818690973e91af93222f8dd0790c1c8": "0.65.0 to 0.68.1",
     },
+    "core.typeconv.rules:_init_casting_rules": {
+        "cdb03f1a78600369d767e81d23885149": "0.65.0 to 0.68.1",
+    },
+    "core.typeconv.typeconv:TypeManager": {
+        "113ebeb1a568a34329f4fc893a021689": "0.65.0 to 0.68.1",
+    },
+    "core.typing.context:BaseContext.install_possible_conversions": {
+        "fd045e3bc78663c11228ab5181b73117": "0.65.0 to 0.68.1",
+    },
     "core.typing.templates:Registry": {
         "25318c3344988efa5343bdf8d4036000": "0.65.0 to 0.68.1",
     },

@@ -6,7 +6,9 @@ not by names in code, so they count where what they are for is reached.
 
 from __future__ import annotations
 
+import builtins
 import operator
+import sys
 import types as pytypes
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 from .._code import _owner
+from ._conversions import RULES, Rule
+from ._types import ADDRESS
 
 
 @dataclass(slots=True, frozen=True)
@@ -33,6 +37,8 @@ class Entry:
     """Whether its functions return what is compiled."""
     flagged: bool = False
     """Whether what it calls is compiled with options of its own."""
+    looks: bool = False
+    """Whether it gets the code that is compiled, with its lines and names."""
 
     @property
     def plain(self) -> bool:
@@ -107,6 +113,14 @@ def _tables() -> Iterator[tuple[str, Any]]:
     yield "model", typeof_impl.registry
     for rewrites in rewrite_registry.rewrites.values():
         yield "rewrite", rewrites
+    yield "conversion", RULES
+    for module in _EXTENDED:
+        for name, table in list(vars(sys.modules.get(module, builtins)).items()):
+            if name.endswith("_extensions") and isinstance(table, dict):
+                yield "extension", table
+
+
+_EXTENDED = ("numba.core.ir_utils", "numba.core.analysis", "numba.core.typeinfer", "numba.parfors.array_analysis")
 
 
 def _template(cls: Any) -> Entry | None:
@@ -122,11 +136,13 @@ def _template(cls: Any) -> Entry | None:
     if all(is_numbas(f) and not _touches(f) for f in made):
         return None
     label, options = _label("template", made, key), _options(cls)
+    looks = callable(options["_inline"])
     flagged = not options["_jit_options"].keys() <= {"nopython", "no_cpython_wrapper"}
     if any(_is_itself(f, key) for f in made):
-        return Entry(label, (options,), _keys(key), None, itself=True, flagged=flagged)
+        return Entry(label, (options,), _keys(key), None, itself=True, flagged=flagged, looks=looks)
     overload = "_overload_func" in own
-    return Entry(label, (*made, options), _keys(key), own.get("_attr"), overload=overload, flagged=flagged)
+    attribute = own.get("_attr")
+    return Entry(label, (*made, options), _keys(key), attribute, overload=overload, flagged=flagged, looks=looks)
 
 
 def _options(cls: Any) -> dict[str, Any]:
@@ -143,7 +159,21 @@ def _is_itself(made: Any, key: Any) -> bool:
 
 
 def _rewrite(cls: Any) -> Entry | None:
-    return None if is_numbas(cls) else Entry(_label("rewrite", [cls], None), (cls,), (), None)
+    return None if is_numbas(cls) else Entry(_label("rewrite", [cls], None), (cls,), (), None, looks=True)
+
+
+def _conversion(row: Rule) -> Entry:
+    """Return that values of one type become those of another by themselves."""
+    *kinds, how = row
+    label = " ".join(f"{_class(kind).__module__}.{_class(kind).__qualname__} {kind}" for kind in kinds)
+    keys = tuple(_class(kind) for kind in kinds if not is_numbas(_class(kind)))
+    return Entry(f"conversion {ADDRESS.sub('...', label)} {how}", (), keys, None)
+
+
+def _extension(row: tuple[Any, Any]) -> Entry | None:
+    """Return what a step of the compiler does with code of a kind that numba has no steps for."""
+    kind, made = row
+    return None if is_numbas(made) else Entry(_label("extension", [made], kind), (made,), (), None, looks=True)
 
 
 def _global(row: tuple[Any, Any]) -> Entry | None:
@@ -157,8 +187,9 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
     itself = all(entry.itself for entry in entries)
     flagged = any(entry.flagged for entry in entries)
     overload = all(entry.overload for entry in entries)
+    looks = any(entry.looks for entry in entries)
     label = _label("global", parts, value)
-    return Entry(label, parts, _keys(value), None, itself, overload, flagged) if parts else None
+    return Entry(label, parts, _keys(value), None, itself, overload, flagged, looks) if parts else None
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
@@ -200,6 +231,8 @@ _MAKERS: dict[str, Any] = {
     "cast": _cast,
     "model": _model,
     "rewrite": _rewrite,
+    "extension": _extension,
+    "conversion": _conversion,
 }
 
 

@@ -29,6 +29,9 @@ class Report:
     """What became of all functions of this process. `str` makes a table of it."""
 
     rows: list[Row] = field(default_factory=list)
+    settings: dict[str, None] = field(default_factory=dict)
+    """Settings of the process, not as they are at first, by which functions are known whose code runs while numba
+    compiles: with others they are compiled anew."""
 
     @property
     def loaded(self) -> int:
@@ -61,6 +64,8 @@ class Report:
             f"{self.loaded} loaded, {self.compiled} compiled and kept, {self.refused} compiled and not kept; "
             f"{self.saved:.1f} s saved"
         ]
+        if self.settings:
+            lines.append(f"known by settings of this process, too: {'; '.join(self.settings)}")
         cells = [("function", "types", "is", "seconds", "why")]
         for row in self.rows:
             cells.append((row.function, row.types, row.state, f"{row.seconds:.3f}", row.reason))

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from .._code import _owner
+from .._code import _owner, _rules
 from .._code._abstract import registered
 from .._code._annotations import hints
 from .._code._library import is_bound, library_name, shown_module
@@ -40,8 +40,9 @@ from ._facts import Facts, facts_of, placed
 from ._options import USUAL, Flagged, around, effective, options_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
+from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 3\n"
+FORMAT = b"larder numba code 4\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -95,6 +96,8 @@ class Walk:
         self.parallel = False
         self.mixed = False
         """Whether a function may be compiled with one set of flags or another, whichever comes first."""
+        self.settings: tuple[str, ...] = ()
+        """Settings of the process that count, and are not as they are at first."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
@@ -105,6 +108,12 @@ class Walk:
         """Whether there is such code of the program."""
         self._formats = False
         """Whether such code makes text of values."""
+        self._texts: set[str] = set()
+        """Texts that it reaches."""
+        self._standard: set[str] = set()
+        """Modules of Python of which it uses something."""
+        self._looks = False
+        """Whether such code looks at the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._reached: dict[int, Any] = {}
         self._looked = 0
@@ -128,6 +137,7 @@ class Walk:
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
                 self.mixed = self.mixed or entry.flagged
+                self._looks = self._looks or entry.looks
                 for part in entry.parts:
                     path = f"{name} -> {describe(part)}"
                     if entry.overload and isinstance(part, pytypes.FunctionType):
@@ -138,10 +148,17 @@ class Walk:
         if not self.mixed:
             for node in self.nodes:
                 node.inherited = ()
+        for where, handler in _running.handlers(self._running | self._texts) if self._runs_code else ():
+            self._guarded(top, self._value, top, handler, f"{name} -> {where}", True)
+            self._drain()
+        if self._looks:
+            self._written(top)
         if not self._running.isdisjoint(_DESCRIBING):
             top.out += map(_description, self.nodes)
         if self._runs_code:
+            self.settings = _running.unusual()
             top.out.append(_running.settings(self._running, self._formats))
+            top.out += (_running.state_of(module).encode() for module in sorted(self._standard))
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
@@ -173,6 +190,16 @@ class Walk:
             elif not wanted and entry.keys and entry not in self._later:
                 self._later.append(entry)
 
+    def _written(self, top: Node) -> None:
+        """Append all that there is to see of the program's code for who looks at it while numba compiles it."""
+        for node in tuple(self.nodes):
+            function = _kinds.kernel_of(node.value) if node.kind == "vectorized function" else node.value
+            function = getattr(function, "py_func", function)
+            if isinstance(function, pytypes.FunctionType) and library_name(function)[1] is None:
+                top.out.append(written(function))
+                self._guarded(top, self._items, top, vars(function), node.path, True)
+        self._drain()
+
     def _drain(self) -> None:
         while self._queue:
             self._queue.popleft()()
@@ -195,6 +222,9 @@ class Walk:
     def _value(self, node: Node, value: Any, path: str, runs: bool) -> None:
         """Append what a value is to a node, or where it is described."""
         self._reached[id(value)] = value
+        if runs and type(value) is str:
+            _running.refuse_mentioned(frozenset([value]), path)
+            self._texts.add(value)
         if type(value) in (tuple, list):
             node.out.append(b"%b%d;" % (type(value).__name__.encode(), len(value)))
             for i, item in enumerate(value):
@@ -270,6 +300,9 @@ class Walk:
         elif isinstance(value, tuple) and any("_fields" in vars(base) for base in cls.__mro__):
             self._to(node, cls, path, runs)
             self._value(node, tuple(value), path, runs)
+        elif runs and (names := _running.named_by(value)):
+            self._named(names, path)
+            self._leaf(node, value, path)
         elif runs and _running.is_chance(value):
             raise Refused(path, "the generator of random draws what no argument decides while numba compiles")
         elif runs and (setting := _kinds.setting(value)):
@@ -280,6 +313,16 @@ class Walk:
             self._to(node, value, path, runs)
         else:
             self._leaf(node, value, path)
+
+    def _named(self, names: tuple[str, ...], path: str) -> None:
+        """Refuse attributes that a function of `operator` gets as those that code gets by itself."""
+        for name in names:
+            if name in _rules.INSIDES:
+                raise Refused(path, f"{name} leads to code and variables that nobody can follow")
+            _running.refuse_method(name, path)
+        _running.refuse_mentioned(frozenset(names), path)
+        self._running.update(names)
+        self._names.update(names)
 
     def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
         owner = _owner.of_module(value.__name__)
@@ -292,7 +335,7 @@ class Walk:
     def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
         if is_bound(value):
             raise Refused(path, f"{describe(value)}, a method of a value that is compiled in C")
-        name, owner = library_name(value)
+        name, owner = library_name(_kinds.cached(value))
         if owner is None:
             raise Refused(path, f"{name} is compiled, and of no distribution with a version")
         self._library(node, name, owner, path, runs)
@@ -301,6 +344,8 @@ class Walk:
         if runs:
             self._running |= {name, name.rpartition(".")[2]}
             _running.refuse_named(name, owner, path)
+            if owner is _owner.PYTHON:
+                self._standard.add(name.rpartition(".")[0])
             if name.partition(".")[0] in _running.COPYING:
                 for where, function in _running.copied():
                     self._value(node, function, f"{path} -> {where}", True)
@@ -377,6 +422,7 @@ class Walk:
         value = node.value
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
+        self._looks = self._looks or is_looked_at(value)
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:
@@ -480,6 +526,7 @@ class Walk:
             raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
         for name in sorted(facts.methods):
             _running.refuse_method(name, node.path)
+        _running.refuse_mentioned(facts.names, node.path)
         self._runs_code = True
         self._running |= facts.names
         self._formats = self._formats or facts.formats
@@ -518,8 +565,9 @@ class Walk:
             _running.refuse_of_dispatcher(left[0], path)
             if left[0] == "py_func":
                 self._value(node, value.py_func, f"{path}.py_func", True)
-        elif runs and left and not _has_of_its_own(value, left[0]):
-            _running.refuse_method(left[0], path)
+        elif runs and left:
+            for name in left[1:] if _has_of_its_own(value, left[0]) else left:
+                _running.refuse_method(name, path)
         if left and left[0] in _running.LOGGING and isinstance(value, logging.Logger):
             node.out.append(b"logs ")  # and looks at nothing
             return

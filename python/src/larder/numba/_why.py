@@ -47,4 +47,5 @@ def explained(keeper: Any, function: Any) -> Why:
     rows = tuple(row for row in keeper.report.rows if row.function == named(function))
     refused += [row.reason for row in rows if row.state == "refused" and row.reason not in refused]
     parts = tuple(f"{node.path} ({node.text}) {node.digest().hex()[:12]}" for node in walk.nodes[1:])
+    parts += tuple(f"the setting of the process {one}" for one in walk.settings)
     return Why(named(function), walk.digest().hex(), parts, tuple(refused), rows)

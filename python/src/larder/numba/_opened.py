@@ -1,0 +1,110 @@
+"""What the program's code opens while numba compiles: files, folders, sockets, other programs.
+
+Names of what may not be reached are known as far as a list goes. Python tells of each file
+that is opened, by whatever name (PEP 578), so what was compiled in the meantime is not
+kept, and neither is what calls that, or code that did so, later on.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+from .._code import _owner
+from .._code._rules import words
+
+_NAMED = frozenset(words("open os.listdir os.scandir os.system os.getxattr os.listxattr os.startfile"))
+_BEGINNING = ("socket.", "urllib.", "subprocess.", "os.exec", "os.posix_spawn", "os.spawn", "sqlite3.", "winreg.")
+_FINDING = frozenset(words("importlib._bootstrap importlib._bootstrap_external zipimport linecache"))
+_MODULES = (*importlib.machinery.all_suffixes(), ".zip")
+_COMPILERS = ("numba", "llvmlite")
+_OF_SYSTEM = ("/proc/", "/sys/", "/dev/", "/usr/share/zoneinfo/", "/etc/localtime")
+
+
+class Opened:
+    """What was opened while something was compiled. Used by one thread at a time: who has the compiler's lock."""
+
+    def __init__(self) -> None:
+        self._compiling: list[tuple[int, Any]] = []
+        """Threads, and what they compile, the innermost last."""
+        self._codes: dict[CodeType, str] = {}
+        self._functions: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+
+    def watch(self) -> None:
+        """Hear of what is opened, from now on for good."""
+        sys.addaudithook(self._heard)
+
+    def begin(self, what: Any) -> None:
+        """Note that something is being compiled."""
+        self._compiling.append((threading.get_ident(), what))
+
+    def end(self) -> None:
+        """Note that what was begun last is compiled, or given up."""
+        if self._compiling:
+            self._compiling.pop()
+
+    def by(self, value: Any) -> str:
+        """Return what a function has opened while something was compiled, if it has: it, or what it was made from."""
+        code = getattr(value, "__code__", None)
+        if isinstance(code, CodeType):
+            return self._codes.get(code, "")
+        try:
+            return self._functions.get(value, "")
+        except TypeError:  # without weak references
+            return ""
+
+    def _heard(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self._compiling or not (event in _NAMED or event.startswith(_BEGINNING)):
+            return
+        if self._compiling[-1][0] != threading.get_ident() or (event == "open" and not _reads(args)):
+            return
+        what = "." if not args or args[0] is None else args[0]
+        what = os.fsdecode(what) if isinstance(what, (str, bytes)) else f"what {event} gave"
+        codes = tuple(_asking(sys._getframe(1), event, what))
+        for code in codes:
+            self._codes.setdefault(code, what)
+        for _, function in self._compiling if codes else ():
+            self._functions.setdefault(function, what)
+
+
+def _reads(args: tuple[Any, ...]) -> bool:
+    """Report whether a file is opened to be read, and by its name."""
+    path, mode, flags = (*args, None, 0)[:3]
+    if not isinstance(path, (str, bytes)):
+        return False
+    if isinstance(mode, str):
+        return not set("r+").isdisjoint(mode)
+    return bool(flags & 3 != os.O_WRONLY)
+
+
+def _asking(frame: FrameType | None, event: str, what: str) -> Iterator[CodeType]:
+    """Yield the program's code that has something opened, up to what numba called; nothing if it is a library's."""
+    found = False
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if not found and _is_of_import(module, event, what):
+            return
+        owner = _owner.of_module(module)
+        if owner is None:
+            found = True
+            yield frame.f_code
+        elif owner.name in _COMPILERS or (owner is not _owner.PYTHON and not found and _is_of_library(what)):
+            return
+        frame = frame.f_back
+
+
+def _is_of_import(module: str, event: str, what: str) -> bool:
+    """Report whether a module is looked for, or this package or what it asks looks at something."""
+    if module in _FINDING:
+        return event != "open" or what.endswith((*_MODULES, ".pyc"))
+    return module.startswith(("larder.", "importlib.metadata"))
+
+
+def _is_of_library(what: str) -> bool:
+    return what.startswith(_OF_SYSTEM) or _owner.of_file(what) is not None
