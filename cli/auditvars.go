@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/address"
 )
 
 // auditVariable is a variable of a flow.
@@ -18,6 +19,7 @@ type auditVariable struct {
 	Values []string `json:"values"` // several for a sweep
 	Given  bool     `json:"given"`  // on the command line, not by the flow
 	Used   []string `json:"used"`   // as in nodes.many.with.times (flow.yaml:15:18)
+	secret bool
 }
 
 func (v auditVariable) plainValues() (texts []string) {
@@ -52,7 +54,24 @@ func findVariables(files []string, set variables) ([]auditVariable, error) {
 	for i, root := range roots {
 		s.uses(root, filepath.Base(files[i]), nil)
 	}
+	for i := range s.all {
+		s.all[i].hide()
+	}
 	return s.all, nil
+}
+
+// hide makes stars of what lets somebody in: values of variables whose names say so, or that are
+// used where URLs have a user or a query, and those parts of URLs.
+func (v *auditVariable) hide() {
+	for i, value := range v.Values {
+		switch {
+		case value == "":
+		case v.secret || address.Admits(v.Name):
+			v.Values[i] = "*****" // and not as many as it has characters
+		default:
+			v.Values[i] = address.Hide(value)
+		}
+	}
 }
 
 type variableSearch struct{ all []auditVariable }
@@ -123,6 +142,9 @@ func (s *variableSearch) uses(n *yaml.Node, file string, path []string) {
 	for _, name := range flow.VarsIn(n.Value) {
 		i := slices.IndexFunc(s.all, func(v auditVariable) bool { return v.Name == name })
 		use := fmt.Sprintf("%s (%s:%d:%d)", strings.Join(path, "."), file, n.Line, n.Column)
+		if i >= 0 && !slices.Contains(flow.VarsIn(address.Hide(n.Value)), name) {
+			s.all[i].secret = true
+		}
 		if i >= 0 && name != "" && !slices.Contains(s.all[i].Used, use) {
 			s.all[i].Used = append(s.all[i].Used, use)
 		}

@@ -135,3 +135,30 @@ func TestFarAudit(t *testing.T) {
 		}
 	}
 }
+
+// TestFarSecrets: nothing of what lets somebody in is told of arguments that are wrong, nor of the
+// variables that it is in.
+func TestFarSecrets(t *testing.T) {
+	b := newBench(t)
+	for _, in := range []string{
+		"jsonl:http://me:hunter2@127.0.0.1:bad/x.jsonl?sig=hunter2", "jsonl:http://me:a hunter2@127.0.0.1:1/x.jsonl?sig=hunter2",
+		"jsonl:http://me:hunter2@h/x{1..a.jsonl?sig=hunter2", "jsonl:http://me:hunter2@h/x.jsonl?sig=hunter2,nope=1", "underfolder:http://me:hunter2@h/x?sig=hunter2",
+		"http://me:hunter2@h/x.jsonl?sig=hunter2", "jsonl:ftp://me:hunter2@h/x.jsonl?sig=hunter2", "jsonl:http:/me:hunter2@h/x.jsonl?sig=hunter2",
+		"jsonl: http://me:hunter2@h/x.jsonl?sig=hunter2", "jsonl:http://me:a/hunter2@127.0.0.1/x", "jsonl:http://me:a?hunter2@127.0.0.1/x",
+	} {
+		r := b.larder("op", "clone", "-i", in, "-o", "jsonl:-", "--progress", "none")
+		if r.status == 0 || strings.Contains(r.stdout+r.stderr, "hunter2") || !strings.HasPrefix(in, "underfolder") && strings.Contains(r.stderr, "underfolder:http") {
+			t.Errorf("%s: status %d: %s", in, r.status, r.stderr)
+		}
+	}
+	if r := b.larder("run", "http://me:hunter2@h/x.yaml?sig=hunter2"); r.status == 0 || strings.Contains(r.stderr, "hunter2") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	b.write("flow.yaml", "version: 1\nvars: {user: '', host: h, api_token: ''}\nnodes:\n  rows: {source: text, with: {path: 'http://${user}@${host}/a.txt?token=$api_token'}}\n  end: {sink: text, from: rows, with: {path: out.txt}}\n")
+	for _, args := range []string{"audit flow.yaml", "audit flow.yaml --json"} {
+		r := b.larder(append(words(args), "--set", "user=me:hunter2", "--set", "api_token=hunter2", "--set", "host=shown.example")...)
+		if r.status != 0 || !strings.Contains(r.stdout, "*****") || !strings.Contains(r.stdout, "shown.example") || strings.Contains(r.stdout+r.stderr, "hunter2") {
+			t.Errorf("%s: status %d: %s%s", args, r.status, r.stdout, r.stderr)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/flow"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 )
 
@@ -207,6 +208,9 @@ func splitFormat(kind component.Kind, text string) (*component.Component, string
 			return c, path, errors.Join(err, notEmpty(path))
 		}
 		if _, err := os.Lstat(text); err != nil && !strings.ContainsRune(name, filepath.Separator) {
+			if address.Is(text) {
+				return nil, "", fmt.Errorf("a URL is read by a format that is named: FORMAT:%s, such as jsonl", address.Name(text))
+			}
 			return nil, "", fmt.Errorf("there is no %s format %q (for a path with a colon, write %s:%s)%s", kind, name, defaultFormat, text, component.Suggest(name, formats))
 		}
 	}

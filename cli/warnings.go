@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 )
 
@@ -48,7 +49,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	if w.tell != nil {
-		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: said.String()})
+		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: address.Hide(said.String())})
 	}
 	line := said.String()
 	if said.node != "" {
@@ -56,7 +57,7 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 	}
 	w.to.mu.Lock()
 	defer w.to.mu.Unlock()
-	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(line))
+	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(address.Hide(line)))
 	return err
 }
 

@@ -53,19 +53,42 @@ func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 	return v, err
 }
 
-func (d *doubts) tell(name string, first codec.Doubt, more int) {
+// Warn tells the log of a context what whoever reads a file should know, once for each file and
+// message.
+func Warn(ctx context.Context, file, message string) {
+	d, ok := ctx.Value(doubtsKey{}).(*doubts)
+	if !ok {
+		d = unlogged
+	}
+	if again, _ := d.note(file + "\x00" + message); !again {
+		d.logger().Warn(message, "file", file)
+	}
+}
+
+// note reports whether something was told before, or is one of too many, and whether it is the
+// last that is told.
+func (d *doubts) note(what string) (again, last bool) {
 	d.mu.Lock()
-	again := d.told[name] || len(d.told) > maxTold
-	last := len(d.told) == maxTold
-	d.told[name] = true
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	again = d.told[what] || len(d.told) > maxTold
+	last = len(d.told) == maxTold
+	d.told[what] = true
+	return again, last
+}
+
+func (d *doubts) logger() *slog.Logger {
+	if d.log == nil {
+		return slog.Default()
+	}
+	return d.log
+}
+
+func (d *doubts) tell(name string, first codec.Doubt, more int) {
+	again, last := d.note(name)
 	if again {
 		return
 	}
-	log := d.log
-	if log == nil {
-		log = slog.Default()
-	}
+	log := d.logger()
 	text := first.String()
 	if more > 0 {
 		text += fmt.Sprintf("; and %d more of the kind", more)

@@ -30,6 +30,13 @@ func Hurry(t testing.TB, stall time.Duration) func() []time.Duration {
 	}
 }
 
+// Slow has what comes slower than 1 KiB a second be given up after a time, until a test is over.
+func Slow(t testing.TB, after time.Duration) {
+	before := slowTime
+	slowTime = after
+	t.Cleanup(func() { slowTime = before })
+}
+
 // The limits.
 const (
 	Tries    = tries

@@ -175,7 +175,8 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return e.Name + ": " + e.Err.Error() }
+// Error hides what lets somebody in, which libraries may quote of what a server said.
+func (e *Error) Error() string { return e.Name + ": " + address.Hide(e.Err.Error()) }
 
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }

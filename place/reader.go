@@ -26,6 +26,10 @@ type Reader struct {
 	asking  sync.WaitGroup // goroutines with requests
 	failed  int            // tries since something came
 	mark    int64          // where tries were counted anew
+
+	pace   pace  // at which bytes come
+	single bool  // what breaks off is not read on: see [File.Copy]
+	broke  error // why it did
 }
 
 // open opens what is left, or tries for as long as it may help.
@@ -76,10 +80,14 @@ func (r *Reader) Read(b []byte) (int, error) {
 			}
 		}
 		r.stalled.Reset(stallTime)
+		began := time.Now()
 		n, err := r.body.Read(b[:min(int64(len(b)), r.end-r.at)])
 		r.stalled.Stop()
 		if n > 0 {
 			r.came(n)
+			if r.pace.slow(n, time.Since(began)) && r.at < r.end {
+				return n, named(r.of.name, r.broken(errSlow))
+			}
 			return n, nil
 		}
 		if err == nil {
@@ -115,6 +123,10 @@ func (r *Reader) broken(err error) error {
 		err = &AgainError{Err: fmt.Errorf("the connection broke off: %w", err)}
 	}
 	r.drop()
+	if r.single {
+		r.broke = err
+		return errAnew
+	}
 	n := r.failed
 	r.failed++
 	return wait(r.ctx, n, err)

@@ -80,6 +80,33 @@ func (e *triedError) Unwrap() error { return e.err }
 // errStalled ends what nothing comes of.
 var errStalled = &AgainError{Err: errors.New("nothing came for too long: the server or the network stands still")}
 
+// slowTime is how long is waited for slowBytes: what comes slower, 1 KiB a second, is given up.
+// They are fewer than progressBytes, so that tries come to an end. Tests have less patience.
+var slowTime = time.Minute
+
+const slowBytes = 60 << 10
+
+// errSlow ends what comes byte by byte.
+var errSlow = &AgainError{Err: errors.New("less than 1 KiB came in a second, for a minute: the server or the network is too slow")}
+
+// A pace is how many bytes came while they were waited for.
+type pace struct {
+	waited time.Duration
+	bytes  int
+}
+
+// slow counts bytes, and reports whether they come too slowly.
+func (p *pace) slow(n int, waited time.Duration) bool {
+	p.waited += waited
+	p.bytes += n
+	if p.waited < slowTime {
+		return false
+	}
+	slow := p.bytes < slowBytes
+	*p = pace{}
+	return slow
+}
+
 // guarded does something that must end within the time in which something must come.
 func guarded(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stallTime, errStalled)

@@ -223,3 +223,17 @@ func TestLargeWindows(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestPattern: a pattern stands for files here, as it does for those at URLs.
+func TestPattern(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"j-0.jsonl", "j-1.jsonl", "other.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "{\"n\": %d}\n", i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := jsonl.Source{}.Open(t.Context(), filepath.Join(dir, "j-{0..1}.jsonl"), nil)
+	if err != nil || all.Len() != 2 {
+		t.Errorf("%v", err)
+	}
+}

@@ -10,11 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -65,14 +61,13 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
 	}
-	if indexed.IsFar(string(s.Path)) {
-		return nil
+	all := indexed.Inputs(env.Path(s.Path))
+	for i, in := range all {
+		if len(s.Files) > 0 {
+			all[i].Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
+		}
 	}
-	in := guard.Input{Path: env.Path(s.Path), Flat: true}
-	if len(s.Files) > 0 {
-		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })
-	}
-	return []guard.Input{in}
+	return all
 }
 
 // Listed says that names, sizes and times stand for what is read, but at a URL.
@@ -132,35 +127,9 @@ func (s Source) open(ctx context.Context, path string, memo key.Memo, l *larder.
 	return x.Alone(nil, sample), nil
 }
 
-// filesAt returns the file at path, or the files of lines in the folder there.
+// filesAt returns the file at path, those of a pattern, or the files of lines in the folder there.
 func filesAt(ctx context.Context, path string) ([]string, error) {
-	if indexed.IsFar(path) {
-		return indexed.Files(ctx, path, rows.Packed(".jsonl", ".ndjson")...)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file or folder %s", path)
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		return []string{path}, nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, e := range entries {
-		ext := strings.ToLower(filepath.Ext(rows.Unpacked(e.Name())))
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".jsonl" || ext == ".ndjson") {
-			paths = append(paths, filepath.Join(path, e.Name()))
-		}
-	}
-	if paths == nil {
-		return nil, fmt.Errorf("%s has no file *.jsonl or *.ndjson, compressed (.gz, .zst, .xz, .bz2) or not", path)
-	}
-	return paths, nil
+	return indexed.Files(ctx, path, rows.Packed(".jsonl", ".ndjson")...)
 }
 
 // lines finds the lines that are not blank.

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Is reports whether a path is a URL: a scheme of two letters or more, which a drive of
@@ -32,6 +31,9 @@ func Name(path string) string {
 		return path
 	}
 	scheme, rest, _ := strings.Cut(path, "://")
+	if end := strings.LastIndexByte(rest, '@'); end >= 0 && isUser(rest) {
+		rest = rest[end:] // the password has a / or ? in it, and nobody can read the URL
+	}
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		rest = rest[:i]
 	}
@@ -45,7 +47,7 @@ func Name(path string) string {
 func Query(u *url.URL) string {
 	q := u.Query()
 	for name := range q {
-		if admits(name) {
+		if Admits(name) {
 			q.Del(name)
 		}
 	}
@@ -64,8 +66,8 @@ var admitting = []string{
 	"auth", "authorization", "apikey", "api_key", "api-key", "password", "passwd", "pwd",
 }
 
-// admits reports whether a parameter lets somebody in, rather than saying which file.
-func admits(name string) bool {
+// Admits reports whether a parameter lets somebody in, rather than saying which file.
+func Admits(name string) bool {
 	name = strings.ToLower(name)
 	if slices.Contains(admitting, name) || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") {
 		return true
@@ -76,45 +78,4 @@ func admits(name string) bool {
 		}
 	}
 	return false
-}
-
-// Hide returns a text of which the user information and the queries of URLs are stars, as many as
-// they had characters: so what points at a place in it still does.
-func Hide(text string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(text, "://")
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(text[:i+3])
-		text = text[i+3:]
-		end := strings.IndexAny(text, " \t\r\n\"'")
-		if end < 0 {
-			end = len(text)
-		}
-		hide(&b, text[:end])
-		text = text[end:]
-	}
-}
-
-// hide writes what comes after the scheme of a URL.
-func hide(b *strings.Builder, url string) {
-	query := strings.IndexAny(url, "?#")
-	if query < 0 {
-		query = len(url)
-	}
-	host := strings.IndexByte(url[:query], '/')
-	if host < 0 {
-		host = query
-	}
-	user := strings.LastIndexByte(url[:host], '@') + 1
-	stars(b, url[:max(0, user-1)])
-	b.WriteString(url[max(0, user-1):min(len(url), query+1)])
-	stars(b, url[min(len(url), query+1):])
-}
-
-func stars(b *strings.Builder, text string) {
-	b.WriteString(strings.Repeat("*", utf8.RuneCountInString(text)))
 }

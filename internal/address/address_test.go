@@ -23,6 +23,8 @@ func TestName(t *testing.T) {
 	for path, want := range map[string]string{
 		"https://me:secret@host:8080/a/b.tar?token=secret#secret": "https://host:8080/a/b.tar",
 		"https://me:se@cret@host/a@b.tar":                         "https://host/a@b.tar",
+		"https://me:se/cr?et@host/a.tar":                          "https://host/a.tar",
+		"https://host:80/a@b.tar":                                 "https://host:80/a@b.tar",
 		"S3://bucket/a.tar":                                       "s3://bucket/a.tar",
 		"https://host":                                            "https://host/",
 		"https://host?secret":                                     "https://host/",
@@ -78,6 +80,12 @@ func TestHide(t *testing.T) {
 		"path: 'https://me:pw@host/a?token=b' # more?": "path: 'https://*****@host/a?*******' # more?",
 		"https://host/a@b.tar s3://äö:x@h":             "https://host/a@b.tar s3://****@h",
 		"{path: https://u@h?x}":                        "{path: https://*@h?**",
+		"http:/me:pw@host/a":                           "http:/*****@host/a",
+		"http://me:p/w?@host/a":                        "http://*******@host/a",
+		"http://me:p w@host/a: no":                     "http://******@host/a: no",
+		"to http://h/%zz?X-Amz-Signature=pw; stop":     "to http://h/%zz?******************; stop",
+		"/x?sig=pw&id=7":                               "/x?sig=**&id=7",
+		"(https://USER:PASSWORD@HOST/...)":             "(https://USER:PASSWORD@HOST/...)",
 		"no URL, ://":                                  "no URL, ://",
 	} {
 		if got := address.Hide(text); got != want {

@@ -32,16 +32,22 @@ type File struct {
 	larder *larder.Larder
 	op     *key.Op
 	fetch  fetches
+	copy   *copied // of a version that is not certain
 }
 
 // code is a version, as what lies at a place does not depend on the program that asks for it: a
 // new build of the program need not fetch it again.
 var code = key.VersionOf("github.com/larder-data/larder/place/block", "1")
 
-// Keep returns the file, of which l keeps what is read. With nil, or of a version that is
-// not certain, nothing is kept.
+// Keep returns the file, of which l keeps what is read. With nil nothing is kept, nor of a
+// version that is not certain: such a file is copied when it is first read, and read from the
+// copy, so that all that is read is of one version. One that is too large for that is an error.
 func Keep(f *place.File, l *larder.Larder) (*File, error) {
 	k := &File{File: f}
+	if !f.Firm && f.Size > 0 {
+		k.copy = newCopied()
+		return k, tooLarge(f)
+	}
 	if l == nil || !f.Firm {
 		return k, nil
 	}
@@ -59,6 +65,9 @@ func (f *File) Keeps(ctx context.Context) bool { return f.larder != nil && !lard
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	if at < 0 || int64(len(b)) > f.Size-at {
 		return fmt.Errorf("%s: %d bytes from %d on reach out of a file of %d", f.Name(), len(b), at, f.Size)
+	}
+	if f.copy != nil {
+		return f.copy.readAt(ctx, f.File, b, at)
 	}
 	if f.larder == nil {
 		return f.File.ReadAt(ctx, b, at)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -161,7 +162,11 @@ func TestNotKept(t *testing.T) {
 				t.Errorf("%s: %q, %v", name, b, err)
 			}
 		}
-		if r := ranges(s); len(r) != 2 || r[0] != "bytes=2-4" {
+		want := []string{"bytes=2-4", "bytes=2-4"}
+		if name == "just now" { // which is copied once
+			want = []string{"bytes=0-6"}
+		}
+		if r := ranges(s); !slices.Equal(r, want) {
 			t.Errorf("%s: %v", name, r)
 		}
 	}

@@ -16,6 +16,23 @@ func (f *File) From(ctx context.Context) (from io.ReaderAt, done func() error) {
 	return readerAt{ctx, f}, func() error { return nil }
 }
 
+// A Stream goes through a file: see [place.Stream].
+type Stream interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Stream returns what goes through the file and keeps none of it.
+func (f *File) Stream(ctx context.Context) Stream {
+	if f.copy != nil {
+		return readerAt{ctx, f}
+	}
+	return f.File.Stream(ctx)
+}
+
+// Close implements io.Closer.
+func (r readerAt) Close() error { return nil }
+
 // readerAt reads kept blocks.
 type readerAt struct {
 	ctx context.Context

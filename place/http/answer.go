@@ -1,6 +1,7 @@
 package http
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -21,12 +22,23 @@ const (
 // count seconds, and make their ETags of them.
 const settledAfter = 2 * time.Second
 
+// clockMargin is how far the clock of this machine may be from that of a server which says no
+// time: one whose zone is set wrongly is half a day off.
+const clockMargin = 12 * time.Hour
+
 // tagOf returns what tells a version from others: a strong ETag, or else when the file was
 // changed; "" if the server says neither. A weak ETag may stay where bytes change.
 func tagOf(h http.Header) (tag string, firm bool) {
 	modified, merr := http.ParseTime(h.Get("Last-Modified"))
 	date, derr := http.ParseTime(h.Get("Date"))
-	firm = merr != nil || derr == nil && date.Sub(modified) >= settledAfter
+	switch {
+	case merr != nil:
+		firm = true
+	case derr == nil:
+		firm = date.Sub(modified) >= settledAfter
+	default:
+		firm = time.Since(modified) >= clockMargin
+	}
 	if e := h.Get("Etag"); len(e) >= 2 && e[0] == '"' && e[len(e)-1] == '"' {
 		return etagTag + e, firm
 	}
@@ -37,14 +49,16 @@ func tagOf(h http.Header) (tag string, firm bool) {
 }
 
 // contentRange reads which bytes come, which must begin where they were asked for and be no
-// more, and how many the file has.
+// more, and how many the file has, -1 if the server does not know.
 func contentRange(resp *http.Response, at, n int64) (length, size int64, err error) {
 	text := resp.Header.Get("Content-Range")
 	first, last, size, ok := parseRange(text)
 	switch {
+	case text == "":
+		return 0, 0, errors.New("the server sends a part of the file (206) and does not say which one (Content-Range); have it say that, or copy the file to this machine")
 	case !ok:
 		return 0, 0, fmt.Errorf("the server says by %q which bytes come, which is not understood", clipped(text))
-	case first != at || last < first || last >= at+n || last >= size:
+	case first != at || last < first || last >= at+n || size >= 0 && last >= size:
 		return 0, 0, &place.AgainError{Err: fmt.Errorf("the server sends %q, where bytes %d to %d were asked for", clipped(text), at, at+n-1)}
 	case resp.ContentLength >= 0 && resp.ContentLength != last-first+1:
 		return 0, 0, &place.AgainError{Err: fmt.Errorf("the server sends %d bytes for %q", resp.ContentLength, clipped(text))}
@@ -52,10 +66,10 @@ func contentRange(resp *http.Response, at, n int64) (length, size int64, err err
 	return last - first + 1, size, nil
 }
 
-// parseRange reads "bytes 0-99/1000".
+// parseRange reads "bytes 0-99/1000". A size that is not known is "*", and -1 here.
 func parseRange(text string) (first, last, size int64, ok bool) {
-	text, ok = strings.CutPrefix(text, "bytes ")
-	if !ok {
+	unit, text, ok := strings.Cut(strings.TrimSpace(text), " ")
+	if !ok || !strings.EqualFold(unit, "bytes") {
 		return 0, 0, 0, false
 	}
 	span, all, ok := strings.Cut(text, "/")
@@ -67,7 +81,12 @@ func parseRange(text string) (first, last, size int64, ok bool) {
 		text string
 		to   *int64
 	}{{from, &first}, {to, &last}, {all, &size}} {
-		n, err := strconv.ParseUint(number.text, 10, 63)
+		digits := strings.TrimSpace(number.text)
+		if number.to == &size && digits == "*" {
+			size = -1
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 63)
 		if err != nil {
 			return 0, 0, 0, false
 		}

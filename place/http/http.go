@@ -13,6 +13,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/larder-data/larder/place"
 )
@@ -47,14 +48,19 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 		if _, v.Size, err = contentRange(resp, 0, 1); err != nil {
 			return v, err
 		}
+		if v.Size < 0 {
+			return v, errSize
+		}
 	case http.StatusRequestedRangeNotSatisfiable:
-		if resp.Header.Get("Content-Range") != "bytes */0" {
+		if !isEmpty(resp.Header.Get("Content-Range")) {
 			return v, failed(resp)
 		}
 	case http.StatusOK:
 		v.Whole = true
 		if v.Size = resp.ContentLength; v.Size < 0 {
-			return v, errors.New("the server neither says how large the file is nor reads parts of it; copy the file to this machine")
+			if v.Size, err = counted(resp.Body); err != nil {
+				return v, err
+			}
 		}
 		if v.Size > mostWhole {
 			return v, tooLarge(v.Size)
@@ -66,6 +72,29 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 		return v, errors.New("the server says neither a strong ETag nor Last-Modified, so nobody could tell when the file changes; have it say one, or copy the file to this machine")
 	}
 	return v, nil
+}
+
+var errSize = errors.New("the server does not say how large the file is; have it say that, or copy the file to this machine")
+
+// mostCounted bounds files that are read to find out how large they are.
+const mostCounted = 16 << 20
+
+// counted returns how many bytes a file has that comes as a whole and without saying so.
+func counted(body io.Reader) (int64, error) {
+	n, err := io.Copy(io.Discard, io.LimitReader(body, mostCounted+1))
+	if err != nil {
+		return 0, &place.AgainError{Err: fmt.Errorf("the connection broke off: %w", err)}
+	}
+	if n > mostCounted {
+		return 0, fmt.Errorf("%w (it sends it as a whole, and more than the %d bytes that are counted)", errSize, mostCounted)
+	}
+	return n, nil
+}
+
+// isEmpty reports whether a server says of a file that it has no bytes.
+func isEmpty(text string) bool {
+	unit, text, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return strings.EqualFold(unit, "bytes") && strings.TrimSpace(text) == "*/0"
 }
 
 // mostWhole bounds files of servers that know no ranges: of each part that is wanted, all
@@ -112,7 +141,7 @@ func partOf(resp *http.Response, v place.Version, at, n int64) (io.Reader, error
 	switch {
 	case err != nil:
 		return nil, err
-	case size != v.Size:
+	case size >= 0 && size != v.Size:
 		return nil, place.ErrChanged
 	}
 	return io.LimitReader(resp.Body, length), nil

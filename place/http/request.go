@@ -79,6 +79,9 @@ func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
+	if strings.HasPrefix(err.Error(), "failed to parse Location header") { // which it quotes
+		return fmt.Errorf("%w to what is no URL", errRedirect)
+	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) ||
 		errors.Is(err, context.Canceled) {
 		return err

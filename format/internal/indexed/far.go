@@ -10,7 +10,6 @@ import (
 	"github.com/larder-data/larder/format/internal/rows"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
-	"github.com/larder-data/larder/place/block"
 )
 
 // openFar is [Open] for a file at a URL.
@@ -20,7 +19,7 @@ func openFar(ctx context.Context, path string, l *larder.Larder, scan Scan) (*Fi
 		return nil, err
 	}
 	in := &File{Path: f.Name(), size: f.Size, settled: f.Firm}
-	if in.far, err = block.Keep(f, l); err != nil {
+	if in.far, err = rows.Keep(ctx, f, l); err != nil {
 		return nil, err
 	}
 	return in, rows.Changed(in.findFar(ctx, l, scan))

@@ -28,7 +28,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 		return err
 	}
 	in := &file{path: f.Name()}
-	if in.far, err = far.Keep(f, x.Keeping.Larder); err != nil {
+	if in.far, err = Keep(ctx, f, x.Keeping.Larder); err != nil {
 		return err
 	}
 	end, err := in.findFar(ctx, x.Keeping, func(r io.Reader) error {
@@ -39,6 +39,14 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 	}
 	x.add(in, end)
 	return nil
+}
+
+// Keep is [far.Keep], and tells the log why nothing is kept of a file of which something would be.
+func Keep(ctx context.Context, f *place.File, l *larder.Larder) (*far.File, error) {
+	if !f.Firm && l != nil {
+		dataset.Warn(ctx, f.Name(), "nothing of this file is kept, and it is fetched as a whole, as it may change again unseen: it changed less than two seconds before it was opened, or its server says no time or one to come")
+	}
+	return far.Keep(f, l)
 }
 
 // findFar finds the rows of a file, or what is kept of that, and where the last one ends. What is

@@ -1,0 +1,119 @@
+package address
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// begins finds where a URL begins, or what was meant as one: a scheme, and one slash or more.
+var begins = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]+:/+|://`)
+
+// parameter finds the value of a parameter, also outside of a URL.
+var parameter = regexp.MustCompile(`[?&]([A-Za-z0-9_-]+)=([^&\s"']+)`)
+
+// Hide returns a text of which the user information and the queries of URLs, and parameters that
+// let somebody in, are stars, as many as they had characters: so what points at a place in it
+// still does. What may be a URL that was mistyped is taken for one.
+func Hide(text string) string {
+	var b strings.Builder
+	for {
+		at := begins.FindStringIndex(text)
+		if at == nil {
+			b.WriteString(text)
+			return hideParameters(b.String())
+		}
+		b.WriteString(text[:at[1]])
+		text = text[at[1]:]
+		end := urlEnd(text)
+		end = len(strings.TrimRight(text[:end], ":;,)")) // of the sentence around it
+		hide(&b, text[:end])
+		text = text[end:]
+	}
+}
+
+// blanks end a URL, and quotes.
+const blanks = " \t\r\n\"'"
+
+// urlEnd is where a URL ends that goes on after its scheme. A password may have a blank or a
+// quote in it where a URL was not escaped: then it goes on after the user.
+func urlEnd(text string) int {
+	end := strings.IndexAny(text, blanks)
+	if end < 0 {
+		return len(text)
+	}
+	if strings.Contains(text[:end], "@") || !isUser(text[:end]) {
+		return end
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	user, _, found := strings.Cut(line, "@")
+	if !found || begins.MatchString(user) {
+		return end
+	}
+	if more := strings.IndexAny(line[len(user):], blanks); more >= 0 {
+		return len(user) + more
+	}
+	return len(line)
+}
+
+// isUser reports whether what comes first after a scheme has a colon and no port after it, as
+// no host has: it is a user, and the @ after the password comes later.
+func isUser(rest string) bool {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if strings.HasPrefix(rest, "[") || strings.Contains(rest, "@") {
+		return false
+	}
+	_, port, ok := strings.Cut(rest, ":")
+	return ok && strings.Trim(port, "0123456789") != ""
+}
+
+// example is what messages say of how a user is written.
+const example = "USER:PASSWORD@HOST"
+
+// hide writes what comes after the scheme of a URL.
+func hide(b *strings.Builder, url string) {
+	if strings.HasPrefix(url, example) {
+		b.WriteString(example)
+		url = url[len(example):]
+	}
+	host := strings.IndexAny(url, "/?#")
+	if host < 0 {
+		host = len(url)
+	}
+	user := strings.LastIndexByte(url[:host], '@')
+	if last := strings.LastIndexByte(url, '@'); user < 0 && strings.Contains(url[:host], ":") && !strings.HasPrefix(url, "[") {
+		user = last // of a password that has / or ? in it
+	}
+	if user < 0 && isUser(url) { // whose @ is missing
+		user = host
+	}
+	stars(b, url[:max(0, user)])
+	url = url[max(0, user):]
+	query := strings.IndexAny(url, "?#")
+	if query < 0 {
+		query = len(url)
+	}
+	b.WriteString(url[:min(len(url), query+1)])
+	stars(b, url[min(len(url), query+1):])
+}
+
+// hideParameters hides the values of parameters that let somebody in.
+func hideParameters(text string) string {
+	var b strings.Builder
+	from := 0
+	for _, m := range parameter.FindAllStringSubmatchIndex(text, -1) {
+		if Admits(text[m[2]:m[3]]) {
+			b.WriteString(text[from:m[4]])
+			stars(&b, text[m[4]:m[5]])
+			from = m[5]
+		}
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+func stars(b *strings.Builder, text string) {
+	b.WriteString(strings.Repeat("*", utf8.RuneCountInString(text)))
+}

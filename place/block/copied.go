@@ -1,0 +1,67 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/larder-data/larder/place"
+)
+
+// mostCopied bounds files of which a copy is made, in bytes: it lies on the disk of this machine.
+var mostCopied int64 = 1 << 30
+
+// tooLarge refuses a file of which no copy is made. In place of one, what was read once could be
+// compared with what is read later, but two seconds of patience do the same.
+func tooLarge(f *place.File) error {
+	if f.Size <= mostCopied {
+		return nil
+	}
+	return &place.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", mostCopied, f.Size)}
+}
+
+// copied is a copy of a file, in a temporary file without a name. It is made once.
+type copied struct {
+	making chan struct{} // has room for who makes it
+	file   *os.File      // nil before
+}
+
+func newCopied() *copied { return &copied{making: make(chan struct{}, 1)} }
+
+// readAt fills b with what lies at a place.
+func (c *copied) readAt(ctx context.Context, f *place.File, b []byte, at int64) error {
+	from, err := c.get(ctx, f)
+	if err != nil {
+		return err
+	}
+	if _, err := from.ReadAt(b, at); err != nil {
+		return fmt.Errorf("%s: its copy in a temporary file: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// get returns the copy, or has it made. What failed for one is tried by the next.
+func (c *copied) get(ctx context.Context, f *place.File) (*os.File, error) {
+	select {
+	case c.making <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-c.making }()
+	if c.file != nil {
+		return c.file, nil
+	}
+	to, err := os.CreateTemp("", "larder-place-*")
+	if err != nil {
+		return nil, fmt.Errorf("%s: copy: %w; temporary files are in the folder that TMPDIR names", f.Name(), err)
+	}
+	_ = os.Remove(to.Name()) // where open files cannot be removed it stays until the folder is cleared
+	if err := f.Copy(ctx, to); err != nil {
+		return nil, errors.Join(err, to.Close())
+	}
+	c.file = to
+	runtime.AddCleanup(c, func(f *os.File) { _ = f.Close() }, to)
+	return to, nil
+}

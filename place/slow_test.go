@@ -1,0 +1,46 @@
+package place_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/place"
+)
+
+// TestSlowDrip: what comes byte by byte is given up, after as many tries as what does not come.
+func TestSlowDrip(t *testing.T) {
+	place.Hurry(t, 10*time.Second)
+	place.Slow(t, time.Nanosecond)
+	requests := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var first, last int
+		_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last)
+		w.Header().Set("Etag", `"1"`)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/100000", first, last))
+		w.WriteHeader(http.StatusPartialContent)
+		requests++
+		for range last - first + 1 {
+			if _, err := w.Write([]byte{0}); err != nil || first == last {
+				return
+			}
+			w.(http.Flusher).Flush()
+			if requests > 1 { // and no more of it
+				<-r.Context().Done()
+				return
+			}
+		}
+	}))
+	defer s.Close()
+	f := open(t, s.URL+"/a")
+	if b, err := read(t, f, 0, 100_000); err == nil || !strings.Contains(err.Error(), "less than 1 KiB") {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	s.Close()
+	if requests != 1+place.Tries {
+		t.Errorf("%d requests", requests)
+	}
+}
