@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,7 @@ func TestWhatAKilledProgramLeft(t *testing.T) {
 	}
 	left := func(of int) (end func() error) {
 		t.Helper()
-		c := exec.CommandContext(t.Context(), "sh", "-c", "echo up; exec cat")
+		c := exec.CommandContext(t.Context(), "cat") // which says what it is told once it is there
 		c.Env = append(os.Environ(), markName+"="+strconv.Itoa(of)+".1f")
 		in, err := c.StdinPipe()
 		if err != nil {
@@ -79,6 +80,9 @@ func TestWhatAKilledProgramLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, "up\n"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
