@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,20 +16,20 @@ import (
 func TestSlowDrip(t *testing.T) {
 	place.Hurry(t, 10*time.Second)
 	place.Slow(t, time.Nanosecond)
-	requests := 0
+	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var first, last int
 		_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last)
 		w.Header().Set("Etag", `"1"`)
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/100000", first, last))
 		w.WriteHeader(http.StatusPartialContent)
-		requests++
+		nth := requests.Add(1)
 		for range last - first + 1 {
 			if _, err := w.Write([]byte{0}); err != nil || first == last {
 				return
 			}
 			w.(http.Flusher).Flush()
-			if requests > 1 { // and no more of it
+			if nth > 1 { // and no more of it
 				<-r.Context().Done()
 				return
 			}
@@ -40,7 +41,7 @@ func TestSlowDrip(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	s.Close()
-	if requests != 1+place.Tries {
-		t.Errorf("%d requests", requests)
+	if n := requests.Load(); n != 1+place.Tries {
+		t.Errorf("%d requests", n)
 	}
 }
