@@ -89,7 +89,9 @@ type Larder struct {
 	flight flight.Group[key.Key, outcome]
 	log    *slog.Logger
 	dir    string
-	count  counters
+
+	maxBytes int64 // of the store in dir
+	count    counters
 
 	verification Verification
 	verified     sync.Map // of keys that were checked: once is enough
@@ -182,7 +184,7 @@ func (l *Larder) openDisk(o Options) error {
 	if err != nil {
 		return err
 	}
-	l.store, l.dir = s, o.Dir
+	l.store, l.dir, l.maxBytes = s, o.Dir, s.MaxBytes()
 	return nil
 }
 
@@ -191,6 +193,9 @@ func (l *Larder) Close() error { return l.store.Close() }
 
 // Dir returns the cache folder, or "" if the store was given.
 func (l *Larder) Dir() string { return l.dir }
+
+// MaxBytes is the bound of the disk store, 0 for none or of a store that was given.
+func (l *Larder) MaxBytes() int64 { return l.maxBytes }
 
 // Store returns the store of this machine, for listing, manifests and clean-up.
 func (l *Larder) Store() store.Store { return l.local }

@@ -4,7 +4,10 @@
 // store is full and it was not used for longest.
 //
 // Blocks that lie side by side are fetched by one request. Where what is missing follows what
-// was fetched before, as when samples are read in their order, some are fetched ahead.
+// was fetched before, as when samples are read in their order, some are fetched ahead; where
+// much is missing nearby, as when they are shuffled in a window, all that lies there; and of what
+// went before it was read again, as when the order is shuffled over more than the store holds,
+// what is asked for alone, which is not kept.
 package block
 
 import (
@@ -31,8 +34,11 @@ type File struct {
 	*place.File
 	larder *larder.Larder
 	op     *key.Op
-	fetch  fetches
 	copy   *copied // of a version that is not certain
+
+	misses misses
+	recent int64 // misses ago: see [misses.plan]
+	beside beside
 }
 
 // code is a version, as what lies at a place does not depend on the program that asks for it: a
@@ -53,7 +59,7 @@ func Keep(f *place.File, l *larder.Larder) (*File, error) {
 	}
 	var err error
 	k.op, err = key.NewOp("block of a file at a place", code, key.Param{Name: "file", Value: f.Identity()}, key.Param{Name: "block bytes", Value: Bytes})
-	k.larder = l
+	k.larder, k.recent = l, recent(l.MaxBytes())
 	return k, err
 }
 
@@ -72,40 +78,75 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	if f.larder == nil {
 		return f.File.ReadAt(ctx, b, at)
 	}
+	goesOn := f.misses.note(at, int64(len(b)))
 	for len(b) > 0 {
 		first := at / Bytes
 		n := int(min(int64(len(b)), (first+mostBlocks)*Bytes-at))
-		last := (at + int64(n) - 1) / Bytes
-		blocks, err := f.blocks(ctx, first, last)
-		if errors.Is(err, larder.ErrDry) || errors.Is(err, errSize) {
+		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn}
+		switch err := f.read(ctx, r); {
+		case errors.Is(err, larder.ErrDry) || errors.Is(err, errSize):
 			return f.File.ReadAt(ctx, b, at) // of what is only looked at nothing is kept
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
-		for i, from := 0, at-first*Bytes; i < len(blocks); i, from = i+1, 0 {
-			m := copy(b, blocks[i][from:])
-			b, at = b[m:], at+int64(m)
-		}
+		b, at, goesOn = b[n:], at+int64(n), true
 	}
 	return nil
 }
 
-// blocks returns the content of blocks.
-func (f *File) blocks(ctx context.Context, first, last int64) ([][]byte, error) {
-	all := make([][]byte, 0, last-first+1)
-	for i := first; i <= last; i++ {
+// A read is of bytes that lie in the blocks first to last, of which at most mostBlocks are fetched
+// at once.
+type read struct {
+	to          []byte
+	at          int64
+	first, last int64
+	goesOn      bool // where another read ended
+}
+
+// fill copies what was asked for out of the blocks in which it lies.
+func (r read) fill(blocks [][]byte) {
+	to, from := r.to, r.at-r.first*Bytes
+	for _, b := range blocks {
+		to = to[copy(to, b[from:]):]
+		from = 0
+	}
+}
+
+// read carries out a read.
+func (f *File) read(ctx context.Context, r read) error {
+	missing, err := f.kept(ctx, r)
+	if err != nil || missing < 0 {
+		return err
+	}
+	p := f.plan(r, missing)
+	if !p.exact {
+		return f.fetched(ctx, r, p)
+	}
+	if missing, err = f.kept(ctx, r); err != nil || missing < 0 {
+		return err // which came meanwhile
+	}
+	return f.exact(ctx, r.to, r.at)
+}
+
+// kept reads blocks that are all kept, or returns which is the first that is missing, otherwise -1.
+func (f *File) kept(ctx context.Context, r read) (missing int64, err error) {
+	all := make([][]byte, 0, r.last-r.first+1)
+	for i := r.first; i <= r.last; i++ {
 		c, err := f.call(i)
 		if err != nil {
-			return nil, err
+			return -1, err
 		}
-		r, ok := c.Peek(ctx, f.larder)
+		made, ok := c.Peek(ctx, f.larder)
 		if !ok {
-			return f.fetched(ctx, first, last)
+			return i, nil
 		}
-		all = append(all, r.Value.Data)
+		all = append(all, made.Value.Data)
 	}
-	return all, f.whole(first, all)
+	if err := f.whole(r.first, all); err != nil {
+		return -1, err
+	}
+	r.fill(all)
+	return -1, nil
 }
 
 // errSize is the error of a block that is kept with another size than it has.
@@ -139,36 +180,45 @@ func (f *File) call(i int64) (larder.Call[*array.Array], error) {
 	}}, nil
 }
 
-// fetched has blocks fetched of which one is missing, and some ahead: of a file that comes as a
-// whole only, all.
-func (f *File) fetched(ctx context.Context, first, last int64) ([][]byte, error) {
-	from, end := first, (f.Size+Bytes-1)/Bytes
+// plan says what is fetched where a block is missing: of a file that comes as a whole only, all.
+func (f *File) plan(r read, missing int64) plan {
+	all := (f.Size + Bytes - 1) / Bytes
 	if f.Whole {
-		from = 0
-	} else {
-		end = min(last+1+f.fetch.ahead(first, last), end, first+mostBlocks)
+		return plan{end: all}
 	}
+	return f.misses.plan(r, missing, all, f.recent)
+}
+
+// fetched has blocks fetched of which one is missing, and what is planned beside them.
+func (f *File) fetched(ctx context.Context, r read, p plan) error {
 	batch := larder.Batch[*array.Array]{Compute: func(ctx context.Context, missing []int) ([]*array.Array, error) {
 		numbers := make([]int64, len(missing))
 		for k, i := range missing {
-			numbers[k] = from + int64(i)
+			numbers[k] = p.from + int64(i)
 		}
 		return f.runs(ctx, numbers)
 	}}
-	for i := from; i < end; i++ {
+	for i := p.from; i < p.end; i++ {
 		c, err := f.call(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		batch.Calls = append(batch.Calls, c)
 	}
 	results, errs := batch.Do(ctx, f.larder)
-	all := make([][]byte, 0, last-first+1)
-	for i := first - from; i <= last-from; i++ {
+	all := make([][]byte, 0, r.last-r.first+1)
+	for i := r.first - p.from; i <= r.last-p.from; i++ {
 		if errs != nil && errs[i] != nil {
-			return nil, errs[i]
+			return errs[i]
 		}
 		all = append(all, results[i].Value.Data)
 	}
-	return all, f.whole(first, all)
+	if errs == nil {
+		f.misses.fetched(p.from, p.end)
+	}
+	if err := f.whole(r.first, all); err != nil {
+		return err
+	}
+	r.fill(all)
+	return nil
 }

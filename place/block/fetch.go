@@ -3,19 +3,21 @@ package block
 import (
 	"context"
 	"io"
-	"sync"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/array"
 )
 
-// runs fetches blocks, each run of those that lie side by side by one request. What came before
-// something failed is kept.
+// bridged blocks are fetched once more sooner than what lies about them by a request each.
+const bridged = 2
+
+// runs fetches blocks, each run of those that lie about side by side by one request. What came
+// before something failed is kept.
 func (f *File) runs(ctx context.Context, blocks []int64) (all []*array.Array, err error) {
 	all = make([]*array.Array, len(blocks))
 	for from := 0; from < len(blocks); {
 		to := from + 1
-		for to < len(blocks) && blocks[to] == blocks[to-1]+1 {
+		for to < len(blocks) && blocks[to] <= blocks[to-1]+1+bridged {
 			to++
 		}
 		made, err := f.run(ctx, blocks[from:to])
@@ -32,7 +34,7 @@ func (f *File) runs(ctx context.Context, blocks []int64) (all []*array.Array, er
 	return all, nil
 }
 
-// run fetches blocks that lie side by side, and returns those that came.
+// run fetches blocks by one request, and returns those that came.
 func (f *File) run(ctx context.Context, blocks []int64) (all []*array.Array, err error) {
 	first, last := blocks[0], blocks[len(blocks)-1]
 	r, err := f.Reader(ctx, first*Bytes, (last-first)*Bytes+f.bytes(last))
@@ -40,7 +42,12 @@ func (f *File) run(ctx context.Context, blocks []int64) (all []*array.Array, err
 		return nil, err
 	}
 	defer r.Close()
-	for i := first; i <= last; i++ {
+	for n, i := range blocks {
+		if n > 0 {
+			if _, err := io.CopyN(io.Discard, r, (i-blocks[n-1]-1)*Bytes); err != nil {
+				return all, err
+			}
+		}
 		b := make([]byte, f.bytes(i))
 		if _, err := io.ReadFull(r, b); err != nil {
 			return all, err
@@ -52,34 +59,4 @@ func (f *File) run(ctx context.Context, blocks []int64) (all []*array.Array, err
 		all = append(all, a)
 	}
 	return all, nil
-}
-
-// fetches are what was fetched last: several may go through a file side by side.
-type fetches struct {
-	mu   sync.Mutex
-	last [32]struct{ first, end, ahead int64 } // blocks
-	next int                                   // which is replaced next
-}
-
-// ahead says how many blocks are fetched beyond those that are needed: none at first, and twice
-// as many each time that what is missing goes on where a fetch ended. Who needs what a fetch
-// has that is under way waits for that one.
-func (f *fetches) ahead(first, last int64) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.last {
-		switch at := &f.last[i]; {
-		case first < at.first || first > at.end || at.end == 0:
-		case last < at.end:
-			return 0
-		default:
-			at.ahead = min(2*at.ahead+1, mostBlocks-(last-first+1))
-			at.first, at.end = first, last+1+at.ahead
-			return at.ahead
-		}
-	}
-	at := &f.last[f.next]
-	at.first, at.end, at.ahead = first, last+1, 0
-	f.next = (f.next + 1) % len(f.last)
-	return 0
 }

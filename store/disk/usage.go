@@ -26,6 +26,9 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
 }
 
+// MaxBytes is the bound of the folder, 0 for none.
+func (s *Store) MaxBytes() int64 { return s.limit }
+
 // measure adds up the files of the folder, but those that each store has.
 func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
