@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/pool"
 )
 
 // A File is one version of a file at a URL. It may be used by many goroutines.
@@ -68,6 +69,7 @@ func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
 
 // ReadAt fills b with what lies at a place, which must be in the file.
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
+	defer pool.Away(ctx)()
 	r, err := f.Reader(ctx, at, int64(len(b)))
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/larder-data/larder/pool"
 )
 
 // A Reader reads a part of a file: see [File.Reader]. It is for one goroutine.
@@ -34,6 +36,7 @@ type Reader struct {
 
 // open opens what is left, or tries for as long as it may help.
 func (r *Reader) open() error {
+	defer pool.Away(r.ctx)()
 	for {
 		err := r.try()
 		if err == nil {

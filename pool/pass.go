@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,28 +26,29 @@ func (p *Pool) Ranges(ctx context.Context, n int, do func(ctx context.Context, f
 
 func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Context, from, to int) (done int, err error)) error {
 	g, ctx := errgroup.WithContext(ctx)
-	var mu sync.Mutex
-	take := func() (span, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		return left.take(left.n)
+	ctx, slots := p.passes(ctx)
+	all := &crew{workers: p.Workers()}
+	next := func() (span, bool) {
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		return all.next(func() (span, bool) { return left.take(left.n) })
 	}
-	inner, slots := p.within(ctx)
 	work := func(t span) error {
-		if err := slots.take(ctx); err != nil {
+		inner, end, err := slots.begin(ctx, all)
+		if err != nil {
 			return err
 		}
-		defer slots.give()
+		defer end()
 		start := time.Now()
 		done, err := do(inner, t.from, t.to)
-		mu.Lock()
-		defer mu.Unlock()
+		all.mu.Lock()
+		defer all.mu.Unlock()
 		left.settle(t, done, err != nil, time.Since(start))
 		return err
 	}
-	for range min(p.Workers(), left.n) {
+	all.start = func() {
 		g.Go(func() error {
-			for t, ok := take(); ok; t, ok = take() {
+			for t, ok := next(); ok; t, ok = next() {
 				if err := work(t); err != nil {
 					return err
 				}
@@ -56,5 +56,6 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 			return nil
 		})
 	}
+	all.begin(left.n)
 	return g.Wait()
 }

@@ -21,17 +21,15 @@ package pool
 import (
 	"context"
 	"runtime"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // A Pool is a bound on what is done at once, and on the bytes that are in use
 // meanwhile. Its methods may be called by many goroutines.
 type Pool struct {
 	workers int
-	slots   *semaphore.Weighted // nil: nobody shares them
-	room    *room               // nil: that of the context, or of no pool
-	least   int                 // elements that a worker takes at a time, if there are as many
+	slots   *slots // nil: nobody shares them
+	room    *room  // nil: that of the context, or of no pool
+	least   int    // elements that a worker takes at a time, if there are as many
 }
 
 // New returns a pool of so many slots, 0 or less means as many as there are
@@ -58,7 +56,7 @@ func newPool(workers int, r *room) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{workers: workers, slots: semaphore.NewWeighted(int64(workers)), room: r}
+	return &Pool{workers: workers, slots: newSlots(workers), room: r}
 }
 
 // AtLeast returns p, slots, bytes and all, for passes over elements that are made
@@ -93,51 +91,37 @@ func (p *Pool) Workers() int {
 
 // Do calls do when there is a slot. If ctx ends before, it returns its cause.
 func (p *Pool) Do(ctx context.Context, do func(ctx context.Context) error) error {
-	inner, slots := p.within(ctx)
-	if err := slots.take(ctx); err != nil {
+	if ctx.Value(within{}) != nil || p == nil || p.slots == nil {
+		return do(p.inside(ctx))
+	}
+	inner, end, err := p.slots.begin(p.inside(ctx), nil)
+	if err != nil {
 		return err
 	}
-	defer slots.give()
+	defer end()
 	return do(inner)
 }
 
-// within marks the context of what has a slot.
+// within marks the context of what has a slot, or of what is done within a slot.
 type within struct{}
 
-// within returns the context of what is done in slots of the pool, and the slots: none
-// where ctx is of something that has one.
-func (p *Pool) within(ctx context.Context) (inner context.Context, s slots) {
+// inside returns the context of what is done in slots of the pool or, without slots, in it.
+func (p *Pool) inside(ctx context.Context) context.Context {
 	if ctx.Value(within{}) != nil {
-		return ctx, s
+		return ctx
+	}
+	return context.WithValue(p.Context(ctx), within{}, (*turn)(nil))
+}
+
+// passes returns the context of a pass, and its slots: none where ctx is of something that has
+// one, which all workers of the pass have together.
+func (p *Pool) passes(ctx context.Context) (context.Context, *slots) {
+	if ctx.Value(within{}) != nil {
+		return context.WithValue(ctx, within{}, (*turn)(nil)), nil
 	}
 	ctx = p.Context(ctx)
-	if p != nil {
-		s.of = p.slots
+	if p == nil || p.slots == nil {
+		return ctx, newSlots(p.Workers())
 	}
-	return context.WithValue(ctx, within{}, true), s
-}
-
-// slots are those of a pool, or of none.
-type slots struct{ of *semaphore.Weighted }
-
-// take waits for a slot, or for the end of ctx. Who has slots may wait for the bytes
-// of who takes one.
-func (s slots) take(ctx context.Context) error {
-	if s.of != nil && !s.of.TryAcquire(1) {
-		defer Wait(ctx)()
-		if s.of.Acquire(ctx, 1) != nil {
-			return context.Cause(ctx)
-		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		s.give()
-		return err
-	}
-	return nil
-}
-
-func (s slots) give() {
-	if s.of != nil {
-		s.of.Release(1)
-	}
+	return ctx, p.slots
 }

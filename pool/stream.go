@@ -14,11 +14,12 @@ import (
 // worker takes some consecutive elements at a time: as many as it is likely to make
 // within some milliseconds, and one if they take longer. At most twice as
 // many as all workers take are ready or under way beside those that are handed out,
-// so a slow consumer holds the workers back. It ends at the first error.
+// so a slow consumer holds the workers back; who is [Away] is one worker more. It ends at the first
+// error.
 func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Context, from, to int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
-		s := &stream[T]{pool: p, n: n, make: make, done: map[int]stretch[T]{}}
+		s := &stream[T]{n: n, make: make, done: map[int]stretch[T]{}}
 		s.spans = p.spansOf(n)
 		s.changed = sync.NewCond(&s.mu)
 		var wait sync.WaitGroup
@@ -29,9 +30,9 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 			defer s.mu.Unlock()
 			s.changed.Broadcast()
 		})
-		for range min(p.Workers(), n) {
-			wait.Go(func() { s.work(ctx) })
-		}
+		inner, slots := p.passes(ctx)
+		s.workers, s.start = p.Workers(), func() { wait.Go(func() { s.work(inner, slots) }) }
+		s.begin(n)
 		for s.at < s.n {
 			t, ok := s.take(ctx)
 			if !ok {
@@ -55,11 +56,10 @@ var errStreamEnded = errors.New("pool: the consumer of the stream has left")
 
 // stream is what the workers and the consumer share.
 type stream[T any] struct {
-	pool *Pool
+	crew // its lock is that of what follows
 	n    int
 	make func(ctx context.Context, from, to int) ([]T, error)
 
-	mu      sync.Mutex
 	changed *sync.Cond         // something of what follows did, or the context has ended
 	at      int                // the element that the consumer takes next
 	spans   spans              // what is to be made
@@ -94,32 +94,38 @@ func (s *stream[T]) take(ctx context.Context) (t stretch[T], ok bool) {
 func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ctx.Err() == nil {
-		if t, ok := s.spans.take(s.at + 2*s.pool.Workers()*s.spans.most()); ok {
-			return t, true
+	return s.next(func() (t span, ok bool) {
+		for ctx.Err() == nil {
+			if t, ok := s.spans.take(s.at + (s.workers+s.live)*s.spans.most()); ok {
+				return t, true
+			}
+			if s.at == s.n {
+				return t, false
+			}
+			s.changed.Wait()
 		}
-		if s.at == s.n {
-			return t, false
-		}
-		s.changed.Wait()
-	}
-	return t, false
+		return t, false
+	})
 }
 
-func (s *stream[T]) work(ctx context.Context) {
-	inner, slots := s.pool.within(ctx)
-	for {
-		t, ok := s.claim(ctx)
-		if !ok || slots.take(ctx) != nil {
-			return
-		}
-		start := time.Now()
-		var made stretch[T]
-		made.values, made.err = s.make(inner, t.from, t.to)
-		took := time.Since(start)
-		slots.give()
-		s.settle(t, made, took)
+func (s *stream[T]) work(ctx context.Context, slots *slots) {
+	for t, ok := s.claim(ctx); ok && s.turn(ctx, slots, t); t, ok = s.claim(ctx) {
 	}
+}
+
+// turn makes elements in a slot. It reports false if the pass ends before there is one.
+func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) bool {
+	inner, end, err := slots.begin(ctx, &s.crew)
+	if err != nil {
+		return false
+	}
+	start := time.Now()
+	var made stretch[T]
+	made.values, made.err = s.make(inner, t.from, t.to)
+	took := time.Since(start)
+	s.settle(t, made, took)
+	end()
+	return true
 }
 
 // settle notes what was made of the elements that a worker took.

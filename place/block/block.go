@@ -19,6 +19,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/pool"
 )
 
 const (
@@ -118,6 +119,7 @@ func (f *File) read(ctx context.Context, r read) error {
 	if err != nil || missing < 0 {
 		return err
 	}
+	defer pool.Away(ctx)()
 	p := f.plan(r, missing)
 	if !p.exact {
 		return f.fetched(ctx, r, p)

@@ -21,7 +21,7 @@ const mostRedirects = 5
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true // a range is one of the bytes as they lie there
-	t.MaxIdleConnsPerHost = 32
+	t.MaxIdleConnsPerHost = 64
 	return &http.Client{Transport: t, CheckRedirect: redirect}
 }
 

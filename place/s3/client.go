@@ -66,7 +66,7 @@ func (s settings) client() (*minio.Core, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport.MaxIdleConnsPerHost = 32
+	transport.MaxIdleConnsPerHost = 64
 	return minio.NewCore(host, &minio.Options{
 		Creds: s.credentials(), Secure: secure, Region: s.region, Transport: transport, MaxRetries: 1,
 	})

@@ -22,8 +22,6 @@ WORKERS = 2
 """Workers of a DataLoader, as many as there are processors."""
 BUFFER = 1000
 """Samples among which webdataset shuffles, in each worker."""
-READERS = 32
-"""Samples that Larder's server waits for at once."""
 WINDOW = 5
 """Shards that Larder shuffles among themselves where not all are shuffled."""
 
@@ -73,7 +71,7 @@ class Larder(Epochs):
         os.environ["LARDER_CACHE_SIZE"] = str(job.room)
         self.program = os.environ["LARDER_PROGRAM"]
         flags = os.environ.get("LARDER_FLAGS", "").split()
-        self.server = subprocess.Popen([self.program, "serve", "--workers", str(READERS), *flags])
+        self.server = subprocess.Popen([self.program, "serve", *flags])
         while subprocess.run([self.program, "serve", "--status"], capture_output=True, check=False).returncode != 0:
             time.sleep(0.01)
         options: dict[str, Any] = {"batch_size": BATCH, "shuffle": shuffle, "seed": 7, "tensors": None}

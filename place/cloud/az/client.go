@@ -96,7 +96,7 @@ func (s settings) asked(service string, o *azblob.ClientOptions) (*azblob.Client
 func options() azcore.ClientOptions {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression = true
-	t.MaxIdleConnsPerHost = 32
+	t.MaxIdleConnsPerHost = 64
 	return azcore.ClientOptions{
 		Retry: policy.RetryOptions{MaxRetries: -1}, Transport: &http.Client{Transport: t},
 		Telemetry: policy.TelemetryOptions{Disabled: true},

@@ -1,0 +1,51 @@
+package block_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/larder-data/larder/place/block"
+	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/pool"
+)
+
+// TestWaitsSideBySide: with one worker many parts are waited for at once, whether what comes is
+// kept or not. The server answers nobody before all have asked.
+func TestWaitsSideBySide(t *testing.T) {
+	const many, apart = 30, 11 * block.Bytes
+	want := content(many * apart)
+	for name, kept := range map[string]bool{"kept": true, "not kept": false} {
+		t.Run(name, func(t *testing.T) {
+			s := placetest.Serve(t)
+			url := s.Put("a", want)
+			f := keep(t, url, nil)
+			if kept {
+				f = keep(t, url, engine(t, t.TempDir()))
+			}
+			var asked atomic.Int64
+			all := make(chan struct{})
+			s.Fail(func(int, *http.Request) placetest.Fault {
+				if asked.Add(1) == many {
+					close(all)
+				}
+				<-all
+				return placetest.Fault{}
+			})
+			if err := pool.New(1).Each(t.Context(), many, func(ctx context.Context, i int) error {
+				b, at := make([]byte, 1000), i*apart+77
+				if err := f.ReadAt(ctx, b, int64(at)); err != nil {
+					return err
+				}
+				if !bytes.Equal(b, want[at:at+len(b)]) {
+					t.Errorf("other bytes at %d", at)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
