@@ -39,6 +39,8 @@ STEP = 0.01
 """Seconds that a step of the training takes."""
 SAMPLE = 12 << 10
 """Bytes of a sample, in the mean."""
+SHARED = Path("/dev/shm")
+"""Memory that processes share, by name."""
 
 
 class Bench:
@@ -64,6 +66,7 @@ class Bench:
         shutil.rmtree(folder, ignore_errors=True)
         cache = folder / "cache"
         cache.mkdir(parents=True)
+        shared = set(SHARED.iterdir())
         command = [self.python, "-B", str(HERE / "contest.py"), side, str(self.shards), str(cache), str(room), str(epochs), str(STEP)]
         with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
@@ -77,6 +80,8 @@ class Bench:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 shutil.rmtree(folder, ignore_errors=True)
+                for left in set(SHARED.iterdir()) - shared:  # which would hold up those that come after one that was ended
+                    left.unlink(missing_ok=True)
             said.seek(0)
             lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("\n")]
             if not lines or "done" not in lines[-1]:
