@@ -259,7 +259,7 @@ func wantWithin(t *testing.T, o Options) {
 func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s := open(t, o)
-	s.room.pending = make(chan struct{}) // so housekeep does not evict as well
+	s.room.due = true // so housekeep does not evict as well
 	fill(t, s, 0)
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel() // else Put waits for the eviction
@@ -281,6 +281,15 @@ func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 	wantWithin(t, o)
 }
 
+// evicted waits for the end of one more eviction in the background.
+func evicted(s *Store) {
+	s.room.mu.Lock()
+	defer s.room.mu.Unlock()
+	for ended := s.room.ended; s.room.ended == ended; s.room.changed.Wait() {
+		s.room.want()
+	}
+}
+
 // An eviction that was left to another process is not taken for done.
 func TestCloseEvictsWhatAnotherProcessDidNot(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
@@ -290,7 +299,7 @@ func TestCloseEvictsWhatAnotherProcessDidNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, s, 0)
-	<-s.room.want() // it gave up
+	evicted(s) // it gave up
 	unlock()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -310,7 +319,7 @@ func TestCloseEvictsWhatIsNotPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, s, 0)
-	<-s.room.want()
+	evicted(s)
 	fill(t, s, 100)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

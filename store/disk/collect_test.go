@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,6 +297,70 @@ func TestReadersDuringCollect(t *testing.T) {
 			t.Errorf("afterwards: record %d: %v", i, err)
 		}
 	}
+}
+
+// TestManyWritersKeepTheCap: however many put at once, and however much each, there is little more
+// than the cap: what comes between two evictions, and a pack whose records are being moved.
+func TestManyWritersKeepTheCap(t *testing.T) {
+	for _, of := range []struct{ writers, records, bytes int }{{32, 1, 100_000}, {16, 20, 20_000}, {32, 1, 10_000}} {
+		t.Run(fmt.Sprintf("%+v", of), func(t *testing.T) {
+			o := Options{Dir: t.TempDir(), MaxBytes: 4 << 20}
+			s := open(t, o)
+			most, looked := int64(0), make(chan struct{})
+			ended, end := context.WithCancel(t.Context())
+			go func() {
+				defer close(looked)
+				for ended.Err() == nil {
+					most = max(most, filesIn(t, o.Dir))
+				}
+			}()
+			var next atomic.Int64
+			var wg sync.WaitGroup
+			for range of.writers {
+				wg.Go(func() {
+					for i := next.Add(1); int(i)*of.records*of.bytes < 4*int(o.MaxBytes); i = next.Add(1) {
+						all := make([]store.Record, of.records)
+						for j := range all {
+							n := int(i)*of.records + j
+							all[j] = store.Record{Key: storetest.Key(n), Payload: storetest.Payload(uint64(n), of.bytes)}
+						}
+						if err := s.Put(t.Context(), all...); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			end()
+			<-looked
+			if allowed := o.MaxBytes + o.MaxBytes/8 + int64(of.records*of.bytes); most > allowed {
+				t.Errorf("the folder had %d bytes, of which %d were allowed", most, allowed)
+			}
+		})
+	}
+}
+
+// filesIn is how many bytes files in a folder have, which come and go.
+func filesIn(t *testing.T, folder string) (bytes int64) {
+	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && e.IsDir() {
+			return nil
+		}
+		if err == nil {
+			var info fs.FileInfo
+			if info, err = e.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return bytes
 }
 
 // TestShortRunsKeepTheCap: runs that end as soon as they have put something do

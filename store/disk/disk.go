@@ -147,7 +147,7 @@ func openOn(o Options, fail medium.Fail) (*Store, error) {
 	}
 	s.index.begin(s.openMerged())
 	s.refresh()
-	s.room.wanted = make(chan struct{}, 1)
+	s.room.wanted, s.room.changed.L = make(chan struct{}, 1), &s.room.mu
 	if held, err := s.estimate(); err == nil {
 		s.room.held.Store(held)
 	}

@@ -26,7 +26,7 @@ func scattered(t *testing.T, fail medium.Fail, cheap func(pack, i int) bool) (s 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	s.room.pending = make(chan struct{}) // so housekeep does not evict as well
+	s.room.due = true // so housekeep does not evict as well
 	for p := range 16 {
 		for i := range perPack {
 			r := store.Record{Key: storetest.Key(p*perPack + i), Payload: storetest.Payload(uint64(p*perPack+i), 10_000), Cost: time.Second}

@@ -34,7 +34,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if err := s.files.Write(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
-	s.makeRoom(ctx, 0) // the file is counted
+	s.makeRoom() // the file is counted
 	return nil
 }
 

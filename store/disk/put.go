@@ -29,12 +29,13 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		return err
 	}
 	now := time.Now()
+	leave := s.enter(ctx, sizeOf(records))
 	var grown int64
+	defer func() { leave(grown) }()
 	for rest := records; len(rest) > 0; {
 		n, more, err := s.appendFirst(rest, now)
 		grown += more
 		if err != nil {
-			s.room.held.Add(grown)
 			return fmt.Errorf("store: put %s: %w", rest[0].Key, err)
 		}
 		rest = rest[n:]
@@ -42,8 +43,15 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 	if err := s.writer.sync(); err != nil {
 		return fmt.Errorf("store: put: %w", medium.StoreError(err))
 	}
-	s.makeRoom(ctx, grown)
 	return nil
+}
+
+// sizeOf returns about how many bytes records take, at most.
+func sizeOf(records []store.Record) (bytes int64) {
+	for i := range records {
+		bytes += int64(len(records[i].Payload)+len(records[i].Provenance)) + format.HeaderSize
+	}
+	return bytes
 }
 
 // appendFirst writes the first of some records, or more that are alike, and

@@ -15,9 +15,14 @@ type room struct {
 	held atomic.Int64 // estimate of the bytes in the folder, and of files that were removed and are mapped
 	left atomic.Int64 // what the last eviction had to leave
 
+	wanted chan struct{} // wakes housekeep; holds one
+
 	mu      sync.Mutex
-	wanted  chan struct{} // wakes housekeep; holds one
-	pending chan struct{} // closed when the eviction that is due is done
+	changed sync.Cond // of what follows
+	due     bool      // an eviction is
+	ended   int       // evictions
+	writing int64     // bytes for which there is room, and which are not in held yet
+	let     bool      // somebody was let in since an eviction ended
 }
 
 // lockPatience is how long a background eviction waits for another process
@@ -82,23 +87,62 @@ func (s *Store) look() (bytes int64, err error) {
 // written stays: that is not tried again for each Put.
 func (s *Store) trigger() int64 { return max(s.limit, s.room.left.Load()+s.limit/16) }
 
-// makeRoom counts grown bytes and has records evicted if there are too many.
-// It waits for that only where Puts are faster than eviction.
-func (s *Store) makeRoom(ctx context.Context, grown int64) {
-	held := s.room.held.Add(grown)
-	trigger := s.trigger()
-	if s.limit == 0 || held <= trigger {
+// makeRoom has records evicted if there are too many.
+func (s *Store) makeRoom() {
+	if s.limit == 0 || s.room.held.Load() <= s.trigger() {
 		return
 	}
-	pending := s.room.want()
-	if held <= trigger+s.limit/16 {
-		return
+	s.room.mu.Lock()
+	defer s.room.mu.Unlock()
+	s.room.want()
+}
+
+// enter waits until there is room for bytes that are about to be written: where Puts are faster
+// than eviction, and where many write at once. What is more than that has its turn alone, after an
+// eviction. leave says by how many bytes the folder grew. If ctx ends, the record is kept all the
+// same.
+func (s *Store) enter(ctx context.Context, bytes int64) (leave func(grown int64)) {
+	r := &s.room
+	if s.limit == 0 {
+		return func(grown int64) { r.held.Add(grown) }
 	}
-	select {
-	case <-pending:
-	case <-ctx.Done(): // the record is kept all the same
-	case <-s.life.Done():
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !s.fits(bytes, r.ended) {
+		s.waitToFit(ctx, bytes)
 	}
+	r.writing += bytes
+	r.let = true
+	return func(grown int64) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.held.Add(grown) > s.trigger() {
+			r.want()
+		}
+		r.writing -= bytes
+		r.changed.Broadcast()
+	}
+}
+
+// waitToFit waits until there is room. The lock is held.
+func (s *Store) waitToFit(ctx context.Context, bytes int64) {
+	r := &s.room
+	defer context.AfterFunc(ctx, r.wake)()
+	for since := r.ended; ctx.Err() == nil && s.life.Err() == nil && !s.fits(bytes, since); r.changed.Wait() {
+		if r.held.Load() > s.limit-s.limit/20 { // else those who write now are waited for
+			r.want()
+		}
+	}
+}
+
+// fits reports whether there is room, of evictions of which so many had ended when it was needed
+// first. The lock is held.
+func (s *Store) fits(bytes int64, since int) bool {
+	r := &s.room
+	if r.held.Load()+r.writing+bytes <= s.trigger()+s.limit/16 {
+		return true
+	}
+	return r.writing == 0 && r.ended > since && !r.let
 }
 
 // closePatience is for how long Close evicts, or waits for another process that
@@ -116,22 +160,25 @@ func (s *Store) finishEviction() {
 	s.evict(ctx, closePatience)
 }
 
-// want asks for an eviction, and returns what is closed when it is done.
-func (r *room) want() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.pending == nil {
-		r.pending = make(chan struct{})
+// want asks for an eviction. The lock is held.
+func (r *room) want() {
+	if !r.due {
+		r.due = true
 		r.wanted <- struct{}{} // there is room for the one that is due
 	}
-	return r.pending
 }
 
+// done says that one has ended.
 func (r *room) done() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.pending != nil {
-		close(r.pending)
-		r.pending = nil
-	}
+	r.due, r.let = false, false
+	r.ended++
+	r.changed.Broadcast()
+}
+
+func (r *room) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed.Broadcast()
 }
