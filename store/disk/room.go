@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type room struct {
 	ended   int       // evictions
 	writing int64     // bytes for which there is room, and which are not in held yet
 	let     bool      // somebody was let in since an eviction ended
+	waiting []*int64  // how many bytes those need who wait, in the order in which they came
 }
 
 // lockPatience is how long a background eviction waits for another process
@@ -108,7 +110,7 @@ func (s *Store) enter(ctx context.Context, bytes int64) (leave func(grown int64)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !s.fits(bytes, r.ended) {
+	if len(r.waiting) > 0 || !s.fits(bytes, r.ended) {
 		s.waitToFit(ctx, bytes)
 	}
 	r.writing += bytes
@@ -124,15 +126,19 @@ func (s *Store) enter(ctx context.Context, bytes int64) (leave func(grown int64)
 	}
 }
 
-// waitToFit waits until there is room. The lock is held.
+// waitToFit waits until there is room, and all who came before have theirs. The lock is held.
 func (s *Store) waitToFit(ctx context.Context, bytes int64) {
-	r := &s.room
+	r, me := &s.room, &bytes
 	defer context.AfterFunc(ctx, r.wake)()
-	for since := r.ended; ctx.Err() == nil && s.life.Err() == nil && !s.fits(bytes, since); r.changed.Wait() {
+	r.waiting = append(r.waiting, me)
+	for since := r.ended; ctx.Err() == nil && s.life.Err() == nil && (r.waiting[0] != me || !s.fits(bytes, since)); r.changed.Wait() {
 		if r.held.Load() > s.limit-s.limit/20 { // else those who write now are waited for
 			r.want()
 		}
 	}
+	at := slices.Index(r.waiting, me)
+	r.waiting = slices.Delete(r.waiting, at, at+1)
+	r.changed.Broadcast() // the next one may fit, too
 }
 
 // fits reports whether there is room, of evictions of which so many had ended when it was needed
