@@ -52,6 +52,7 @@ type Setup struct {
 	As          map[string]string `json:"as,omitempty"`
 	Into        []string          `json:"into"`
 	Batch       bool              `json:"batch"`
+	Generates   bool              `json:"generates,omitempty"` // what it returns is gone through, piece by piece
 	Args        json.RawMessage   `json:"args,omitempty"`
 	Files       map[string]string `json:"files,omitempty"` // by parameter
 	Shared      bool              `json:"shared"`
@@ -104,15 +105,16 @@ type worker struct {
 	have    int64             // bytes of in that can be written to
 	large   int64             // bytes that out has at least
 
-	end    func() // ends the process and those that it started, if they have not ended
-	to     *os.File
-	from   *os.File
-	stderr *os.File
-	said   teller
-	heard  chan struct{} // closed when all is read that it said
-	dead   chan struct{} // closed after that, when the process has ended
-	how    error
-	ready  bool // the function's setup was called, if it has one
+	end       func() // ends the process and those that it started, if they have not ended
+	interrupt func() // has Python raise KeyboardInterrupt, where the system can do that, and else ends it
+	to        *os.File
+	from      *os.File
+	stderr    *os.File
+	said      teller
+	heard     chan struct{} // closed when all is read that it said
+	dead      chan struct{} // closed after that, when the process has ended
+	how       error
+	ready     bool // the function's setup was called, if it has one
 
 	heads *bufio.Reader // of from
 	head  [8]byte
@@ -171,7 +173,7 @@ func (w *worker) begin(s *Setup) error {
 	}
 	w.to, w.from, w.stderr = to, from, stderr
 	w.heads = bufio.NewReader(from)
-	w.end, err = live(cmd, w.over)
+	w.end, w.interrupt, err = live(cmd, w.over)
 	_, _, _ = stdin.Close(), stdout.Close(), errout.Close() // they are the worker's
 	if err != nil {
 		_, _, _ = to.Close(), from.Close(), stderr.Close()
@@ -349,6 +351,37 @@ func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 		w.ready = true
 		return nil
 	})
+}
+
+// carryOut has a task done, and reports whether the worker can be used again. If not, it has
+// ended.
+func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
+	end := w.said.begin(t.Log)
+	err = w.prepare(ctx, t.Limit)
+	if err == nil {
+		err = w.within(ctx, t.Limit, func() error { return w.do(t) })
+	}
+	unsent := (*unsentError)(nil)
+	fit = ctx.Err() == nil && (err == nil || errors.As(err, new(*FunctionError)) || errors.As(err, &unsent))
+	if !fit {
+		w.end()
+		<-w.dead
+	}
+	end(unsent == nil)
+	if !fit && t.Left != nil && w.out != nil {
+		if n, serr := w.out.Size(); serr == nil {
+			t.Left(w.out.Bytes[:min(n, w.out.Most())])
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fit, context.Cause(ctx)
+	case errors.Is(err, ErrTimeout):
+		return fit, fmt.Errorf("%w%s", ErrTimeout, w.said.tail.String())
+	case unsent != nil:
+		return fit, unsent.err
+	}
+	return fit, err
 }
 
 // do has a task done. Any error but a *FunctionError leaves the worker unfit.
