@@ -19,6 +19,10 @@ const (
 	sliceTime     = 10 * time.Millisecond // more than it may take without its last element
 )
 
+// lookTime is how often it is looked for elements of a piece that is not whole. It is longer
+// than it may take for what a process wrote to be seen by another.
+const lookTime = 20 * time.Millisecond
+
 // How long a generator is waited for that is to be closed: before it is interrupted, and
 // then before it is ended.
 const (
@@ -40,12 +44,14 @@ type feed struct {
 	have  []dataset.Sample // made, and not taken
 	after error            // behind these: io.EOF, or what went wrong; nil if there may be more
 	next  chan piece       // gets the piece that is being made; nil if none is
-	made  uint64           // pieces that were asked for
+	asked uint64           // orders that were given
+	seen  int              // elements of the piece that is being made, at the last look
+	early int              // those of them that were handed out
 }
 
 // Next implements stream.Feed.
 func (f *feed) Next(ctx context.Context) (s dataset.Sample, err error) {
-	if len(f.have) == 0 && f.after == nil {
+	for len(f.have) == 0 && f.after == nil {
 		if _, err := f.await(ctx, 0); err != nil {
 			return s, err
 		}
@@ -75,20 +81,47 @@ func (f *feed) await(ctx context.Context, skip uint64) (passed uint64, err error
 	if f.next == nil {
 		f.ask(skip)
 	}
-	select {
-	case p := <-f.next:
-		f.next = nil
-		f.have, f.after = p.samples, p.err
-		return p.passed, nil
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+	look := time.NewTicker(lookTime)
+	defer look.Stop()
+	for {
+		select {
+		case p := <-f.next:
+			f.next = nil
+			f.have, f.after = p.samples[min(f.early, len(p.samples)):], p.err
+			return p.passed, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-look.C:
+			if skip == 0 && f.look(ctx) {
+				return 0, nil
+			}
+		}
 	}
+}
+
+// look takes the elements that there are of a piece while the next one takes long, and
+// reports whether there are any. What it saw at the look before is whole.
+func (f *feed) look(ctx context.Context) bool {
+	var p piece
+	f.session.Look(func(b []byte) {
+		if countOf(b) > uint64(f.early) && p.read(b, f.asked, f.reply) != nil {
+			p = piece{}
+		}
+	})
+	whole := min(f.seen, len(p.samples))
+	f.seen = len(p.samples)
+	if whole <= f.early || f.files.Unchanged(ctx, f.env.Files) != nil {
+		return false
+	}
+	f.have, f.early = p.samples[f.early:whole], whole
+	return true
 }
 
 // ask has the next piece made, or so many elements passed over.
 func (f *feed) ask(skip uint64) {
-	f.made++
-	o := order{number: f.made, skip: skip, bytes: pieceBytes, most: uint64(f.reply.Most)}
+	f.asked++
+	f.seen, f.early = 0, 0
+	o := order{number: f.asked, skip: skip, bytes: pieceBytes, most: uint64(f.reply.Most)}
 	if skip == 0 {
 		o.elements = uint64(min(max(f.taken/4, 1), pieceElements))
 	}
@@ -131,7 +164,7 @@ func (f *feed) Close() error {
 			f.isMade(closeTime)
 		}
 	}
-	if f.made > 0 {
+	if f.asked > 0 {
 		f.leave()
 	}
 	f.stop(stream.ErrClosed)
@@ -143,7 +176,7 @@ func (f *feed) Close() error {
 func (f *feed) leave() {
 	ctx, cancel := context.WithTimeout(f.ctx, closeTime)
 	defer cancel()
-	o := order{number: f.made + 1, close: 1}
+	o := order{number: f.asked + 1, close: 1}
 	t := &pyworker.Task{Bytes: orderBytes, Fill: o.fill, Environ: f.environ, Most: headBytes, Answer: func([]byte) error { return nil }}
 	if err := f.session.Do(ctx, t); err != nil && f.after == nil && f.ctx.Err() == nil && f.env.Log != nil {
 		f.env.Log.Warn("the generator was not closed as it should be", "node", f.env.Node, "error", f.fail.Why(err))

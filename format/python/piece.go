@@ -36,6 +36,14 @@ func (o order) fill(to []byte) error {
 // when it ends before it is done.
 const headBytes = 4 * 8
 
+// countOf is how many elements an answer has, of whichever order it is.
+func countOf(answer []byte) uint64 {
+	if len(answer) < headBytes {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(answer[8:])
+}
+
 // A piece is some elements, one after another.
 type piece struct {
 	samples []dataset.Sample
@@ -49,7 +57,7 @@ func (p *piece) read(from []byte, number uint64, reply pyfunction.Reply) error {
 	if len(from) < headBytes || binary.LittleEndian.Uint64(from) != number {
 		return pyfunction.ErrAnswer
 	}
-	count, ended := binary.LittleEndian.Uint64(from[8:]), binary.LittleEndian.Uint64(from[24:]) != 0
+	count, ended := countOf(from), binary.LittleEndian.Uint64(from[24:]) != 0
 	p.passed = binary.LittleEndian.Uint64(from[16:])
 	from = from[headBytes:]
 	for range count {

@@ -30,5 +30,17 @@ func (s *Session) Do(ctx context.Context, t *Task) error {
 // else it ends the worker. It may be called while Do is under way.
 func (s *Session) Interrupt() { s.worker.interrupt() }
 
+// Look has looked at what the worker has put into its memory, if it shares that and is at
+// work. It may be called while Do is under way. What the worker put there within the last
+// milliseconds may not be whole.
+func (s *Session) Look(read func(memory []byte)) {
+	w := s.worker
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.atWork {
+		w.show(read)
+	}
+}
+
 // Close ends the worker.
 func (s *Session) Close() { s.worker.close() }

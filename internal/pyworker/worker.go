@@ -116,6 +116,9 @@ type worker struct {
 	how       error
 	ready     bool // the function's setup was called, if it has one
 
+	mu     sync.Mutex // of atWork, and of looking while it is so
+	atWork bool       // an answer is waited for
+
 	heads *bufio.Reader // of from
 	head  [8]byte
 	body  []byte
@@ -368,10 +371,8 @@ func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
 		<-w.dead
 	}
 	end(unsent == nil)
-	if !fit && t.Left != nil && w.out != nil {
-		if n, serr := w.out.Size(); serr == nil {
-			t.Left(w.out.Bytes[:min(n, w.out.Most())])
-		}
+	if !fit && t.Left != nil {
+		w.show(t.Left)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -384,12 +385,35 @@ func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
 	return fit, err
 }
 
+// show has what the worker has put into the memory of its answers looked at.
+func (w *worker) show(read func(memory []byte)) {
+	if w.out == nil {
+		return
+	}
+	if n, err := w.out.Size(); err == nil {
+		read(w.out.Bytes[:min(n, w.out.Most())])
+	}
+}
+
+// wait waits for the answer to a task. Meanwhile what there is of it may be looked at.
+func (w *worker) wait(most int64) (kind uint32, body []byte, err error) {
+	w.working(true)
+	defer w.working(false)
+	return w.receive(int(min(max(most, maxText)+8, 1<<31-1))) // also why nothing came of it
+}
+
+func (w *worker) working(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.atWork = is
+}
+
 // do has a task done. Any error but a *FunctionError leaves the worker unfit.
 func (w *worker) do(t *Task) error {
 	if err := w.ask(t); err != nil {
 		return err
 	}
-	kind, body, err := w.receive(int(min(max(t.Most, maxText)+8, 1<<31-1))) // also why nothing came of it
+	kind, body, err := w.wait(t.Most)
 	switch {
 	case err != nil:
 		return w.lost(err)
