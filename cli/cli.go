@@ -56,7 +56,6 @@ import (
 	_ "github.com/larder-data/larder/format/mds"
 	_ "github.com/larder-data/larder/format/numpy"
 	_ "github.com/larder-data/larder/format/parquet"
-	_ "github.com/larder-data/larder/format/python"
 	_ "github.com/larder-data/larder/format/text"
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/underfolder"
