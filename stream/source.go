@@ -105,9 +105,11 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 		return v, context.Cause(ctx)
 	}
 	if c.feed == nil {
-		if c.feed, err = c.source.Open(c.ctx, c.at); err != nil {
+		feed, err := c.source.Open(c.ctx, c.at)
+		if err != nil {
 			return v, c.wrong(c.n, opened(err))
 		}
+		c.feed = feed
 		c.positioned, _ = c.feed.(Positioned)
 		if c.source.Kind == Seeks && c.positioned == nil {
 			return v, c.wrong(c.n, errors.New("it seeks, and its feed has no Position; write one, or say Replays"))
