@@ -144,8 +144,8 @@ def f(sizes):
         yield bytes([(i * 7 + n) % 256]) * n, i
 `)
 	chance := trial.Chance(t)
-	for range trial.Rounds(6, 60) {
-		sizes := make([]any, chance.IntN(trial.Rounds(1500, 5000)))
+	for range trial.Rounds(3, 40) {
+		sizes := make([]any, chance.IntN(trial.Rounds(1000, 5000)))
 		large := 0
 		for i := range sizes {
 			n := []int{chance.IntN(10), chance.IntN(300), chance.IntN(300), chance.IntN(20_000), 0}[chance.IntN(5)]
