@@ -20,6 +20,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/flow"
+	"github.com/larder-data/larder/format/python"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/mapper"
 )
@@ -33,9 +34,10 @@ func (a *app) auditCommand() *cobra.Command {
 		Long: `Say what a flow would read, write and run, without running it: for whoever got
 a flow file from somebody else and wants to know whether to run it.
 
-Of the components that come with Larder only exec runs commands; all that it
-would run is listed. To find out, the flow's own files are read and those whose
-content is part of a command's identity, and nothing else.`,
+Of the components that come with Larder only exec runs commands, and python
+functions of modules of Python; all that they would run is listed. To find out,
+the flow's own files are read and those whose content is part of a command's
+identity, and nothing else.`,
 		Args: words(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := a.parse(args[0], set)
@@ -65,6 +67,7 @@ type audit struct {
 	Reads     []auditRead     `json:"reads"`
 	Writes    []auditWrite    `json:"writes"`
 	Commands  []auditCommand  `json:"commands"`
+	Functions []auditFunction `json:"functions"`
 	Random    []auditRandom   `json:"random"`
 	Keeps     []auditKeep     `json:"keeps"`
 	Cache     string          `json:"cache"` // the cache folder
@@ -95,6 +98,15 @@ type auditCommand struct {
 	Env     []auditEnv `json:"env"`
 }
 
+// auditFunction is a function of Python, which may do all that a command may.
+type auditFunction struct {
+	Node        string   `json:"node"`
+	Function    string   `json:"function"`
+	Setup       string   `json:"setup,omitempty"`
+	Interpreter string   `json:"interpreter,omitempty"` // "" for the one that is found
+	Files       []string `json:"files"`                 // its module, if that is beside the flow, and what it is given
+}
+
 // auditEnv is a variable of the environment that a command is given. Its value
 // may be a secret.
 type auditEnv struct {
@@ -119,7 +131,7 @@ type auditKeep struct {
 func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 	au := &audit{
 		Flow: f.Name, Files: f.Files, Cache: cacheDir,
-		Reads: []auditRead{}, Writes: []auditWrite{}, Commands: []auditCommand{}, Random: []auditRandom{}, Keeps: []auditKeep{},
+		Reads: []auditRead{}, Writes: []auditWrite{}, Commands: []auditCommand{}, Functions: []auditFunction{}, Random: []auditRandom{}, Keeps: []auditKeep{},
 	}
 	var err error
 	if au.Variables, err = findVariables(f.Files, set); err != nil {
@@ -139,6 +151,13 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 		component.Walk(n.Component, n.Params, func(c *component.Component, params any) {
 			if e, ok := params.(mapper.Exec); ok {
 				au.Commands = append(au.Commands, commandOf(envOf(f, n), n, e))
+			}
+			if fn, ok := functionOf(params); ok {
+				fn.Node, fn.Files = n.Name, []string{}
+				for _, in := range params.(component.Reader).Inputs(envOf(f, n)) {
+					fn.Files = append(fn.Files, in.Path)
+				}
+				au.Functions = append(au.Functions, fn)
 			}
 			if r, ok := randomOf(envOf(f, n), c, params); ok {
 				r.Node = n.Name
@@ -168,6 +187,17 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 		p.What = "other"
 	}
 	return p
+}
+
+// functionOf returns the function of Python that parameters name, if they do.
+func functionOf(params any) (f auditFunction, ok bool) {
+	switch p := params.(type) {
+	case mapper.Python:
+		return auditFunction{Function: p.Function, Setup: p.Setup, Interpreter: p.Interpreter}, true
+	case python.Source:
+		return auditFunction{Function: p.Function, Setup: p.Setup, Interpreter: p.Interpreter}, true
+	}
+	return f, false
 }
 
 func commandOf(env *component.Env, n *flow.Node, e mapper.Exec) auditCommand {
@@ -285,6 +315,7 @@ func writeAudit(w io.Writer, au *audit) error {
 		return fmt.Sprintf("%s\t%s", plain(r.Node), text)
 	})
 	section(&b, "runs commands, once for each sample, with all rights of whoever runs the flow", au.Commands, auditCommand.text)
+	section(&b, "calls functions of Python, with the same rights", au.Functions, auditFunction.text)
 	section(&b, "draws at random", au.Random, func(r auditRandom) string {
 		return fmt.Sprintf("%s\t%s, seed %d, epoch %d", plain(r.Node), plain(r.Component), r.Seed, r.Epoch)
 	})
@@ -356,6 +387,21 @@ func (c auditCommand) text() string {
 	}
 	return fmt.Sprintf("%s\t%s\n  \t%s\n  \tcode: %s\n  \tenvironment: %s",
 		plain(c.Node), strings.Join(words, " "), program, code, strings.Join(env, ", "))
+}
+
+func (f auditFunction) text() string {
+	text := plain(f.Function)
+	if f.Setup != "" {
+		text += ", after " + plain(f.Setup)
+	}
+	if f.Interpreter != "" {
+		text += ", by " + plain(f.Interpreter)
+	}
+	files := "none beside the flow"
+	if len(f.Files) > 0 {
+		files = plainList(f.Files)
+	}
+	return fmt.Sprintf("%s\t%s\n  \tfiles: %s", plain(f.Node), text, files)
 }
 
 // plain shows a text as it is, or quoted if it could pass for something else: a

@@ -95,6 +95,10 @@ func TestAuditForMachines(t *testing.T) {
 				Set  bool
 			}
 		}
+		Functions []struct {
+			Node, Function, Setup, Interpreter string
+			Files                              []string
+		}
 		Random []struct {
 			Node, Component string
 			Seed, Epoch     int
@@ -123,6 +127,31 @@ func TestAuditForMachines(t *testing.T) {
 	}
 	if c := au.Commands[0]; !slices.Equal(c.Code, []string{b.path("more.yaml"), b.path("slow.sh")}) || len(c.Env) != 4 || !c.Env[3].Set {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestAuditOfFunctions: functions of Python are listed wherever a flow has them, and nothing
+// of Python is started for that.
+func TestAuditOfFunctions(t *testing.T) {
+	b := newBench(t)
+	b.write("python.sh", "#!/bin/sh\ntouch "+b.path("started")+"\n")
+	if err := os.Chmod(b.path("python.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LARDER_PYTHON", b.path("python.sh"))
+	b.write("gen.py", "")
+	b.write("flow.yaml", `
+version: 1
+nodes:
+  rows: {source: python, with: {function: "gen:rows", into: [n], setup: "gen:load", files: {words: words.txt}}}
+  all: {op: materialise, from: rows}
+  some: {op: map-if, from: all, with: {where: "n > 1", step: {map: python, with: {function: "far.away:f", items: [n], into: [m], interpreter: own-python}}}}
+  more: {map: python, from: some, with: {function: "gen:one", items: [n], into: [o]}}
+`)
+	mustContain(t, "the audit", b.larder("audit", "flow.yaml").stdout,
+		"calls functions of Python, with the same rights:\n", "gen:rows, after gen:load\n", b.path("words.txt")+", "+b.path("gen.py"), "far.away:f, by own-python\n", "files: none beside the flow", "gen:one\n")
+	if _, err := os.Stat(b.path("started")); err == nil {
+		t.Error("the audit started Python")
 	}
 }
 

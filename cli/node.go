@@ -22,7 +22,12 @@ func (a *app) sourceOrFlow(args []string, set variables) (*flow.Flow, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	const node = "dataset"
-	fl, err := flow.New("validate", dir, &flow.Node{Name: node, Component: at.component, Params: at.params})
-	return fl, node, err
+	n := &flow.Node{Name: "dataset", Component: at.component, Params: at.params}
+	nodes := []*flow.Node{n}
+	if at.component.IsStream(at.params) {
+		n = materialised(n)
+		nodes = append(nodes, n)
+	}
+	fl, err := flow.New("validate", dir, nodes...)
+	return fl, n.Name, err
 }

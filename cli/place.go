@@ -176,7 +176,7 @@ var printed = []string{"csv", "jsonl"}
 
 // paramsFor returns the parameters with a path in them.
 func (p *place) paramsFor(path string) (any, error) {
-	return flow.Params(p.component, append([]flow.Arg{{Name: "path", Text: path, Flag: "path"}}, p.rest...))
+	return flow.Params(p.component, append([]flow.Arg{{Name: placeParam(p.component), Text: path, Flag: placeParam(p.component)}}, p.rest...))
 }
 
 // splitCommas splits at commas; two of them stand for one that does not split.
@@ -223,6 +223,15 @@ func notEmpty(path string) error {
 		return errors.New("the path is empty")
 	}
 	return nil
+}
+
+// placeParam is the parameter that takes what comes behind FORMAT: of a source or a sink:
+// path, where that is one, and else the first.
+func placeParam(c *component.Component) string {
+	if slices.ContainsFunc(c.Params, func(p component.Param) bool { return p.Name == "path" && p.TypeName() == "path" }) {
+		return "path"
+	}
+	return c.Params[0].Name
 }
 
 // formats lists the sources or sinks that have a path.

@@ -54,5 +54,5 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 
 // envOf is what a component may use that only says what it would do.
 func envOf(f *flow.Flow, n *flow.Node) *component.Env {
-	return &component.Env{Node: n.Name, Dir: cmp.Or(n.Dir, f.Dir)}
+	return &component.Env{Node: n.Name, Dir: cmp.Or(n.Dir, f.Dir), Checked: true}
 }

@@ -21,7 +21,24 @@ func OfStream(s Stream) Data { return Data{Stream: &s} }
 // nothing; it is read when the stream is.
 func Streams[P any](c *Component, when func(p P) bool, open func(p P, ctx context.Context, env *Env) (Stream, error)) {
 	c.streams = func(params any) bool { return when(params.(P)) }
-	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, error) { return open(params.(P), ctx, env) }
+	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, Known, error) {
+		s, err := open(params.(P), ctx, env)
+		return s, nil, err
+	}
+}
+
+// Known says what is in a stream, as parts of a key: the code that makes its elements, and
+// all that this depends on. None of them is made for that.
+type Known func(ctx context.Context) ([]any, error)
+
+// RegisterStream registers a source that always puts out a stream, whose elements are known
+// by more than files. Opening it reads nothing; it is read when the stream is.
+func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, Known, error)) *Component {
+	c := describe[P](Source, name, doc, open)
+	c.streams = func(any) bool { return true }
+	c.source = func(context.Context, *Env, any) (Samples, error) { return nil, errors.New("it puts out a stream") }
+	c.openStream = func(_ context.Context, env *Env, params any) (Stream, Known, error) { return open(env, params.(P)) }
+	return register(c)
 }
 
 // OnStreams has an operator work on streams, too, of which it makes one. It reads none of
@@ -62,8 +79,9 @@ func (c *Component) TakesStreams() bool { return c.Kind == Map || c.onStreams !=
 // Materialises reports whether an operator makes a dataset of a stream.
 func (c *Component) Materialises() bool { return c.materialise != nil }
 
-// OpenStream opens a source that puts out a stream.
-func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (Stream, error) {
+// OpenStream opens a source that puts out a stream. Without known, what is in it is known by
+// the parameters and the files that it reads.
+func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (s Stream, known Known, err error) {
 	return c.openStream(ctx, env, params)
 }
 

@@ -165,7 +165,8 @@ type state struct {
 	tally    dataset.Tally
 	spent    time.Duration // wall time of building, applying, writing
 	samples  int64
-	passed   atomic.Int64 // samples of a stream that came by
+	passed   atomic.Int64    // samples of a stream that came by
+	known    component.Known // what is in the stream of a source, if it says so
 	target   bool
 	only     []string // of a target: the outputs that are wanted; nil means all
 	pinned   bool     // it is a checkpoint, asked for or decided

@@ -81,7 +81,7 @@ func (r *run) buildStream(ctx context.Context, s *state, env *component.Env) err
 	var out component.Stream
 	switch s.Component.Kind {
 	case component.Source:
-		out, err = s.Component.OpenStream(ctx, env, s.Params)
+		out, s.known, err = s.Component.OpenStream(ctx, env, s.Params)
 	case component.Map:
 		out, err = r.mapStream(s, env, in[0])
 	default:
@@ -207,6 +207,10 @@ func (r *run) streamDoes(ctx context.Context, s *state) (parts []any, err error)
 	parts = []any{string(s.Component.Kind), s.Component.Name, s.Params}
 	if !s.Component.IsRegistered() {
 		return parts, component.ErrUnknown
+	}
+	if s.known != nil {
+		does, err := s.known(ctx)
+		return append(parts[:2], does...), err
 	}
 	if s.Component.Kind == component.Source {
 		read, err := r.contents(ctx, s)

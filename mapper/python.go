@@ -3,23 +3,17 @@ package mapper
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/pyfunction"
 	"github.com/larder-data/larder/internal/pyworker"
 	"github.com/larder-data/larder/key"
 )
@@ -66,51 +60,25 @@ func (Python) Placed() {}
 
 // Check refuses parameters that cannot be right.
 func (m Python) Check() error {
-	if module, name, ok := strings.Cut(m.Function, ":"); !ok || module == "" || name == "" {
-		return fmt.Errorf("function is %q; name it with its module, as in detect:boxes", m.Function)
-	}
-	if m.Setup != "" && !strings.Contains(m.Setup, ":") {
-		return fmt.Errorf("setup is %q; name it with its module, as in detect:load", m.Setup)
-	}
-	if len(m.Into) == 0 {
-		return errors.New("into must name at least one item")
-	}
-	for i, name := range m.Into {
-		if slices.Contains(m.Into[:i], name) {
-			return fmt.Errorf("into has %s twice", name)
-		}
-	}
-	for name := range m.Files {
-		if _, twice := m.Args[name]; twice {
-			return fmt.Errorf("%s is in args and in files; leave out one of them", name)
-		}
+	if err := m.named().Check(); err != nil {
+		return err
 	}
 	if m.Workers < 0 {
 		return fmt.Errorf("workers is %d and must not be negative", m.Workers)
 	}
-	return m.bounds().Check()
+	return Exec{Batch: m.Batch, Bytes: m.Bytes}.Check()
 }
 
-// bounds are what it has in common with a command.
-func (m Python) bounds() Exec { return Exec{Timeout: m.Timeout, Batch: m.Batch, Bytes: m.Bytes} }
+// named is the function.
+func (m Python) named() pyfunction.Function {
+	return pyfunction.Function{
+		Name: m.Function, Setup: m.Setup, Into: m.Into, Args: m.Args, Files: m.Files,
+		Version: m.Version, Path: m.Path, Interpreter: m.Interpreter, Timeout: m.Timeout,
+	}
+}
 
 // Inputs lists what it reads: no flow may write there.
-func (m Python) Inputs(env *component.Env) (all []guard.Input) {
-	for _, p := range m.Files {
-		all = append(all, guard.Input{Path: env.Path(p)})
-	}
-	module, _, _ := strings.Cut(m.Function, ":")
-	if strings.HasSuffix(module, ".py") {
-		return append(all, guard.Input{Path: env.Path(component.Path(module))})
-	}
-	for _, folder := range append([]component.Path{"."}, m.Path...) {
-		file := env.Path(folder + component.Path("/"+strings.ReplaceAll(module, ".", "/")+".py"))
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return append(all, guard.Input{Path: file})
-		}
-	}
-	return all
-}
+func (m Python) Inputs(env *component.Env) []guard.Input { return m.named().Inputs(env) }
 
 // Maker returns the mapper. The function is imported now, as what it is known by is part of
 // the identity.
@@ -118,7 +86,8 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	limit, err := m.bounds().timeout()
+	function := m.named()
+	limit, err := function.Limit()
 	if err != nil {
 		return nil, err
 	}
@@ -126,35 +95,32 @@ func (m Python) Maker(env *component.Env) (dataset.Maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	setup, err := m.setup(env)
+	setup, err := function.Worker(env)
 	if err != nil {
 		return nil, err
 	}
-	setup.Logs = logs.dir != ""
+	setup.Items, setup.As, setup.Batch, setup.Logs = m.Items, m.As, m.Batch > 0, logs.dir != ""
 	workers := m.Workers
 	if workers == 0 {
 		workers = env.Pool.Workers()
 	}
 	setup.Threads = runtime.GOMAXPROCS(0) / workers
-	var owner any
-	if env.Ending != nil {
-		owner = env.Ending
-		env.Ending.Last(func() { pyworker.CloseOf(owner) })
-	}
-	fail := failing{m.Function, m.Timeout, setup.Interpreter}
-	workersOf, err := open(setup, workers, owner)
+	fail := pyfunction.Failing{Function: m.Function, Timeout: m.Timeout, Interpreter: setup.Interpreter}
+	workersOf, err := pyfunction.Open(context.Background(), env, setup, workers)
 	if err != nil {
-		return nil, fail.why(err)
+		return nil, fail.Why(err)
 	}
+	known := pyworker.KnownBy(workersOf)
 	c := &calls{
 		function: m.Function, items: m.Items, into: m.Into, limit: limit, logs: logs, env: env, workers: workersOf, number: workersOf.Number(),
-		as:    pyworker.KnownBy(workersOf).As,
-		files: map[string]key.Digest{}, most: cmp.Or(m.Bytes, maxLeft), fail: fail,
+		as: known.As, most: cmp.Or(m.Bytes, maxLeft), fail: fail,
 	}
-	params, err := m.identity(env, c)
+	params, files, err := function.Params(context.Background(), env, known)
 	if err != nil {
 		return nil, err
 	}
+	c.files = files
+	params = append(params, key.Param{Name: "batch", Value: m.Batch > 0}, key.Param{Name: "as", Value: known.As})
 	batch, quick := m.Batch, false
 	if batch == 0 && limit == 0 && logs.dir == "" { // else each sample has its own time, and log
 		batch, quick = fewSamples, true
@@ -176,133 +142,6 @@ const (
 	fewBytes   = 1 << 20
 )
 
-// errorBytes is more than what stands for a sample that failed has.
-const errorBytes = 64 << 10
-
-// importTime is how long a function may take to be imported, with all that it needs.
-const importTime = 5 * time.Minute
-
-func open(setup pyworker.Setup, workers int, owner any) (*pyworker.Pool, error) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), importTime, fmt.Errorf("it was not imported in %s", importTime))
-	defer cancel()
-	return pyworker.Open(ctx, setup, workers, owner)
-}
-
-// setup is what workers are told.
-func (m Python) setup(env *component.Env) (s pyworker.Setup, err error) {
-	s = pyworker.Setup{
-		Interpreter: cmp.Or(m.Interpreter, env.Python, os.Getenv("LARDER_PYTHON"), besideProgram(), "python3"),
-		Dir:         env.Path("."), Path: []string{}, Function: m.Function, Start: m.Setup, Version: m.Version,
-		Items: m.Items, As: m.As, Into: m.Into, Batch: m.Batch > 0, Files: map[string]string{}, Shared: runtime.GOOS != "windows",
-	}
-	if strings.ContainsRune(s.Interpreter, os.PathSeparator) {
-		s.Interpreter = env.Path(component.Path(s.Interpreter))
-	}
-	for _, p := range m.Path {
-		folder := env.Path(p)
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return s, fmt.Errorf("path: there is no folder %s", folder)
-		}
-		s.Path = append(s.Path, folder)
-	}
-	for name, p := range m.Files {
-		s.Files[name] = env.Path(p)
-	}
-	if len(m.Args) > 0 {
-		if s.Args, err = json.Marshal(plainArgs(m.Args)); err != nil {
-			err = fmt.Errorf("args: %w", cmp.Or(errors.Unwrap(err), err))
-		}
-	}
-	return s, err
-}
-
-// besideProgram is the interpreter of the environment that the program is installed in, if
-// it is in one.
-func besideProgram() string {
-	program, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	beside := filepath.Join(filepath.Dir(program), "python3")
-	if _, err := os.Stat(filepath.Join(filepath.Dir(beside), "..", "pyvenv.cfg")); err != nil {
-		return ""
-	}
-	if info, err := os.Stat(beside); err != nil || info.IsDir() {
-		return ""
-	}
-	return beside
-}
-
-// plainArgs are arguments as JSON has them, with the order of mappings.
-func plainArgs(args map[string]any) map[string]any {
-	plain := map[string]any{}
-	for name, v := range args {
-		plain[name] = plainArg(v)
-	}
-	return plain
-}
-
-func plainArg(v any) any {
-	switch v := v.(type) {
-	case []any:
-		all := make([]any, len(v))
-		for i, e := range v {
-			all[i] = plainArg(e)
-		}
-		return all
-	case []component.Entry:
-		return entries(v)
-	case float64:
-		return floating(v)
-	}
-	return v
-}
-
-// A floating is a number that Python is to have as a float, also where it is whole.
-type floating float64
-
-// MarshalJSON implements json.Marshaler.
-func (n floating) MarshalJSON() ([]byte, error) {
-	f := float64(n)
-	if math.Abs(f) >= 1<<63 && f == math.Trunc(f) { // it may have been written with more digits
-		return nil, fmt.Errorf("%v has more than 64 bits; give it as a text, and have the function make a number of it", f)
-	}
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("%v is no number that can be given", f)
-	}
-	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if !strings.ContainsAny(text, ".e") {
-		text += ".0"
-	}
-	return []byte(text), nil
-}
-
-// entries is a mapping that is written as JSON in its order.
-type entries []component.Entry
-
-// MarshalJSON implements json.Marshaler.
-func (e entries) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, one := range e {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		k, err := json.Marshal(one.Key)
-		if err != nil {
-			return nil, err
-		}
-		v, err := json.Marshal(plainArg(one.Value))
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, k...), ':'), v...)
-	}
-	return append(b, '}'), nil
-}
-
-// maxParts is how many parts of the code explanations have.
-const maxParts = 400
-
 // calls is what one use of the mapper needs to run.
 type calls struct {
 	function    string
@@ -313,41 +152,10 @@ type calls struct {
 	env         *component.Env
 	workers     *pyworker.Pool // to have it
 	number      pyworker.Number
-	files       map[string]key.Digest // of those it is given, by path
-	as          []string              // how items are given
-	most        int                   // bytes that a sample may have
-	fail        failing
-}
-
-// identity lists what the result depends on beside the items.
-func (m Python) identity(env *component.Env, c *calls) ([]key.Param, error) {
-	known := pyworker.KnownBy(c.workers)
-	args, err := json.Marshal(plainArgs(m.Args))
-	if err != nil {
-		return nil, err
-	}
-	params := []key.Param{
-		{Name: "into", Value: m.Into},
-		{Name: "args", Value: string(args)}, {Name: "batch", Value: m.Batch > 0}, {Name: "as", Value: known.As},
-		{Name: "code", Value: known.Identity},
-	}
-	seen := map[string]bool{}
-	for _, p := range known.Parts[:min(len(known.Parts), maxParts)] {
-		if name := "code " + p.Name; !seen[name] {
-			seen[name] = true
-			params = append(params, key.Param{Name: name, Value: p.Digest})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
-		path := env.Path(m.Files[name])
-		d, _, err := key.DigestFile(context.Background(), path, env.Files)
-		if err != nil {
-			return nil, fmt.Errorf("files: %s: %w", name, err)
-		}
-		c.files[path] = d
-		params = append(params, key.Param{Name: "file " + name, Value: d.String()})
-	}
-	return params, nil
+	files       pyfunction.Files // that it is given
+	as          []string         // how items are given
+	most        int              // bytes that a sample may have
+	fail        pyfunction.Failing
 }
 
 // all returns what is done with samples. It is known by this function.
@@ -373,7 +181,7 @@ func (c *calls) run(ctx context.Context, samples []dataset.Sample) (outs []datas
 		}
 		outs = append(outs, some...)
 	}
-	if err := c.unchanged(ctx); err != nil || len(failed) == 0 {
+	if err := c.files.Unchanged(ctx, c.env.Files); err != nil || len(failed) == 0 {
 		return outs, err
 	}
 	return outs, &dataset.PartialError{Errs: failed}
@@ -391,9 +199,9 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 	if limit/time.Duration(n) != c.limit { // longer than can be said
 		limit = 0
 	}
-	said := reply{c.function, slices.Clone(c.into), n, c.most}
+	said := replies{n, pyfunction.Reply{Function: c.function, Into: slices.Clone(c.into), Most: c.most}}
 	task := &pyworker.Task{
-		Bytes: m.bytes, Fill: m.fill, Limit: limit, Environ: larder.Environ(ctx), Most: int64(n) * (int64(c.most) + errorBytes),
+		Bytes: m.bytes, Fill: m.fill, Limit: limit, Environ: larder.Environ(ctx), Most: int64(n) * (int64(c.most) + pyfunction.ErrorBytes),
 		Answer: func(answer []byte) (err error) {
 			outs, failed, err = said.read(answer)
 			return err
@@ -403,38 +211,7 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 		task.Log = log
 	}
 	if err := pyworker.Do(ctx, c.number, task); err != nil {
-		return nil, nil, c.fail.why(err)
+		return nil, nil, c.fail.Why(err)
 	}
 	return outs, failed, nil
-}
-
-// unchanged holds files to what they were when the identity was made.
-func (c *calls) unchanged(ctx context.Context) error {
-	for path, was := range c.files {
-		now, _, err := key.DigestFile(ctx, path, c.env.Files)
-		if err != nil {
-			return err
-		}
-		if now != was {
-			return fmt.Errorf("%s: %w", path, dataset.ErrChanged)
-		}
-	}
-	return nil
-}
-
-// A failing says what failed: the function, its worker, or what is needed for it.
-type failing struct{ function, timeout, interpreter string }
-
-func (f failing) why(err error) error {
-	died := (*pyworker.DiedError)(nil)
-	switch {
-	case errors.Is(err, context.Canceled) || errors.Is(err, dataset.ErrChanged):
-		return err
-	case errors.Is(err, pyworker.ErrTimeout):
-		said := strings.TrimPrefix(err.Error(), pyworker.ErrTimeout.Error())
-		return fmt.Errorf("%s took longer than the timeout of %s, and its worker was ended%s", f.function, f.timeout, said)
-	case errors.As(err, &died) && strings.Contains(died.Stderr, "No module named") && strings.Contains(died.Stderr, "larder"):
-		return fmt.Errorf("%s cannot import larder: install the package for it, as by %s -m pip install ./python in a clone, or name another interpreter in LARDER_PYTHON%s", f.interpreter, f.interpreter, died.Stderr)
-	}
-	return fmt.Errorf("%s: %w", f.function, err)
 }

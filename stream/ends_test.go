@@ -335,3 +335,30 @@ func TestCallsOfGeneratorsEnd(t *testing.T) {
 	}
 	r.Close()
 }
+
+// What a source passes over by itself is not asked for, and a state behind its end is wrong.
+func TestSkippersPassOver(t *testing.T) {
+	returned := 0
+	r, err := stream.From(skipping(100, &returned)).Open(t.Context(), stream.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 70 {
+		if _, err := r.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	returned = 0
+	if all, _ := rest(t, stream.From(skipping(100, &returned)), r.State()); len(all) != 30 || returned != 31 {
+		t.Errorf("%d elements are left, and the source was asked for %d", len(all), returned)
+	}
+	shorter, err := stream.From(skipping(60, &returned)).Open(t.Context(), r.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shorter.Close()
+	if _, err := shorter.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "element 60: the state is behind the end") {
+		t.Errorf("a state behind the end: %v", err)
+	}
+}

@@ -166,3 +166,29 @@ func (f *numbers) Close() error { return nil }
 type seekable struct{ numbers }
 
 func (f *seekable) Position() int64 { return int64(f.at) * 10 }
+
+// skipping is a source that passes over elements by three at most, and counts those that it
+// returned.
+func skipping(n int, returned *int) stream.Source[int] {
+	return stream.Source[int]{Name: "numbers", Open: func(context.Context, int64) (stream.Feed[int], error) {
+		return &skipper{numbers{n: n}, returned}, nil
+	}}
+}
+
+type skipper struct {
+	numbers
+	returned *int
+}
+
+func (f *skipper) Next(ctx context.Context) (int, error) {
+	*f.returned++
+	return f.numbers.Next(ctx)
+}
+
+func (f *skipper) Skip(_ context.Context, n uint64) (passed uint64, err error) {
+	passed = min(n, 3, uint64(f.n-f.at))
+	if f.at += int(passed); passed == 0 {
+		err = io.EOF
+	}
+	return passed, err
+}

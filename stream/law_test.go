@@ -30,6 +30,7 @@ func sources(n int) map[string]stream.Stream[int] {
 	return map[string]stream.Stream[int]{
 		"replays": stream.From(replaying(n)),
 		"seeks":   stream.From(seeking(n)),
+		"skips":   stream.From(skipping(n, new(int))),
 		"values":  stream.Of(list...),
 		"dataset": stream.FromDataset(dataset.List(list...), ""),
 		"generator": stream.FromSeq("numbers", func(context.Context) iter.Seq2[int, error] {

@@ -32,6 +32,13 @@ type Feed[T any] interface {
 // that Next returned, and not below 0.
 type Positioned interface{ Position() int64 }
 
+// A Skipper is a feed of a source that replays, which passes over elements with less than
+// what it takes to return them. Skip passes over at most n, at least one, and says over how
+// many; less than n where there are no more is io.EOF.
+type Skipper interface {
+	Skip(ctx context.Context, n uint64) (passed uint64, err error)
+}
+
 // Kind says how a source is read again.
 type Kind int
 
@@ -98,16 +105,19 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 		return v, context.Cause(ctx)
 	}
 	if c.feed == nil {
-		if c.feed, err = c.source.Open(c.ctx, c.at); err != nil {
+		feed, err := c.source.Open(c.ctx, c.at)
+		if err != nil {
 			return v, c.wrong(c.n, opened(err))
 		}
+		c.feed = feed
 		c.positioned, _ = c.feed.(Positioned)
 		if c.source.Kind == Seeks && c.positioned == nil {
 			return v, c.wrong(c.n, errors.New("it seeks, and its feed has no Position; write one, or say Replays"))
 		}
 	}
-	for ; c.skip > 0; c.skip-- {
-		if _, err := c.feed.Next(ctx); err != nil {
+	for c.skip > 0 {
+		passed, err := c.pass(ctx)
+		if c.skip -= min(passed, c.skip); err != nil {
 			return v, c.wrong(c.n-c.skip, again(err))
 		}
 	}
@@ -119,6 +129,17 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 		c.at = c.positioned.Position()
 	}
 	return v, nil
+}
+
+// pass passes over elements that are to be skipped: one, or as many as the feed does.
+func (c *sourceCursor[T]) pass(ctx context.Context) (passed uint64, err error) {
+	if s, ok := c.feed.(Skipper); ok {
+		return s.Skip(ctx, c.skip)
+	}
+	if _, err = c.feed.Next(ctx); err == nil {
+		passed = 1
+	}
+	return passed, err
 }
 
 func (c *sourceCursor[T]) wrong(at uint64, err error) error {

@@ -57,6 +57,7 @@ var bounded = law{
 		"embed.TestLargeAnswers":                       "and what is read of its answers",
 		"stream.TestPrefetchIsBounded":                 "what a stream reads ahead is bounded by number and by bytes",
 		"stream.TestMapParallelIsBoundedAndInOrder":    "what a stream makes at once, and ahead, is bounded",
+		"format/python.TestNoMoreIsMadeThanIsTaken":    "a generator makes half as many elements ahead as were taken at most",
 		"stream/content.TestParsing":                   "what is parsed takes no more memory than a bound, whatever a file has",
 	},
 	mutations: []mutation{
@@ -109,6 +110,7 @@ var bounded = law{
 		{"bodies are not bounded", "embed/answer.go", "http.MaxBytesReader(w, r.Body, mostRequest)", "http.MaxBytesReader(w, r.Body, 1<<40)", []string{"embed.TestLimits"}},
 		{"what a stream reads ahead has no bound in bytes", "stream/prefetch.go", "	s.bytes = min(max(c.of.size(s.in), 0), c.of.ahead.Bytes)\n", "	s.bytes = 0\n", []string{"stream.TestPrefetchIsBounded"}},
 		{"a stream makes more ahead than its workers need", "stream/parallel.go", "o, m.in, 2*m.pool.Workers()", "o, m.in, 9*m.pool.Workers()", []string{"stream.TestMapParallelIsBoundedAndInOrder"}},
+		{"a generator runs ahead of who takes its elements", "format/python/feed.go", "min(max(f.taken/4, 1), pieceElements)", "pieceElements", []string{"format/python.TestNoMoreIsMadeThanIsTaken"}},
 		{"a line has no end", "stream/content/parse.go", "	if b.since > b.longest {", "	if b.since < 0 {", []string{"stream/content.TestParsing"}},
 	},
 }

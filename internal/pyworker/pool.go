@@ -264,6 +264,9 @@ type Task struct {
 	Log    io.Writer                  // takes what it says meanwhile; may be nil
 	// Environ is added to the environment.
 	Environ []string
+	// Left, if not nil, is told what a worker that ended before it was done had put into its
+	// memory by then, whole or not.
+	Left func(memory []byte)
 }
 
 // ErrTimeout is that a task took longer than its limit. Its worker was ended.
@@ -295,29 +298,11 @@ func (c *crew) do(ctx context.Context, t *Task) error {
 
 // doBy has a task done by a worker, which is put back if it can be used again.
 func (c *crew) doBy(ctx context.Context, w *worker, t *Task) error {
-	end := w.said.begin(t.Log)
-	err := w.prepare(ctx, t.Limit)
-	if err == nil {
-		err = w.within(ctx, t.Limit, func() error { return w.do(t) })
-	}
-	unsent := (*unsentError)(nil)
-	fit := ctx.Err() == nil && (err == nil || errors.As(err, new(*FunctionError)) || errors.As(err, &unsent))
-	if !fit {
-		w.end()
-	}
-	end(unsent == nil)
+	fit, err := w.carryOut(ctx, t)
 	if fit {
 		c.put(w)
 	} else {
 		w.close()
-	}
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.Is(err, ErrTimeout):
-		return fmt.Errorf("%w%s", ErrTimeout, w.said.tail.String())
-	case unsent != nil:
-		return unsent.err
 	}
 	return err
 }

@@ -52,6 +52,7 @@ type Setup struct {
 	As          map[string]string `json:"as,omitempty"`
 	Into        []string          `json:"into"`
 	Batch       bool              `json:"batch"`
+	Generates   bool              `json:"generates,omitempty"` // what it returns is gone through, piece by piece
 	Args        json.RawMessage   `json:"args,omitempty"`
 	Files       map[string]string `json:"files,omitempty"` // by parameter
 	Shared      bool              `json:"shared"`
@@ -104,15 +105,19 @@ type worker struct {
 	have    int64             // bytes of in that can be written to
 	large   int64             // bytes that out has at least
 
-	end    func() // ends the process and those that it started, if they have not ended
-	to     *os.File
-	from   *os.File
-	stderr *os.File
-	said   teller
-	heard  chan struct{} // closed when all is read that it said
-	dead   chan struct{} // closed after that, when the process has ended
-	how    error
-	ready  bool // the function's setup was called, if it has one
+	end       func() // ends the process and those that it started, if they have not ended
+	interrupt func() // has Python raise KeyboardInterrupt, where the system can do that, and else ends it
+	to        *os.File
+	from      *os.File
+	stderr    *os.File
+	said      teller
+	heard     chan struct{} // closed when all is read that it said
+	dead      chan struct{} // closed after that, when the process has ended
+	how       error
+	ready     bool // the function's setup was called, if it has one
+
+	mu     sync.Mutex // of atWork, and of looking while it is so
+	atWork bool       // an answer is waited for
 
 	heads *bufio.Reader // of from
 	head  [8]byte
@@ -171,7 +176,7 @@ func (w *worker) begin(s *Setup) error {
 	}
 	w.to, w.from, w.stderr = to, from, stderr
 	w.heads = bufio.NewReader(from)
-	w.end, err = live(cmd, w.over)
+	w.end, w.interrupt, err = live(cmd, w.over)
 	_, _, _ = stdin.Close(), stdout.Close(), errout.Close() // they are the worker's
 	if err != nil {
 		_, _, _ = to.Close(), from.Close(), stderr.Close()
@@ -351,12 +356,64 @@ func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 	})
 }
 
+// carryOut has a task done, and reports whether the worker can be used again. If not, it has
+// ended.
+func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
+	end := w.said.begin(t.Log)
+	err = w.prepare(ctx, t.Limit)
+	if err == nil {
+		err = w.within(ctx, t.Limit, func() error { return w.do(t) })
+	}
+	unsent := (*unsentError)(nil)
+	fit = ctx.Err() == nil && (err == nil || errors.As(err, new(*FunctionError)) || errors.As(err, &unsent))
+	if !fit {
+		w.end()
+		<-w.dead
+	}
+	end(unsent == nil)
+	if !fit && t.Left != nil {
+		w.show(t.Left)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fit, context.Cause(ctx)
+	case errors.Is(err, ErrTimeout):
+		return fit, fmt.Errorf("%w%s", ErrTimeout, w.said.tail.String())
+	case unsent != nil:
+		return fit, unsent.err
+	}
+	return fit, err
+}
+
+// show has what the worker has put into the memory of its answers looked at.
+func (w *worker) show(read func(memory []byte)) {
+	if w.out == nil {
+		return
+	}
+	if n, err := w.out.Size(); err == nil {
+		read(w.out.Bytes[:min(n, w.out.Most())])
+	}
+}
+
+// wait waits for the answer to a task. Meanwhile what there is of it may be looked at.
+func (w *worker) wait(most int64) (kind uint32, body []byte, err error) {
+	w.working(true)
+	defer w.working(false)
+	return w.receive(int(min(max(most, maxText)+8, 1<<31-1))) // also why nothing came of it
+}
+
+func (w *worker) working(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.atWork = is
+}
+
 // do has a task done. Any error but a *FunctionError leaves the worker unfit.
 func (w *worker) do(t *Task) error {
 	if err := w.ask(t); err != nil {
 		return err
 	}
-	kind, body, err := w.receive(int(min(max(t.Most, maxText)+8, 1<<31-1))) // also why nothing came of it
+	kind, body, err := w.wait(t.Most)
 	switch {
 	case err != nil:
 		return w.lost(err)

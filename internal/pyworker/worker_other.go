@@ -5,10 +5,11 @@ package pyworker
 import "os/exec"
 
 // live starts a process. over is called when it has ended.
-func live(cmd *exec.Cmd, over func(how error)) (end func(), err error) {
+func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error) {
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	go func() { over(cmd.Wait()) }()
-	return func() { _ = cmd.Process.Kill() }, nil
+	end = func() { _ = cmd.Process.Kill() }
+	return end, end, nil
 }

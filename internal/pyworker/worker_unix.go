@@ -14,18 +14,20 @@ import (
 // live starts a process in a group of its own, all of which ends when the process ends
 // or is ended, and, where the system can do that, when this program does. over is called
 // when it has ended.
-func live(cmd *exec.Cmd, over func(how error)) (end func(), err error) {
+func live(cmd *exec.Cmd, over func(how error)) (end, interrupt func(), err error) {
 	cmd.SysProcAttr = group.Attributes()
 	begun := make(chan error)
 	var mu sync.Mutex
 	gone := false // then the group's number may be another's soon
-	end = func() {
+	signal := func(to int, s syscall.Signal) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !gone {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			_ = syscall.Kill(to*cmd.Process.Pid, s)
 		}
 	}
+	end = func() { signal(-1, syscall.SIGKILL) }     // the group
+	interrupt = func() { signal(1, syscall.SIGINT) } // the process
 	go func() {
 		runtime.LockOSThread() // what ends with its parent ends with the thread that started it
 		defer runtime.UnlockOSThread()
@@ -47,5 +49,5 @@ func live(cmd *exec.Cmd, over func(how error)) (end func(), err error) {
 		mu.Unlock()
 		over(how)
 	}()
-	return end, <-begun
+	return end, interrupt, <-begun
 }

@@ -48,12 +48,14 @@ if TYPE_CHECKING:
         Var,
         arrow,
         csv,
+        generate,
         hf,
         images,
         jsonl,
         mds,
         numpy,
         parquet,
+        python,
         source,
         step,
         sweep,
@@ -113,6 +115,7 @@ __all__ = [
     "__version__",
     "arrow",
     "csv",
+    "generate",
     "hf",
     "images",
     "jsonl",
@@ -122,6 +125,7 @@ __all__ = [
     "memo_batch",
     "numpy",
     "parquet",
+    "python",
     "read_flow",
     "run",
     "source",
@@ -138,8 +142,8 @@ __all__ = [
 # What makes and runs flows is imported when it is asked for, as batches do without it
 # and each process that trains imports this.
 _FLOW = (
-    "Flow Node Options Order Step Var arrow csv hf images jsonl mds numpy parquet source step sweep "
-    "text tfrecord underfolder var webdataset"
+    "Flow Node Options Order Step Var arrow csv generate hf images jsonl mds numpy parquet python source step "
+    "sweep text tfrecord underfolder var webdataset"
 )
 _LATER = dict.fromkeys([*_FLOW.split(), "zip"], "flow")
 _LATER |= dict.fromkeys(["CacheReport", "NodeReport", "Report", "Skip"], "report")

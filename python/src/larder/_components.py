@@ -24,6 +24,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "mds": {"path": ..., "formats": None},
         "numpy": {"path": ...},
         "parquet": {"path": ..., "formats": None},
+        "python": {"function": ..., "into": ..., "setup": None, "args": None, "files": None, "version": None, "timeout": None, "path": None, "interpreter": None, "max-bytes": 1073741824},
         "text": {"path": ..., "by": "line", "stream": False},
         "tfrecord": {"path": ..., "formats": None, "incomplete": False},
         "underfolder": {"path": ...},
@@ -299,6 +300,48 @@ def parquet(
         formats: item to extension: how the bytes or the text of a column are read, such as {image: jpg, caption: txt}; bytes of others stay bytes
     """
     return _source("parquet", {"path": path, "formats": formats}, options)
+
+
+def python(
+    *,
+    function: str | Var,
+    into: Sequence[str | Var] | Var,
+    setup: str | Var | None = None,
+    args: Mapping[str, object] | Var | None = None,
+    files: Mapping[str, str | PathLike[str] | Var] | Var | None = None,
+    version: str | Var | None = None,
+    timeout: str | Var | None = None,
+    path: Sequence[str | PathLike[str] | Var] | Var | None = None,
+    interpreter: str | Var | None = None,
+    max_bytes: int | Var = 1073741824,
+    **options: Unpack[Options],
+) -> Node:
+    """Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is kept while the code that the function reaches, its arguments and its files stay the same.
+
+    Args:
+        function: the function, as "module:name"; modules are looked for in the flow's folder first. Or "file.py:name". A generator, or a function that returns an iterator or a list
+        into: the items of a sample: what the function yields, or for several, a tuple of them or a dict
+        setup: a function that is called before; what it returns is the first argument of the function
+        args: arguments by name, for the function, its setup, or both: for those that have such a parameter
+        files: the same for files, which are known by their content: parameters that are annotated as larder.File
+        version: stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew
+        timeout: how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes
+        path: folders where modules are looked for after the flow's folder
+        interpreter: the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3
+        max_bytes: how many bytes an element may have; more is an error, and 0 means 1 GiB
+    """
+    return _source("python", {
+        "function": function,
+        "into": into,
+        "setup": setup,
+        "args": args,
+        "files": files,
+        "version": version,
+        "timeout": timeout,
+        "path": path,
+        "interpreter": interpreter,
+        "max-bytes": max_bytes,
+    }, options)
 
 
 def text(

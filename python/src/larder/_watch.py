@@ -79,6 +79,12 @@ class Watch:
         if self._chance is not None:
             self.drawn = self._chance.drawn()
 
+    def so_far(self) -> str:
+        """Return the same as `reason`, while it is entered: of what was done by now."""
+        if self._chance is not None:
+            self.drawn = self._chance.drawn()
+        return self.reason()
+
     def reason(self) -> str:
         """Return why the result cannot be kept, if it cannot."""
         if self.stranger:

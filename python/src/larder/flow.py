@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +33,7 @@ from ._components import (
     mds,
     numpy,
     parquet,
+    python,
     text,
     tfrecord,
     underfolder,
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
 # And zip, which a star would put in the place of the builtin one.
 __all__ = [
     "Flow", "Node", "Options", "Order", "Step", "Var",
-    "arrow", "csv", "hf", "images", "jsonl", "mds", "numpy", "parquet", "source", "step", "sweep", "text", "tfrecord",
-    "underfolder", "var", "webdataset",
+    "arrow", "csv", "generate", "hf", "images", "jsonl", "mds", "numpy", "parquet", "python", "source", "step", "sweep",
+    "text", "tfrecord", "underfolder", "var", "webdataset",
 ]  # fmt: skip
 
 
@@ -258,6 +259,21 @@ def source(component: str, /, *, with_: Mapping[str, object] | None = None, **pa
     given, own = split(params, "source", component)
     call = f"source({component!r})"
     return _make("source", component, (), _together(call, with_, given), own, call)
+
+
+def generate(function: Callable[..., Any], /, *, into: Sequence[str], **params: Any) -> Node:
+    """Return what a generator yields, as a stream of samples: the source `python`.
+
+        pages = larder.generate(crawl.pages, into=["url", "text"], args={"year": 2024})
+        larder.run(pages.materialise().to_jsonl(path="pages.jsonl"))
+
+    Args:
+        function: a function of a module or of the script that yields samples, or returns what
+            can be gone through; a worker process imports it.
+        into: the items of a sample.
+        **params: other parameters of `larder.python`, and `Options`. `setup` may be a function.
+    """
+    return source("python", **_callable.parameters(function, {"into": into, **params}))
 
 
 @dataclass(frozen=True, slots=True)

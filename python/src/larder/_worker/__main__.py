@@ -11,6 +11,7 @@ import sys
 from .. import _worker
 from . import end_if_forked
 from ._function import Function, failed
+from ._generator import Generator
 from ._memory import inline, shared
 
 SETUP, READY, DO, DONE, FAILED, START = 1, 2, 3, 4, 5, 6
@@ -33,7 +34,7 @@ def main() -> None:
         return
     setup = json.loads(body)
     try:
-        function = Function(setup)
+        function = (Generator if setup.get("generates") else Function)(setup)
     except Exception as error:
         _send(to, FAILED, json.dumps({"text": failed(error)}).encode())
         return
@@ -113,17 +114,24 @@ class _Frames:
 
     def next(self) -> tuple[int, bytes]:
         """Return the kind of the next frame, and its body. Where nobody is there any more, the process ends."""
-        kind, size = _FRAME.unpack(self._take(_FRAME.size))
-        return kind, self._take(size)
+        while True:
+            try:
+                self._read(_FRAME.size)
+                kind, size = _FRAME.unpack_from(self._buffer)
+                end = _FRAME.size + size
+                self._read(end)
+            except KeyboardInterrupt:  # what was to be interrupted is done already
+                continue
+            body, self._buffer = self._buffer[_FRAME.size : end], self._buffer[end:]
+            return kind, body
 
-    def _take(self, size: int) -> bytes:
+    def _read(self, size: int) -> None:
+        """Read until so many bytes are there."""
         while len(self._buffer) < size:
             more = os.read(self._file, max(size - len(self._buffer), 1 << 16))
             if not more:
                 os._exit(0)
             self._buffer += more
-        taken, self._buffer = self._buffer[:size], self._buffer[size:]
-        return taken
 
 
 def _send(to: int, kind: int, body: bytes) -> None:

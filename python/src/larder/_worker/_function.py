@@ -111,7 +111,10 @@ class Function:
         after = reader.after(len(self._items))
         try:
             made = self._call(*self._first, *self._read(reader), **self._given)
-            return self._parts(self._split(made))
+            if isinstance(made, GeneratorType):
+                made.close()
+                raise TypeError(self._yields(self._name))
+            return self._parts(self._split(made, "return"))
         except BaseException as error:
             return failure(failed(error))
         finally:
@@ -123,11 +126,13 @@ class Function:
         if isinstance(made, GeneratorType) and len(self._into) == 1:
             self._yielded(made, len(samples), answer)
             return
-        all_ = self._split(list(islice(made, len(self._into) + 1)) if isinstance(made, GeneratorType) else made)
+        all_ = self._split(
+            list(islice(made, len(self._into) + 1)) if isinstance(made, GeneratorType) else made, "return"
+        )
         for item, column in zip(self._into, all_, strict=True):
             if not _is_ordered(column) or len(column) != len(samples):
                 raise TypeError(
-                    f"{self._name} was given {len(samples)} samples and returned {_shown(column)} for {item}; "
+                    f"{self._name} was given {len(samples)} samples and returned {shown(column)} for {item}; "
                     "it must be as many values, in their order"
                 )
         for row in zip(*all_, strict=True):
@@ -153,14 +158,8 @@ class Function:
         errors = [one for one in row if isinstance(one, BaseException)]
         return errors[0] if errors else row
 
-    def _split(self, made: Any) -> tuple[Any, ...]:
-        """Return what was returned, by item."""
-        if isinstance(made, GeneratorType):
-            made.close()
-            raise TypeError(
-                f"{self._name} yields; a function of one sample must return, as a sample stays one sample: "
-                "return a list, and have op: unbatch make samples of its elements"
-            )
+    def _split(self, made: Any, verb: str) -> tuple[Any, ...]:
+        """Return what was returned, or yielded, by item."""
         if len(self._into) == 1:
             return (made,)
         if isinstance(made, dict) and made.keys() == set(self._into):
@@ -168,8 +167,15 @@ class Function:
         if isinstance(made, (tuple, list)) and len(made) == len(self._into):
             return tuple(made)
         raise TypeError(
-            f"{self._name} returned {_shown(made)}, and is to make {len(self._into)} items: "
-            "return a tuple of them, or a dict"
+            f"{self._name} {verb}ed {shown(made)}, and is to make {len(self._into)} items: "
+            f"{verb} a tuple of them, or a dict"
+        )
+
+    @staticmethod
+    def _yields(name: str) -> str:
+        return (
+            f"{name} yields; a function of one sample must return, as a sample stays one sample: "
+            "return a list, and have op: unbatch make samples of its elements"
         )
 
     def _encoded(self, values: Any) -> list[bytes | memoryview]:
@@ -200,11 +206,13 @@ class Function:
         for f in (self._call, self._start):
             if f is not None and (inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f)):
                 raise CodeError(f"{describe(f)} is asynchronous; give a plain function")
+        self._refuse_generators()
+
+    def _refuse_generators(self) -> None:
         if inspect.isgeneratorfunction(self._call) and not self._batch:
             raise CodeError(
-                f"{describe(self._call)} yields; a function of one sample must return, as a sample stays one sample: "
-                "return a list, and have op: unbatch make samples of its elements. "
-                "With batch it may yield one result for each"
+                f"{self._yields(describe(self._call))}. With batch it may yield one result for each; "
+                "the source python takes generators"
             )
 
     def _share(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -279,7 +287,8 @@ def _form(annotation: str, batch: bool) -> str:
     return _FORMS.get(name, "value")
 
 
-def _shown(made: Any) -> str:
+def shown(made: Any) -> str:
+    """Return what something is, in a word or two."""
     if isinstance(made, (list, tuple, dict)):
         return f"a {type(made).__name__} of {len(made)}"
     return f"a {type(made).__name__}"

@@ -20,6 +20,9 @@ class Answer(Protocol):
     def add(self, parts: Sequence[bytes | memoryview]) -> None:
         """Write parts behind what there is: whoever they belong to may change them then."""
 
+    def put(self, at: int, data: bytes) -> None:
+        """Write over what was added."""
+
 
 class Memory(Protocol):
     """Where messages come from, and answers go to."""
@@ -66,6 +69,11 @@ class _Shared:
             at += len(part)
         self.size = end
 
+    def put(self, at: int, data: bytes) -> None:
+        end_if_forked()
+        assert self._answers is not None
+        self._answers[at : at + len(data)] = data
+
     def sent(self) -> bytes:
         return b""
 
@@ -101,6 +109,10 @@ class _Inline:
         end_if_forked()
         for part in parts:
             self._body += part
+
+    def put(self, at: int, data: bytes) -> None:
+        end_if_forked()
+        self._body[at : at + len(data)] = data
 
     def sent(self) -> bytes:
         return bytes(self._body)

@@ -1,0 +1,168 @@
+// Package python reads what functions of Python yield, as it comes: the source python.
+package python
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/pyfunction"
+	"github.com/larder-data/larder/internal/pyworker"
+	"github.com/larder-data/larder/stream"
+)
+
+func init() {
+	component.RegisterStream("python", "Calls a generator of Python, or any function that returns what can be gone through, in a process of its own, and puts out what it yields as a stream: each element a sample. What is made of it is kept while the code that the function reaches, its arguments and its files stay the same.",
+		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
+}
+
+// Source has a function of Python make samples. docs/python-mapper.md says which items the
+// values are that it yields.
+//
+// Its stream replays: the function is called anew by each reader, in a process of its own,
+// and elements before a state are passed over there. What a reader takes are pieces of up
+// to 256 elements and 1 MiB, as far as they are made within some milliseconds, and at least
+// one. The next piece is made meanwhile, of at most a quarter of the elements that were
+// taken, so that after n of them at most one more, or half as many, was made.
+//
+// A reader that is closed has the generator closed, so that what it has in finally is done;
+// what takes long then is interrupted (KeyboardInterrupt), and ended after some seconds.
+//
+// An element that is wrong, that takes longer than Timeout, or that a worker ends with is an
+// error of this element, and those before it are handed out.
+type Source struct {
+	Function    string                    `param:"function,required" doc:"the function, as \"module:name\"; modules are looked for in the flow's folder first. Or \"file.py:name\". A generator, or a function that returns an iterator or a list"`
+	Into        []string                  `param:"into,required" doc:"the items of a sample: what the function yields, or for several, a tuple of them or a dict"`
+	Setup       string                    `param:"setup" doc:"a function that is called before; what it returns is the first argument of the function"`
+	Args        map[string]any            `param:"args" doc:"arguments by name, for the function, its setup, or both: for those that have such a parameter"`
+	Files       map[string]component.Path `param:"files" doc:"the same for files, which are known by their content: parameters that are annotated as larder.File"`
+	Version     string                    `param:"version" doc:"stands for all code, where that depends on what no key can tell, such as what a site answers: a text to be changed whenever the elements are to be made anew"`
+	Timeout     string                    `param:"timeout,how" doc:"how long the function may take for an element, such as 30s or 5m; then its process is ended, and the element is an error. Without it, as long as it takes"`
+	Path        []component.Path          `param:"path" doc:"folders where modules are looked for after the flow's folder"`
+	Interpreter string                    `param:"interpreter" doc:"the program python, by default what LARDER_PYTHON names, else that which larder was installed with, else python3"`
+	Bytes       int                       `param:"max-bytes,how" doc:"how many bytes an element may have; more is an error, and 0 means 1 GiB" default:"1073741824"`
+}
+
+// Placed says that modules and the interpreter are looked for in the flow's folder.
+func (Source) Placed() {}
+
+// Check refuses parameters that cannot be right.
+func (s Source) Check() error {
+	if s.Bytes < 0 {
+		return fmt.Errorf("max-bytes is %d and must not be negative", s.Bytes)
+	}
+	return s.named().Check()
+}
+
+// named is the function.
+func (s Source) named() pyfunction.Function {
+	return pyfunction.Function{
+		Name: s.Function, Setup: s.Setup, Into: s.Into, Args: s.Args, Files: s.Files,
+		Version: s.Version, Path: s.Path, Interpreter: s.Interpreter, Timeout: s.Timeout,
+	}
+}
+
+// Inputs lists what it reads: no flow may write there.
+func (s Source) Inputs(env *component.Env) []guard.Input { return s.named().Inputs(env) }
+
+// Open returns the stream, and what it is known by: that imports the function, unless a
+// version stands for its code, and calls nothing.
+func (s Source) Open(env *component.Env) (component.Stream, component.Known, error) {
+	if err := s.Check(); err != nil {
+		return component.Stream{}, nil, err
+	}
+	g := &generator{Source: s, env: env}
+	var err error
+	if g.limit, err = s.named().Limit(); err != nil {
+		return component.Stream{}, nil, err
+	}
+	out := stream.From(stream.Source[dataset.Sample]{
+		Name: "python " + s.Function, Kind: stream.Replays,
+		Open: func(ctx context.Context, _ int64) (stream.Feed[dataset.Sample], error) { return g.open(ctx) },
+	})
+	return out, g.known, nil
+}
+
+// A generator is the function of one stream. Its readers have the code that the stream is
+// known by.
+type generator struct {
+	Source
+	env   *component.Env
+	limit time.Duration
+
+	mu      sync.Mutex
+	workers *pyworker.Pool // nil as long as nobody needs it
+	fail    pyfunction.Failing
+	files   pyfunction.Files // nil as long as nobody has looked at them
+	by      []any            // what it is known by
+}
+
+// known says what the stream is known by.
+func (g *generator) known(ctx context.Context) ([]any, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.by != nil {
+		return g.by, nil
+	}
+	var code *pyworker.Known
+	if g.Version == "" {
+		if err := g.hire(ctx); err != nil {
+			return nil, err
+		}
+		code = pyworker.KnownBy(g.workers)
+	}
+	params, files, err := g.named().Params(ctx, g.env, code)
+	if err != nil {
+		return nil, err
+	}
+	g.files = files
+	for _, p := range params {
+		g.by = append(g.by, p.Name, p.Value)
+	}
+	return g.by, nil
+}
+
+// hire has the function imported, by the workers that its readers have.
+func (g *generator) hire(ctx context.Context) error {
+	if g.workers != nil {
+		return nil
+	}
+	setup, err := g.named().Worker(g.env)
+	if err != nil {
+		return err
+	}
+	setup.Generates, setup.Threads = true, runtime.GOMAXPROCS(0)
+	g.fail = pyfunction.Failing{Function: g.Function, Timeout: g.Timeout, Interpreter: setup.Interpreter}
+	if g.workers, err = pyfunction.Open(ctx, g.env, setup, 1); err != nil {
+		return g.fail.Why(err)
+	}
+	return nil
+}
+
+// open begins to read.
+func (g *generator) open(ctx context.Context) (*feed, error) {
+	if _, err := g.known(ctx); err != nil { // the files, as they are now
+		return nil, err
+	}
+	g.mu.Lock()
+	err := g.hire(ctx)
+	g.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{generator: g, over: g.env.Ending.Begin(), environ: larder.Environ(ctx)}
+	f.reply = pyfunction.Reply{Function: g.Function, Into: g.Into, Most: cmp.Or(g.Bytes, pyfunction.MaxBytes)}
+	if f.session, err = pyworker.Begin(ctx, g.workers); err != nil {
+		f.over()
+		return nil, g.fail.Why(err)
+	}
+	f.ctx, f.stop = context.WithCancelCause(context.WithoutCancel(ctx)) // it may end when the reader's has
+	return f, nil
+}

@@ -1,0 +1,110 @@
+"""A function whose elements are samples: it is called once, and gone through piece by piece."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import struct
+from collections.abc import Iterator, Mapping, Set
+from time import monotonic
+from typing import Any
+
+from .._watch import Watch
+from ..errors import CodeError
+from ._function import Function, failed, shown
+from ._memory import Answer
+from ._values import failure
+
+_ORDER = struct.Struct("<6Q")
+"""What is to be done: number, whether to close, elements to pass over, elements, bytes, bytes of an element."""
+
+_HEAD = struct.Struct("<4Q")
+"""What was done: number, elements, elements that were passed over, whether there are no more."""
+
+_COUNT, _PASSED, _ENDED = 8, 16, 24
+_NUMBER = struct.Struct("<Q")
+_SLICE = 0.004
+"""How many seconds elements are made for before those that there are go to the program."""
+
+_END = object()
+
+
+class Generator(Function):
+    """A generator, or what else a function returns that can be gone through."""
+
+    def __init__(self, setup: Mapping[str, Any]) -> None:
+        super().__init__(setup)
+        self._elements: Iterator[Any] | None = None
+        self._watch: Watch | None = None
+        self._watching = contextlib.ExitStack()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored where the program began
+
+    def _refuse_generators(self) -> None:
+        pass
+
+    def answer(self, message: memoryview, answer: Answer) -> None:
+        """Do what an order says."""
+        number, close, skip, elements, size, most = _ORDER.unpack_from(message)
+        answer.add([_HEAD.pack(0, 0, 0, 0)])  # of no order, until it is all written
+        answer.put(0, _NUMBER.pack(number))
+        if close:
+            self._close()
+            return
+        ended = self._piece(answer, skip, elements, size, most)
+        if self._watch is not None and (reason := self._watch.so_far()):
+            raise CodeError(reason)
+        self._check()
+        if ended:
+            answer.put(_ENDED, _NUMBER.pack(1))
+
+    def _piece(self, answer: Answer, skip: int, elements: int, size: int, most: int) -> bool:
+        """Pass over elements, and add some to an answer; return whether there are no more."""
+        passed = count = 0
+        end = monotonic() + _SLICE
+        try:
+            if self._elements is None:
+                self._elements = self._begun()
+            while passed < skip or (count < elements and answer.size < size):
+                made = next(self._elements, _END)
+                if made is _END:
+                    return True
+                if passed < skip:
+                    passed += 1
+                    answer.put(_PASSED, _NUMBER.pack(passed))
+                else:
+                    answer.add(self._element(made, most))
+                    count += 1
+                    answer.put(_COUNT, _NUMBER.pack(count))
+                if monotonic() > end:
+                    break
+        except BaseException as error:
+            answer.add(failure(failed(error)))
+            answer.put(_COUNT, _NUMBER.pack(count + 1))
+        return False
+
+    def _element(self, made: Any, most: int) -> list[bytes | memoryview]:
+        parts = self._parts(self._split(made, "yield"))
+        size = sum(map(len, parts[1::3]))
+        if size > most:
+            raise ValueError(f"what it yielded has {size} bytes, and may have {most} (max-bytes)")
+        return parts
+
+    def _begun(self) -> Iterator[Any]:
+        """Call the function. From then on it is watched, to its end: what it draws and opens may be in any piece."""
+        if self._checked:
+            self._watch = self._watching.enter_context(Watch(self._files, self._threads, caches=self._caches))
+        made = self._call(*self._first, **self._given)
+        if isinstance(made, (str, bytes, bytearray, Mapping, Set)) or not hasattr(type(made), "__iter__"):
+            raise TypeError(
+                f"{self._name} returned {shown(made)}, which has no elements in an order that could be samples: "
+                "yield them, or return an iterator or a list"
+            )
+        return iter(made)
+
+    def _close(self) -> None:
+        """Have what the generator has in `finally` done."""
+        elements, self._elements = self._elements, None
+        with self._watching:
+            close = getattr(elements, "close", None)
+            if close is not None:
+                close()
