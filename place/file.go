@@ -24,11 +24,9 @@ func Open(ctx context.Context, path string) (*File, error) {
 	}
 	f := &File{name: Name(path), url: u, driver: d}
 	err = again(ctx, func(ctx context.Context) error {
-		TrafficOf(ctx).add(1, 0)
-		return guarded(ctx, func(ctx context.Context) (err error) {
-			f.Version, err = d.Stat(ctx, u)
-			return err
-		})
+		v, err := stat(ctx, d, u)
+		f.Version = *v
+		return err
 	})
 	if err != nil {
 		return nil, named(f.name, err)
