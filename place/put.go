@@ -104,6 +104,9 @@ func Look(ctx context.Context, path string) (was *Version, err error) {
 // what is there stays. Large files go in parts, of which none is left if the file does not come
 // to be, but where the service cannot be reached any more, or the process is killed.
 func Put(ctx context.Context, path string, c Content, was *Version) error {
+	if err := CheckPut(path); err != nil {
+		return err
+	}
 	p, u, err := putter(path)
 	if err != nil {
 		return err
