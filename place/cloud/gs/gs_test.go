@@ -45,6 +45,15 @@ func TestConform(t *testing.T) {
 		}})
 }
 
+// TestConformPut: so it is where it writes.
+func TestConformPut(t *testing.T) {
+	s, fake := service(t)
+	placetest.ConformPut(t, placetest.Service{Server: s, Secret: "hunter2", Client: true,
+		Store: func(_ *testing.T, name string, content []byte) string {
+			return put(fake, "folder/"+name, content, "")
+		}})
+}
+
 // TestRefused: what a URL cannot have is said, and no secret with it.
 func TestRefused(t *testing.T) {
 	service(t)
