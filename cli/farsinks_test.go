@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/place/placetest"
@@ -146,13 +145,16 @@ func TestKilledWhileSending(t *testing.T) {
 		at := rand.IntN(2 * len(want))
 		var once sync.Once
 		s.Requests()
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
 		s.Fail(func(n int, _ *http.Request) placetest.Fault {
 			if n >= at {
 				once.Do(func() { _ = c.Process.Kill() }) // it may have ended
 			}
 			return placetest.Fault{}
 		})
-		if err := c.Run(); err == nil {
+		if err := c.Wait(); err == nil {
 			t.Fatalf("it was not killed at request %d", at)
 		}
 		s.Fail(nil)
@@ -256,19 +258,19 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 	s, o := placetest.S3(t)
 	b.write("in.jsonl", farRows(10))
 	b.must("op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/all.jsonl --progress none")
-	b.must("op split --sizes train=0.5 --sizes test=0.5 -i jsonl:in.jsonl -o.train jsonl:s3://bucket/train.jsonl.gz -o.test parquet:s3://bucket/test.parquet --progress none")
+	b.must("op split --sizes '{train: 0.5, test: 0.5}' -i jsonl:in.jsonl -o.train jsonl:s3://bucket/train.jsonl.gz -o.test parquet:s3://bucket/test.parquet --progress none")
 	if got := fmt.Sprint(o.Names()); got != "[bucket/all.jsonl bucket/test.parquet bucket/train.jsonl.gz]" {
 		t.Errorf("there is %s", got)
 	}
 	b.must("op clone -i jsonl:in.jsonl -o csv:local.csv --progress none")
 	s.Requests()
 	for args, want := range map[string]string{
-		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                   "the format is named",
-		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                       "files of this machine only",
-		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                            "files of this machine only",
-		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                            "nothing is written over http",
-		"op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/new.jsonl --report s3://me:hunter2@bucket/report.json":         "a file of this machine only",
-		"op split --sizes a=0.5 --sizes b=0.5 -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same place",
+		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                  "the format is named",
+		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                      "files of this machine only",
+		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "files of this machine only",
+		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "nothing is written over http",
+		"op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/new.jsonl --report s3://me:hunter2@bucket/report.json":        "a file of this machine only",
+		"op split --sizes '{a: 0.5, b: 0.5}' -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same place",
 	} {
 		if r := b.larder(words(args)...); r.status != 2 || !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)
@@ -306,15 +308,18 @@ func TestInterruptedWhileSending(t *testing.T) {
 	b.write("in.jsonl", strings.Repeat("{\"text\": \""+strings.Repeat("x", 1<<20)+"\"}\n", 70))
 	b.write("flow.yaml", "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: in.jsonl}}\n  out: {sink: jsonl, from: rows, with: {path: 's3://bucket/out.jsonl'}}\n")
 	c := b.command("run", "flow.yaml", "--progress", "none")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
 	var once sync.Once
 	s.Fail(func(_ int, r *http.Request) placetest.Fault {
 		if r.URL.Query().Get("partNumber") == "3" {
 			once.Do(func() { _ = c.Process.Signal(os.Interrupt) })
-			return placetest.Fault{Latency: time.Minute}
+			return placetest.Fault{Take: 1000, Stall: true}
 		}
 		return placetest.Fault{}
 	})
-	if err := c.Run(); err == nil || c.ProcessState.ExitCode() != 130 {
+	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v", err)
 	}
 	s.Fail(nil)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
-	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/stream"
@@ -235,9 +234,6 @@ func (r *run) contents(ctx context.Context, s *state) (sums []any, err error) {
 		return nil, component.ErrOnce
 	}
 	for _, in := range inputs {
-		if address.Is(in.Path) {
-			return nil, component.ErrOnce
-		}
 		if info, err := os.Stat(in.Path); err == nil && !info.Mode().IsRegular() {
 			return nil, component.ErrOnce // a pipe
 		}
