@@ -331,3 +331,33 @@ func TestInterruptedWhileSending(t *testing.T) {
 		t.Errorf("there are %d bytes", len(got))
 	}
 }
+
+// TestFullDiskWhileStaging: where there is no room for what is to be sent, nothing is, and the
+// error says which folder is full; shards need room for one.
+func TestFullDiskWhileStaging(t *testing.T) {
+	b := newBench(t)
+	s, o := placetest.S3(t)
+	small := b.path("small")
+	mountTmpfs(t, small, "size=1m")
+	b.write("in.jsonl", farRows(30_000))
+	flow := "version: 1\nnodes:\n  rows: {source: jsonl, with: {path: in.jsonl}}\n  out: {sink: jsonl, from: rows, with: {path: 's3://bucket/%s'%s}}\n"
+	b.write("one.yaml", fmt.Sprintf(flow, "out.jsonl", ""))
+	b.write("shards.yaml", fmt.Sprintf(flow, "out/", ", shard-bytes: 300kB"))
+	t.Setenv("TMPDIR", small)
+	r := b.larder("run", "one.yaml", "--progress", "none")
+	if r.status != 1 || puts(s) != 0 || len(o.Names()) != 0 {
+		t.Errorf("status %d, there is %v: %s", r.status, o.Names(), r.stderr)
+	}
+	mustContain(t, "the error", r.stderr, "s3://bucket/out.jsonl", "no space left", "TMPDIR")
+	if left, err := os.ReadDir(small); err != nil || len(left) != 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+	b.must("run shards.yaml --progress none")
+	var all bytes.Buffer
+	for _, name := range o.Names() {
+		all.Write(o.Get(name))
+	}
+	if n := bytes.Count(all.Bytes(), []byte("\n")); n != 30_000 {
+		t.Errorf("%d lines are there", n)
+	}
+}
