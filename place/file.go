@@ -23,14 +23,11 @@ func Open(ctx context.Context, path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{name: Name(path), url: u, driver: d}
-	err = again(ctx, func(ctx context.Context) error {
-		v, err := stat(ctx, d, u)
-		f.Version = *v
-		return err
-	})
+	v, err := look(ctx, d, u)
 	if err != nil {
 		return nil, named(f.name, err)
 	}
+	f.Version = *v
 	return f, nil
 }
 

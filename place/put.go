@@ -134,7 +134,7 @@ func Delete(ctx context.Context, path string, was Version) error {
 		TrafficOf(ctx).add(1, 0)
 		err := guarded(ctx, func(ctx context.Context) error { return p.Delete(ctx, u, was) })
 		if lost && errors.Is(err, ErrChanged) { // as it may be gone
-			if _, lerr := stat(ctx, p, u); lerr != nil {
+			if _, lerr := look(ctx, p, u); lerr != nil {
 				return lerr
 			}
 		}
@@ -157,14 +157,12 @@ func clashed(err error) error {
 
 // How files are divided into parts.
 const (
-	partBytes = 16 << 20 // at least, but of the last
-	mostParts = 10_000   // as S3 has it
-	atOnce    = 4        // parts
+	mostAtOnce = 64 << 20 // bytes go by one request, where they could go in parts
+	partBytes  = 16 << 20 // at least, but of the last
+	mostParts  = 10_000   // as S3 has it
+	atOnce     = 4        // parts are sent
 )
 
-// mostAtOnce is how large a file is written by one request, where it could go in parts. Tests
-// have less.
-var mostAtOnce int64 = 64 << 20
 
 // A putting is a file that is being written.
 type putting struct {
@@ -174,26 +172,23 @@ type putting struct {
 	was *Version
 }
 
-// surely does what has the file appear. If an answer is lost, and another try is then told that
-// something else is there, or that there is nothing left to be done, what is there may be this
-// very file.
+// surely does what has the file appear. Where the answer to a try was lost, and no other one
+// succeeds, as something is there now, what is there may be this very file.
 func (w *putting) surely(ctx context.Context, do func(ctx context.Context) error) error {
 	lost := false
-	return again(ctx, func(ctx context.Context) error {
+	err := again(ctx, func(ctx context.Context) error {
 		TrafficOf(ctx).add(1, 0)
 		err := do(ctx)
-		if lost && (errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist)) {
-			now, lerr := stat(ctx, w.to, w.url)
-			if lerr == nil && now.IsOf(w.Content) {
-				return nil
-			}
-			if mayPass(lerr) {
-				return lerr
-			}
-		}
 		lost = lost || mayPass(err)
 		return err
 	})
+	if err == nil || !lost || ctx.Err() != nil {
+		return err
+	}
+	if now, lerr := look(ctx, w.to, w.url); lerr == nil && now.IsOf(w.Content) {
+		return nil
+	}
+	return err
 }
 
 // inParts writes the file in parts.
@@ -224,20 +219,19 @@ func (w *putting) inParts(ctx context.Context, to PartPutter) error {
 // send sends all parts, and returns how many they are.
 func (w *putting) send(ctx context.Context, parts Parts) (n int, err error) {
 	size := max(partBytes, (w.Size+mostParts-1)/mostParts)
-	g, ctx := errgroup.WithContext(ctx)
+	g, during := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
-	for at := int64(0); at < w.Size && ctx.Err() == nil; at += size {
+	for at := int64(0); at < w.Size && during.Err() == nil; at += size {
 		n++
 		of, length := n, min(size, w.Size-at)
 		g.Go(func() error {
-			return again(ctx, func(ctx context.Context) error {
+			return again(during, func(ctx context.Context) error {
 				TrafficOf(ctx).add(1, 0)
 				return w.sending(ctx, at, length, func(ctx context.Context, body io.ReadSeeker) error { return parts.Put(ctx, of, body, length) })
 			})
 		})
 	}
-	err = g.Wait()
-	if err == nil {
+	if err = g.Wait(); err == nil {
 		err = context.Cause(ctx)
 	}
 	return n, err
@@ -254,13 +248,15 @@ func (w *putting) abort(ctx context.Context, parts Parts) {
 	})
 }
 
-// stat looks at a file.
-func stat(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
+// look looks at a file.
+func look(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
 	v = &Version{}
-	TrafficOf(ctx).add(1, 0)
-	err = guarded(ctx, func(ctx context.Context) (err error) {
-		*v, err = d.Stat(ctx, u)
-		return err
+	err = again(ctx, func(ctx context.Context) error {
+		TrafficOf(ctx).add(1, 0)
+		return guarded(ctx, func(ctx context.Context) (err error) {
+			*v, err = d.Stat(ctx, u)
+			return err
+		})
 	})
 	return v, err
 }

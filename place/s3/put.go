@@ -21,6 +21,8 @@ import (
 	"github.com/larder-data/larder/place"
 )
 
+var _ place.PartPutter = (*driver)(nil)
+
 // sumName is what an object's metadata call the SHA-256 of its content.
 const sumName = "Larder-Sha256"
 

@@ -22,6 +22,8 @@ import (
 	"github.com/larder-data/larder/place/cloud/internal/answer"
 )
 
+var _ place.PartPutter = (*driver)(nil)
+
 // sumName is what a blob's metadata call the SHA-256 of its content. It must be an identifier, of
 // which the service does not keep the case.
 const sumName = "larder_sha256"
@@ -50,8 +52,8 @@ func (d *driver) CheckPut(u *url.URL) error {
 // onlyIf has a request fail unless there is a version, or nothing.
 func onlyIf(was *place.Version) *blob.AccessConditions {
 	if was == nil {
-		any := azcore.ETagAny
-		return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: &any}}
+		all := azcore.ETagAny
+		return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: &all}}
 	}
 	etag := azcore.ETag(strings.TrimPrefix(was.Tag, etagTag))
 	return &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}}

@@ -15,6 +15,8 @@ import (
 	"github.com/larder-data/larder/place/cloud/internal/answer"
 )
 
+var _ place.Putter = (*driver)(nil)
+
 // sumName is what an object's metadata call the SHA-256 of its content.
 const sumName = "larder-sha256"
 
