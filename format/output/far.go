@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -21,15 +23,16 @@ import (
 // far are files at a URL. Each is written to a temporary file of this machine, and sent when it
 // is complete, and if what lies there has not this very content already.
 type far struct {
-	env *component.Env
-	url string
+	env     *component.Env
+	url     string
+	reached bool // there is what files are written in
 }
 
 func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
 	if err := CheckPath(component.Path(at)); err != nil {
 		return nil, err
 	}
-	f := &far{env, at}
+	f := &far{env: env, url: at}
 	return f, f.Check(ctx, "")
 }
 
@@ -64,6 +67,7 @@ func (f *far) Names(ctx context.Context, name func(name string)) error {
 	if err != nil {
 		return err
 	}
+	f.reached = true
 	for _, u := range all {
 		u = place.Name(u)
 		if n, err := url.PathUnescape(u[strings.LastIndexByte(u, '/')+1:]); err == nil {
@@ -85,6 +89,11 @@ func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(
 	if was != nil && how != Replace {
 		return 0, already(place.Name(at))
 	}
+	if was == nil {
+		if err := f.reach(ctx); err != nil {
+			return 0, err
+		}
+	}
 	s, err := newSpool(place.Name(at))
 	if err != nil {
 		return 0, err
@@ -98,6 +107,19 @@ func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(
 		return 0, nil
 	}
 	return content.Size, place.Put(ctx, at, content, was)
+}
+
+// reach finds out once whether there is the bucket, before anything is made that could not be
+// written there: of an object that is not there services do not say why.
+func (f *far) reach(ctx context.Context) error {
+	if f.reached {
+		return nil
+	}
+	f.reached = true
+	if _, err := place.List(ctx, strings.TrimSuffix(f.url, "/")+"/"); errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 func (f *far) Remove(ctx context.Context, name string) error {

@@ -209,6 +209,18 @@ func TestFarSinksFail(t *testing.T) {
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err == nil || !strings.Contains(err.Error(), "s3://bucket/a.jsonl: ") || !strings.Contains(err.Error(), "may write") || len(o.Names()) != 0 {
 		t.Errorf("%v, there is %v", err, o.Names())
 	}
+	s.Fail(func(_ int, r *http.Request) placetest.Fault {
+		return placetest.Fault{Status: http.StatusNotFound}
+	})
+	computed := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
+		t.Error("a sample was computed")
+		return samples[0], nil
+	})
+	for _, with := range []map[string]any{nil, {"shard-samples": 1}} {
+		if _, err := put(t, "jsonl", "s3://bucket/none", with, component.One(computed)); err == nil || !strings.Contains(err.Error(), "no such bucket") {
+			t.Errorf("%v", err)
+		}
+	}
 	s.Fail(nil)
 	s.Requests()
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
