@@ -13,6 +13,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/place"
 	"github.com/larder-data/larder/place/placetest"
 	_ "github.com/larder-data/larder/place/s3"
 )
@@ -180,6 +181,14 @@ func TestFarSinksMeetOthers(t *testing.T) {
 				t.Errorf("%s, %s: %v, there is %q", path, how, err, o.Get(at))
 			}
 		}
+	}
+	o.Put("bucket/old.jsonl", []byte("old"))
+	meanwhile := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
+		o.Put("bucket/old.jsonl", []byte("theirs"))
+		return samples[i], nil
+	})
+	if _, err := put(t, "jsonl", "s3://bucket/old.jsonl", nil, component.One(meanwhile)); !errors.Is(err, place.ErrChanged) || string(o.Get("bucket/old.jsonl")) != "theirs" {
+		t.Errorf("%v, there is %q", err, o.Get("bucket/old.jsonl"))
 	}
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err != nil || strings.Count(string(o.Get("bucket/a.jsonl")), "\n") != 3 {
 		t.Errorf("%v, there is %q", err, o.Get("bucket/a.jsonl"))
