@@ -35,16 +35,16 @@ import (
 // lies in, or lies around something that the flow reads (package guard). What is
 // at the path is replaced as a whole.
 func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return place(ctx, env, guard.Output{Path: env.Path(p)})
+	return placeOf(ctx, env, guard.Output{Path: env.Path(p)})
 }
 
 // FilesPlace is [Place] for a path at which there may be a folder, of which only
 // files are written: each needs a look of its own at what the flow reads.
 func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return place(ctx, env, guard.Output{Path: env.Path(p), Files: true})
+	return placeOf(ctx, env, guard.Output{Path: env.Path(p), Files: true})
 }
 
-func place(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
+func placeOf(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
 	o.Who = "node " + env.Node
 	if err := env.Inputs.Check(ctx, o); err != nil {
 		return "", err
