@@ -163,7 +163,6 @@ const (
 	atOnce     = 4        // parts are sent
 )
 
-
 // A putting is a file that is being written.
 type putting struct {
 	Content
@@ -185,7 +184,11 @@ func (w *putting) surely(ctx context.Context, do func(ctx context.Context) error
 	if err == nil || !lost || ctx.Err() != nil {
 		return err
 	}
-	if now, lerr := look(ctx, w.to, w.url); lerr == nil && now.IsOf(w.Content) {
+	find := look
+	if _, down := errors.AsType[*triedError](err); down {
+		find = stat
+	}
+	if now, lerr := find(ctx, w.to, w.url); lerr == nil && now.IsOf(w.Content) {
 		return nil
 	}
 	return err
@@ -250,13 +253,20 @@ func (w *putting) abort(ctx context.Context, parts Parts) {
 
 // look looks at a file.
 func look(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
+	err = again(ctx, func(ctx context.Context) (err error) {
+		v, err = stat(ctx, d, u)
+		return err
+	})
+	return v, err
+}
+
+// stat looks at a file once.
+func stat(ctx context.Context, d Driver, u *url.URL) (v *Version, err error) {
 	v = &Version{}
-	err = again(ctx, func(ctx context.Context) error {
-		TrafficOf(ctx).add(1, 0)
-		return guarded(ctx, func(ctx context.Context) (err error) {
-			*v, err = d.Stat(ctx, u)
-			return err
-		})
+	TrafficOf(ctx).add(1, 0)
+	err = guarded(ctx, func(ctx context.Context) (err error) {
+		*v, err = d.Stat(ctx, u)
+		return err
 	})
 	return v, err
 }

@@ -36,7 +36,7 @@ func Content(b []byte) place.Content {
 
 // at is the URL of a file that is not there.
 func (s Service) at(t *testing.T, name string) string {
-	other := s.Store(t, "other", nil)
+	other := s.Store(t, "other", []byte("content"))
 	return strings.TrimSuffix(other, "other") + name
 }
 

@@ -78,9 +78,10 @@ func (d *driver) Put(ctx context.Context, u *url.URL, body io.ReadSeeker, conten
 	if err != nil {
 		return fmt.Errorf("%q is no SHA-256", content.Sum)
 	}
-	o := minio.PutObjectOptions{UserMetadata: map[string]string{
-		sumName: content.Sum, "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum),
-	}}
+	o := minio.PutObjectOptions{
+		UserMetadata:         map[string]string{sumName: content.Sum, "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum)},
+		DisableContentSha256: true, // of pieces, as that of all is known
+	}
 	onlyIf(&o, was)
 	_, err = c.PutObject(ctx, bucket, key, body, content.Size, "", content.Sum, o)
 	return written(err, was)
@@ -162,6 +163,7 @@ func (p *parts) Put(ctx context.Context, n int, body io.ReadSeeker, size int64) 
 	}
 	sent, err := p.client.PutObjectPart(ctx, p.bucket, p.key, p.id, n, body, size, minio.PutObjectPartOptions{
 		Md5Base64: base64.StdEncoding.EncodeToString(short.Sum(nil)), Sha256Hex: hex.EncodeToString(long.Sum(nil)),
+		DisableContentSha256: true, // of pieces
 	})
 	if err != nil {
 		return gone(written(err, nil))
