@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/output"
 )
 

@@ -127,7 +127,7 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 					here, there string
 					in          component.Data
 				}{
-					{filepath.Join(dir, file), "s3://bucket/one/a%20b" + ending + packed, component.One(dataset.List(samples...))},
+					{filepath.Join(dir, "one", file), "s3://bucket/one/a%20b" + ending + packed, component.One(dataset.List(samples...))},
 					{filepath.Join(dir, "several"), "s3://bucket/several", component.Data{Names: []string{"first", "é {1}"}, Parts: []component.Samples{dataset.List(samples[:2]...), dataset.List(samples[2:]...)}}},
 				} {
 					if _, err := put(t, name, c.here, nil, c.in); err != nil {
@@ -143,7 +143,7 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 					}
 				}
 				same(t, "several", farFiles(o, "several"), folder(t, filepath.Join(dir, "several")))
-				same(t, "one", farFiles(o, "one"), map[string]string{file: folder(t, dir)[file]})
+				same(t, "one", farFiles(o, "one"), folder(t, filepath.Join(dir, "one")))
 			})
 		}
 	}
