@@ -145,6 +145,9 @@ func newAudit(f *flow.Flow, set variables, cacheDir string) (*audit, error) {
 		for _, p := range t.far {
 			au.Reads = append(au.Reads, auditRead{auditPath{Node: n.Name, Path: p, What: "url", Outside: true}})
 		}
+		for _, p := range t.sends {
+			au.Writes = append(au.Writes, auditWrite{auditPath{Node: n.Name, Path: p, What: "url", Outside: true}, textParam(n, "overwrite"), textParam(n, "copy")})
+		}
 		for _, p := range t.writes {
 			au.Writes = append(au.Writes, auditWrite{pathOf(f, n, p), textParam(n, "overwrite"), textParam(n, "copy")})
 		}

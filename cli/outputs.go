@@ -12,6 +12,7 @@ import (
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 	"github.com/larder-data/larder/internal/near"
 	"github.com/larder-data/larder/internal/remains"
@@ -199,9 +200,12 @@ func (p *places) checkOutputs(c *component.Component) error {
 			seen["-"] = o.flag
 			continue
 		}
-		path, err := filepath.Abs(o.path)
-		if err != nil {
-			return err
+		path := address.Spelled(o.path)
+		if !address.Is(o.path) {
+			var err error
+			if path, err = filepath.Abs(o.path); err != nil {
+				return err
+			}
 		}
 		if other, ok := seen[path]; ok {
 			return fmt.Errorf("%s and %s are the same place", other, o.flag)

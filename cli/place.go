@@ -209,7 +209,7 @@ func splitFormat(kind component.Kind, text string) (*component.Component, string
 		}
 		if _, err := os.Lstat(text); err != nil && !strings.ContainsRune(name, filepath.Separator) {
 			if address.Is(text) {
-				return nil, "", fmt.Errorf("a URL is read by a format that is named: FORMAT:%s, such as jsonl", address.Name(text))
+				return nil, "", fmt.Errorf("at a URL the format is named: FORMAT:%s, such as jsonl", address.Name(text))
 			}
 			return nil, "", fmt.Errorf("there is no %s format %q (for a path with a colon, write %s:%s)%s", kind, name, defaultFormat, text, component.Suggest(name, formats))
 		}

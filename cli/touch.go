@@ -17,6 +17,7 @@ type touches struct {
 	writes []string
 	may    []string // files that would be read if they came to be
 	far    []string // URLs that are read, as they may be shown: nobody tells when they change
+	sends  []string // URLs that are written, as they may be shown
 }
 
 // touchesOf finds what a node names by its parameters, and by what its source
@@ -27,7 +28,11 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	component.Walk(n.Component, n.Params, func(_ *component.Component, params any) {
 		for _, p := range component.Paths(params) {
 			if address.Is(string(p)) {
-				t.far = append(t.far, address.Name(string(p)))
+				if n.Component.Kind == component.Sink {
+					t.sends = append(t.sends, address.Name(string(p)))
+				} else {
+					t.far = append(t.far, address.Name(string(p)))
+				}
 				continue
 			}
 			if n.Component.Kind == component.Sink {
@@ -43,7 +48,7 @@ func touchesOf(f *flow.Flow, n *flow.Node) (t touches) {
 	})
 	if n.Component.Kind == component.Source {
 		for _, in := range n.Component.Inputs(env, n.Params) {
-			if !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
+			if !address.Is(in.Path) && !slices.ContainsFunc(t.reads, func(r string) bool { return guard.Inside(r, in.Path) }) {
 				t.reads = append(t.reads, in.Path)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/internal/address"
@@ -37,8 +38,9 @@ type Lister interface {
 	Listed() bool
 }
 
-// A Far is a parameter struct of a source whose paths may be URLs, of files that lie elsewhere: see
-// package place.
+// A Far is a parameter struct of a source or a sink whose paths may be URLs, of files that lie
+// elsewhere: see package place. What tells of files here tells nothing of them, so with a URL a
+// component is no [Lister].
 type Far interface {
 	Far()
 }
@@ -46,13 +48,13 @@ type Far interface {
 // Check returns what is wrong with parameters, beyond what their types and tags say. Whoever
 // reads parameters calls it before anything else is done with them.
 func (c *Component) Check(params any) error {
-	if _, ok := params.(Far); !ok || c.Kind != Source {
+	if _, ok := params.(Far); !ok || c.Kind != Source && c.Kind != Sink {
 		for _, p := range Paths(params) {
 			if address.Is(string(p)) && c.Kind == Sink {
-				return fmt.Errorf("%s: sink %s writes files of this machine only; have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", address.Name(string(p)), c.Name)
+				return fmt.Errorf("%s: sink %s writes files of this machine only; write an archive or a table there (webdataset, parquet, jsonl), or have it write a folder here, and copy that with a tool of the service (aws s3 sync, gcloud storage rsync, azcopy sync)", address.Name(string(p)), c.Name)
 			}
 			if address.Is(string(p)) {
-				return fmt.Errorf("%s: %s %s takes files of this machine only; what reads files at URLs is said by larder components", address.Name(string(p)), c.Kind, c.Name)
+				return fmt.Errorf("%s: %s %s takes files of this machine only; what takes URLs is said by larder components", address.Name(string(p)), c.Kind, c.Name)
 			}
 		}
 	}
@@ -88,7 +90,12 @@ func (c *Component) Picks(params any) func(file string) bool {
 // whose parameters say so: see [Lister].
 func (c *Component) IsListed(params any) bool {
 	l, ok := params.(Lister)
-	return ok && c.IsRegistered() && l.Listed()
+	return ok && c.IsRegistered() && l.Listed() && !IsFar(params)
+}
+
+// IsFar reports whether a path among parameters is a URL.
+func IsFar(params any) bool {
+	return slices.ContainsFunc(Paths(params), func(p Path) bool { return address.Is(string(p)) })
 }
 
 // Inputs lists what a component reads from outside, and what the mappers among

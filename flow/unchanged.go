@@ -19,6 +19,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/stamp"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
@@ -232,6 +233,9 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 func rootsOf(ctx context.Context, in guard.Input) ([]stamp.Root, error) {
 	if in.Entry {
 		return nil, nil // its content is a parameter of the mapper
+	}
+	if address.Is(in.Path) {
+		return nil, nil // for which nothing here stands, so its source is no [component.Lister]
 	}
 	roots := []stamp.Root{{Path: in.Path, Flat: in.Flat}}
 	if in.Files == nil {

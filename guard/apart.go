@@ -16,11 +16,15 @@ import (
 // place, or one within the other. Folders to which files are added ([Output.Shared]) may
 // be one, and into a folder of files ([Output.Files]) others may write. Places are known
 // as [Inputs.Check] knows them; names that are not there yet are one if they differ in
-// case alone and the file system takes such names for one.
+// case alone and the file system takes such names for one. Of URLs each takes one output.
 func Apart(outputs ...Output) error {
+	here, far := divide(outputs)
+	if err := apartFar(far); err != nil {
+		return err
+	}
 	c := newCheck(context.Background()) // it goes through no folder
-	all := make([]*target, len(outputs))
-	for i, o := range outputs {
+	all := make([]*target, len(here))
+	for i, o := range here {
 		all[i] = c.target(o, o.Place())
 		for _, other := range all[:i] {
 			if err := apart(other, all[i]); err != nil {

@@ -9,6 +9,8 @@
 // matter. An overlay is its layers, too: the upper one is written where it is,
 // and all of them are read.
 //
+// A place may be a URL: see [Inputs.Check] and [Apart], which know these by how they are spelled.
+//
 // Hard links are no way to an input as long as what is written is a new file
 // that then takes its name: the other names keep the old one.
 package guard
@@ -23,13 +25,14 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/larder-data/larder/internal/address"
 	"github.com/larder-data/larder/internal/called"
 )
 
 // An Input is a file or folder that is read.
 type Input struct {
 	Who  string // reads it: node letters, --vars
-	Path string
+	Path string // or a URL, as which it is read; then nothing but Who and this counts
 	// Entry says that of a folder only the name counts: it may be written
 	// into, but not replaced.
 	Entry bool
@@ -44,7 +47,7 @@ type Input struct {
 // An Output is a file or folder that is about to be written.
 type Output struct {
 	Who  string // writes it: node out, --report
-	Path string
+	Path string // or a URL
 	// Files says that of a folder only files are written, which are checked
 	// each by itself: it may hold what is read.
 	Files bool
@@ -62,8 +65,11 @@ type Output struct {
 }
 
 // Place is the path that is written: Path with links followed, but for one at
-// Path itself where that is replaced.
+// Path itself where that is replaced. A URL is one.
 func (o Output) Place() string {
+	if address.Is(o.Path) {
+		return o.Path
+	}
 	if o.Itself {
 		return filepath.Join(Resolve(filepath.Dir(o.Path)), filepath.Base(o.Path))
 	}
@@ -114,8 +120,12 @@ func (in *Inputs) List() []Input {
 // not checked again unless links lead it elsewhere by now, or something has come
 // to be there.
 func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
+	here, far := divide(outputs)
+	if err := in.checkFar(far); err != nil {
+		return err
+	}
 	c := newCheck(ctx)
-	for _, o := range outputs {
+	for _, o := range here {
 		t := c.target(o, o.Place())
 		if err := t.isSpecial(); err != nil {
 			return err
@@ -135,6 +145,9 @@ func (in *Inputs) Check(ctx context.Context, outputs ...Output) error {
 		}
 	}
 	for _, i := range in.List() {
+		if address.Is(i.Path) {
+			continue
+		}
 		if err := c.input(i); err != nil {
 			return err
 		}

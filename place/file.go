@@ -24,16 +24,11 @@ func Open(ctx context.Context, path string) (*File, error) {
 		return nil, err
 	}
 	f := &File{name: Name(path), url: u, driver: d}
-	err = again(ctx, func(ctx context.Context) error {
-		TrafficOf(ctx).add(1, 0)
-		return guarded(ctx, func(ctx context.Context) (err error) {
-			f.Version, err = d.Stat(ctx, u)
-			return err
-		})
-	})
+	v, err := look(ctx, d, u)
 	if err != nil {
 		return nil, named(f.name, err)
 	}
+	f.Version = *v
 	return f, nil
 }
 

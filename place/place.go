@@ -1,4 +1,4 @@
-// Package place reads files that lie elsewhere, at URLs.
+// Package place reads and writes files that lie elsewhere, at URLs.
 //
 // A [Driver] reads the files of one scheme: package place/http those of http and https, place/s3
 // those of s3. A program has the drivers that it imports; larder has these. [Open] looks at a
@@ -8,6 +8,9 @@
 // What a driver tries once is tried again here: what fails for a while, and what breaks off is
 // read on from where it broke off, for as long as bytes come ([Limits]). A [Stream] goes through
 // a file with few requests; package place/block keeps what was read in places.
+//
+// [Put] writes a file where the driver is a [Putter]: complete or not at all, and only where there
+// is still what [Look] found.
 //
 // User information and the query of a URL let a program in. They are in no error and in no
 // name: see [File.Name] and [File.Identity].
@@ -60,6 +63,9 @@ type Version struct {
 	Firm bool
 	// Whole says that the server hands out files as a whole only.
 	Whole bool
+	// Sum is the SHA-256 of the content, as [Put] noted it, in hexadecimal digits; "" of what was
+	// written otherwise.
+	Sum string
 }
 
 // ErrChanged is wrapped by errors about a file that is not what it was any more.

@@ -109,7 +109,12 @@ func (p *pace) slow(n int, waited time.Duration) bool {
 
 // guarded does something that must end within the time in which something must come.
 func guarded(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stallTime, errStalled)
+	return within(ctx, stallTime, do)
+}
+
+// within does something that must end within a time.
+func within(ctx context.Context, most time.Duration, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errStalled)
 	defer cancel()
 	err := do(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) {

@@ -26,7 +26,7 @@ func init() {
 
 // Sink says where and how a table is written.
 type Sink struct {
-	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
 	Columns      []string          `param:"columns" doc:"the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same"`
@@ -46,7 +46,7 @@ func (s Sink) Check() error {
 		return fmt.Errorf("columns: one of %q has no name", s.Columns)
 	}
 	_, err := comma(s.Delimiter)
-	return cmp.Or(err, s.shards().Check())
+	return cmp.Or(err, rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
 }
 
 // CheckSingle refuses a name of the file that says it is compressed otherwise.
@@ -54,8 +54,11 @@ func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".csv")
 	}
-	return s.Compress.Check(string(s.Path))
+	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
+
+// Far says that the files may go elsewhere.
+func (s Sink) Far() {}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {

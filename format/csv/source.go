@@ -136,9 +136,6 @@ func (s Source) Inputs(env *component.Env) []guard.Input {
 	if s.isStream() {
 		return streamed.Inputs(env, s.Path)
 	}
-	if place.Is(string(s.Path)) {
-		return nil
-	}
 	in := guard.Input{Path: env.Path(s.Path), Flat: true}
 	if len(s.Files) > 0 {
 		in.Files = rows.Named(func(ctx context.Context) (component.Samples, error) { return s.Open(ctx, in.Path, nil) })

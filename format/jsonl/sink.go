@@ -28,7 +28,7 @@ func init() {
 
 // Sink says where and how lines are written.
 type Sink struct {
-	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Path         component.Path    `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite  `param:"overwrite,how" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed" enum:"none|gzip|zstd|xz"`
 	Items        Items             `param:"items" doc:"what a line holds: an object with a field for each item (fields), or the one item record (record)" default:"fields" enum:"fields|record"`
@@ -40,16 +40,21 @@ type Sink struct {
 // shards is where files end.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none.
-func (s Sink) Check() error { return s.shards().Check() }
+// Check refuses bounds that are none, and URLs that cannot be written.
+func (s Sink) Check() error {
+	return cmp.Or(rows.CheckFiles(s.Path, s.Files), output.CheckPath(s.Path), s.shards().Check())
+}
 
 // CheckSingle refuses a name of the file that says it is compressed otherwise.
 func (s Sink) CheckSingle() error {
 	if s.shards().On() {
 		return s.shards().CheckFolder(s.Path, ".jsonl")
 	}
-	return s.Compress.Check(string(s.Path))
+	return cmp.Or(output.CheckFile(s.Path), s.Compress.Check(string(s.Path)))
 }
+
+// Far says that the files may go elsewhere.
+func (s Sink) Far() {}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {

@@ -35,22 +35,6 @@ func WriteFile(ctx context.Context, path string, how Overwrite, write func(io.Wr
 	return writeFile(ctx, path, how, Stage, write)
 }
 
-// Tidied removes what killed writers of some paths left, which lie in one folder, and
-// returns a [WriteFile] for these paths: of many files, so that each does not go through
-// all others.
-func Tidied(paths ...string) (write func(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error), err error) {
-	if err := tidy(paths...); err != nil {
-		return nil, err
-	}
-	return WriteTidied, nil
-}
-
-// WriteTidied is [WriteFile] for a path of which killed writers left nothing, or it was removed:
-// see [TidyIn].
-func WriteTidied(ctx context.Context, path string, how Overwrite, write func(io.Writer) error) (n int64, err error) {
-	return writeFile(ctx, path, how, stage, write)
-}
-
 func writeFile(ctx context.Context, path string, how Overwrite, stage func(path string) (*Staged, error), write func(io.Writer) error) (n int64, err error) {
 	if _, err := os.Lstat(path); err == nil && how != Replace {
 		return 0, already(path)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/output"
 )
 
@@ -193,21 +194,27 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 		}
 		return all
 	}
-	writeTidied, err := output.Tidied(in("x"), in("y"))
-	if err != nil {
+	files := func(folder string) output.Files {
+		f, err := output.FilesAt(t.Context(), &component.Env{}, component.Path(folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if err := files(dir).Tidy(func(name string) bool { return name == "x" || name == "y" }); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := names(), []string{".x.larder-5.larder-6", ".z.larder-4", "kept"}; !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
 	}
 	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
-	if _, err := writeTidied(t.Context(), in("z"), output.Forbid, write); err != nil {
+	if _, err := files(dir).Write(t.Context(), "z", output.Forbid, write); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(names(), ".z.larder-4") {
 		t.Error("a file that is written after the others goes through the folder again")
 	}
-	if _, err := output.Tidied(filepath.Join(dir, "none", "x")); err != nil {
+	if err := files(in("none")).Tidy(func(name string) bool { return name == "x" }); err != nil {
 		t.Errorf("in no folder: %v", err)
 	}
 }

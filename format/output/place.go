@@ -8,7 +8,8 @@
 // something is written until it is complete; then it takes the place's name at
 // once. What a killed writer left is known by the lock that died with its owner,
 // where the system has such, and handed out to one writer only. [WriteFile] does
-// all this for a single file, [StageFolder] for a folder.
+// all this for a single file, [StageFolder] for a folder; [FilesAt] for files at a path of this
+// machine or at a URL (package place).
 //
 // Where something is there already, [Overwrite] says what becomes of it.
 //
@@ -34,16 +35,16 @@ import (
 // lies in, or lies around something that the flow reads (package guard). What is
 // at the path is replaced as a whole.
 func Place(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return place(ctx, env, guard.Output{Path: env.Path(p)})
+	return placeOf(ctx, env, guard.Output{Path: env.Path(p)})
 }
 
 // FilesPlace is [Place] for a path at which there may be a folder, of which only
 // files are written: each needs a look of its own at what the flow reads.
 func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (string, error) {
-	return place(ctx, env, guard.Output{Path: env.Path(p), Files: true})
+	return placeOf(ctx, env, guard.Output{Path: env.Path(p), Files: true})
 }
 
-func place(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
+func placeOf(ctx context.Context, env *component.Env, o guard.Output) (string, error) {
 	o.Who = "node " + env.Node
 	if err := env.Inputs.Check(ctx, o); err != nil {
 		return "", err
@@ -61,15 +62,24 @@ func SafeName(name string) bool {
 // same time. release ends the turn. A folder that a killed writer had moved aside
 // is back at the path.
 func TakeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
+	release, err = takeTurn(ctx, env, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverAside(path); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// takeTurn is TakeTurn for whatever a path names.
+func takeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
 	end := func() {}
 	if env.Larder != nil {
 		if end, err = env.Larder.Store().Lease(ctx, key.Key(key.DigestOf([]byte("sink "+path)))); err != nil {
 			return nil, err
 		}
-	}
-	if err := recoverAside(path); err != nil {
-		end()
-		return nil, err
 	}
 	if env.Written == nil {
 		return end, nil

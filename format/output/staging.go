@@ -88,12 +88,6 @@ func tidy(paths ...string) error {
 	return removeStale(stale, err)
 }
 
-// TidyIn removes what killed writers of files of a folder left, by their names: of many files,
-// so that each does not go through all others.
-func TidyIn(dir string, named func(name string) bool) error {
-	return removeStale(takeStaleOf(dir, named))
-}
-
 // removeStale removes what was found; where there is no folder there is nothing.
 func removeStale(stale []stale, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

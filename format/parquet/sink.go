@@ -22,7 +22,7 @@ func init() {
 
 // Sink says where and how a table is written.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder"`
+	Path         component.Path   `param:"path,required" doc:"the file to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell"`
 	Compress     string           `param:"compress" doc:"how pages are compressed" default:"zstd" enum:"zstd|snappy|gzip|none"`
@@ -37,7 +37,9 @@ var codecs = map[string]int{"": 6, "zstd": 6, "snappy": 1, "gzip": 2, "none": 0}
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
 // Check refuses types that are not known, and bounds that are none.
-func (s Sink) Check() error { return cmp.Or(s.Types.Check(), s.shards().Check()) }
+func (s Sink) Check() error {
+	return cmp.Or(s.Types.Check(), output.CheckPath(s.Path), s.shards().Check())
+}
 
 // CheckSingle refuses the name of a file that would be taken for another one.
 func (s Sink) CheckSingle() error {
@@ -47,8 +49,11 @@ func (s Sink) CheckSingle() error {
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
 		return fmt.Errorf("%s: the pages of a Parquet file are compressed, and not the file; give it a name that ends with .parquet", s.Path)
 	}
-	return nil
+	return output.CheckFile(s.Path)
 }
+
+// Far says that the files may go elsewhere.
+func (s Sink) Far() {}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {

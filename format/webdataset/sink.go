@@ -3,6 +3,7 @@ package webdataset
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func init() {
 
 // Sink says where archives are written.
 type Sink struct {
-	Path         component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder"`
+	Path         component.Path   `param:"path,required" doc:"the archive to write; of several outputs, the folder; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)" default:"forbid" enum:"forbid|replace"`
 	ShardBytes   component.Size   `param:"shard-bytes" doc:"a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on"`
 	ShardSamples int              `param:"shard-samples" doc:"a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none" default:"0"`
@@ -40,8 +41,8 @@ type Sink struct {
 // shards is where files end.
 func (s Sink) shards() rows.Shards { return rows.Shards{Bytes: s.ShardBytes, Samples: s.ShardSamples} }
 
-// Check refuses bounds that are none.
-func (s Sink) Check() error { return s.shards().Check() }
+// Check refuses bounds that are none, and URLs that cannot be written.
+func (s Sink) Check() error { return cmp.Or(output.CheckPath(s.Path), s.shards().Check()) }
 
 // CheckSingle refuses the name of a file that would be taken for another one.
 func (s Sink) CheckSingle() error {
@@ -51,8 +52,11 @@ func (s Sink) CheckSingle() error {
 	if rows.PackingOf(string(s.Path)) != rows.Plain {
 		return fmt.Errorf("%s: archives are written as they are; give it a name that ends with .tar, and compress it afterwards", s.Path)
 	}
-	return nil
+	return output.CheckFile(s.Path)
 }
+
+// Far says that the files may go elsewhere.
+func (s Sink) Far() {}
 
 // Outputs says that of a folder only files are written, beside which others may lie.
 func (s Sink) Outputs(env *component.Env) []guard.Output {

@@ -24,6 +24,8 @@ var safeData = law{
 		"guard.TestCheckLooksAgain":                            "a link that was changed since is looked at again",
 		"guard.TestCheckOverlays":                              "and the layers of overlays",
 		"format/underfolder.TestLeftoversAreSwept":             "of what is unfinished in a folder, only what dead writers left goes",
+		"guard.TestFarCheck":                                   "what is read at a URL is not written there, however that is spelled",
+		"format/internal/rows.TestFarSinksMeetOthers":          "what somebody else wrote at a URL meanwhile stays",
 		"guard.TestSpecialFilesAreRefused":                     "devices, pipes and sockets are no places to write",
 		"cli.TestDevicesAreNotReplaced":                        "no sink replaces a device, a pipe or a socket",
 		"store/disk.TestForeignFoldersAreRefused":              "a folder is a cache only if it is marked as one, or empty",
@@ -48,6 +50,8 @@ var safeData = law{
 		"codec.TestUpdateIsNeverWrong":                         "an edit of a document changes what was set and nothing else, anchors or not",
 	},
 	mutations: []mutation{
+		{"a URL that is read is written", "guard/far.go", "if address.Within(from, at[i]) || address.Within(at[i], from) {", "if address.Within(from, at[i]) && from == \"\" {", []string{"guard.TestFarCheck"}},
+		{"a file at a URL is replaced whatever it is by now", "place/s3/put.go", "	o.SetMatchETag(etagOf(*was))\n", "	o.SetMatchETag(\"*\")\n", []string{"format/internal/rows.TestFarSinksMeetOthers"}},
 		{"a client on another machine needs no token", "serve/remote.go", "\tcase !r.lets(req):\n", "\tcase !r.lets(req) && req == nil:\n", []string{"serve.TestRemoteIsRefused"}},
 		{"a folder of images is replaced with what others put there", "format/images/mark.go", "name != markName && !ours ||", "name != markName && !ours && false ||", []string{"format/images.TestImagesReplaceOnlyTheirs"}},
 		{"a sink writes over what the flow reads", "format/output/place.go", "	if err := env.Inputs.Check(ctx, o); err != nil {\n", "	if err := env.Inputs.Check(ctx); err != nil {\n", []string{"format/underfolder.TestSinkRefusesItsSource"}},

@@ -27,6 +27,12 @@ type Service struct {
 	// Client says that the service's own client reads on what breaks off: such requests are
 	// counted by nobody.
 	Client bool
+	// Removes says that the service removes what is asked for, whatever the condition is, as some do
+	// that are made for tests.
+	Removes bool
+	// Unfinished says how many files of parts were begun, and neither ended nor given up; nil if
+	// the service has none.
+	Unfinished func(t *testing.T) int
 }
 
 // Conform holds a driver to what package place expects of one: what is read is what lies there,

@@ -1,6 +1,7 @@
 package placetest
 
 import (
+	"io"
 	"net/http"
 	"time"
 )
@@ -18,6 +19,8 @@ type Fault struct {
 	Flip     int64         // bit 0 of this byte of the body is another one, counted from 1; 0 for none
 	Stall    bool          // nothing comes after Cut bytes until the client goes away
 	Encoding string        // a Content-Encoding that the body does not have
+	Take     int64         // the connection ends when so many bytes of what is sent have come; 0 for never. With Stall it stays
+	Lost     bool          // what is asked for is done, and the answer gets lost
 }
 
 // sender is a response to which something may happen.
@@ -40,6 +43,13 @@ func (s *sender) before(r *http.Request) bool {
 		case <-r.Context().Done():
 			return true
 		}
+	}
+	if s.Take > 0 {
+		_, _ = io.CopyN(io.Discard, r.Body, s.Take)
+		if s.Stall && s.server.hold(s.ResponseWriter) {
+			return true
+		}
+		panic(http.ErrAbortHandler)
 	}
 	if s.Redirect != "" {
 		http.Redirect(s.ResponseWriter, r, s.Redirect, http.StatusFound)
@@ -65,11 +75,17 @@ func (s *sender) WriteHeader(status int) {
 	if s.Encoding != "" {
 		s.Header().Set("Content-Encoding", s.Encoding)
 	}
+	if s.Lost {
+		panic(http.ErrAbortHandler)
+	}
 	s.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
 func (s *sender) Write(b []byte) (n int, err error) {
+	if s.Lost {
+		panic(http.ErrAbortHandler)
+	}
 	if at := s.Flip - 1 - s.sent; s.Flip > 0 && at >= 0 && at < int64(len(b)) {
 		b = append([]byte(nil), b...)
 		b[at] ^= 1

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -28,6 +29,7 @@ type Server struct {
 	fault    func(n int, r *http.Request) Fault
 	requests []Request
 	bytes    int64
+	held     []net.Conn // of which nothing is read any more
 }
 
 type file struct {
@@ -38,7 +40,9 @@ type file struct {
 
 // A Request is one that was answered.
 type Request struct {
+	Method string
 	Path   string
+	Query  string // as it was written
 	Range  string // "bytes=0-99", as it was asked for
 	Header http.Header
 }
@@ -54,7 +58,29 @@ func Serve(t testing.TB) *Server {
 	s := &Server{files: map[string]file{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
+	t.Cleanup(s.letGo)
 	return s
+}
+
+// hold has nothing be read of a connection, nor said, and reports whether that can be done.
+func (s *Server) hold(w http.ResponseWriter) bool {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, c)
+	return true
+}
+
+// letGo ends what is held.
+func (s *Server) letGo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.held {
+		_ = c.Close()
+	}
 }
 
 // Front starts a server in front of another one, which counts and does what goes wrong, and has
@@ -115,7 +141,7 @@ func (s *Server) Sent() int64 {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	n := len(s.requests)
-	s.requests = append(s.requests, Request{r.URL.Path, r.Header.Get("Range"), r.Header.Clone()})
+	s.requests = append(s.requests, Request{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Range"), r.Header.Clone()})
 	fault := s.fault
 	s.mu.Unlock()
 	to := &sender{ResponseWriter: w, server: s}
@@ -127,6 +153,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.behind != nil {
 		s.behind.ServeHTTP(to, r)
+		if to.Lost { // an answer that has no body
+			panic(http.ErrAbortHandler)
+		}
 		return
 	}
 	s.mu.Lock()

@@ -68,7 +68,7 @@ func (s settings) client() (*minio.Core, error) {
 	}
 	transport.MaxIdleConnsPerHost = 64
 	return minio.NewCore(host, &minio.Options{
-		Creds: s.credentials(), Secure: secure, Region: s.region, Transport: transport, MaxRetries: 1,
+		Creds: s.credentials(), Secure: secure, Region: s.region, Transport: conditional{transport}, MaxRetries: 1,
 	})
 }
 

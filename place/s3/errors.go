@@ -3,10 +3,13 @@ package s3
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 
@@ -24,11 +27,32 @@ func plain(err error) error {
 	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound {
 		return err
 	}
+	if closed(err) {
+		return &place.AgainError{Err: errors.New("the service closed the connection")}
+	}
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return &place.AgainError{Err: err}
 	}
 	return err
 }
+
+// closed reports whether the other side ended a connection before it had answered.
+func closed(err error) bool {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return true
+	}
+	text := err.Error() // for which the libraries have no values
+	for _, part := range []string{"Connection closed by foreign host", "connection reset", "server closed", "broken pipe", "http2:"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// passing are codes of what may be over at another try, whatever the status is: that of an answer
+// which begins before the work is done is 200, and 409 is that of two who write at once.
+var passing = []string{minio.InternalError, "SlowDown", "ServiceUnavailable", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"}
 
 // status is the error of an answer.
 func status(said minio.ErrorResponse) error {
@@ -42,8 +66,9 @@ func status(said minio.ErrorResponse) error {
 		return notThere("object", said)
 	case code == http.StatusForbidden || code == http.StatusUnauthorized:
 		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", said.Code, code)
-	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &place.AgainError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code), Busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+	case code == http.StatusNotImplemented:
+	case slices.Contains(passing, said.Code) || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		return &place.AgainError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code), Busy: said.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
 	return fmt.Errorf("the service says %q (%d): %s", said.Code, code, said.Message)
 }

@@ -7,7 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +27,19 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/format/webdataset"
 	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/placetest"
 	"github.com/larder-data/larder/pool"
 )
 
 // gateway starts a server of S3 over a folder, and returns a client of it.
 func gateway(t *testing.T) *minio.Client {
+	t.Helper()
+	c, _ := gatewayAt(t)
+	return c
+}
+
+// gatewayAt is gateway, and returns the address, too.
+func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 	t.Helper()
 	program, err := exec.LookPath(cmp.Or(os.Getenv("LARDER_VERSITYGW"), "versitygw"))
 	if err != nil {
@@ -37,7 +50,7 @@ func gateway(t *testing.T) *minio.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
+	address = l.Addr().String()
 	folder, versions := t.TempDir(), t.TempDir()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -59,11 +72,78 @@ func gateway(t *testing.T) *minio.Client {
 	t.Setenv("AWS_ENDPOINT_URL_S3", "")
 	t.Setenv("AWS_ACCESS_KEY_ID", "name")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-	c, err := minio.New(address, &minio.Options{Creds: credentials.NewStaticV4("name", "hunter2", ""), Region: "us-east-1"})
+	c, err = minio.New(address, &minio.Options{Creds: credentials.NewStaticV4("name", "hunter2", ""), Region: "us-east-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c, address
+}
+
+// TestConformPutAtAServer: so it is with a real server, which looks at signatures.
+func TestConformPutAtAServer(t *testing.T) {
+	c, address := gatewayAt(t)
+	ctx := context.WithoutCancel(t.Context())
+	if err := c.MakeBucket(ctx, "bucket", minio.MakeBucketOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	through := http.DefaultTransport.(*http.Transport).Clone()
+	t.Cleanup(through.CloseIdleConnections)
+	s := placetest.Front(t, &httputil.ReverseProxy{Transport: through, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: address})
+		r.Out.Host = r.In.Host // which is signed
+	}})
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	placetest.ConformPut(t, placetest.Service{
+		Server: s, Secret: "hunter2",
+		Unfinished: func(t *testing.T) (n int) {
+			for u := range c.ListIncompleteUploads(ctx, "bucket", "", true) {
+				if u.Err != nil {
+					t.Fatal(u.Err)
+				}
+				n++
+			}
+			return n
+		},
+		Store: func(t *testing.T, name string, content []byte) string {
+			put(t, c, "folder/"+name, content)
+			return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+		},
+	})
+}
+
+// TestPutKeepsOldVersions: in a bucket that keeps them, what is replaced or removed stays as an
+// old one.
+func TestPutKeepsOldVersions(t *testing.T) {
+	c := gateway(t)
+	ctx := context.WithoutCancel(t.Context())
+	if err := errors.Join(c.MakeBucket(ctx, "bucket", minio.MakeBucketOptions{}), c.EnableVersioning(ctx, "bucket")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, c, "a", []byte("old"))
+	was, err := place.Look(t.Context(), "s3://bucket/a")
+	if err == nil {
+		err = place.Put(t.Context(), "s3://bucket/a", placetest.Content([]byte("new")), was)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := place.Look(t.Context(), "s3://bucket/a")
+	if err == nil {
+		err = place.Delete(t.Context(), "s3://bucket/a", *now)
+	}
+	if v, lerr := place.Look(t.Context(), "s3://bucket/a"); err != nil || lerr != nil || v != nil {
+		t.Errorf("%v, %v, there is %+v", err, lerr, v)
+	}
+	for content, v := range map[string]*place.Version{"old": was, "new": now} {
+		_, version, _ := strings.Cut(v.Tag, " version ")
+		f, err := place.Open(t.Context(), "s3://bucket/a?versionId="+version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := read(t, f, 0, f.Size); err != nil || string(b) != content {
+			t.Errorf("%q, %v", b, err)
+		}
+	}
 }
 
 // answers waits until somebody listens at an address.

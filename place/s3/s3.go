@@ -1,5 +1,6 @@
-// Package s3 reads objects of S3 and of services that speak as it does, at s3://BUCKET/KEY. A
-// program that imports it reads such URLs wherever a path is taken: see package place.
+// Package s3 reads and writes objects of S3 and of services that speak as it does, at
+// s3://BUCKET/KEY. A program that imports it takes such URLs where files are read and written: see
+// package place.
 //
 // Who asks is found as AWS's tools find it: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with
 // AWS_SESSION_TOKEN), the profile AWS_PROFILE of ~/.aws, the role of the machine or container;
@@ -23,7 +24,7 @@ import (
 
 func init() { place.Register("s3", &driver{}) }
 
-// A driver implements [place.Driver].
+// A driver implements [place.PartPutter].
 type driver struct{ clients clients }
 
 // object returns the parts of a URL.
@@ -57,7 +58,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 	if info.ETag == "" {
 		return v, errors.New("the service says no ETag, so nobody could tell when the object changes")
 	}
-	return place.Version{Size: info.Size, Tag: tagOf(info), Firm: true}, nil
+	return place.Version{Size: info.Size, Tag: tagOf(info), Firm: true, Sum: info.UserMetadata[sumName]}, nil
 }
 
 const (

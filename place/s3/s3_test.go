@@ -93,6 +93,18 @@ func TestConform(t *testing.T) {
 	}})
 }
 
+// TestConformPut: so it is where it writes.
+func TestConformPut(t *testing.T) {
+	s, o := placetest.S3(t)
+	placetest.ConformPut(t, placetest.Service{
+		Server: s, Secret: "hunter2", Unfinished: func(*testing.T) int { return o.Unfinished() },
+		Store: func(_ *testing.T, name string, content []byte) string {
+			o.Put("bucket/folder/"+name, content)
+			return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+		},
+	})
+}
+
 // TestRefused: what cannot be read is said so, and no secret with it.
 func TestRefused(t *testing.T) {
 	s := service(t)

@@ -136,8 +136,8 @@ func TestFarPaths(t *testing.T) {
 	if err != nil || len(all) != 3 || all[2] != "https://me:hunter2@host/a-10.tar?token=hunter2" {
 		t.Errorf("%v, %v", all, err)
 	}
-	if in := indexed.Inputs("https://host/a-{08..10}.tar"); in != nil {
-		t.Errorf("%v could be written", in)
+	if in := indexed.Inputs("s3://bucket/a-{08..10}.tar"); len(in) != 3 || in[2].Path != "s3://bucket/a-10.tar" {
+		t.Errorf("%v are read", in)
 	}
 	for path, want := range map[string]string{
 		"https://me:hunter2@host/a-{b.tar":         "without }",

@@ -87,12 +87,8 @@ func Check(path string) error {
 	return err
 }
 
-// Inputs says which files are read for a path: see [Files]. Those at URLs are none that could be
-// written.
+// Inputs says which files are read for a path: see [Files].
 func Inputs(path string) (all []guard.Input) {
-	if place.Is(path) {
-		return nil
-	}
 	paths, err := named(path)
 	if err != nil {
 		return nil // it is refused when it is opened

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/guard"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/place"
 )
 
 // Files makes items of the files that fields name.
@@ -102,6 +104,14 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 		}
 		return nil
 	}
+}
+
+// CheckFiles refuses to name files in one at a URL: those of this machine are no way from there.
+func CheckFiles(path component.Path, items map[string]string) error {
+	if place.Is(string(path)) && len(items) > 0 {
+		return errors.New("files: a file at a URL names none of this machine; pack them with the rows in an archive (webdataset), or write to this machine")
+	}
+	return nil
 }
 
 // Name is the reverse: how the file of an item is named in the one at path.

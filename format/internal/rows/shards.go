@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 	"strings"
 
 	"github.com/larder-data/larder/component"
@@ -60,7 +59,7 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 	if err := to.Shards.Check(); err != nil {
 		return err
 	}
-	place, err := output.FilesPlace(ctx, env, to.Path)
+	files, err := output.FilesAt(ctx, env, to.Path)
 	if err != nil {
 		return err
 	}
@@ -74,13 +73,13 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 			prefixes = append(prefixes, name+"-")
 		}
 	}
-	release, err := output.TakeTurn(ctx, env, place)
+	release, err := files.TakeTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	set := shardSet{env: env, folder: place, prefixes: prefixes, ending: to.Ending}
-	if err := set.look(to.Overwrite); err != nil {
+	set := shardSet{files: files, prefixes: prefixes, ending: to.Ending}
+	if err := set.look(ctx, to.Overwrite); err != nil {
 		return err
 	}
 	for i, part := range in.Parts {
@@ -89,7 +88,9 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 		if err != nil {
 			return err
 		}
-		n, err := cut(ctx, env, to, table, func(n int) (string, error) { return set.path(ctx, i, n) })
+		n, err := cut(ctx, env, to, table, func(n int, write func(io.Writer) error) (int64, error) {
+			return set.write(ctx, i, n, to.Overwrite, write)
+		})
 		if err == nil {
 			err = set.drop(ctx, i, n)
 		}
@@ -100,8 +101,8 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 	return nil
 }
 
-// cut writes a table to as many files as it takes. It returns how many.
-func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[T], path func(n int) (string, error)) (n int, err error) {
+// cut writes a table to as many files as it takes, each of a number by write. It returns how many.
+func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[T], write func(n int, write func(io.Writer) error) (int64, error)) (n int, err error) {
 	next, stop := iter.Pull2(dataset.Stream(ctx, table.Rows, env.Pool))
 	defer stop()
 	bytes, err := to.Shards.Bytes.Bytes()
@@ -113,12 +114,8 @@ func cut[T any](ctx context.Context, env *component.Env, to Target, table Table[
 		return 0, err
 	}
 	for ; n == 0 || c.more; n++ { // of no samples there is one file, so that their folder is there
-		at, err := path(n)
-		if err != nil {
-			return n, err
-		}
 		c.wrote = 0
-		written, err := output.WriteTidied(ctx, at, to.Overwrite, c.shard)
+		written, err := write(n, c.shard)
 		if err != nil {
 			return n, err
 		}
@@ -190,7 +187,7 @@ func (t *texts) End() error { return t.done() }
 func (s Sink) shards(ctx context.Context, env *component.Env, in component.Data) error {
 	to := Target{s.Path, s.Overwrite, "." + s.Ext + s.Compress.Ext(), s.Shards}
 	return writeShards(ctx, env, to, in, func(ctx context.Context, ds component.Samples) (Table[[]byte], error) {
-		head, row, err := s.Begin(ctx, filepath.Join(env.Path(s.Path), "000000"+to.Ending), ds)
+		head, row, err := s.Begin(ctx, output.PathIn(env.Path(s.Path), "000000"+to.Ending), ds)
 		if err != nil {
 			return Table[[]byte]{}, err
 		}

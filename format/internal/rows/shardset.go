@@ -2,17 +2,12 @@ package rows
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/larder-data/larder/component"
-	"github.com/larder-data/larder/format/internal/entries"
 	"github.com/larder-data/larder/format/internal/taken"
 	"github.com/larder-data/larder/format/output"
 )
@@ -22,20 +17,18 @@ const shardDigits = 6
 
 // A shardSet is the shards in a folder: PREFIX000000ENDING and so on.
 type shardSet struct {
-	env      *component.Env
-	folder   string
+	files    output.Files
 	prefixes []string
 	ending   string
 	had      map[string][]int // of each prefix: the numbers of those that were there
 }
 
-// path is where a shard is written, of a prefix by its place.
-func (s *shardSet) path(ctx context.Context, prefix, n int) (string, error) {
-	name := s.name(s.prefixes[prefix], n)
+// write writes a shard, of a prefix by its place.
+func (s *shardSet) write(ctx context.Context, prefix, n int, how output.Overwrite, write func(io.Writer) error) (int64, error) {
 	if len(strconv.Itoa(n)) > shardDigits {
-		return "", fmt.Errorf("there would be more than %d files, as many as can be numbered; say a larger shard-bytes or shard-samples", n)
+		return 0, fmt.Errorf("there would be more than %d files, as many as can be numbered; say a larger shard-bytes or shard-samples", n)
 	}
-	return placeIn(ctx, s.env, s.folder, name)
+	return s.files.Write(ctx, s.name(s.prefixes[prefix], n), how, write)
 }
 
 func (s *shardSet) name(prefix string, n int) string {
@@ -56,24 +49,22 @@ func (s *shardSet) split(name string) (prefix string, n int, ok bool) {
 // look finds the shards that are there, which are an error unless they may be replaced: if there
 // were more of them, the rest would be taken for a part of what is written. What killed writers
 // left goes.
-func (s *shardSet) look(how output.Overwrite) error {
+func (s *shardSet) look(ctx context.Context, how output.Overwrite) error {
 	s.had = map[string][]int{}
 	first := ""
-	err := entries.Each(s.folder, func(e fs.DirEntry) {
-		if prefix, n, ok := s.split(e.Name()); ok && !e.IsDir() {
+	err := s.files.Names(ctx, func(name string) {
+		if prefix, n, ok := s.split(name); ok {
 			s.had[prefix] = append(s.had[prefix], n)
-			first = e.Name()
+			first = name
 		}
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
 	case err != nil:
 		return err
 	case how != output.Replace && first != "":
-		return taken.Error("%s is already there; remove it and the others like it, or say overwrite: replace", filepath.Join(s.folder, first))
+		return taken.Error("%s is already there; remove it and the others like it, or say overwrite: replace", s.files.Path(first))
 	}
-	return output.TidyIn(s.folder, func(name string) bool {
+	return s.files.Tidy(func(name string) bool {
 		_, _, ok := s.split(name)
 		return ok
 	})
@@ -85,11 +76,7 @@ func (s *shardSet) drop(ctx context.Context, prefix, n int) error {
 		if old < n {
 			continue
 		}
-		at, err := placeIn(ctx, s.env, s.folder, s.name(s.prefixes[prefix], old))
-		if err != nil {
-			return err
-		}
-		if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(ctx, s.name(s.prefixes[prefix], old)); err != nil {
 			return err
 		}
 	}

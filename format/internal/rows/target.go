@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/output"
-	"github.com/larder-data/larder/guard"
 )
 
 // A Target says where the files of a sink go.
@@ -41,26 +39,14 @@ func Write[T any](ctx context.Context, env *component.Env, to Target, in compone
 	if to.Shards.On() {
 		return writeShards(ctx, env, to, in, open)
 	}
-	place, err := output.FilesPlace(ctx, env, to.Path)
-	if err != nil {
-		return err
-	}
-	files, err := filesIn(ctx, env, place, in.Names, to.Ending)
-	if err != nil {
-		return err
-	}
-	release, err := output.TakeTurn(ctx, env, place)
+	files, names, release, err := filesFor(ctx, env, to.Path, in.Names, to.Ending)
 	if err != nil {
 		return err
 	}
 	defer release()
-	write, err := output.Tidied(files...)
-	if err != nil {
-		return err
-	}
 	for i, part := range in.Parts {
 		env.Tally.Total.Add(int64(part.Len()))
-		n, err := write(ctx, files[i], to.Overwrite, func(file io.Writer) error {
+		n, err := files.Write(ctx, names[i], to.Overwrite, func(file io.Writer) error {
 			table, err := open(ctx, part)
 			if err != nil {
 				return err
@@ -104,23 +90,43 @@ func tally(env *component.Env, bytes int64, samples int) {
 	}
 }
 
-// filesIn returns the files to write: the one at path, or of several datasets one
-// of each name, with an ending, in the folder there.
-func filesIn(ctx context.Context, env *component.Env, path string, names []string, ending string) ([]string, error) {
-	if names == nil {
-		return []string{path}, nil
+// filesFor returns where the files for a parameter go, what they are called, and the end of the
+// turn to write them: the one at the path, called "", or of several datasets one of each name,
+// with an ending, in the folder there. What killed writers left is gone.
+func filesFor(ctx context.Context, env *component.Env, path component.Path, of []string, ending string) (files output.Files, names []string, release func(), err error) {
+	if files, err = output.FilesAt(ctx, env, path); err != nil {
+		return nil, nil, nil, err
 	}
-	files := make([]string, len(names))
-	for i, name := range names {
-		err := checkName(name)
-		if err != nil {
-			return nil, err
+	names = []string{""}
+	if of != nil {
+		names = names[:0]
+		for _, name := range of {
+			if err := checkName(name); err != nil {
+				return nil, nil, nil, err
+			}
+			names = append(names, name+ending)
 		}
-		if files[i], err = placeIn(ctx, env, path, name+ending); err != nil {
-			return nil, err
+		if err := files.Check(ctx, names...); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	return files, nil
+	if release, err = files.TakeTurn(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := files.Tidy(isOne(names)); err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	return files, names, release, nil
+}
+
+// isOne returns what tells names that are among some.
+func isOne(of []string) func(name string) bool {
+	all := make(map[string]bool, len(of))
+	for _, name := range of {
+		all[name] = true
+	}
+	return func(name string) bool { return all[name] }
 }
 
 // checkName refuses names of outputs that no file can have.
@@ -129,14 +135,4 @@ func checkName(name string) error {
 		return nil
 	}
 	return fmt.Errorf("output %q cannot be the name of a file; give it another, or write it by itself", name)
-}
-
-// placeIn is where a file is written in a folder that has a place. A link that has its
-// name is replaced, and leads nothing out of the folder.
-func placeIn(ctx context.Context, env *component.Env, folder, name string) (string, error) {
-	o := guard.Output{Who: "node " + env.Node, Path: filepath.Join(folder, name), Itself: true}
-	if err := env.Inputs.Check(ctx, o); err != nil {
-		return "", err
-	}
-	return o.Place(), nil
 }

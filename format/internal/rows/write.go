@@ -34,46 +34,32 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if s.Shards.On() {
 		return s.shards(ctx, env, in)
 	}
-	path, err := output.FilesPlace(ctx, env, s.Path)
-	if err != nil {
-		return err
-	}
-	files, err := filesIn(ctx, env, path, in.Names, "."+s.Ext+s.Compress.Ext())
-	if err != nil {
-		return err
-	}
-	release, err := output.TakeTurn(ctx, env, path)
+	files, names, release, err := filesFor(ctx, env, s.Path, in.Names, "."+s.Ext+s.Compress.Ext())
 	if err != nil {
 		return err
 	}
 	defer release()
-	write, err := output.Tidied(files...)
-	if err != nil {
-		return err
-	}
 	for i, part := range in.Parts {
-		if err := s.file(ctx, env, write, files[i], part); err != nil {
+		if err := s.file(ctx, env, files, names[i], part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A writeFunc is [output.WriteFile].
-type writeFunc = func(ctx context.Context, path string, how output.Overwrite, write func(io.Writer) error) (int64, error)
-
-// file writes one dataset by write.
-func (s Sink) file(ctx context.Context, env *component.Env, write writeFunc, path string, ds component.Samples) error {
+// file writes one dataset to one of some files.
+func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, name string, ds component.Samples) error {
 	env.Tally.Total.Add(int64(ds.Len()))
 	p := env.Pieces
 	if p == nil {
 		p = &component.Pieces{Stretches: []dataset.Stretch{{Samples: ds.Len()}}}
 	}
+	path := files.Path(name)
 	how, err := s.Compress.For(path)
 	if err != nil {
 		return err
 	}
-	n, err := write(ctx, path, s.Overwrite, func(to io.Writer) error {
+	n, err := files.Write(ctx, name, s.Overwrite, func(to io.Writer) error {
 		w, done, err := packing.Writer(how, to)
 		if err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package az reads blobs of Azure Storage, at az://CONTAINER/KEY. A program that imports it
-// reads such URLs wherever a path is taken: see package place.
+// Package az reads and writes blobs of Azure Storage, at az://CONTAINER/KEY. A program that
+// imports it takes such URLs where files are read and written: see package place.
 //
 // AZURE_STORAGE_CONNECTION_STRING says all, or else AZURE_STORAGE_ACCOUNT the account and
 // AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN what lets in, AZURE_STORAGE_SERVICE_ENDPOINT
@@ -29,7 +29,7 @@ import (
 
 func init() { place.Register("az", &driver{}) }
 
-// A driver implements [place.Driver].
+// A driver implements [place.PartPutter].
 type driver struct{ clients clients }
 
 const (
@@ -37,10 +37,18 @@ const (
 	access  = "AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or who az login named"
 )
 
+// check refuses what a URL cannot have.
+func check(u *url.URL) error {
+	if u.User != nil || u.RawQuery != "" {
+		return errors.New("a URL of az has no user and no parameters; set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN, and write %3F for a question mark in a key")
+	}
+	return nil
+}
+
 // container returns the container at a URL, and the key of a blob in it.
 func (d *driver) container(u *url.URL) (*container.Client, string, error) {
-	if u.User != nil || u.RawQuery != "" {
-		return nil, "", errors.New("a URL of az has no user and no parameters; set AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN, and write %3F for a question mark in a key")
+	if err := check(u); err != nil {
+		return nil, "", err
 	}
 	c, err := d.clients.get()
 	if err != nil {
@@ -62,7 +70,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 	if said.ETag == nil || said.ContentLength == nil {
 		return v, errors.New("the service says no ETag or no size, so nobody could tell when the blob changes")
 	}
-	return place.Version{Size: *said.ContentLength, Tag: etagTag + string(*said.ETag), Firm: true}, nil
+	return place.Version{Size: *said.ContentLength, Tag: etagTag + string(*said.ETag), Firm: true, Sum: sumOf(said.Metadata)}, nil
 }
 
 // Read asks for a range of a version.

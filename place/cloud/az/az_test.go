@@ -121,6 +121,10 @@ func TestAzurite(t *testing.T) {
 	placetest.Conform(t, placetest.Service{Server: s, Secret: secret, Lists: true, Store: func(t *testing.T, name string, content []byte) string {
 		return put(t, c, "folder/"+name, content, nil)
 	}})
+	placetest.ConformPut(t, placetest.Service{
+		Server: s, Secret: secret, Unfinished: func(*testing.T) int { return 0 }, // which nobody is told
+		Store: func(t *testing.T, name string, content []byte) string { return put(t, c, "folder/"+name, content, nil) },
+	})
 	want := bytes.Repeat([]byte("\x1f\x8b\x08 no end of it "), 1000)
 	packed := "gzip"
 	f, err := place.Open(t.Context(), put(t, c, "a.tar.gz", want, &packed))

@@ -10,17 +10,21 @@ import (
 	"google.golang.org/api/option"
 )
 
-// client returns the client of the service that the environment names. It lives as long as the
-// program.
-func (d *driver) client() (*storage.Client, error) {
+// client returns the client of the service that the environment names: to read, one that may do
+// nothing else. It lives as long as the program.
+func (d *driver) client(write bool) (*storage.Client, error) {
+	scope := storage.ScopeReadOnly
+	if write {
+		scope = storage.ScopeReadWrite
+	}
 	service := os.Getenv("STORAGE_EMULATOR_HOST")
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c := d.made[service]; c != nil {
+	if c := d.made[asked{service, write}]; c != nil {
 		return c, nil
 	}
-	options := []option.ClientOption{option.WithScopes(storage.ScopeReadOnly), storage.WithDisabledClientMetrics()}
-	if _, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadOnly}}); err != nil && service == "" {
+	options := []option.ClientOption{option.WithScopes(scope), storage.WithDisabledClientMetrics()}
+	if _, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{scope}}); err != nil && service == "" {
 		if os.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != "" {
 			return nil, fmt.Errorf("GOOGLE_APPLICATION_CREDENTIALS names no file of credentials that can be used")
 		}
@@ -31,8 +35,8 @@ func (d *driver) client() (*storage.Client, error) {
 		return nil, fmt.Errorf("the credentials cannot be used; see %s", access)
 	}
 	if d.made == nil {
-		d.made = map[string]*storage.Client{}
+		d.made = map[asked]*storage.Client{}
 	}
-	d.made[service] = c
+	d.made[asked{service, write}] = c
 	return c, nil
 }

@@ -1,5 +1,5 @@
-// Package gs reads objects of Google Cloud Storage, at gs://BUCKET/KEY. A program that imports
-// it reads such URLs wherever a path is taken: see package place.
+// Package gs reads and writes objects of Google Cloud Storage, at gs://BUCKET/KEY. A program that
+// imports it takes such URLs where files are read and written: see package place.
 //
 // Who asks is found as Google's tools find it: GOOGLE_APPLICATION_CREDENTIALS, what gcloud auth
 // application-default login left, the account of the machine; else nobody is named, as for
@@ -29,10 +29,16 @@ import (
 
 func init() { place.Register("gs", &driver{}) }
 
-// A driver implements [place.Driver].
+// A driver implements [place.Putter].
 type driver struct {
 	mu   sync.Mutex
-	made map[string]*storage.Client // by the service
+	made map[asked]*storage.Client
+}
+
+// asked is who is asked, and for what.
+type asked struct {
+	service string
+	write   bool
 }
 
 const (
@@ -40,12 +46,20 @@ const (
 	access        = "GOOGLE_APPLICATION_CREDENTIALS, gcloud auth application-default login or the account of the machine"
 )
 
-// object returns the object at a URL, of which each request is sent once: who asks tries again.
-func (d *driver) object(u *url.URL) (*storage.BucketHandle, *storage.ObjectHandle, error) {
+// check refuses what a URL cannot have.
+func check(u *url.URL) error {
 	if u.User != nil || u.RawQuery != "" {
-		return nil, nil, errors.New("a URL of gs has no user and no parameters; set GOOGLE_APPLICATION_CREDENTIALS, and write %3F for a question mark in a key")
+		return errors.New("a URL of gs has no user and no parameters; set GOOGLE_APPLICATION_CREDENTIALS, and write %3F for a question mark in a key")
 	}
-	c, err := d.client()
+	return nil
+}
+
+// object returns the object at a URL, of which each request is sent once: who asks tries again.
+func (d *driver) object(u *url.URL, write bool) (*storage.BucketHandle, *storage.ObjectHandle, error) {
+	if err := check(u); err != nil {
+		return nil, nil, err
+	}
+	c, err := d.client(write)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +69,7 @@ func (d *driver) object(u *url.URL) (*storage.BucketHandle, *storage.ObjectHandl
 
 // Stat looks at an object.
 func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err error) {
-	_, o, err := d.object(u)
+	_, o, err := d.object(u, false)
 	if err != nil {
 		return v, err
 	}
@@ -63,18 +77,18 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v place.Version, err err
 	if err != nil {
 		return v, plain(err)
 	}
-	return place.Version{Size: attrs.Size, Tag: generationTag + strconv.FormatInt(attrs.Generation, 10), Firm: true}, nil
+	return place.Version{Size: attrs.Size, Tag: generationTag + strconv.FormatInt(attrs.Generation, 10), Firm: true, Sum: attrs.Metadata[sumName]}, nil
 }
 
 // Read asks for a range of a generation, as it is stored: what is compressed there stays so.
 func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n int64) (place.Body, error) {
-	_, o, err := d.object(u)
+	_, o, err := d.object(u, false)
 	if err != nil {
 		return nil, err
 	}
-	generation, err := strconv.ParseInt(strings.TrimPrefix(v.Tag, generationTag), 10, 64)
+	generation, err := generationOf(v)
 	if err != nil {
-		return nil, fmt.Errorf("the version %q is no generation", v.Tag)
+		return nil, err
 	}
 	r, err := o.Generation(generation).ReadCompressed(true).NewRangeReader(ctx, at, n)
 	if err != nil {
@@ -90,7 +104,7 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v place.Version, at, n in
 // List lists the objects in a folder.
 func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
-		bucket, _, err := d.object(u)
+		bucket, _, err := d.object(u, false)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -45,6 +45,25 @@ func TestConform(t *testing.T) {
 		}})
 }
 
+// TestConformPut: so it is where it writes.
+func TestConformPut(t *testing.T) {
+	s, fake := service(t)
+	placetest.ConformPut(t, placetest.Service{Server: s, Secret: "hunter2", Client: true, Removes: true,
+		Store: func(_ *testing.T, name string, content []byte) string {
+			return put(fake, "folder/"+name, content, "")
+		}})
+	url := put(fake, "a", []byte("content"), "")
+	v, err := place.Look(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Requests()
+	err = place.Delete(t.Context(), url, *v)
+	if r := s.Requests(); err != nil || len(r) != 1 || !strings.Contains(r[0].Query, "ifGenerationMatch="+strings.TrimPrefix(v.Tag, "generation ")) {
+		t.Errorf("%v: %v", r, err)
+	}
+}
+
 // TestRefused: what a URL cannot have is said, and no secret with it.
 func TestRefused(t *testing.T) {
 	service(t)

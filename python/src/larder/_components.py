@@ -1380,7 +1380,7 @@ class Methods:
         """Writes a dataset to an Arrow file, a row a sample and a column an item, or to a stream, if its name ends with .arrows; of an input with several outputs (op batch makes parts of one size), each to a file NAME.arrow in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
             shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.arrow has as many samples as fit, and the next ones are in 000001.arrow and so on
@@ -1411,7 +1411,7 @@ class Methods:
         """Writes a dataset to a table of comma separated values, a row a sample; of an input with several outputs, each to a file NAME.csv in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
             columns: the items to write, in this order; others are left out, and a field is empty where a sample lacks one. Without it the first sample says, and every sample must have the same
@@ -1478,7 +1478,7 @@ class Methods:
         """Writes a dataset to a file, a JSON value a line; of an input with several outputs, each to a file NAME.jsonl in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz, and files of several outputs are not compressed
             items: what a line holds: an object with a field for each item (fields), or the one item record (record)
@@ -1510,7 +1510,7 @@ class Methods:
         """Writes a dataset to a Parquet file, a row a sample and a column an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.parquet in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; of others the first samples tell
             compress: how pages are compressed
@@ -1541,7 +1541,7 @@ class Methods:
         """Writes a text of each sample to a file of plain text, as a line or a paragraph; of an input with several outputs, to a file NAME.txt each in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             compress: none, gzip or zstd; without it as the name of the file says, .gz or .zst
             by: what becomes of a text: a line (line), or lines with a blank one behind them (paragraph)
@@ -1572,7 +1572,7 @@ class Methods:
         """Writes a dataset to a file of TFRecord, an example of TensorFlow a sample and a feature an item; of an input with several outputs (op batch makes parts of one size), each to a file NAME.tfrecord in a folder. A file appears complete or not at all.
 
         Args:
-            path: the file to write; of several outputs, the folder
+            path: the file to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with a file that is already there: fail (forbid), or put the new one in its place (replace)
             compress: none, gzip, zstd or xz; without it as the name of the file says, .gz, .zst or .xz
             shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tfrecord has as many samples as fit, and the next ones are in 000001.tfrecord and so on. Of files that are compressed as a whole, bytes are counted before
@@ -1615,7 +1615,7 @@ class Methods:
         """Writes a dataset to a tar archive, as WebDataset reads it: a member for each item, called KEY.ITEM.EXT. Of an input with several outputs (op batch makes parts of one size), each to an archive NAME.tar in a folder. An archive appears complete or not at all.
 
         Args:
-            path: the archive to write; of several outputs, the folder
+            path: the archive to write; of several outputs, the folder; also a URL: s3://
             overwrite: what to do with an archive that is already there: fail (forbid), or put the new one in its place (replace)
             shard_bytes: a bound for the bytes of a file, such as 256MiB: the path is a folder then, in which a file 000000.tar has as many samples as fit, and the next ones are in 000001.tar and so on
             shard_samples: a bound for the samples of a file, as shard-bytes is for its bytes; with both, whichever is reached first; 0 for none

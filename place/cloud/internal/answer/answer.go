@@ -28,7 +28,7 @@ func Status(code int, h http.Header, access string) error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		return Missing("object or container of objects")
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return fmt.Errorf("%w; see that %s may read the object, and that it is there", err, access)
+		return fmt.Errorf("%w; see that %s may read or write the object, and that it is there", err, access)
 	case code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
 		return &place.AgainError{Err: err, After: after(h.Get("Retry-After")),
 			Busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}

@@ -1,0 +1,186 @@
+package output
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/larder-data/larder/component"
+	"github.com/larder-data/larder/guard"
+	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/remains"
+	"github.com/larder-data/larder/place"
+)
+
+// far are files at a URL. Each is written to a temporary file of this machine, and sent when it
+// is complete, and if what lies there has not this very content already.
+type far struct {
+	env     *component.Env
+	url     string
+	reached bool // there is what files are written in
+}
+
+func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
+	if err := CheckPath(component.Path(at)); err != nil {
+		return nil, err
+	}
+	f := &far{env: env, url: at}
+	return f, f.Check(ctx, "")
+}
+
+// inFolder is the URL of a file in a folder.
+func inFolder(folder, name string) string {
+	return strings.TrimSuffix(folder, "/") + "/" + url.PathEscape(name)
+}
+
+func (f *far) at(name string) string {
+	if name == "" {
+		return f.url
+	}
+	return inFolder(f.url, name)
+}
+
+func (f *far) Path(name string) string { return place.Name(f.at(name)) }
+
+func (f *far) Check(ctx context.Context, names ...string) error {
+	all := make([]guard.Output, len(names))
+	for i, name := range names {
+		all[i] = guard.Output{Who: "node " + f.env.Node, Path: f.at(name), Files: true}
+	}
+	return f.env.Inputs.Check(ctx, all...)
+}
+
+func (f *far) TakeTurn(ctx context.Context) (release func(), err error) {
+	return takeTurn(ctx, f.env, address.Spelled(f.url))
+}
+
+func (f *far) Names(ctx context.Context, name func(name string)) error {
+	all, err := place.List(ctx, strings.TrimSuffix(f.url, "/")+"/")
+	if err != nil {
+		return err
+	}
+	f.reached = true
+	for _, u := range all {
+		u = place.Name(u)
+		if n, err := url.PathUnescape(u[strings.LastIndexByte(u, '/')+1:]); err == nil {
+			name(n)
+		}
+	}
+	return nil
+}
+
+// Tidy has nothing to do: what killed writers wrote was nowhere to be seen.
+func (f *far) Tidy(func(name string) bool) error { return nil }
+
+func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(io.Writer) error) (int64, error) {
+	at := f.at(name)
+	was, err := place.Look(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	if was != nil && how != Replace {
+		return 0, already(place.Name(at))
+	}
+	if was == nil {
+		if err := f.reach(ctx); err != nil {
+			return 0, err
+		}
+	}
+	s, err := newSpool(place.Name(at))
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	content, err := s.fill(write)
+	if err != nil {
+		return 0, err
+	}
+	if was.IsOf(content) {
+		return 0, nil
+	}
+	return content.Size, place.Put(ctx, at, content, was)
+}
+
+// reach finds out once whether there is the bucket, before anything is made that could not be
+// written there: of an object that is not there services do not say why.
+func (f *far) reach(ctx context.Context) error {
+	if f.reached {
+		return nil
+	}
+	f.reached = true
+	if _, err := place.List(ctx, strings.TrimSuffix(f.url, "/")+"/"); errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+func (f *far) Remove(ctx context.Context, name string) error {
+	at := f.at(name)
+	was, err := place.Look(ctx, at)
+	if err != nil || was == nil {
+		return err
+	}
+	return place.Delete(ctx, at, *was)
+}
+
+// A spool is a temporary file in which a file is written that is to be sent.
+type spool struct {
+	*os.File
+	to     string
+	remain *remains.Remain
+}
+
+func newSpool(to string) (*spool, error) {
+	f, err := os.CreateTemp("", "larder-send-*")
+	if err != nil {
+		return nil, spoolError(to, err)
+	}
+	s := &spool{File: f, to: to}
+	if os.Remove(f.Name()) != nil { // as systems do not that keep the names of open files
+		s.remain = remains.Add(func() error { return removed(os.Remove(f.Name())) })
+	}
+	return s, nil
+}
+
+// fill has write write it, and returns what is in it then.
+func (s *spool) fill(write func(io.Writer) error) (c place.Content, err error) {
+	sum := sha256.New()
+	b := bufio.NewWriterSize(io.MultiWriter(s, sum), 1<<16)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
+	if err == nil {
+		c.Size, err = s.Seek(0, io.SeekCurrent)
+	}
+	c.Body, c.Sum = s.File, hex.EncodeToString(sum.Sum(nil))
+	return c, err
+}
+
+// Write implements io.Writer.
+func (s *spool) Write(b []byte) (int, error) {
+	n, err := s.File.Write(b)
+	if err != nil {
+		return n, spoolError(s.to, err)
+	}
+	return n, nil
+}
+
+func spoolError(to string, err error) error {
+	return fmt.Errorf("%s: what is sent there is written to a temporary file before: %w; these are in the folder that TMPDIR names", to, err)
+}
+
+func (s *spool) close() {
+	_ = s.Close()
+	if s.remain != nil {
+		_ = os.Remove(s.Name())
+		s.remain.Done()
+	}
+}

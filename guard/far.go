@@ -1,0 +1,63 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/larder-data/larder/internal/address"
+	"github.com/larder-data/larder/internal/called"
+)
+
+// What is read or written may lie elsewhere, at a URL. Such places are known by how these are
+// spelled alone: nobody is asked, and there are no links.
+
+// divide returns the outputs of this machine, and those elsewhere.
+func divide(outputs []Output) (here, far []Output) {
+	for _, o := range outputs {
+		if address.Is(o.Path) {
+			far = append(far, o)
+		} else {
+			here = append(here, o)
+		}
+	}
+	return here, far
+}
+
+// checkFar refuses outputs elsewhere that are what is read, lie in it or hold it: a folder there
+// is what names begin with, and all that is in it may be read.
+func (in *Inputs) checkFar(outputs []Output) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	at := make([]string, len(outputs))
+	for i, o := range outputs {
+		at[i] = address.Spelled(o.Path)
+	}
+	for _, read := range in.List() {
+		if !address.Is(read.Path) {
+			continue
+		}
+		from := address.Spelled(read.Path)
+		for i, o := range outputs {
+			if address.Within(from, at[i]) || address.Within(at[i], from) {
+				return fmt.Errorf("refusing to write to %s (%s): %s reads %s (%w)", shownFar(o.Path), o.Who, read.Who, shownFar(read.Path), ErrConflict)
+			}
+		}
+	}
+	return nil
+}
+
+// apartFar refuses two outputs elsewhere at one place.
+func apartFar(outputs []Output) error {
+	who := map[string]string{}
+	for _, o := range outputs {
+		at := address.Spelled(o.Path)
+		if other, ok := who[at]; ok {
+			return fmt.Errorf("%s and %s would both write %s; choose another place for one", other, o.Who, shownFar(o.Path))
+		}
+		who[at] = o.Who
+	}
+	return nil
+}
+
+// shownFar is a URL for messages.
+func shownFar(path string) string { return called.Name(address.Name(path)) }

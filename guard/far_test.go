@@ -1,0 +1,50 @@
+package guard_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/guard"
+)
+
+// TestFarCheck: places at URLs are known by how they are spelled, and have nothing to do with
+// those of this machine.
+func TestFarCheck(t *testing.T) {
+	for _, c := range []struct {
+		in, out string
+		refused bool
+	}{
+		{"s3://b/a", "s3://b/a", true},
+		{"s3://b/a", "S3://b/%61", true},
+		{"s3://b/folder/", "s3://b/folder/a", true},
+		{"s3://b/folder/a", "s3://b/folder", true},
+		{"s3://me:hunter2@b/a?hunter2", "s3://b/a", true},
+		{"s3://b/a", "s3://b/ab", false},
+		{"s3://b/a", "s3://c/a", false},
+		{"s3://b/a", "gs://b/a", false},
+		{"http://host/a", "s3://host/a", false},
+		{"s3:/b/a", "s3://b/a", false},
+		{"s3://b/a", "s3:/b/a", false},
+	} {
+		var in guard.Inputs
+		in.Add(guard.Input{Who: "node rows", Path: c.in})
+		err := in.Check(t.Context(), guard.Output{Who: "node out", Path: c.out, Files: true})
+		if (err != nil) != c.refused || err != nil && (!errors.Is(err, guard.ErrConflict) || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "node rows")) {
+			t.Errorf("%s, %s: %v", c.in, c.out, err)
+		}
+	}
+}
+
+// TestFarApart: each URL takes one output, and a place here is none there.
+func TestFarApart(t *testing.T) {
+	out := func(who, path string) guard.Output {
+		return guard.Output{Who: who, Path: path, Files: true, Shared: true}
+	}
+	if err := guard.Apart(out("a", "s3://b/x"), out("b", "s3://b/y"), out("c", "s3://b/x/z"), out("d", "s3:/b/x")); err != nil {
+		t.Error(err)
+	}
+	if err := guard.Apart(out("a", "s3://b/x"), out("b", "S3://b/./x/")); err == nil || !strings.Contains(err.Error(), "a and b would both write") {
+		t.Errorf("%v", err)
+	}
+}

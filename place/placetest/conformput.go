@@ -1,0 +1,276 @@
+package placetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/larder-data/larder/place"
+)
+
+// ConformPut holds a driver that writes to what package place expects of one: a file is there as
+// a whole or not at all, whatever goes wrong once, and what somebody else wrote meanwhile stays.
+func ConformPut(t *testing.T, s Service) {
+	t.Run("contents", s.contents)
+	t.Run("put faults", s.putFaults)
+	t.Run("conditions", s.conditions)
+	t.Run("delete", s.delete)
+	t.Run("put errors", s.putErrors)
+	t.Run("parts", s.parts)
+}
+
+// large is more than goes by one request, where parts are known.
+const large = 70 << 20
+
+// Content is what place.Put takes for some bytes.
+func Content(b []byte) place.Content {
+	sum := sha256.Sum256(b)
+	return place.Content{Body: bytes.NewReader(b), Size: int64(len(b)), Sum: hex.EncodeToString(sum[:])}
+}
+
+// at is the URL of a file that is not there.
+func (s Service) at(t *testing.T, name string) string {
+	other := s.Store(t, "other", []byte("content"))
+	return strings.TrimSuffix(other, "other") + name
+}
+
+// lies returns the bytes at a URL.
+func lies(t *testing.T, url string) []byte {
+	t.Helper()
+	f := open(t, url)
+	b, err := read(t.Context(), f, 0, f.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func look(t *testing.T, url string) *place.Version {
+	t.Helper()
+	v, err := place.Look(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (s Service) contents(t *testing.T) {
+	for i, b := range [][]byte{nil, content(1), content(300_000)} {
+		url := s.at(t, fmt.Sprintf("put%d%%20%%C3%%A4%%25.tar", i))
+		if v := look(t, url); v != nil {
+			t.Fatalf("there is %+v", v)
+		}
+		if err := place.Put(t.Context(), url, Content(b), nil); err != nil {
+			t.Fatal(err)
+		}
+		v := look(t, url)
+		if !v.IsOf(Content(b)) || v.IsOf(Content([]byte("other"))) || !bytes.Equal(lies(t, url), b) {
+			t.Errorf("of %d bytes there is %+v", len(b), v)
+		}
+		more := append([]byte("more "), b...)
+		if err := place.Put(t.Context(), url, Content(more), v); err != nil || !bytes.Equal(lies(t, url), more) {
+			t.Errorf("in place of %d bytes: %v", len(b), err)
+		}
+	}
+	if v := look(t, s.Store(t, "foreign", []byte("content"))); v.Sum != "" || v.IsOf(Content([]byte("content"))) {
+		t.Errorf("what somebody else wrote is known by %q", v.Sum)
+	}
+}
+
+// putFaults are what may go wrong with a request that writes.
+func putFaults() map[string]Fault {
+	return map[string]Fault{"status 500": {Status: 500}, "status 503": {Status: 503, After: "1"}, "status 429": {Status: 429}, "cut": {Take: 1000}, "lost": {Lost: true}}
+}
+
+func (s Service) putFaults(t *testing.T) {
+	defer s.Fail(nil)
+	for name, fault := range putFaults() {
+		for _, over := range []bool{false, true} {
+			url := s.at(t, strings.ReplaceAll(name, " ", "-"))
+			if over {
+				url = s.Store(t, strings.ReplaceAll(name, " ", "-")+"-over", []byte("old"))
+			}
+			want, was := content(300_000), look(t, url)
+			s.Requests()
+			s.Fail(func(n int, _ *http.Request) Fault {
+				if n == 0 {
+					return fault
+				}
+				return Fault{}
+			})
+			var traffic place.Traffic
+			err := place.Put(place.Count(t.Context(), &traffic), url, Content(want), was)
+			s.Fail(nil)
+			if n := len(s.Requests()); err != nil || n < 2 || !s.Client && int64(n) != traffic.Requests.Load() {
+				t.Errorf("%s, over another %v: %d requests, %d counted: %v", name, over, n, traffic.Requests.Load(), err)
+				continue
+			}
+			if got := lies(t, url); !bytes.Equal(got, want) {
+				t.Errorf("%s, over another %v: %d bytes are there", name, over, len(got))
+			}
+		}
+	}
+}
+
+// clash holds an error to being that of who comes second, and what is there to being left.
+func clash(t *testing.T, err error, url, left string) {
+	t.Helper()
+	if !errors.Is(err, place.ErrChanged) || !strings.Contains(err.Error(), "meanwhile") || !strings.HasPrefix(err.Error(), place.Name(url)+": ") {
+		t.Errorf("%v", err)
+	}
+	if got := lies(t, url); string(got) != left {
+		t.Errorf("%.20q is there, want %q", got, left)
+	}
+}
+
+func (s Service) conditions(t *testing.T) {
+	url := s.Store(t, "conditions", []byte("old"))
+	clash(t, place.Put(t.Context(), url, Content([]byte("mine")), nil), url, "old")
+	was := look(t, url)
+	s.Store(t, "conditions", []byte("newer"))
+	clash(t, place.Put(t.Context(), url, Content([]byte("mine")), was), url, "newer")
+	if !s.Removes {
+		clash(t, place.Delete(t.Context(), url, *was), url, "newer")
+	}
+	// The answer is lost, and then somebody else is there.
+	defer s.Fail(nil)
+	was = look(t, url)
+	s.Requests()
+	s.Fail(func(n int, _ *http.Request) Fault {
+		if n == 0 {
+			return Fault{Lost: true}
+		}
+		s.Fail(nil)
+		s.Store(t, "conditions", []byte("newest"))
+		return Fault{}
+	})
+	clash(t, place.Put(t.Context(), url, Content([]byte("mine")), was), url, "newest")
+}
+
+func (s Service) delete(t *testing.T) {
+	defer s.Fail(nil)
+	for name, fault := range map[string]Fault{"none": {}, "status 503": {Status: 503}, "lost": {Lost: true}} {
+		url := s.Store(t, "delete", []byte("content"))
+		was := look(t, url)
+		s.Requests()
+		s.Fail(func(n int, _ *http.Request) Fault {
+			if n == 0 {
+				return fault
+			}
+			return Fault{}
+		})
+		err := place.Delete(t.Context(), url, *was)
+		s.Fail(nil)
+		if v := look(t, url); err != nil || v != nil {
+			t.Errorf("%s: %v, there is %+v", name, err, v)
+		}
+		if err := place.Delete(t.Context(), url, *was); err != nil && !errors.Is(err, place.ErrChanged) {
+			t.Errorf("%s: of what is gone: %v", name, err)
+		}
+	}
+}
+
+func (s Service) putErrors(t *testing.T) {
+	url := s.at(t, "put-errors")
+	defer s.Fail(nil)
+	for _, status := range []int{400, 401, 403, 404, 405} {
+		s.Requests()
+		s.Fail(func(int, *http.Request) Fault { return Fault{Status: status} })
+		err := place.Put(t.Context(), url, Content([]byte("content")), nil)
+		if err == nil || len(s.Requests()) != 1 || strings.Contains(err.Error(), s.Secret) || !strings.HasPrefix(err.Error(), place.Name(url)+": ") {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	s.Fail(nil)
+	stop := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s.Fail(func(int, *http.Request) Fault {
+		cancel(stop)
+		return Fault{Take: 1000, Stall: true}
+	})
+	if err := place.Put(ctx, url, Content(content(30<<20)), nil); !errors.Is(err, stop) {
+		t.Errorf("%v", err)
+	}
+	s.Fail(nil)
+	if v := look(t, url); v != nil {
+		t.Errorf("of what was given up there is %+v", v)
+	}
+}
+
+// parts writes a file that is large enough to go in parts, where the service has these.
+func (s Service) parts(t *testing.T) {
+	if s.Unfinished == nil {
+		t.Skip("the service has no parts")
+	}
+	url, want := s.at(t, "parts"), content(large)
+	defer s.Fail(nil)
+	for name, c := range map[string]struct {
+		fault func(n int, r *http.Request) Fault
+		left  bool
+	}{
+		"none": {func(int, *http.Request) Fault { return Fault{} }, true},
+		"each once": {func() func(int, *http.Request) Fault {
+			failed := failedOnce{}
+			return func(n int, r *http.Request) Fault {
+				if n == 0 || !failed.first(r) { // of the first request nobody could tell what it began
+					return Fault{}
+				}
+				return []Fault{{Status: 500}, {Take: 1000}, {Lost: true}}[n%3]
+			}
+		}(), true},
+		"never the third part": {func(n int, r *http.Request) Fault {
+			if n == 3 {
+				return Fault{Status: http.StatusBadRequest}
+			}
+			return Fault{}
+		}, false},
+	} {
+		was := look(t, url)
+		if was != nil {
+			if err := place.Delete(t.Context(), url, *was); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Requests()
+		s.Fail(c.fault)
+		err := place.Put(t.Context(), url, Content(want), nil)
+		s.Fail(nil)
+		if n := len(s.Requests()); (err == nil) != c.left || n < 5 {
+			t.Errorf("%s: %d requests: %v", name, n, err)
+		}
+		switch v := look(t, url); {
+		case !c.left && v != nil:
+			t.Errorf("%s: there is %+v", name, v)
+		case c.left && (!v.IsOf(Content(want)) || !bytes.Equal(lies(t, url), want)):
+			t.Errorf("%s: there is %+v", name, v)
+		}
+		if n := s.Unfinished(t); n != 0 {
+			t.Errorf("%s: %d files of parts are left", name, n)
+		}
+	}
+	old := []byte("old")
+	s.Store(t, "parts", old)
+	clash(t, place.Put(t.Context(), url, Content(want), nil), url, "old")
+	stop := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s.Requests()
+	s.Fail(func(n int, r *http.Request) Fault {
+		if n == 4 {
+			cancel(stop)
+		}
+		return Fault{}
+	})
+	if err := place.Put(ctx, url, Content(want), look(t, url)); !errors.Is(err, stop) {
+		t.Errorf("%v", err)
+	}
+	s.Fail(nil)
+	if n := s.Unfinished(t); n != 0 || string(lies(t, url)) != "old" {
+		t.Errorf("%d files of parts are left of what was given up", n)
+	}
+}

@@ -1,0 +1,86 @@
+package place_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/larder-data/larder/place"
+	"github.com/larder-data/larder/place/placetest"
+	_ "github.com/larder-data/larder/place/s3"
+)
+
+// TestPutIsTriedForAWhile: what fails each time is tried several times, with time between, and
+// looked for once in the end; what nothing is taken of is given up.
+func TestPutIsTriedForAWhile(t *testing.T) {
+	waits := place.Hurry(t, 50*time.Millisecond)
+	s, o := placetest.S3(t)
+	for name, fault := range map[string]placetest.Fault{"status": {Status: 503}, "cut": {Take: 10}, "stalled": {Take: 10, Stall: true}} {
+		s.Requests()
+		s.Fail(func(int, *http.Request) placetest.Fault { return fault })
+		err := place.Put(t.Context(), "s3://bucket/a", placetest.Content(make([]byte, 10<<20)), nil)
+		if n, w := len(s.Requests()), waits(); err == nil || !strings.Contains(err.Error(), "tried several times") || n != place.Tries+1 || len(w) != place.Tries-1 {
+			t.Errorf("%s: %d requests, %v: %v", name, n, w, err)
+		}
+	}
+	if all := o.Names(); len(all) != 0 {
+		t.Errorf("there is %v", all)
+	}
+}
+
+// TestPutIsFoundAgain: a file whose answers were all lost is there, and who looks knows it.
+func TestPutIsFoundAgain(t *testing.T) {
+	place.Hurry(t, time.Second)
+	s, _ := placetest.S3(t)
+	content := placetest.Content([]byte("content"))
+	s.Fail(func(_ int, r *http.Request) placetest.Fault { return placetest.Fault{Lost: r.Method == http.MethodPut} })
+	if err := place.Put(t.Context(), "s3://bucket/a", content, nil); err != nil {
+		t.Errorf("%v", err)
+	}
+	if v, err := place.Look(t.Context(), "s3://bucket/a"); err != nil || !v.IsOf(content) {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestCheckPut: what cannot be written is said without asking anybody, and no secret with it.
+func TestCheckPut(t *testing.T) {
+	s, _ := placetest.S3(t)
+	for url, want := range map[string]string{
+		"s3://bucket/a":                         "",
+		"s3://bucket/a%3Fb%23c":                 "",
+		"s3://bucket/folder/":                   "names a folder",
+		"s3://bucket":                           "names a folder",
+		"s3://bucket/a?versionId=hunter2":       "an old version",
+		"s3://bucket/a#hunter2":                 "write %23",
+		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",
+		"s3://bucket/a?X-Amz-Signature=hunter2": "no parameters but versionId",
+		"http://me:hunter2@host/a?sig=hunter2":  "nothing is written over http",
+		"gs://bucket/a":                         "larder-cloud",
+		"s3:///a":                               "names no host",
+	} {
+		err := place.CheckPut(url)
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("%s: %v", url, err)
+		}
+		if want != "" {
+			if perr := place.Put(t.Context(), url, placetest.Content(nil), nil); perr == nil || strings.Contains(perr.Error(), "hunter2") {
+				t.Errorf("%s: written: %v", url, perr)
+			}
+		}
+	}
+	if n := s.Requests(); len(n) != 0 {
+		t.Errorf("%v was asked for", n)
+	}
+}
+
+// TestWrongDigest: a service that is told another digest than what comes has nothing there.
+func TestWrongDigest(t *testing.T) {
+	_, o := placetest.S3(t)
+	c := placetest.Content([]byte("content"))
+	c.Sum = placetest.Content([]byte("other")).Sum
+	if err := place.Put(t.Context(), "s3://bucket/a", c, nil); err == nil || errors.Is(err, place.ErrChanged) || len(o.Names()) != 0 {
+		t.Errorf("%v, there is %v", err, o.Names())
+	}
+}
