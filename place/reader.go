@@ -36,7 +36,7 @@ type Reader struct {
 
 // open opens what is left, or tries for as long as it may help.
 func (r *Reader) open() error {
-	defer pool.Away(r.ctx)()
+	defer pool.Away(r.ctx, min(r.Left(), 1<<20))() // more is read when it is asked for
 	for {
 		err := r.try()
 		if err == nil {

@@ -7,19 +7,22 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// mostAway are away at once in a pool: about as many connections as tools of the services open
-// to read what lies there.
-const mostAway = 64
+// Bounds on who is away at once in a pool.
+const (
+	mostAway      = 64       // about as many connections as tools of the services open to read what lies there
+	mostAwayBytes = 64 << 20 // more than comes of most networks while a request is answered
+)
 
-// Away says that who has the slot of ctx waits for another machine, until what it returns is
-// called. Meanwhile the slot is somebody else's, and the pass goes on with further elements, until
-// 64 of a pool are away. Who is in a pass within a slot keeps it.
+// Away says that who has the slot of ctx waits for so many bytes of another machine, until what it
+// returns is called. Meanwhile the slot is somebody else's, and the pass goes on with further
+// elements, until 64 of a pool are away, or wait for 64 MiB together. Who is in a pass within a
+// slot keeps it.
 //
 // Nobody waits to be back, as those who have the slots may wait for what came: until the next ones
 // are done, more is done at once than there are slots.
-func Away(ctx context.Context) (back func()) {
+func Away(ctx context.Context, bytes int64) (back func()) {
 	t, _ := ctx.Value(within{}).(*turn)
-	if t == nil || !t.leave() {
+	if t == nil || !t.leave(bytes) {
 		return func() {}
 	}
 	return t.back
@@ -29,10 +32,11 @@ func Away(ctx context.Context) (back func()) {
 type slots struct {
 	free *semaphore.Weighted
 
-	mu   sync.Mutex
-	away int // who gave theirs away
-	kept int // slots of those beyond mostAway, which nobody has
-	owed int // by those who came back while no slot was free
+	mu    sync.Mutex
+	away  int   // who gave theirs away
+	bytes int64 // that these wait for
+	kept  int   // slots of those beyond the bounds, which nobody has
+	owed  int   // by those who came back while no slot was free
 }
 
 func newSlots(n int) *slots { return &slots{free: semaphore.NewWeighted(int64(n))} }
@@ -81,10 +85,11 @@ func (s *slots) release() {
 	s.free.Release(1)
 }
 
-func (s *slots) leave() {
+func (s *slots) leave(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.away++; s.away > mostAway {
+	s.away, s.bytes = s.away+1, s.bytes+bytes
+	if s.away > mostAway || s.away > 1 && s.bytes > mostAwayBytes {
 		s.kept++
 		return
 	}
@@ -92,10 +97,10 @@ func (s *slots) leave() {
 }
 
 // come takes a slot at once: if there is none, the next one that is given.
-func (s *slots) come() {
+func (s *slots) come(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away--
+	s.away, s.bytes = s.away-1, s.bytes-bytes
 	switch {
 	case s.kept > 0:
 		s.kept--
@@ -112,17 +117,18 @@ type turn struct {
 
 	mu          sync.Mutex
 	gone, ended bool
+	bytes       int64 // that are waited for
 }
 
 // leave reports whether the slot was given away.
-func (t *turn) leave() bool {
+func (t *turn) leave(bytes int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone || t.ended {
 		return false
 	}
-	t.gone = true
-	t.slots.leave()
+	t.gone, t.bytes = true, bytes
+	t.slots.leave(bytes)
 	t.crew.left()
 	return true
 }
@@ -138,7 +144,7 @@ func (t *turn) back() {
 // come takes a slot again. The lock is held.
 func (t *turn) come() {
 	t.gone = false
-	t.slots.come()
+	t.slots.come(t.bytes)
 	t.crew.came()
 }
 
@@ -155,17 +161,27 @@ func (t *turn) end() {
 // A crew is the workers of a pass: as many as there are slots, and one for each who is away.
 type crew struct {
 	workers int
-	start   func() // has another one begin
 
 	mu         sync.Mutex // also of what there is to do, so that nobody leaves that to who has left
+	changed    sync.Cond  // due or live did
 	live, away int
+	due        int // of those that live: are still to be started
 }
 
-// begin starts the first workers, of elements that are so many.
-func (c *crew) begin(n int) {
+// run starts workers of elements that are so many, until the last has ended. They are started
+// here, also those that take the place of one who is away: a goroutine has the labels of the one
+// that starts it, which tell what it works for (package internal/flight).
+func (c *crew) run(n int, start func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.L = &c.mu
 	c.live = min(c.workers, n)
-	for range c.live {
-		c.start()
+	c.due = c.live
+	for c.live > 0 {
+		for ; c.due > 0; c.due-- {
+			start()
+		}
+		c.changed.Wait()
 	}
 }
 
@@ -179,7 +195,8 @@ func (c *crew) left() {
 	c.away++
 	if c.live < c.workers+c.away {
 		c.live++
-		c.start()
+		c.due++
+		c.changed.Signal()
 	}
 }
 
@@ -201,5 +218,14 @@ func (c *crew) next(take func() (span, bool)) (t span, ok bool) {
 		}
 	}
 	c.live--
+	c.changed.Signal()
 	return t, false
+}
+
+// quit says that a worker ends before there is nothing to do.
+func (c *crew) quit() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live--
+	c.changed.Signal()
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/larder-data/larder/internal/flight"
 	"github.com/larder-data/larder/pool"
 )
 
@@ -28,7 +29,7 @@ func (c *counts) end() { c.now.Add(-1) }
 
 // far waits for another machine.
 func far(ctx context.Context, away *counts, wait time.Duration) {
-	defer pool.Away(ctx)()
+	defer pool.Away(ctx, 1000)()
 	away.begin()
 	defer away.end()
 	time.Sleep(wait)
@@ -204,6 +205,62 @@ func TestBackFromAway(t *testing.T) {
 	})
 }
 
+// TestAwayIsBoundedInBytes: who waits for more than all may wait for together keeps the slot.
+func TestAwayIsBoundedInBytes(t *testing.T) {
+	for bytes, want := range map[int64]int64{16 << 20: 4 + 2, 1 << 40: 1 + 2} {
+		synctest.Test(t, func(t *testing.T) {
+			var away counts
+			if err := pool.New(2).Each(t.Context(), 30, func(ctx context.Context, _ int) error {
+				defer pool.Away(ctx, bytes)()
+				away.begin()
+				defer away.end()
+				time.Sleep(time.Millisecond)
+				return nil
+			}); err != nil || away.most.Load() != want {
+				t.Errorf("%d waited at once for %d bytes each, want %d; %v", away.most.Load(), bytes, want, err)
+			}
+		})
+	}
+}
+
+// TestAwayWorksForNobodyElse: who takes the place of one that is away, for what others want, too,
+// is not taken for a part of that.
+func TestAwayWorksForNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g flight.Group[string, int]
+		do := map[string]func(ctx context.Context) error{
+			"each": func(ctx context.Context) error {
+				return pool.New(1).Each(ctx, 2, func(ctx context.Context, _ int) error {
+					_, _, err := g.Do(ctx, "k", "k", func(ctx context.Context) (int, error) {
+						far(ctx, new(counts), time.Second)
+						return 0, nil
+					})
+					return err
+				})
+			},
+			"stream": func(ctx context.Context) error {
+				for _, err := range each(2, func(ctx context.Context, _ int) (int, error) {
+					_, _, err := g.Do(ctx, "k", "k", func(ctx context.Context) (int, error) {
+						far(ctx, new(counts), time.Second)
+						return 0, nil
+					})
+					return 0, err
+				}).stream(ctx, pool.New(1)) {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		}
+		for name, do := range do {
+			if err := do(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 // TestAwayWithinAPass: a pass within a slot has that one, which others get only when all of it is
 // done.
 func TestAwayWithinAPass(t *testing.T) {
@@ -236,11 +293,11 @@ func TestAwayOutlives(t *testing.T) {
 			if err := p.Do(t.Context(), func(ctx context.Context) error {
 				begun := make(chan struct{})
 				wait.Go(func() {
-					back := pool.Away(ctx)
+					back := pool.Away(ctx, 0)
 					close(begun)
 					time.Sleep(5 * time.Millisecond)
 					back()
-					defer pool.Away(ctx)()
+					defer pool.Away(ctx, 0)()
 					time.Sleep(5 * time.Millisecond)
 				})
 				<-begun

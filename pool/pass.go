@@ -46,16 +46,16 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 		left.settle(t, done, err != nil, time.Since(start))
 		return err
 	}
-	all.start = func() {
+	all.run(left.n, func() {
 		g.Go(func() error {
 			for t, ok := next(); ok; t, ok = next() {
 				if err := work(t); err != nil {
+					all.quit()
 					return err
 				}
 			}
 			return nil
 		})
-	}
-	all.begin(left.n)
+	})
 	return g.Wait()
 }

@@ -21,18 +21,18 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 		ctx, cancel := context.WithCancelCause(ctx)
 		s := &stream[T]{n: n, make: make, done: map[int]stretch[T]{}}
 		s.spans = p.spansOf(n)
-		s.changed = sync.NewCond(&s.mu)
+		s.news = sync.NewCond(&s.mu)
 		var wait sync.WaitGroup
 		defer wait.Wait()
 		defer cancel(errStreamEnded)
 		context.AfterFunc(ctx, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.changed.Broadcast()
+			s.news.Broadcast()
 		})
 		inner, slots := p.passes(ctx)
-		s.workers, s.start = p.Workers(), func() { wait.Go(func() { s.work(inner, slots) }) }
-		s.begin(n)
+		s.workers = p.Workers()
+		wait.Go(func() { s.run(n, func() { wait.Go(func() { s.work(inner, slots) }) }) })
 		for s.at < s.n {
 			t, ok := s.take(ctx)
 			if !ok {
@@ -60,10 +60,10 @@ type stream[T any] struct {
 	n    int
 	make func(ctx context.Context, from, to int) ([]T, error)
 
-	changed *sync.Cond         // something of what follows did, or the context has ended
-	at      int                // the element that the consumer takes next
-	spans   spans              // what is to be made
-	done    map[int]stretch[T] // by their first element
+	news  *sync.Cond         // something of what follows did, or the context has ended
+	at    int                // the element that the consumer takes next
+	spans spans              // what is to be made
+	done  map[int]stretch[T] // by their first element
 }
 
 // stretch is some consecutive elements, or as many of them as could be made.
@@ -80,13 +80,13 @@ func (s *stream[T]) take(ctx context.Context) (t stretch[T], ok bool) {
 		if t, ok = s.done[s.at]; ok {
 			delete(s.done, s.at)
 			s.at += len(t.values)
-			s.changed.Broadcast()
+			s.news.Broadcast()
 			return t, true
 		}
 		if ctx.Err() != nil {
 			return t, false
 		}
-		s.changed.Wait()
+		s.news.Wait()
 	}
 }
 
@@ -102,14 +102,18 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 			if s.at == s.n {
 				return t, false
 			}
-			s.changed.Wait()
+			s.news.Wait()
 		}
 		return t, false
 	})
 }
 
 func (s *stream[T]) work(ctx context.Context, slots *slots) {
-	for t, ok := s.claim(ctx); ok && s.turn(ctx, slots, t); t, ok = s.claim(ctx) {
+	for t, ok := s.claim(ctx); ok; t, ok = s.claim(ctx) {
+		if !s.turn(ctx, slots, t) {
+			s.quit()
+			return
+		}
 	}
 }
 
@@ -134,5 +138,5 @@ func (s *stream[T]) settle(t span, made stretch[T], took time.Duration) {
 	defer s.mu.Unlock()
 	s.done[t.from] = made
 	s.spans.settle(t, len(made.values), made.err != nil, took)
-	s.changed.Broadcast()
+	s.news.Broadcast()
 }

@@ -80,10 +80,12 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 		return f.File.ReadAt(ctx, b, at)
 	}
 	goesOn := f.misses.note(at, int64(len(b)))
+	wait := waiting{ctx: ctx, bytes: int64(len(b))}
+	defer wait.end()
 	for len(b) > 0 {
 		first := at / Bytes
 		n := int(min(int64(len(b)), (first+mostBlocks)*Bytes-at))
-		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn}
+		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn, wait: &wait}
 		switch err := f.read(ctx, r); {
 		case errors.Is(err, larder.ErrDry) || errors.Is(err, errSize):
 			return f.File.ReadAt(ctx, b, at) // of what is only looked at nothing is kept
@@ -102,6 +104,26 @@ type read struct {
 	at          int64
 	first, last int64
 	goesOn      bool // where another read ended
+	wait        *waiting
+}
+
+// A waiting is for all that is missing of what somebody reads.
+type waiting struct {
+	ctx   context.Context
+	bytes int64
+	back  func() // nil until something is missing
+}
+
+func (w *waiting) begin() {
+	if w.back == nil {
+		w.back = pool.Away(w.ctx, w.bytes)
+	}
+}
+
+func (w *waiting) end() {
+	if w.back != nil {
+		w.back()
+	}
 }
 
 // fill copies what was asked for out of the blocks in which it lies.
@@ -119,10 +141,10 @@ func (f *File) read(ctx context.Context, r read) error {
 	if err != nil || missing < 0 {
 		return err
 	}
-	defer pool.Away(ctx)()
+	r.wait.begin()
 	p := f.plan(r, missing)
 	if !p.exact {
-		return f.fetched(ctx, r, p)
+		return f.fetchedOrExact(ctx, r, p)
 	}
 	if missing, err = f.kept(ctx, r); err != nil || missing < 0 {
 		return err // which came meanwhile
@@ -189,6 +211,18 @@ func (f *File) plan(r read, missing int64) plan {
 		return plan{end: all}
 	}
 	return f.misses.plan(r, missing, all, f.recent)
+}
+
+// fetchedOrExact has blocks fetched of which one is missing. Where something of what is fetched with
+// them cannot be had, or of what somebody else fetches with one of them, what was asked for is tried
+// alone.
+func (f *File) fetchedOrExact(ctx context.Context, r read, p plan) error {
+	err := f.fetched(ctx, r, p)
+	if err == nil || ctx.Err() != nil || errors.Is(err, errSize) || errors.Is(err, larder.ErrDry) || errors.Is(err, place.ErrChanged) {
+		return err
+	}
+	f.misses.failed(p.from, p.end)
+	return f.File.ReadAt(ctx, r.to, r.at)
 }
 
 // fetched has blocks fetched of which one is missing, and what is planned beside them.

@@ -42,6 +42,7 @@ type extent struct {
 	misses  [often]int64 // when, the oldest at next
 	next    int
 	fetched uint32 // a bit for each block
+	failed  bool   // something of it could not be had
 }
 
 // A plan says what a miss fetches: blocks from one to before another, or what was asked for and
@@ -85,13 +86,28 @@ func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 	gone, dense := m.extent(missing).has(missing), false
 	now := missed.Add(1)
 	for e := r.first / extentBlocks; e <= r.last/extentBlocks; e++ {
-		if m.extent(e*extentBlocks).miss(now, recent) {
+		if x := m.extent(e * extentBlocks); x.miss(now, recent) && !x.failed {
 			dense = true
 			p.from, p.end = min(p.from, e*extentBlocks), max(p.end, min((e+1)*extentBlocks, blocks))
 		}
 	}
+	for e := (r.last + 1) / extentBlocks; e*extentBlocks < p.end; e++ {
+		if m.extent(e * extentBlocks).failed {
+			p.end = max(r.last+1, min(p.end, e*extentBlocks))
+		}
+	}
 	p.exact = gone && !follows && !dense && 2*int64(len(r.to)) <= (r.last-r.first+1)*Bytes
 	return p
+}
+
+// failed notes that something between blocks could not be had: what is only fetched because it
+// lies there is not tried again.
+func (m *misses) failed(from, end int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e := from / extentBlocks; e*extentBlocks < end; e++ {
+		m.extent(e * extentBlocks).failed = true
+	}
 }
 
 // fetched notes blocks that are kept.

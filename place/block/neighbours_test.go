@@ -1,0 +1,65 @@
+package block_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/larder-data/larder/place/block"
+	"github.com/larder-data/larder/place/placetest"
+	"github.com/larder-data/larder/pool"
+)
+
+// TestNeighboursAreNotLost: what cannot be had fails those who ask for it, and nobody for whom it
+// would only have been fetched with something else.
+func TestNeighboursAreNotLost(t *testing.T) {
+	want := content(4 << 20)
+	const bad = 33*block.Bytes + 99
+	for name, order := range map[string]func(all []int){
+		"in order": func([]int) {},
+		"shuffled": func(all []int) {
+			rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := placetest.Serve(t)
+			f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
+			s.Fail(func(_ int, r *http.Request) placetest.Fault {
+				var first, last int
+				if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); err != nil {
+					t.Error(err)
+				}
+				if first <= bad && bad <= last {
+					return placetest.Fault{Status: http.StatusForbidden}
+				}
+				return placetest.Fault{}
+			})
+			all := samples(len(want))
+			order(all)
+			var failed atomic.Int64
+			if err := pool.New(2).Each(t.Context(), len(all), func(ctx context.Context, i int) error {
+				b, at := make([]byte, sample), all[i]
+				err := f.ReadAt(ctx, b, int64(at))
+				switch {
+				case at <= bad && bad < at+sample:
+					failed.Add(1)
+					if err == nil {
+						t.Error("what cannot be had was read")
+					}
+				case err != nil || !bytes.Equal(b, want[at:at+sample]):
+					t.Errorf("the sample at %d: %v", at, err)
+				}
+				return nil
+			}); err != nil || failed.Load() != 1 {
+				t.Fatalf("%d failed, %v", failed.Load(), err)
+			}
+			if asked := len(s.Requests()); asked > 150 {
+				t.Errorf("%d requests for %d samples in 64 blocks", asked, len(all))
+			}
+		})
+	}
+}
