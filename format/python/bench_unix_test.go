@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,6 +54,8 @@ print(json.dumps({"wall": time.perf_counter() - start, "cpu": time.process_time(
 // element here, and beside it what it takes to go through the generator in its own process,
 // and by a DataLoader of torch with one worker. The time of processors is that of all processes.
 func BenchmarkGenerator(b *testing.B) {
+	held := make([]byte, 128<<20) // as the program does, so that garbage is not looked for all the time
+	defer runtime.KeepAlive(held)
 	p := newPlace(b, yielding)
 	p.write("others.py", others)
 	for _, size := range []int{100, 100_000} {
