@@ -64,9 +64,12 @@ class _Shared:
         if end > self._has:
             self._grow(max(end, min(2 * self._has, _STEP), 1 << 20))
         assert self._answers is not None
-        for part in parts:
-            self._answers[at : at + len(part)] = part
-            at += len(part)
+        if end - at <= _SMALL:
+            self._answers[at:end] = b"".join(parts)
+        else:
+            for part in parts:
+                self._answers[at : at + len(part)] = part
+                at += len(part)
         self.size = end
 
     def put(self, at: int, data: bytes) -> None:
@@ -85,6 +88,9 @@ class _Shared:
         self._answers = mmap.mmap(self._files[1], size)
         self._has = size
 
+
+_SMALL = 4096
+"""How many bytes it takes less to put together than to write part by part."""
 
 _STEP = 16 << 20
 """How many bytes an answer may grow by beyond what it needs."""
