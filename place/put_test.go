@@ -20,8 +20,9 @@ func TestPutIsTriedForAWhile(t *testing.T) {
 	for name, fault := range map[string]placetest.Fault{"status": {Status: 503}, "cut": {Take: 10}, "stalled": {Take: 10, Stall: true}} {
 		s.Requests()
 		s.Fail(func(int, *http.Request) placetest.Fault { return fault })
-		err := place.Put(t.Context(), "s3://bucket/a", placetest.Content(make([]byte, 10<<20)), nil)
-		if n, w := len(s.Requests()), waits(); err == nil || !strings.Contains(err.Error(), "tried several times") || n != place.Tries+1 || len(w) != place.Tries-1 {
+		var traffic place.Traffic
+		err := place.Put(place.Count(t.Context(), &traffic), "s3://bucket/a", placetest.Content(make([]byte, 10<<20)), nil)
+		if n, w := traffic.Requests.Load(), waits(); err == nil || !strings.Contains(err.Error(), "tried several times") || n != place.Tries+1 || len(w) != place.Tries-1 {
 			t.Errorf("%s: %d requests, %v: %v", name, n, w, err)
 		}
 	}

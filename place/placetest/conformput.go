@@ -107,7 +107,7 @@ func (s Service) putFaults(t *testing.T) {
 			var traffic place.Traffic
 			err := place.Put(place.Count(t.Context(), &traffic), url, Content(want), was)
 			s.Fail(nil)
-			if n := len(s.Requests()); err != nil || n < 2 || !s.Client && int64(n) != traffic.Requests.Load() {
+			if n := len(s.Requests()); err != nil || n < 2 || !s.Client && int64(n) > traffic.Requests.Load() { // one may find its connection closed
 				t.Errorf("%s, over another %v: %d requests, %d counted: %v", name, over, n, traffic.Requests.Load(), err)
 				continue
 			}
@@ -241,7 +241,7 @@ func (s Service) parts(t *testing.T) {
 		s.Fail(c.fault)
 		err := place.Put(t.Context(), url, Content(want), nil)
 		s.Fail(nil)
-		if n := len(s.Requests()); (err == nil) != c.left || n < 5 {
+		if n := len(s.Requests()); (err == nil) != c.left || n < 4 {
 			t.Errorf("%s: %d requests: %v", name, n, err)
 		}
 		switch v := look(t, url); {

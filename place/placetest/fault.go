@@ -75,7 +75,7 @@ func (s *sender) WriteHeader(status int) {
 	if s.Encoding != "" {
 		s.Header().Set("Content-Encoding", s.Encoding)
 	}
-	if s.Lost {
+	if s.Lost && status >= http.StatusOK { // others come before the answer
 		panic(http.ErrAbortHandler)
 	}
 	s.ResponseWriter.WriteHeader(status)

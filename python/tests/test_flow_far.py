@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from flow_program import LETTERS, built
 
-from larder._run import RunError, run
+from larder._run import run
+from larder.errors import FlowError
 from larder.flow import jsonl, underfolder
 
 
@@ -35,6 +36,9 @@ class Objects(BaseHTTPRequestHandler):
         self._get(True)
 
     def _get(self, send: bool) -> None:
+        if "list-type=2" in self.path:
+            self._say(200, b"<ListBucketResult></ListBucketResult>", {}, send)
+            return
         if self.path not in self.objects:
             self._say(404, b"<Error><Code>NoSuchKey</Code></Error>", {}, send)
             return
@@ -98,6 +102,6 @@ def test_a_flow_writes_at_a_url_what_it_writes_here(service: type[Objects], tmp_
 
 
 def test_a_flow_does_not_write_what_it_reads(service: type[Objects]) -> None:
-    with pytest.raises(RunError, match="what is read is never written"):
+    with pytest.raises(FlowError, match="what is read is never written"):
         run(jsonl(path="s3://bucket/part-{00..20}.jsonl").to_jsonl(path="s3://bucket/part-07.jsonl"))
     assert not service.asked
