@@ -139,6 +139,9 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 	}
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
+		if address.Is(p.path) && (!ok || !p.has(name)) { // which may be a part of what lets somebody in
+			return fmt.Errorf("what follows a comma is no parameter of %s %s; a comma in a URL is written twice", p.component.Kind, p.component.Name)
+		}
 		if !ok {
 			return fmt.Errorf("%q is not of the form NAME=VALUE; a comma in a path is written twice", part)
 		}
@@ -159,7 +162,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 // checkList refuses a list as it is written in YAML: the elements of one are given each by
 // itself.
 func (p *place) checkList(name, value string) error {
-	at := slices.IndexFunc(p.component.Params, func(param component.Param) bool { return param.Name == name })
+	at := p.indexOf(name)
 	elements, ok := strings.CutPrefix(value, "[")
 	if at < 0 || p.component.Params[at].Type.Kind() != reflect.Slice || !ok || !strings.HasSuffix(elements, "]") || !strings.Contains(elements, ",") {
 		return nil
@@ -169,6 +172,13 @@ func (p *place) checkList(name, value string) error {
 		each = append(each, name+"="+strings.TrimSpace(element))
 	}
 	return fmt.Errorf("%s=%s: a list is given one by one: %s", name, value, strings.Join(each, ","))
+}
+
+// has reports whether the component has a parameter.
+func (p *place) has(name string) bool { return p.indexOf(name) >= 0 }
+
+func (p *place) indexOf(name string) int {
+	return slices.IndexFunc(p.component.Params, func(param component.Param) bool { return param.Name == name })
 }
 
 // printed are the formats that standard output takes: those of one file.

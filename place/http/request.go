@@ -95,10 +95,10 @@ func plain(err error) error {
 	return err
 }
 
-// isBroken reports whether a connection was closed by the other side.
+// isBroken reports whether a connection was closed by the other side, or has what is no answer.
 func isBroken(err error) bool {
 	text := err.Error() // of which the library has no values
-	for _, part := range []string{"EOF", "connection reset", "server closed", "GOAWAY", "broken pipe", "stream error", "http2:"} {
+	for _, part := range []string{"EOF", "connection reset", "server closed", "GOAWAY", "broken pipe", "stream error", "http2:", "malformed HTTP"} {
 		if strings.Contains(text, part) {
 			return true
 		}
