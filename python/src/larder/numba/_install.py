@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,8 +39,12 @@ class _Numbers(Iterator[int]):
 class _Compiled(event.Listener):  # type: ignore[misc]
     """Hears of each function that is compiled: with a cache of Larder, or with none."""
 
+    def __init__(self) -> None:
+        self._begun: list[float] = []
+
     def on_start(self, event: Any) -> None:
         """Note what a function is compiled from."""
+        self._begun.append(time.perf_counter())
         found = event.data["dispatcher"]
         if _keeper is not None:
             _keeper.history.opened.begin(found)
@@ -58,12 +63,15 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
 
     def on_end(self, event: Any) -> None:
-        """Give up the claim of a function that could not be compiled."""
+        """Give up the claim of a function that could not be compiled, and note one for which nobody asked for a cache."""
+        took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
         found = event.data["dispatcher"]
         if _keeper is not None:
             _keeper.history.opened.end()
         if _failed(event) and isinstance(getattr(found, "_cache", None), LarderCache):
             found._cache.failed(f"it could not be compiled: {event.data['args']}")
+        if _keeper is not None and isinstance(found, dispatcher.Dispatcher) and not _failed(event):
+            _keeper.unasked.note(found, tuple(event.data["args"]), took)
 
 
 def _failed(ended: Any) -> bool:
