@@ -85,6 +85,8 @@ class Keeper:
         self.unasked = Unasked(self.report)
         self.stack: list[Pending] = []
         """What is being compiled, the innermost last."""
+        self.compiling: list[Any] = []
+        """All functions that are being compiled, with a cache or without."""
         self.held: dict[bytes, Held] = {}
         """What this process has by keys."""
         self.late = False
@@ -100,9 +102,13 @@ class Keeper:
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
-        self.registered, self.history = before.registered, before.history
+        self.registered, self.history, self.compiling = before.registered, before.history, before.compiling
         self.report, self.unasked = before.report, before.unasked
         self.late = before.late
+
+    def circle(self, walk: Walk, around: list[Any]) -> str:
+        """Return which of the functions that are being compiled around one it calls: it is compiled as a part of that."""
+        return next((named(function) for function in around if walk.reaches(function)), "")
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
         """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
@@ -201,6 +207,10 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None
         except Exception as error:
             self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
+            return None
+        if circle := self._keeper.circle(known.walk, self._keeper.compiling):
+            reason = f"it is compiled as a part of {circle}: the two call each other"
+            self._keeper.stack.append(Pending(self, None, None, reason, begun))
             return None
         found, pending = self._asked(known, begun, target_context, sig)
         if found is None:

@@ -162,14 +162,18 @@ class History:
             if known is None or (known.value() is node.value and not known.holds(node, walk)):
                 names = known.differs(node) if known is not None else ""
                 raise Refused(node.path, f"it is not what it was when it was compiled before, in this process{names}")
-        for node in walk.nodes[2:]:
-            if node.kind == "compiled function":
-                self._compiled(node, walk.mixed)
+        circles = walk.circles()
+        for number, node in enumerate(walk.nodes):
+            if node.kind == "compiled function" and (number > 1 or number in circles):
+                self._compiled(node, walk.mixed or number in circles)
         if before is not None:
             walk.follows(before)
 
     def _compiled(self, node: Node, mixed: bool) -> None:
-        """Note for which types a function was compiled with other flags than from here; if they are mixed, with any."""
+        """Note for which types a function was compiled with other flags than from here, or with any.
+
+        With any where flags are mixed, or functions call each other: of these each is typed by those that are compiled.
+        """
         ways, function = self._flags.get(node.value, {}), node.value
         unseen = [args for args in function.overloads if _shown(args) not in ways]
         if unseen and (ways or function.py_func.__module__.partition(".")[0] != "numba"):

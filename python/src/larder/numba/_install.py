@@ -46,9 +46,11 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         """Note what a function is compiled from."""
         self._begun.append(time.perf_counter())
         found = event.data["dispatcher"]
-        if _keeper is not None:
-            _keeper.history.opened.begin(found)
-        if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
+        if _keeper is None:
+            return
+        _keeper.history.opened.begin(found)
+        _keeper.compiling.append(found)
+        if not isinstance(found, dispatcher.Dispatcher):
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
         _keeper.history.compiles()
@@ -58,7 +60,8 @@ class _Compiled(event.Listener):  # type: ignore[misc]
                 walk = pending.known.walk
             else:
                 walk = _keeper.walked(found, args)
-            _keeper.history.note(walk, args, asked(args, result))
+            circle = _keeper.circle(walk, _keeper.compiling[:-1])
+            _keeper.history.note(walk, args, asked(args, result) + (f" within {circle}" if circle else ""))
         except Exception:  # then what calls it is refused, as it was compiled unseen
             return
 
@@ -66,12 +69,16 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         """Give up the claim of a function that could not be compiled, and note one for which nobody asked for a cache."""
         took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
         found = event.data["dispatcher"]
-        if _keeper is not None:
-            _keeper.history.opened.end()
-        if _failed(event) and isinstance(getattr(found, "_cache", None), LarderCache):
-            found._cache.failed(f"it could not be compiled: {event.data['args']}")
-        if _keeper is not None and isinstance(found, dispatcher.Dispatcher) and not _failed(event):
+        if _keeper is None:
+            return
+        _keeper.history.opened.end()
+        del _keeper.compiling[-1:]
+        if not isinstance(found, dispatcher.Dispatcher):
+            return
+        if not _failed(event):
             _keeper.unasked.note(found, tuple(event.data["args"]), took)
+        elif isinstance(found._cache, LarderCache):
+            found._cache.failed(f"it could not be compiled: {event.data['args']}")
 
 
 def _failed(ended: Any) -> bool:

@@ -42,7 +42,7 @@ from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 4\n"
+FORMAT = b"larder numba code 5\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -166,6 +166,18 @@ class Walk:
             more = node.kind == "vectorized function" and node.compiled.startswith(was.compiled)
             if node.value is was.value and (more or node.kind == "compiled function"):
                 node.compiled = was.compiled
+
+    def reaches(self, function: Any) -> bool:
+        """Report whether a compiled function is among what is reached, or is the first one itself."""
+        return (id(function), False, False) in self._numbers
+
+    def circles(self) -> set[int]:
+        """Return the numbers of compiled functions that call each other in a circle."""
+        found: set[int] = set()
+        for together in _components([node.edges for node in self.nodes]):
+            functions = [number for number in together if self.nodes[number].kind == "compiled function"]
+            found |= set(functions) if len(functions) > 1 else set()
+        return found
 
     def digest(self) -> bytes:
         """Return what all of it comes to."""
@@ -670,6 +682,41 @@ class Walk:
         for name, held in sorted(getattr(value, "__dict__", {}).items()):
             node.out.append(name.encode() + b" ")
             self._value(node, held, f"{path}.{name}", runs)
+
+
+def _components(edges: list[list[int]]) -> Iterator[list[int]]:
+    """Yield what can be reached from each other, by the numbers of what lies there (Tarjan, 1972)."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    left: list[tuple[int, Iterator[int]]] = []
+    inside: set[int] = set()
+
+    def enter(number: int) -> None:
+        order[number] = low[number] = len(order)
+        path.append(number)
+        inside.add(number)
+        left.append((number, iter(edges[number])))
+
+    for root in range(len(edges)):
+        if root not in order:
+            enter(root)
+        while left:
+            number, following = left[-1]
+            to = next(following, None)
+            if to is None:
+                left.pop()
+                if left:
+                    low[left[-1][0]] = min(low[left[-1][0]], low[number])
+                if low[number] == order[number]:
+                    together = path[path.index(number) :]
+                    del path[-len(together) :]
+                    inside.difference_update(together)
+                    yield together
+            elif to not in order:
+                enter(to)
+            elif to in inside:
+                low[number] = min(low[number], order[to])
 
 
 _SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)
