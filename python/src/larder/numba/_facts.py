@@ -12,6 +12,7 @@ from types import CodeType
 
 from .._code import _bytecode, _rules, _settings
 from .._code._follow import _formats
+from .._code._instructions import NAMES, instructions
 from ._running import GETTING
 
 _MOST = 8192
@@ -145,8 +146,8 @@ def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:
     """Return the names of code with numbers for those of globals, the same ones in the functions within it."""
     loaded: set[str] = set()
     others: set[str] = set()
-    for op in _bytecode.instructions(code):
-        if op.opcode in dis.hasname:
+    for op in instructions(code):
+        if op.opcode in NAMES:
             (loaded if op.opname == "LOAD_GLOBAL" else others).add(op.argval)
     return tuple(
         aliases.setdefault(name, f"<{len(aliases)}>") if name in loaded - others else name for name in code.co_names

@@ -79,7 +79,8 @@ class History:
     def note(self, walk: Walk, args: Types, asked: str = "") -> None:
         """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
         self.compiles()
-        for node in walk.nodes[1:]:
+        references = [_reference(node.value) for node in walk.nodes]
+        for node, reference in zip(walk.nodes[1:], references[1:], strict=True):
             place = (id(node.value), node.runs, node.kind)
             if place in self._seen:
                 known = self._seen[place]
@@ -89,8 +90,8 @@ class History:
                     if not known.holds(node, walk):
                         self._seen[place] = None
                     continue
-            held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
-            self._seen[place] = Seen(_reference(node.value), node.content(), held, node.said)
+            held = tuple(references[n] for n in node.edges)
+            self._seen[place] = Seen(reference, node.content(), held, node.said)
         if len(self._seen) > self._most:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST

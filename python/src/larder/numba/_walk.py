@@ -70,16 +70,18 @@ class Node:
     """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
     said: dict[str, int] = field(default_factory=dict)
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
+    summed: bytes = b""
+    """Its content, once that was asked for: when all of it has been followed."""
 
     def digest(self) -> bytes:
-        return sha256(b"".join((self._flagged(), *self.out))).digest()
+        if self.kind != "compiled function":
+            return self.content()
+        return sha256(f"{_text(self.flags)} {self.inherited} ".encode() + self.content()).digest()
 
     def content(self) -> bytes:
         """Return what it is, whatever the flags are that it would be compiled with from here."""
-        return sha256(b"".join(self.out)).digest()
-
-    def _flagged(self) -> bytes:
-        return f"{_text(self.flags)} {self.inherited}".encode() if self.kind == "compiled function" else b""
+        self.summed = self.summed or sha256(b"".join(self.out)).digest()
+        return self.summed
 
 
 def _text(flags: Flagged | None) -> str:
