@@ -39,7 +39,7 @@ def told(code: CodeType) -> Iterator[Instruction]:
     """Yield what code consists of by what `dis` tells."""
     for op in dis.get_instructions(code):
         line = op.positions.lineno if op.positions is not None else None
-        nulls = op.opname in _NULLING and "NULL" in op.argrepr
+        nulls = op.opname in _NULLING and op.argrepr != op.argval
         yield Instruction(op.opname, op.opcode, op.arg, op.argval, op.offset, line, op.is_jump_target, nulls)
 
 
@@ -88,7 +88,7 @@ and may make an empty place."""
 
 if sys.version_info[:2] in _KNOWN:
     _WITH = frozenset(getattr(dis, "hasarg", range(dis.HAVE_ARGUMENT, 256)))
-    for _opcode, _name in enumerate(dis.opname):
+    for _opcode, _name in enumerate(dis.opname[:256]):
         _nulling = _name in _NULLING and (_name == "LOAD_GLOBAL" or sys.version_info >= (3, 12))
         _caching = 0 if _name.startswith("<") else _caches(_opcode, _name)
         _FORMS.append((_name, _kind(_opcode, _name), _shift(_name), _caching, _opcode in _WITH, _nulling))
