@@ -393,8 +393,6 @@ def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_
 
 CIRCLE = """
     from numba import njit
-    import odds
-    STEP = 1
 
     @njit(cache=True)
     def factorial(n):
@@ -404,51 +402,45 @@ CIRCLE = """
     def even(n):
         if n == 0:
             return True
-        return odds.odd(n - STEP)
+        return odd(n - 1)
+
+    @njit(cache=True)
+    def odd(n):
+        if n == 0:
+            return False
+        return even(n - 1)
 
     @njit(cache=True)
     def outer(n):
         return even(n)
 
-    odds.even = even
-    CALLS = ["factorial(5)", "even(10)", "odds.odd(4)", "outer(7)"]
+    CALLS = ["factorial(5)", "even(10)", "odd(4)", "outer(7)"]
 
     def run():
         return [eval(call) for call in CALLS]
-"""
-ODDS = """
-    from numba import njit
-    LAST = 0
-
-    @njit(cache=True)
-    def odd(n):
-        if n == LAST:
-            return False
-        return even(n - 1)
 """
 
 
 def test_functions_that_call_each_other_are_kept_as_one(case: Case) -> None:
     case.write("m", CIRCLE)
-    case.write("odds", ODDS)
     results = [120, True, False, False]
     first = case.run()
     assert first.results == results
     assert first.states("m.even") == first.states("m.outer") == ["compiled"]
-    assert first.states("odds.odd") == ["refused"]
+    assert first.states("m.odd") == ["refused"]
     assert "compiled as a part of m.even" in first.reasons()[0]
     second = case.run()
     assert second.results == results
     assert second.states("m.even") + second.states("m.outer") == ["loaded", "loaded"]
-    for calls in ('["outer(6)", "even(3)"]', '["odds.odd(3)", "even(3)", "outer(2)"]', '["outer(4)"]'):
+    for calls in ('["outer(6)", "even(3)"]', '["odd(3)", "even(3)", "outer(2)"]', '["outer(4)"]'):
         case.edit("m", "CALLS = [", f"CALLS = {calls} or [")
-        wanted = [eval(call, {"outer": _even, "even": _even, "odds": _Odds}) for call in eval(calls)]
+        wanted = [eval(call, {"outer": _even, "even": _even, "odd": _odd}) for call in eval(calls)]
         ran = [case.run(), case.run()]
         assert [one.results for one in ran] == [wanted] * 2
         assert "loaded" in ran[1].states()
         assert "compiled" not in ran[1].states()
         case.edit("m", f"CALLS = {calls} or [", "CALLS = [")
-    case.edit("odds", "return False", "return True")
+    case.edit("m", "return False", "return True")
     edited = case.run()
     assert edited.results == [120, True, True, True]
     assert edited.states("factorial") == ["loaded"]
@@ -459,10 +451,8 @@ def _even(n: int) -> bool:
     return n % 2 == 0
 
 
-class _Odds:
-    @staticmethod
-    def odd(n: int) -> bool:
-        return n % 2 == 1
+def _odd(n: int) -> bool:
+    return n % 2 == 1
 
 
 def test_a_function_that_calls_itself_for_other_types_is_what_it_is_without_a_cache(case: Case) -> None:

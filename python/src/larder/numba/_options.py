@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._keys._encoder import fixed
+
 USUAL: dict[str, tuple[Any, ...]] = {
     "nogil": (False, None),
     "parallel": (False, None),
@@ -35,6 +37,21 @@ def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
     found.append(("pipeline", dispatcher._compiler.pipeline_class))
     found.append(("dispatcher", type(dispatcher)))
     return found
+
+
+def said_of(dispatcher: Any) -> tuple[Any, ...] | None:
+    """Return what is equal for functions of which the same was said, or None if that cannot be told from texts."""
+    if dispatcher.locals:
+        return None
+    found: list[Any] = [dispatcher._compiler.pipeline_class, type(dispatcher)]
+    for name, value in sorted(dispatcher.targetoptions.items()):
+        kind = type(value).__name__
+        if type(value) in (set, frozenset):
+            value = tuple(sorted(map(str, value)))
+        if not fixed(value):
+            return None
+        found.append((name, kind, repr(value)))
+    return tuple(found)
 
 
 def effective(dispatcher: Any, within: Flagged | None) -> Flagged | None:

@@ -294,6 +294,7 @@ def is_numbas(value: Any) -> bool:
     return _is_numbas_module(getattr(value, "__module__", None) or "")
 
 
+@lru_cache(4096)
 def _is_numbas_module(name: str) -> bool:
     return name.partition(".")[0] in ("numba", "llvmlite")
 
@@ -328,7 +329,7 @@ def _is_numbas_alone(made: Any, *whom: Any) -> bool:
 
 def _captures(made: Any, depth: int = 0) -> bool:
     """Report whether a function of numba holds what is no code, or code that is not numba's."""
-    if not isinstance(made, pytypes.FunctionType) or depth > 4:
+    if not isinstance(made, pytypes.FunctionType) or made.__closure__ is None or depth > 4:
         return False
     for held in _held(made):
         code = isinstance(held, (pytypes.FunctionType, type))
@@ -354,7 +355,7 @@ def _held(function: Any) -> Iterator[Any]:
 
 def _touches(value: Any, depth: int = 0) -> bool:
     """Report whether a function that numba made holds something that is not numba's."""
-    if not isinstance(value, pytypes.FunctionType) or depth > 4:
+    if not isinstance(value, pytypes.FunctionType) or value.__closure__ is None or depth > 4:
         return False
     for held in _held(value):
         if isinstance(held, pytypes.FunctionType):

@@ -37,7 +37,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import USUAL, Flagged, around, effective, options_of
+from ._options import USUAL, Flagged, around, effective, options_of, said_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
@@ -117,6 +117,8 @@ class Walk:
         self._looks = False
         """Whether such code looks at the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
+        self._said: dict[tuple[Any, ...], tuple[list[bytes], list[int], tuple[str, ...]]] = {}
+        """What was appended for what was said of functions, which is the same for most of them."""
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
@@ -436,8 +438,26 @@ class Walk:
         value = node.value
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
-        self._looks = self._looks or is_looked_at(value)
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
+        said = said_of(value)
+        known = self._said.get(said) if said is not None else None
+        if known is None:
+            out, edges = len(node.out), len(node.edges)
+            self._options(node, value)
+            known = node.out[out:], node.edges[edges:], node.inherited
+            if said is not None:
+                self._said[said] = known
+        else:
+            node.out += known[0]
+            node.edges += known[1]
+            node.inherited = known[2]
+        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
+            node.out.append(placed(value.py_func.__code__))
+        self._of_function(node, value.py_func, False)
+
+    def _options(self, node: Node, value: Any) -> None:
+        """Append what was said of how a function is to be compiled."""
+        self._looks = self._looks or is_looked_at(value)
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:
                 node.inherited += (name,)
@@ -447,9 +467,6 @@ class Walk:
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
             self._value(node, held, f"{node.path} -> option {name}", True)
-        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
-            node.out.append(placed(value.py_func.__code__))
-        self._of_function(node, value.py_func, False)
 
     def _vectorized(self, node: Node) -> None:
         self.mixed = True  # its kernel has flags of its own
