@@ -18,6 +18,10 @@ from ._running import GETTING
 _MOST = 8192
 
 
+Mention = tuple[str, str, tuple[str, ...], bytes, str]
+"""What kind of thing is named, its name, the attributes that follow, what is appended for it, and what it is called."""
+
+
 @dataclass
 class Facts:
     """What there is to know of code without what its names mean."""
@@ -57,10 +61,24 @@ class Facts:
         """The same without the names of globals, but for which of them are one: generated code has others each time."""
         return self._unnamed[0]
 
+    @cached_property
+    def uses_named(self) -> tuple[Mention, ...]:
+        """Its uses, with what is appended for each where names count."""
+        return tuple(_mention(*use, use[1]) for use in self.uses)
+
+    @cached_property
+    def uses_unnamed(self) -> tuple[Mention, ...]:
+        """Its uses, with what is appended for each where names of globals do not count."""
+        return tuple(_mention(*use, self.aliases.get(use[1], use[1])) for use in self.uses)
+
     @property
     def aliases(self) -> dict[str, str]:
         """What globals are called in that."""
         return self._unnamed[1]
+
+
+def _mention(kind: str, name: str, attributes: tuple[str, ...], alias: str) -> Mention:
+    return kind, name, attributes, f"name {alias} {'.'.join(attributes)} ".encode(), ".".join((name, *attributes))
 
 
 _known: OrderedDict[tuple[CodeType, bool], Facts] = OrderedDict()

@@ -54,13 +54,14 @@ def said_of(dispatcher: Any) -> tuple[Any, ...] | None:
     return tuple(found)
 
 
-def effective(dispatcher: Any, within: Flagged | None) -> Flagged | None:
+def effective(dispatcher: Any, said: tuple[Any, ...] | None, within: Flagged | None) -> Flagged | None:
     """Return the flags that a function is compiled with if it is first met within another one, whose flags these are.
 
-    What a function says nothing of (fastmath, the error model) it takes from there.
+    What a function says nothing of (fastmath, the error model) it takes from there. `said` is what `said_of` returned.
     """
-    options = tuple((name, repr(value)) for name, value in dispatcher.targetoptions.items())
-    key = (type(dispatcher), options, within and within.text)
+    if said is None:
+        said = (type(dispatcher), *((name, repr(value)) for name, value in dispatcher.targetoptions.items()))
+    key = (said, within and within.text)
     found = _known.get(key)
     if found is None:
         if len(_known) >= _MOST:

@@ -28,7 +28,11 @@ RELIED_ON = (
     "core.ccallback:CFunc.compile",
     "core.ccallback:CFunc.enable_caching",
     "core.codegen:CPUCodeLibrary._unserialize",
+    "core.codegen:CPUCodeLibrary.get_defined_functions",
     "core.codegen:CPUCodeLibrary.serialize_using_object_code",
+    "core.codegen:CPUCodegen._scan_and_fix_unresolved_refs",
+    "core.codegen:JitEngine",
+    "core.codegen:RuntimeLinker",
     "core.compiler:CompileResult",
     "core.dispatcher:Dispatcher.__init__",
     "core.dispatcher:Dispatcher.compile",
@@ -51,9 +55,9 @@ RELIED_ON = (
     "core.typeconv.typeconv:TypeManager",
     "core.typing.context:BaseContext.install_possible_conversions",
     "core.typing.templates:Registry",
+    "core.typing.templates:_IntrinsicTemplate",
     "core.typing.templates:_OverloadAttributeTemplate",
     "core.typing.templates:_OverloadFunctionTemplate",
-    "core.typing.templates:_IntrinsicTemplate",
     "np.ufunc.dufunc:DUFunc._compile_for_argtys",
     "np.ufunc.ufuncbuilder:UFuncDispatcher",
     "np.ufunc.wrappers:_GufuncWrapper.__init__",
@@ -99,6 +103,7 @@ def block(value: Any) -> str:
 
     `inspect` would parse the file anew for each class.
     """
+    value = inspect.unwrap(value)
     if isinstance(value, FunctionType):
         file, at = value.__code__.co_filename, value.__code__.co_firstlineno - 1
         lines = linecache.getlines(file)

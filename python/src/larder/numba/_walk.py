@@ -119,6 +119,8 @@ class Walk:
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._said: dict[tuple[Any, ...], tuple[list[bytes], list[int], tuple[str, ...]]] = {}
         """What was appended for what was said of functions, which is the same for most of them."""
+        self._told: dict[int, tuple[Any, ...] | None] = {}
+        """What was said of each compiled function that is met."""
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
@@ -405,7 +407,7 @@ class Walk:
         if number is None:
             number = self._begin(value, path, runs, node, overload)
         elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
-            self.mixed = _text(effective(value, node.flags)) != _text(self.nodes[number].flags)
+            self.mixed = _text(self._effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
         node.out.append(b"*")  # where among what else it is
 
@@ -428,7 +430,7 @@ class Walk:
             kind, follow = "object", self._object
         node = self._node(value, path, kind, f"{kind} {_called(value)}", runs)
         if way == "dispatcher":
-            node.flags = effective(value, parent.flags)
+            node.flags = self._effective(value, parent.flags)
         else:
             node.flags = parent.flags
         self._queue.append(lambda: self._guarded(node, follow, node))
@@ -439,7 +441,7 @@ class Walk:
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
-        said = said_of(value)
+        said = self._told[id(value)]
         known = self._said.get(said) if said is not None else None
         if known is None:
             out, edges = len(node.out), len(node.edges)
@@ -454,6 +456,12 @@ class Walk:
         if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
             node.out.append(placed(value.py_func.__code__))
         self._of_function(node, value.py_func, False)
+
+    def _effective(self, value: Any, within: Flagged | None) -> Flagged | None:
+        """Return the flags that a compiled function has within another one; of each it is asked once what was said."""
+        if id(value) not in self._told:
+            self._told[id(value)] = said_of(value)
+        return effective(value, self._told[id(value)], within)
 
     def _options(self, node: Node, value: Any) -> None:
         """Append what was said of how a function is to be compiled."""
@@ -538,16 +546,15 @@ class Walk:
 
     def _uses(self, node: Node, value: Any, facts: Facts, cells: dict[str, Any], runs: bool) -> None:
         """Append what the names in code mean."""
-        for kind, name, attributes in facts.uses:
-            alias = name if node.runs else facts.aliases.get(name, name)
-            node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
+        for kind, name, attributes, mention, called in facts.uses_named if node.runs else facts.uses_unnamed:
+            node.out.append(mention)
             out, edges = len(node.out), len(node.edges)
             if kind == "global":
                 self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
             elif isinstance(cells.get(name), pytypes.ModuleType):
                 self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
             held = tuple(id(self.nodes[n].value) for n in node.edges[edges:])
-            node.said[".".join((name, *attributes))] = hash((*node.out[out:], held))
+            node.said[called] = hash((*node.out[out:], held))
 
     def _runs(self, node: Node, facts: Facts) -> None:
         """Refuse what code that runs while numba compiles does, if nobody can follow it."""
