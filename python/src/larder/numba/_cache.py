@@ -107,7 +107,7 @@ class Keeper:
         self.late = before.late
 
     def circle(self, walk: Walk, around: list[Any]) -> str:
-        """Return which of the functions that are being compiled around one it calls: it is compiled as a part of that."""
+        """Return which of the functions that are compiled around it one calls: it is compiled as a part of that."""
         return next((named(function) for function in around if walk.reaches(function)), "")
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:

@@ -66,7 +66,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
 
     def on_end(self, event: Any) -> None:
-        """Give up the claim of a function that could not be compiled, and note one for which nobody asked for a cache."""
+        """Give up the claim of a function that could not be compiled; note one that nobody asked a cache for."""
         took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
         found = event.data["dispatcher"]
         if _keeper is None:

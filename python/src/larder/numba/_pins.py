@@ -86,7 +86,7 @@ def _digest(source: str) -> str:
 
 
 def _is_known(name: str) -> bool:
-    """Report whether one thing is as it is known: by its lines as they look, or, which takes longer, as Python has them."""
+    """Report whether one thing is as it is known: by its lines as they look, or else as Python has them."""
     try:
         if _digest(block(_found(name))) in PINNED.get(name, ()):
             return True
