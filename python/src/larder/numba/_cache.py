@@ -209,7 +209,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
             return None
         if circle := self._keeper.circle(known.walk, self._keeper.compiling):
-            reason = f"it is compiled as a part of {circle}: the two call each other"
+            reason = f"it is compiled as a part of {circle}, as the two call each other"
             self._keeper.stack.append(Pending(self, None, None, reason, begun))
             return None
         found, pending = self._asked(known, begun, target_context, sig)
