@@ -52,8 +52,8 @@ def test_those_who_sign_and_those_who_do_not_keep_apart() -> None:
 
 @needs_numba
 def test_what_is_relied_on_is_told_by_its_lines_as_by_its_source() -> None:
-    from larder.numba import _pins
+    from larder.numba import _pinned, _pins
 
     for name in _pins.RELIED_ON:
         assert _pins.block(_pins._found(name)) == inspect.getsource(_pins._found(name)), name
-        assert _pins.digest_of(name) in _pins.PINNED[name]
+        assert _pins.digest_of(name) in _pinned.PINNED[name]
