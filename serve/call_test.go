@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/key"
 )
 
@@ -387,4 +388,33 @@ func TestCallsThatAreRefused(t *testing.T) {
 		}
 	}
 	connect(t, socket)
+}
+
+// Parts of code that are left out are the same code, and are kept once they are told.
+func TestPartsOfCodeMayBeToldLater(t *testing.T) {
+	socket, s, _ := serverFor(t, Options{})
+	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))
+	c := &caller{client: connect(t, socket)}
+	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
+	tell := func(code map[string]any) {
+		code["digest"] = id.String()
+		c.send(kindFunction, map[string]any{"name": "m.f", "code": code})
+		c.want(kindFunctioned)
+	}
+	tell(map[string]any{})
+	if all, err := c.call(0, "a"); err != nil || all[0].as != resultKept {
+		t.Fatalf("%v %v", all, err)
+	}
+	if parts := larder.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
+		t.Errorf("parts that nobody told are %v", parts)
+	}
+	tell(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
+	c.number = 1
+	if all, err := c.call(0, "a"); err != nil || all[0].as != resultBytes {
+		t.Errorf("of the same code, told in full: %v %v", all, err)
+	}
+	parts := larder.ClosureParts(t.Context(), s.options.Larder, id)
+	if len(parts) != 1 || parts[0].Name != "m.g" || parts[0].Digest != part {
+		t.Errorf("%v", parts)
+	}
 }

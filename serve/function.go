@@ -18,7 +18,8 @@ type function struct {
 type functionRequest struct {
 	Name string `json:"name"`
 	// Code is what its code is known by: a version that its author gave, or a digest of
-	// all that it reaches, whose parts are told for explanations.
+	// all that it reaches, whose parts are told for explanations: before something is
+	// computed, which who only asks for what is kept need not wait for.
 	Code struct {
 		Version string     `json:"version"`
 		Digest  string     `json:"digest"`
@@ -60,8 +61,8 @@ func (c *conn) function(body []byte) error {
 	return c.reply(kindFunctioned, map[string]int{"function": len(c.functions) - 1})
 }
 
-// code is what the function's code is called in keys. What it consists of is kept, to be
-// compared when it is another.
+// code is what the function's code is called in keys. What it consists of is kept, if it
+// is told, to be compared when it is another.
 func (r *functionRequest) code(c *conn) (key.Code, error) {
 	if r.Code.Version != "" {
 		return key.VersionOf(guest, r.Code.Version), nil
@@ -69,6 +70,10 @@ func (r *functionRequest) code(c *conn) (key.Code, error) {
 	id, err := key.ParseDigest(r.Code.Digest)
 	if err != nil {
 		return key.Code{}, err
+	}
+	code := key.Code{Kind: string(source.Precise), ID: id.String(), Package: guest}
+	if r.Code.Parts == nil {
+		return code, nil
 	}
 	parts := make([]source.Part, len(r.Code.Parts))
 	for i, p := range r.Code.Parts {
@@ -80,5 +85,5 @@ func (r *functionRequest) code(c *conn) (key.Code, error) {
 	if err := larder.KeepClosure(c.ctx, c.server.options.Larder, &source.Closure{ID: id, Parts: parts}); err != nil {
 		return key.Code{}, err
 	}
-	return key.Code{Kind: string(source.Precise), ID: id.String(), Package: guest}, nil
+	return code, nil
 }

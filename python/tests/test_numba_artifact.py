@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
+from numba_case import needs_numba
 
 from larder.numba import _artifact
 
@@ -45,3 +48,12 @@ def test_an_artifact_of_another_key_or_signer_is_foreign() -> None:
 def test_those_who_sign_and_those_who_do_not_keep_apart() -> None:
     places = {_artifact.place(secret) for secret in (None, b"s" * 16, b"t" * 16)}
     assert len(places) == 3
+
+
+@needs_numba
+def test_what_is_relied_on_is_told_by_its_lines_as_by_its_source() -> None:
+    from larder.numba import _pinned, _pins
+
+    for name in _pins.RELIED_ON:
+        assert _pins.block(_pins._found(name)) == inspect.getsource(_pins._found(name)), name
+        assert _pins.digest_of(name) in _pinned.PINNED[name]

@@ -78,6 +78,39 @@ def test_graphs_of_pytensor_are_loaded_until_an_op_changes(case: Case) -> None:
 
 
 @needs_pytensor
+def test_graphs_with_an_op_that_has_no_key_are_reported_with_the_way_to_it(case: Case) -> None:
+    register = "register_funcify_default_op_cache_key"
+    case.write("m", GRAPH)
+    case.write("ops", OPS.replace(f"@{register}", "@numba_funcify.register").replace(register, "numba_funcify"))
+    own = {"PYTENSOR_FLAGS": f"base_compiledir={case.folder / 'compiled'}"}
+    for _ in range(2):
+        ran = case.run(**own)
+        rows = {row[0]: row for row in ran.rows if row[2] == "refused"}
+        assert set(rows) == {"pytensor.link.utils.numba_funcified_fgraph", "ops.scaled.<locals>.scale"}
+        why = "PyTensor asks for no cache of it, as it has no key for the Op Scaled; register it by " + register
+        assert rows["ops.scaled.<locals>.scale"][3] == why
+        assert rows["pytensor.link.utils.numba_funcified_fgraph"][3].endswith(f" -> scale: {why}")
+    assert ran.states("scale") == ["refused"]
+    assert set(ran.states()) == {"refused", "loaded"}
+    assert "refused" not in case.run(**{"PYTENSOR_FLAGS": f"{own['PYTENSOR_FLAGS']},numba__cache=False"}).states()
+
+
+@needs_pytensor
+def test_a_graph_within_one_that_has_an_op_without_a_key_is_reported_too(case: Case) -> None:
+    register = "register_funcify_default_op_cache_key"
+    inner = "OpFromGraph([z], [ops.Scaled()(z) * 2])(x)"
+    graph = GRAPH.replace("ops.Scaled()(x)", inner)
+    graph = graph.replace("import ops", "import ops\n    from pytensor.compile.builders import OpFromGraph")
+    case.write("m", graph.replace('x = pt.vector("x")', 'x, z = pt.vector("x"), pt.vector("z")'))
+    case.write("ops", OPS.replace(f"@{register}", "@numba_funcify.register").replace(register, "numba_funcify"))
+    ran = case.run(PYTENSOR_FLAGS=f"base_compiledir={case.folder / 'compiled'}")
+    reasons = [row[3] for row in ran.rows if row[0].startswith("pytensor.link.utils.")]
+    assert len(reasons) == 2
+    assert all("scale: PyTensor asks for no cache" in reason for reason in reasons)
+    assert max(reason.count(" -> ") for reason in reasons) > 1
+
+
+@needs_pytensor
 def test_no_edit_of_an_op_is_answered_with_what_was_compiled_before(real: Path, tmp_path: Path) -> None:
     found = contest("larder", tmp_path, EDITS)
     assert [verdict for verdict in found if verdict.what != "right"] == []

@@ -1,12 +1,13 @@
 """Compiles a graph of PyTensor with no cache, with PyTensor's own, and with Larder's.
 
-    python3 bench/python/numba/pytensor_graph.py [NODES] [PROCESSES]
+    python3 bench/python/numba/pytensor_graph.py [NODES] [PROCESSES] [WARM]
 
 Needs pytensor and a `larder` on the PATH or in LARDER_PROGRAM. Each way is run in
-processes of its own with folders of its own: cold, warm, and warm with a graph that has
-one node more; then several processes are started together on empty folders. The wall
-time is that of building and first calling the function, without imports. Compilations
-are counted as numba tells of them (its event `numba:compile`): those of functions that
+processes of its own with folders of its own: cold; warm, some times in turns with the
+other ways, of which the medians count; and warm with a graph that has one node more; then
+several processes are started together on empty folders. The wall time is that of building
+and first calling the function, without imports; `process` is that of the whole process,
+from its start to its end, and `all_processor` its processor time. Compilations are counted as numba tells of them (its event `numba:compile`): those of functions that
 are to be kept; what two processes compile counts twice. Results are bench/numba-pytensor.json.
 """
 
@@ -15,6 +16,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -114,10 +117,28 @@ def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
     return said
 
 
+def timed(tool: str, nodes: int, more: bool, folder: Path) -> dict[str, Any]:
+    """Run a process that compiles the graph, and return what it said, and how long it was there."""
+    begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = ended(started(tool, nodes, more, folder))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said["process"] = time.perf_counter() - begun
+    said["all_processor"] = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    return said
+
+
+def median(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the medians of what processes said, and of what they took between the lowest and the highest."""
+    made: dict[str, Any] = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    between = sorted(row["seconds"] for row in rows)
+    return made | {"runs": len(rows), "lowest": between[0], "highest": between[-1]}
+
+
 def main() -> None:
     """Run all ways, and print and write what they took."""
     nodes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     many = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    warm = int(sys.argv[3]) if len(sys.argv) > 3 else 9
     made: dict[str, Any] = {
         "pytensor": version("pytensor"),
         "numba": version("numba"),
@@ -125,23 +146,25 @@ def main() -> None:
         "processes": many,
         "runs": {},
     }
-    for tool in TOOLS:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            rows = made["runs"].setdefault(tool, {})
-            for what, more in (("cold", False), ("warm", False), ("variant", True)):
-                rows[what] = ended(started(tool, nodes, more, folder / "one"))
-                print(tool, what, rows[what], flush=True)
-            if tool == "none":
-                continue
+    with tempfile.TemporaryDirectory() as name:
+        folders = {tool: Path(name) / tool for tool in TOOLS}
+        runs = made["runs"] = {tool: {"cold": timed(tool, nodes, False, folders[tool])} for tool in TOOLS}
+        rows: dict[str, list[dict[str, Any]]] = {tool: [] for tool in TOOLS}
+        for turn in range(warm):
+            for tool in TOOLS if turn == 0 else TOOLS[1:]:
+                rows[tool].append(timed(tool, nodes, False, folders[tool]))
+        for tool in TOOLS:
+            runs[tool] |= {"warm": median(rows[tool]), "variant": timed(tool, nodes, True, folders[tool])}
+            print(tool, json.dumps(runs[tool], indent=1), flush=True)
+        for tool in TOOLS[1:]:
             begun = time.perf_counter()
-            said = [ended(p) for p in [started(tool, nodes, False, folder / "many") for _ in range(many)]]
-            rows["together"] = {
+            said = [ended(p) for p in [started(tool, nodes, False, Path(name) / f"{tool}-many") for _ in range(many)]]
+            runs[tool]["together"] = {
                 "seconds": time.perf_counter() - begun,
                 "compiled": sum(one["compiled"] for one in said),
             }
-            assert {one["result"] for one in said} == {rows["cold"]["result"]}
-            print(tool, "together", rows["together"], flush=True)
+            assert {one["result"] for one in said} == {runs[tool]["cold"]["result"]}
+            print(tool, "together", runs[tool]["together"], flush=True)
     RESULTS.write_text(json.dumps(made, indent=1) + "\n")
 
 

@@ -53,6 +53,8 @@ class Function:
     """Returns what its code is known by, in the terms of the protocol."""
     near: dict[bytes, Any] = field(default_factory=dict)
     """What this process has seen: small results, and where large ones lie. Other code has others."""
+    digest: str = ""
+    """The digest in `code`, if it is had before the parts: then `claim` makes these only if something is computed."""
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ class Claim:
 class _Link:
     """A connection. One call at a time uses it."""
 
-    __slots__ = ("buffer", "functions", "socket", "used", "view")
+    __slots__ = ("buffer", "digests", "functions", "socket", "used", "view")
 
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
@@ -95,6 +97,8 @@ class _Link:
         self.view = memoryview(self.buffer)
         self.used = 0
         self.functions: dict[tuple[str, bytes], int] = {}
+        self.digests: dict[tuple[str, str], int] = {}
+        """Functions of which the server was not told what their code consists of."""
         client = "larder for Python " + ".".join(map(str, sys.version_info[:3]))
         self.ask(_stream.HELLO, {"protocol": [1], "client": client}, _stream.WELCOME)
 
@@ -105,9 +109,22 @@ class _Link:
         """Return the number of a function, which the server is told of once."""
         found = self.functions.get((function.name, function.known_by))
         if found is None:
-            said = self.ask(_stream.FUNCTION, {"name": function.name, "code": function.code()}, _stream.FUNCTIONED)
-            found = self.functions[function.name, function.known_by] = int(said["function"])
+            found = self.functions[function.name, function.known_by] = self._tell(function, function.code())
         return found
+
+    def number_without_parts(self, function: Function) -> int:
+        """Return a number of a function of which the server need not know what its code consists of."""
+        if not function.digest or (function.name, function.known_by) in self.functions:
+            return self.number(function)
+        found = self.digests.get((function.name, function.digest))
+        if found is None:
+            told = self._tell(function, {"digest": function.digest})
+            found = self.digests[function.name, function.digest] = told
+        return found
+
+    def _tell(self, function: Function, code: dict[str, Any]) -> int:
+        said = self.ask(_stream.FUNCTION, {"name": function.name, "code": code}, _stream.FUNCTIONED)
+        return int(said["function"])
 
     def ask(self, kind: int, request: dict[str, Any], wanted: int) -> dict[str, Any]:
         """Send a request and return its reply."""
@@ -274,8 +291,12 @@ class Client:
         outcomes: list[Outcome | None] = [None]
 
         def ask(link: _Link) -> tuple[int, list[int]] | None:
-            link.send(_CALL.pack(48, _stream.CALL, 0, link.number(function), flags | INLINE, within) + digest)
-            return self._exchange(link, outcomes, {})
+            number = link.number_without_parts(function)
+            link.send(_CALL.pack(48, _stream.CALL, 0, number, flags | INLINE, within) + digest)
+            asked = self._exchange(link, outcomes, {})
+            if asked is not None:
+                link.number(function)
+            return asked
 
         asked = self._with_link(ask)
         if asked is not None:

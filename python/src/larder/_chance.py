@@ -15,7 +15,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
-from ._code._bytecode import instructions
+from ._code._instructions import instructions
 
 _lock = threading.Lock()
 _seeded = threading.local()

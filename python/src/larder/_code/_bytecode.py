@@ -11,12 +11,12 @@ import dis
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
 from types import CodeType
 from typing import Any, NamedTuple
 
 from .._keys._encoder import Encoder
+from ._instructions import CONSTANTS, JUMPS, NAMES, VARIABLES, instructions
 from ._rules import words
 
 _HAS_DOCSTRING = 0x4000000  # since Python 3.13
@@ -41,12 +41,6 @@ _IDLE = frozenset(["NOP", "EXTENDED_ARG", "CACHE"])
 _SILENT = frozenset(["PUSH_NULL", "PRECALL", "NOP", "NOT_TAKEN", "EXTENDED_ARG", "KW_NAMES"])
 
 
-@lru_cache(256)
-def instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
-    """Return what code consists of; it is asked for several times while a function is looked at."""
-    return tuple(dis.get_instructions(code))
-
-
 def _no_code(value: Any) -> bytes:
     raise TypeError(f"constant of {type(value)}")
 
@@ -55,7 +49,7 @@ def documented(code: CodeType) -> bool:
     """Report whether the first constant of a function is nothing but its text for people."""
     if code.co_flags & _HAS_DOCSTRING == 0 and not (code.co_consts and type(code.co_consts[0]) is str):
         return False
-    return not any(i.arg == 0 and i.opcode in dis.hasconst for i in instructions(code))
+    return not any(i.arg == 0 and i.opcode in CONSTANTS for i in instructions(code))
 
 
 def content(code: CodeType, called: Callable[[CodeType], tuple[str, ...]] = attrgetter("co_names")) -> bytes:
@@ -101,18 +95,18 @@ def _write_instructions(e: Encoder, code: CodeType, called: Callable[[CodeType],
             e.out.append(name.encode() + b" ")
             if op.opname == "KW_NAMES":  # dis shows nothing of it in 3.11
                 e.add(code.co_consts[op.arg or 0])
-            elif op.opcode in dis.hasjrel or op.opcode in dis.hasjabs:
+            elif op.opcode in JUMPS:
                 e.out.append(b">%x;" % places[value])
-            elif op.opcode in dis.haslocal or op.opcode in dis.hasfree:
+            elif op.opcode in VARIABLES:
                 e.out.append(b"$%x;" % variables[value])
-            elif op.opcode not in dis.hasconst:
+            elif op.opcode not in CONSTANTS:
                 e.out.append(b",%x;" % (op.arg or 0))
             elif isinstance(value, CodeType):
                 e.add(value.co_name)
                 _write(e, value, called)
             else:
                 e.add(value)
-    for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]
+    for entry in dis.Bytecode(code).exception_entries if code.co_exceptiontable else ():  # type: ignore[attr-defined]
         start, end = places[entry.start], places.get(entry.end, count)
         e.add((start, end, places[entry.target], entry.depth, entry.lasti))
 
@@ -133,9 +127,8 @@ def _ops(code: CodeType) -> list[Op]:
     found: list[Op] = []
     line: int | None = code.co_firstlineno
     for at, op in enumerate(instructions(code)):
-        if op.positions is not None and op.positions.lineno is not None:
-            line = op.positions.lineno
-        calls = op.opname == "LOAD_METHOD" or (op.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and "NULL" in op.argrepr)
+        line = op.line if op.line is not None else line
+        calls = op.nulls or op.opname == "LOAD_METHOD"
         names = _parts(op.opname)
         values = op.argval if len(names) == 2 else (op.argval,)
         for name, value in zip(names, values, strict=True):
@@ -200,7 +193,7 @@ def _call(code: CodeType, at: int) -> tuple[int, tuple[str, ...]] | None:
     depth, named = 0, ()
     for i in range(at + 1, len(ops)):
         op = ops[i]
-        if op.opcode in dis.hasjrel or op.opcode in dis.hasjabs or op.is_jump_target:
+        if op.opcode in JUMPS or op.is_jump_target:
             return None  # one or the other value is an argument
         if op.opname == "KW_NAMES":
             named = code.co_consts[op.arg or 0]
@@ -245,7 +238,7 @@ class Names:
     def unknown(self) -> str | None:
         """Return the name of an instruction that names something and is not known here."""
         for op in instructions(self.code):
-            if op.opcode in dis.hasname and op.opname not in _NAMING:
+            if op.opcode in NAMES and op.opname not in _NAMING:
                 return op.opname
         return None
 

@@ -189,7 +189,19 @@ def _described(folder: str, info: str) -> Owner | None:
         except ValueError:
             return None
     try:
-        name, version = distribution.metadata["Name"], distribution.version
-    except Exception:  # what describes it is damaged
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or distribution.read_text("")
+    except ValueError:  # it is damaged
         return None
+    name, version = _field(text or "", "name"), _field(text or "", "version")
     return Owner(name, version) if name and version else None
+
+
+def _field(text: str, name: str) -> str:
+    """Return a field from the head of what describes a distribution, which may have a book below."""
+    for line in text.splitlines():
+        field, found, value = line.partition(":")
+        if not (found or line[:1].isspace()):
+            break
+        if field.lower() == name:
+            return value.strip()
+    return ""

@@ -17,13 +17,13 @@ from typing import Any
 from numba.core.caching import _Cache
 
 from .. import _calls
-from .._code._library import shown_module
 from .._keys import digest
 from ..errors import Error
 from . import _artifact, _classes, _installed, _payload
 from ._errors import Refused
 from ._history import Compiled, History
-from ._kinds import home
+from ._kinds import named
+from ._pytensor import Unasked
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
 from ._types import same
@@ -82,8 +82,11 @@ class Keeper:
         self.registered = Registered()
         self.history = History()
         self.report = Report()
+        self.unasked = Unasked(self.report)
         self.stack: list[Pending] = []
         """What is being compiled, the innermost last."""
+        self.compiling: list[Any] = []
+        """All functions that are being compiled, with a cache or without."""
         self.held: dict[bytes, Held] = {}
         """What this process has by keys."""
         self.late = False
@@ -99,8 +102,13 @@ class Keeper:
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
-        self.registered, self.history, self.report = before.registered, before.history, before.report
+        self.registered, self.history, self.compiling = before.registered, before.history, before.compiling
+        self.report, self.unasked = before.report, before.unasked
         self.late = before.late
+
+    def circle(self, walk: Walk, around: list[Any]) -> str:
+        """Return which of the functions that are compiled around it one calls: it is compiled as a part of that."""
+        return next((named(function) for function in around if walk.reaches(function)), "")
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
         """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
@@ -159,12 +167,6 @@ def asked(args: tuple[Any, ...], result: Any) -> str:
     return "" if result is None else f" {result}{args}"
 
 
-def named(dispatcher: Any) -> str:
-    """Return the name of a compiled function, with its module."""
-    inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
-    return f"{shown_module(home(inner.__module__))}.{inner.__qualname__}".lstrip(".")
-
-
 class LarderCache(_Cache):  # type: ignore[misc]
     """The cache of one function: numba's interface, Larder's store.
 
@@ -205,6 +207,10 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None
         except Exception as error:
             self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
+            return None
+        if circle := self._keeper.circle(known.walk, self._keeper.compiling):
+            reason = f"it is compiled as a part of {circle}, as the two call each other"
+            self._keeper.stack.append(Pending(self, None, None, reason, begun))
             return None
         found, pending = self._asked(known, begun, target_context, sig)
         if found is None:
@@ -349,7 +355,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return tokens[-1] if tokens else 0
 
     def _function(self, known: Known) -> _calls.Function:
-        return _calls.Function(named(self._of), b"numba" + known.code, lambda: _code(known))
+        code = b"numba" + known.code
+        digest = _calls.shown(sha256(code).digest())
+        return _calls.Function(named(self._of), code, lambda: _code(known, digest), digest=digest)
 
     def _note(self, sig: Any, state: str, took: float, reason: str = "", saved: float = 0.0) -> None:
         args, _ = normalized(sig)
@@ -377,10 +385,10 @@ def _about(sig: Any) -> list[dict[str, str]]:
     ]
 
 
-def _code(known: Known) -> dict[str, Any]:
+def _code(known: Known, digest: str) -> dict[str, Any]:
     """Return what a function is known by, in the terms of the protocol."""
     parts = [
         {"name": node.text[:500], "where": node.path[-500:], "digest": _calls.shown(node.digest())}
         for node in known.walk.nodes[1:]
     ]
-    return {"version": "", "digest": _calls.shown(sha256(b"numba" + known.code).digest()), "parts": parts}
+    return {"version": "", "digest": digest, "parts": parts}

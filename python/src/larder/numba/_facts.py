@@ -12,9 +12,14 @@ from types import CodeType
 
 from .._code import _bytecode, _rules, _settings
 from .._code._follow import _formats
+from .._code._instructions import NAMES, instructions
 from ._running import GETTING
 
 _MOST = 8192
+
+
+Mention = tuple[str, str, tuple[str, ...], bytes, str]
+"""What kind of thing is named, its name, the attributes that follow, what is appended for it, and what it is called."""
 
 
 @dataclass
@@ -56,10 +61,24 @@ class Facts:
         """The same without the names of globals, but for which of them are one: generated code has others each time."""
         return self._unnamed[0]
 
+    @cached_property
+    def uses_named(self) -> tuple[Mention, ...]:
+        """Its uses, with what is appended for each where names count."""
+        return tuple(_mention(*use, use[1]) for use in self.uses)
+
+    @cached_property
+    def uses_unnamed(self) -> tuple[Mention, ...]:
+        """Its uses, with what is appended for each where names of globals do not count."""
+        return tuple(_mention(*use, self.aliases.get(use[1], use[1])) for use in self.uses)
+
     @property
     def aliases(self) -> dict[str, str]:
         """What globals are called in that."""
         return self._unnamed[1]
+
+
+def _mention(kind: str, name: str, attributes: tuple[str, ...], alias: str) -> Mention:
+    return kind, name, attributes, f"name {alias} {'.'.join(attributes)} ".encode(), ".".join((name, *attributes))
 
 
 _known: OrderedDict[tuple[CodeType, bool], Facts] = OrderedDict()
@@ -145,8 +164,8 @@ def _aliased(code: CodeType, aliases: dict[str, str]) -> tuple[str, ...]:
     """Return the names of code with numbers for those of globals, the same ones in the functions within it."""
     loaded: set[str] = set()
     others: set[str] = set()
-    for op in _bytecode.instructions(code):
-        if op.opcode in dis.hasname:
+    for op in instructions(code):
+        if op.opcode in NAMES:
             (loaded if op.opname == "LOAD_GLOBAL" else others).add(op.argval)
     return tuple(
         aliases.setdefault(name, f"<{len(aliases)}>") if name in loaded - others else name for name in code.co_names

@@ -79,7 +79,8 @@ class History:
     def note(self, walk: Walk, args: Types, asked: str = "") -> None:
         """Note what was reached when a function was compiled for some types, and which result was asked for, if any."""
         self.compiles()
-        for node in walk.nodes[1:]:
+        references = [_reference(node.value) for node in walk.nodes]
+        for node, reference in zip(walk.nodes[1:], references[1:], strict=True):
             place = (id(node.value), node.runs, node.kind)
             if place in self._seen:
                 known = self._seen[place]
@@ -89,8 +90,8 @@ class History:
                     if not known.holds(node, walk):
                         self._seen[place] = None
                     continue
-            held = tuple(_reference(walk.nodes[n].value) for n in node.edges)
-            self._seen[place] = Seen(_reference(node.value), node.content(), held, node.said)
+            held = tuple(references[n] for n in node.edges)
+            self._seen[place] = Seen(reference, node.content(), held, node.said)
         if len(self._seen) > self._most:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST
@@ -162,14 +163,18 @@ class History:
             if known is None or (known.value() is node.value and not known.holds(node, walk)):
                 names = known.differs(node) if known is not None else ""
                 raise Refused(node.path, f"it is not what it was when it was compiled before, in this process{names}")
-        for node in walk.nodes[2:]:
-            if node.kind == "compiled function":
-                self._compiled(node, walk.mixed)
+        circles = walk.circles()
+        for number, node in enumerate(walk.nodes):
+            if node.kind == "compiled function" and (number > 1 or number in circles):
+                self._compiled(node, walk.mixed or number in circles)
         if before is not None:
             walk.follows(before)
 
     def _compiled(self, node: Node, mixed: bool) -> None:
-        """Note for which types a function was compiled with other flags than from here; if they are mixed, with any."""
+        """Note for which types a function was compiled with other flags than from here, or with any.
+
+        With any where flags are mixed, or functions call each other: of these each is typed by those that are compiled.
+        """
         ways, function = self._flags.get(node.value, {}), node.value
         unseen = [args for args in function.overloads if _shown(args) not in ways]
         if unseen and (ways or function.py_func.__module__.partition(".")[0] != "numba"):

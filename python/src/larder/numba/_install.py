@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,12 +39,18 @@ class _Numbers(Iterator[int]):
 class _Compiled(event.Listener):  # type: ignore[misc]
     """Hears of each function that is compiled: with a cache of Larder, or with none."""
 
+    def __init__(self) -> None:
+        self._begun: list[float] = []
+
     def on_start(self, event: Any) -> None:
         """Note what a function is compiled from."""
+        self._begun.append(time.perf_counter())
         found = event.data["dispatcher"]
-        if _keeper is not None:
-            _keeper.history.opened.begin(found)
-        if _keeper is None or not isinstance(found, dispatcher.Dispatcher):
+        if _keeper is None:
+            return
+        _keeper.history.opened.begin(found)
+        _keeper.compiling.append(found)
+        if not isinstance(found, dispatcher.Dispatcher):
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
         _keeper.history.compiles()
@@ -53,16 +60,24 @@ class _Compiled(event.Listener):  # type: ignore[misc]
                 walk = pending.known.walk
             else:
                 walk = _keeper.walked(found, args)
-            _keeper.history.note(walk, args, asked(args, result))
+            circle = _keeper.circle(walk, _keeper.compiling[:-1])
+            _keeper.history.note(walk, args, asked(args, result) + (f" within {circle}" if circle else ""))
         except Exception:  # then what calls it is refused, as it was compiled unseen
             return
 
     def on_end(self, event: Any) -> None:
-        """Give up the claim of a function that could not be compiled."""
+        """Give up the claim of a function that could not be compiled; note one that nobody asked a cache for."""
+        took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
         found = event.data["dispatcher"]
-        if _keeper is not None:
-            _keeper.history.opened.end()
-        if _failed(event) and isinstance(getattr(found, "_cache", None), LarderCache):
+        if _keeper is None:
+            return
+        _keeper.history.opened.end()
+        del _keeper.compiling[-1:]
+        if not isinstance(found, dispatcher.Dispatcher):
+            return
+        if not _failed(event):
+            _keeper.unasked.note(found, tuple(event.data["args"]), took)
+        elif isinstance(found._cache, LarderCache):
             found._cache.failed(f"it could not be compiled: {event.data['args']}")
 
 

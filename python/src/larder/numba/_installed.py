@@ -91,21 +91,22 @@ def _digest(name: str) -> bytes:
     record = found.read_text("RECORD")
     if record is None or os.path.abspath(str(found.locate_file(name))) != folder:
         return _of_files(folder)
-    return sha256(record.encode() + _edited(found, record)).digest()
+    return sha256(record.encode() + _edited(str(found.locate_file("")), record)).digest()
 
 
-def _edited(found: Any, record: str) -> bytes:
+def _edited(root: str, record: str) -> bytes:
     """Return the digests of files that are not what they were when the package was installed.
 
     The list of files is written last, so only those that are newer are read.
     """
-    root = str(found.locate_file(""))
-    rows = [row for row in csv.reader(record.splitlines()) if len(row) == 3 and row[0].endswith(_CODE)]
-    listed = next((row[0] for row in csv.reader(record.splitlines()) if row and row[0].endswith("RECORD")), "")
+    rows = [row for row in csv.reader(record.splitlines()) if len(row) == 3]
+    listed = next((row[0] for row in rows if row[0].endswith("RECORD")), "")
     installed = os.stat(os.path.join(root, listed)).st_mtime
     lines = []
     for path, noted, _ in rows:
-        file = os.path.join(root, path)
+        if not path.endswith(_CODE):
+            continue
+        file = f"{root}{os.sep}{path}"
         try:
             if os.stat(file).st_mtime <= installed:
                 continue

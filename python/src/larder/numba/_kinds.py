@@ -10,6 +10,7 @@ import sys
 import types as pytypes
 from typing import Any
 
+from .._code._library import shown_module
 from .._keys._objects import COMPILED
 
 _FUNCTION = ctypes.CFUNCTYPE(None).__mro__[1]  # what all functions of ctypes are, which it has no public name for
@@ -120,6 +121,12 @@ def is_scalar(value: Any) -> bool:
 def home(module: str | None) -> str:
     """Return what a module counts as: the script is the same one in processes that `multiprocessing` spawns."""
     return "__main__" if module == "__mp_main__" else module or ""
+
+
+def named(dispatcher: Any) -> str:
+    """Return the name of a compiled function, with its module."""
+    inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
+    return f"{shown_module(home(inner.__module__))}.{inner.__qualname__}".lstrip(".")
 
 
 def kernel_of(value: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._keys._encoder import fixed
+
 USUAL: dict[str, tuple[Any, ...]] = {
     "nogil": (False, None),
     "parallel": (False, None),
@@ -37,13 +39,29 @@ def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def effective(dispatcher: Any, within: Flagged | None) -> Flagged | None:
+def said_of(dispatcher: Any) -> tuple[Any, ...] | None:
+    """Return what is equal for functions of which the same was said, or None if that cannot be told from texts."""
+    if dispatcher.locals:
+        return None
+    found: list[Any] = [dispatcher._compiler.pipeline_class, type(dispatcher)]
+    for name, value in sorted(dispatcher.targetoptions.items()):
+        kind = type(value).__name__
+        if type(value) in (set, frozenset):
+            value = tuple(sorted(map(str, value)))
+        if not fixed(value):
+            return None
+        found.append((name, kind, repr(value)))
+    return tuple(found)
+
+
+def effective(dispatcher: Any, said: tuple[Any, ...] | None, within: Flagged | None) -> Flagged | None:
     """Return the flags that a function is compiled with if it is first met within another one, whose flags these are.
 
-    What a function says nothing of (fastmath, the error model) it takes from there.
+    What a function says nothing of (fastmath, the error model) it takes from there. `said` is what `said_of` returned.
     """
-    options = tuple((name, repr(value)) for name, value in dispatcher.targetoptions.items())
-    key = (type(dispatcher), options, within and within.text)
+    if said is None:
+        said = (type(dispatcher), *((name, repr(value)) for name, value in dispatcher.targetoptions.items()))
+    key = (said, within and within.text)
     found = _known.get(key)
     if found is None:
         if len(_known) >= _MOST:

@@ -1,8 +1,10 @@
 """What numba makes of a compiled function, as bytes and back.
 
-It is numba's own form, with two things added: environments of functions whose globals
+It is numba's own form, with three things added: environments of functions whose globals
 have no name of a module, as those that are made by exec have none, which get the globals
-of the function that is loaded; and which classes are in it, if nobody can import them.
+of the function that is loaded; which classes are in it, if nobody can import them; and
+addresses of functions that call each other in a circle, which numba fills in by itself
+only where it has compiled them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _kept: list[Any] = []
 """Environments that were loaded. Code holds their addresses, and functions that are equal share code."""
 
 
-def refusal(compiled: Any) -> str | None:
+def refusal(compiled: Any, walk: Walk) -> str | None:
     """Return why numba's compiled function cannot be loaded by another process, if it cannot."""
     if compiled.objectmode:
         return "it is compiled in object mode"
@@ -31,13 +33,22 @@ def refusal(compiled: Any) -> str | None:
         return "it has loops or blocks that are lifted out of it, such as object mode"
     if compiled.library.has_dynamic_globals:
         return "it has addresses in it, such as function pointers and large arrays"
-    if any(v.name.startswith(_UNRESOLVED) for v in compiled.library._final_module.global_variables):
-        return "functions in it call each other, which numba links in the process that compiled them alone"
+    if circle := _unresolved(compiled.library._final_module):
+        if not walk.circles():
+            return "it calls itself for other types, and is called by itself for these"
+        if not {function.name for function in compiled.library.get_defined_functions()}.issuperset(circle):
+            return "functions in it call each other, and one of these is not a part of it"
     signature = compiled.signature
     for kind in (*signature.args, signature.return_type):
         if holds_functions(kind):
             return f"the type {type(kind).__name__} of an argument or the result is of this process alone"
     return None
+
+
+def _unresolved(module: Any) -> list[str]:
+    """Return the functions whose addresses code of a circle looks up, as they were not there when it was compiled."""
+    names = (variable.name for variable in module.global_variables)
+    return [name.removeprefix(_UNRESOLVED) for name in names if name.startswith(_UNRESOLVED)]
 
 
 def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str, int], bytes]:
@@ -47,7 +58,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str,
     """
     from numba.core import serialize
 
-    reason = refusal(compiled)
+    reason = refusal(compiled, walk)
     if reason is not None:
         raise Refused(compiled.fndesc.qualname, reason)
     described = compiled.fndesc
@@ -60,7 +71,8 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str,
         with _classes.tokens():
             made: bytes = serialize.dumps((held is not None, tuple(parts)))
         numbers = _classes.numbers_of(made, walk, described.qualname)
-        return numbers, pickle.dumps((numbers, within, made))
+        circle = bool(_unresolved(compiled.library._final_module))
+        return numbers, pickle.dumps((numbers, within, circle, made))
     finally:
         described.global_dict = held
         described.typemap, described.calltypes = kinds
@@ -70,7 +82,7 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tupl
     """Return a compiled function from its bytes, which must be known to be right, with the classes of a walk."""
     from numba.core.compiler import CompileResult
 
-    numbers, within, made = pickle.loads(data)
+    numbers, within, circle, made = pickle.loads(data)
     _classes.restore(numbers, walk)
     dynamic, parts = pickle.loads(made)
     parts = list(parts)
@@ -79,7 +91,26 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tupl
     parts[2] = _attached(parts[2], space)
     parts[8] = tuple(_attached(env, space) for env in parts[8])
     _kept.extend((parts[2], *parts[8]))
-    return numbers, within, CompileResult._rebuild(context, *parts)
+    if circle:
+        _declare(context.codegen(), parts[0])
+    compiled = CompileResult._rebuild(context, *parts)
+    if circle:
+        _resolve(context.codegen(), compiled.library)
+    return numbers, within, compiled
+
+
+def _declare(codegen: Any, library: Any) -> None:
+    """Make room for the addresses that the code of a library looks up, before it is linked."""
+    import llvmlite.binding as llvm
+
+    _, _, (_, bitcode) = library
+    codegen._rtlinker.scan_unresolved_symbols(llvm.parse_bitcode(bitcode), codegen._engine)
+
+
+def _resolve(codegen: Any, library: Any) -> None:
+    """Fill in the addresses that the code of a library looks up: all of them are its own functions."""
+    codegen._rtlinker.scan_defined_symbols(library._shared_module)
+    codegen._rtlinker.resolve(codegen._engine)
 
 
 def typed(compiled: Any, args: tuple[Any, ...]) -> Any:

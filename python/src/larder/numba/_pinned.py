@@ -30,8 +30,20 @@ PINNED: dict[str, dict[str, str]] = {
     "core.codegen:CPUCodeLibrary._unserialize": {
         "c83d278d993487f35768b1aca22ca2c6": "0.65.0 to 0.68.1",
     },
+    "core.codegen:CPUCodeLibrary.get_defined_functions": {
+        "fef3fea589d08971cfa4f5f4f7f95aba": "0.65.0 to 0.68.1",
+    },
     "core.codegen:CPUCodeLibrary.serialize_using_object_code": {
         "a895c26d01bad670463c4b4f1013b3c1": "0.65.0 to 0.68.1",
+    },
+    "core.codegen:CPUCodegen._scan_and_fix_unresolved_refs": {
+        "eeef8fe38ad474e034fd0bd4f0ec4f86": "0.65.0 to 0.68.1",
+    },
+    "core.codegen:JitEngine": {
+        "12659a1d07ed36afef55b86ccea09811": "0.65.0 to 0.68.1",
+    },
+    "core.codegen:RuntimeLinker": {
+        "e307c5a8effaccbfa9161f5242161194": "0.65.0 to 0.68.1",
     },
     "core.compiler:CompileResult": {
         "a4eb4c8684b407374f9cba70bc37b980": "0.65.0 to 0.68.1",

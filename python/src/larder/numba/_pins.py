@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import linecache
+import re
+import sys
 from hashlib import sha256
+from types import FunctionType
+from typing import Any
 
 from ._errors import NumbaError
 from ._pinned import PINNED
@@ -23,7 +28,11 @@ RELIED_ON = (
     "core.ccallback:CFunc.compile",
     "core.ccallback:CFunc.enable_caching",
     "core.codegen:CPUCodeLibrary._unserialize",
+    "core.codegen:CPUCodeLibrary.get_defined_functions",
     "core.codegen:CPUCodeLibrary.serialize_using_object_code",
+    "core.codegen:CPUCodegen._scan_and_fix_unresolved_refs",
+    "core.codegen:JitEngine",
+    "core.codegen:RuntimeLinker",
     "core.compiler:CompileResult",
     "core.dispatcher:Dispatcher.__init__",
     "core.dispatcher:Dispatcher.compile",
@@ -46,9 +55,9 @@ RELIED_ON = (
     "core.typeconv.typeconv:TypeManager",
     "core.typing.context:BaseContext.install_possible_conversions",
     "core.typing.templates:Registry",
+    "core.typing.templates:_IntrinsicTemplate",
     "core.typing.templates:_OverloadAttributeTemplate",
     "core.typing.templates:_OverloadFunctionTemplate",
-    "core.typing.templates:_IntrinsicTemplate",
     "np.ufunc.dufunc:DUFunc._compile_for_argtys",
     "np.ufunc.ufuncbuilder:UFuncDispatcher",
     "np.ufunc.wrappers:_GufuncWrapper.__init__",
@@ -58,19 +67,78 @@ RELIED_ON = (
 
 def digest_of(name: str) -> str:
     """Return the digest of the source of one thing, or why there is none."""
-    module, _, path = name.partition(":")
     try:
-        found = importlib.import_module(f"numba.{module}")
-        for part in path.split("."):
-            found = vars(found)[part]
-        return sha256(inspect.getsource(getattr(found, "__func__", found)).encode()).hexdigest()[:32]
+        return _digest(inspect.getsource(_found(name)))
     except (ImportError, KeyError, OSError, TypeError) as error:
         return f"none ({type(error).__name__})"
 
 
+def _found(name: str) -> Any:
+    module, _, path = name.partition(":")
+    found = importlib.import_module(f"numba.{module}")
+    for part in path.split("."):
+        found = vars(found)[part]
+    return getattr(found, "__func__", found)
+
+
+def _digest(source: str) -> str:
+    return sha256(source.encode()).hexdigest()[:32]
+
+
+def _is_known(name: str) -> bool:
+    """Report whether one thing is as it is known: by its lines as they look, or else as Python has them."""
+    try:
+        if _digest(block(_found(name))) in PINNED.get(name, ()):
+            return True
+    except (ImportError, KeyError, OSError, TypeError):
+        pass
+    return digest_of(name) in PINNED.get(name, ())
+
+
+_BEGINS = re.compile(r"\s*(async def|def|class)\b")
+
+
+def block(value: Any) -> str:
+    """Return the lines of a function or a class by how they are indented: its source, or less than that.
+
+    `inspect` would parse the file anew for each class.
+    """
+    value = inspect.unwrap(value)
+    if isinstance(value, FunctionType):
+        file, at = value.__code__.co_filename, value.__code__.co_firstlineno - 1
+        lines = linecache.getlines(file)
+    elif isinstance(value, type) and "." not in value.__qualname__:
+        lines = linecache.getlines(str(getattr(sys.modules.get(value.__module__), "__file__", "")))
+        begins = re.compile(rf"class {value.__name__}\b")
+        at = next((i for i, line in enumerate(lines) if begins.match(line)), 0)
+        while at > 0 and lines[at - 1].startswith("@"):
+            at -= 1
+    else:
+        raise TypeError
+    return "".join(lines[at : _end(lines, at)])
+
+
+def _end(lines: list[str], at: int) -> int:
+    """Return where what begins at a line ends: behind the last one that is indented further."""
+    margin, last, begun = _margin(lines[at]) if at < len(lines) else 0, at, False
+    for i in range(at, len(lines)):
+        text = lines[i].strip()
+        if not begun:
+            begun, last = _BEGINS.match(lines[i]) is not None, i + 1
+        elif text and _margin(lines[i]) > margin:
+            last = i + 1
+        elif text and not text.startswith("#"):
+            break
+    return last
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def check(version: str) -> None:
     """Raise NumbaError if numba is not one that is known here, with what of it differs."""
-    other = [name for name in RELIED_ON if digest_of(name) not in PINNED.get(name, ())]
+    other = [name for name in RELIED_ON if not _is_known(name)]
     if other:
         raise NumbaError(
             f"numba {version} is not known to this version of larder, so its compiled functions are not kept and "

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._code import _owner
+from .._keys._encoder import fixed
 from ._conversions import RULES, Rule
 from ._types import ADDRESS
 
@@ -114,13 +115,35 @@ def _tables() -> Iterator[tuple[str, Any]]:
     for rewrites in rewrite_registry.rewrites.values():
         yield "rewrite", rewrites
     yield "conversion", RULES
+    for _, table in extensions():
+        yield "extension", table
+
+
+def extensions() -> Iterator[tuple[str, Any]]:
+    """Yield the tables, by name, of what steps of the compiler do with code that numba has no steps for."""
+    from numba.core.registry import cpu_target
+
     for module in _EXTENDED:
         for name, table in list(vars(sys.modules.get(module, builtins)).items()):
-            if name.endswith("_extensions") and isinstance(table, dict):
-                yield "extension", table
+            if is_extended(name) and isinstance(table, (dict, list)):
+                yield f"{module}.{name}", table
+    lowering = getattr(cpu_target.target_context, "lower_extensions", None)
+    if lowering is not None:
+        yield "cpu_target.target_context.lower_extensions", lowering
 
 
-_EXTENDED = ("numba.core.ir_utils", "numba.core.analysis", "numba.core.typeinfer", "numba.parfors.array_analysis")
+_EXTENDED = (
+    "numba.core.ir_utils",
+    "numba.core.analysis",
+    "numba.core.postproc",
+    "numba.core.typeinfer",
+    "numba.parfors.array_analysis",
+)
+
+
+def is_extended(name: str) -> bool:
+    """Report whether numba calls a table of extensions by a name."""
+    return name.endswith("_extensions") or name.startswith("ir_extension_") or name == "remove_call_handlers"
 
 
 def _template(cls: Any) -> Entry | None:
@@ -170,10 +193,13 @@ def _conversion(row: Rule) -> Entry:
     return Entry(f"conversion {ADDRESS.sub('...', label)} {how}", (), keys, None)
 
 
-def _extension(row: tuple[Any, Any]) -> Entry | None:
-    """Return what a step of the compiler does with code of a kind that numba has no steps for."""
-    kind, made = row
-    return None if is_numbas(made) else Entry(_label("extension", [made], kind), (made,), (), None, looks=True)
+def _extension(row: Any) -> Entry | None:
+    """Return what a step of the compiler does with code of a kind, or what is asked about all calls."""
+    kind, made = row if isinstance(row, tuple) else (None, row)
+    if is_numbas(made):
+        return None
+    key = kind if isinstance(kind, type) or not fixed(kind) else repr(kind)
+    return Entry(_label("extension", [made], key), (made,), (), None, looks=True)
 
 
 def _global(row: tuple[Any, Any]) -> Entry | None:
@@ -268,6 +294,7 @@ def is_numbas(value: Any) -> bool:
     return _is_numbas_module(getattr(value, "__module__", None) or "")
 
 
+@lru_cache(4096)
 def _is_numbas_module(name: str) -> bool:
     return name.partition(".")[0] in ("numba", "llvmlite")
 
@@ -302,7 +329,7 @@ def _is_numbas_alone(made: Any, *whom: Any) -> bool:
 
 def _captures(made: Any, depth: int = 0) -> bool:
     """Report whether a function of numba holds what is no code, or code that is not numba's."""
-    if not isinstance(made, pytypes.FunctionType) or depth > 4:
+    if not isinstance(made, pytypes.FunctionType) or made.__closure__ is None or depth > 4:
         return False
     for held in _held(made):
         code = isinstance(held, (pytypes.FunctionType, type))
@@ -328,7 +355,7 @@ def _held(function: Any) -> Iterator[Any]:
 
 def _touches(value: Any, depth: int = 0) -> bool:
     """Report whether a function that numba made holds something that is not numba's."""
-    if not isinstance(value, pytypes.FunctionType) or depth > 4:
+    if not isinstance(value, pytypes.FunctionType) or value.__closure__ is None or depth > 4:
         return False
     for held in _held(value):
         if isinstance(held, pytypes.FunctionType):

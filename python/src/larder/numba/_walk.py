@@ -37,12 +37,12 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import USUAL, Flagged, around, effective, options_of
+from ._options import USUAL, Flagged, around, effective, options_of, said_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 4\n"
+FORMAT = b"larder numba code 5\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -70,16 +70,18 @@ class Node:
     """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
     said: dict[str, int] = field(default_factory=dict)
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
+    summed: bytes = b""
+    """Its content, once that was asked for: when all of it has been followed."""
 
     def digest(self) -> bytes:
-        return sha256(b"".join((self._flagged(), *self.out))).digest()
+        if self.kind != "compiled function":
+            return self.content()
+        return sha256(f"{_text(self.flags)} {self.inherited} ".encode() + self.content()).digest()
 
     def content(self) -> bytes:
         """Return what it is, whatever the flags are that it would be compiled with from here."""
-        return sha256(b"".join(self.out)).digest()
-
-    def _flagged(self) -> bytes:
-        return f"{_text(self.flags)} {self.inherited}".encode() if self.kind == "compiled function" else b""
+        self.summed = self.summed or sha256(b"".join(self.out)).digest()
+        return self.summed
 
 
 def _text(flags: Flagged | None) -> str:
@@ -115,6 +117,10 @@ class Walk:
         self._looks = False
         """Whether such code looks at the code that is compiled."""
         self._numbers: dict[tuple[int, bool, bool], int] = {}
+        self._said: dict[tuple[Any, ...], tuple[list[bytes], list[int], tuple[str, ...]]] = {}
+        """What was appended for what was said of functions, which is the same for most of them."""
+        self._told: dict[int, tuple[Any, ...] | None] = {}
+        """What was said of each compiled function that is met."""
         self._reached: dict[int, Any] = {}
         self._looked = 0
         self._taken: set[int] = set()
@@ -166,6 +172,18 @@ class Walk:
             more = node.kind == "vectorized function" and node.compiled.startswith(was.compiled)
             if node.value is was.value and (more or node.kind == "compiled function"):
                 node.compiled = was.compiled
+
+    def reaches(self, function: Any) -> bool:
+        """Report whether a compiled function is among what is reached, or is the first one itself."""
+        return (id(function), False, False) in self._numbers
+
+    def circles(self) -> set[int]:
+        """Return the numbers of compiled functions that call each other in a circle."""
+        found: set[int] = set()
+        for together in _components([node.edges for node in self.nodes]):
+            functions = [number for number in together if self.nodes[number].kind == "compiled function"]
+            found |= set(functions) if len(functions) > 1 else set()
+        return found
 
     def digest(self) -> bytes:
         """Return what all of it comes to."""
@@ -389,7 +407,7 @@ class Walk:
         if number is None:
             number = self._begin(value, path, runs, node, overload)
         elif not self.mixed and _kinds.kind_of(value) == "dispatcher":
-            self.mixed = _text(effective(value, node.flags)) != _text(self.nodes[number].flags)
+            self.mixed = _text(self._effective(value, node.flags)) != _text(self.nodes[number].flags)
         node.edges.append(number)
         node.out.append(b"*")  # where among what else it is
 
@@ -412,7 +430,7 @@ class Walk:
             kind, follow = "object", self._object
         node = self._node(value, path, kind, f"{kind} {_called(value)}", runs)
         if way == "dispatcher":
-            node.flags = effective(value, parent.flags)
+            node.flags = self._effective(value, parent.flags)
         else:
             node.flags = parent.flags
         self._queue.append(lambda: self._guarded(node, follow, node))
@@ -422,8 +440,32 @@ class Walk:
         value = node.value
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
-        self._looks = self._looks or is_looked_at(value)
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
+        said = self._told[id(value)]
+        known = self._said.get(said) if said is not None else None
+        if known is None:
+            out, edges = len(node.out), len(node.edges)
+            self._options(node, value)
+            known = node.out[out:], node.edges[edges:], node.inherited
+            if said is not None:
+                self._said[said] = known
+        else:
+            node.out += known[0]
+            node.edges += known[1]
+            node.inherited = known[2]
+        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
+            node.out.append(placed(value.py_func.__code__))
+        self._of_function(node, value.py_func, False)
+
+    def _effective(self, value: Any, within: Flagged | None) -> Flagged | None:
+        """Return the flags that a compiled function has within another one; of each it is asked once what was said."""
+        if id(value) not in self._told:
+            self._told[id(value)] = said_of(value)
+        return effective(value, self._told[id(value)], within)
+
+    def _options(self, node: Node, value: Any) -> None:
+        """Append what was said of how a function is to be compiled."""
+        self._looks = self._looks or is_looked_at(value)
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:
                 node.inherited += (name,)
@@ -433,9 +475,6 @@ class Walk:
             if isinstance(held, (set, frozenset)):
                 held = sorted(map(str, held))
             self._value(node, held, f"{node.path} -> option {name}", True)
-        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
-            node.out.append(placed(value.py_func.__code__))
-        self._of_function(node, value.py_func, False)
 
     def _vectorized(self, node: Node) -> None:
         self.mixed = True  # its kernel has flags of its own
@@ -507,16 +546,15 @@ class Walk:
 
     def _uses(self, node: Node, value: Any, facts: Facts, cells: dict[str, Any], runs: bool) -> None:
         """Append what the names in code mean."""
-        for kind, name, attributes in facts.uses:
-            alias = name if node.runs else facts.aliases.get(name, name)
-            node.out.append(f"name {alias} {'.'.join(attributes)} ".encode())
+        for kind, name, attributes, mention, called in facts.uses_named if node.runs else facts.uses_unnamed:
+            node.out.append(mention)
             out, edges = len(node.out), len(node.edges)
             if kind == "global":
                 self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
             elif isinstance(cells.get(name), pytypes.ModuleType):
                 self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
             held = tuple(id(self.nodes[n].value) for n in node.edges[edges:])
-            node.said[".".join((name, *attributes))] = hash((*node.out[out:], held))
+            node.said[called] = hash((*node.out[out:], held))
 
     def _runs(self, node: Node, facts: Facts) -> None:
         """Refuse what code that runs while numba compiles does, if nobody can follow it."""
@@ -670,6 +708,41 @@ class Walk:
         for name, held in sorted(getattr(value, "__dict__", {}).items()):
             node.out.append(name.encode() + b" ")
             self._value(node, held, f"{path}.{name}", runs)
+
+
+def _components(edges: list[list[int]]) -> Iterator[list[int]]:
+    """Yield what can be reached from each other, by the numbers of what lies there (Tarjan, 1972)."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    left: list[tuple[int, Iterator[int]]] = []
+    inside: set[int] = set()
+
+    def enter(number: int) -> None:
+        order[number] = low[number] = len(order)
+        path.append(number)
+        inside.add(number)
+        left.append((number, iter(edges[number])))
+
+    for root in range(len(edges)):
+        if root not in order:
+            enter(root)
+        while left:
+            number, following = left[-1]
+            to = next(following, None)
+            if to is None:
+                left.pop()
+                if left:
+                    low[left[-1][0]] = min(low[left[-1][0]], low[number])
+                if low[number] == order[number]:
+                    together = path[path.index(number) :]
+                    del path[-len(together) :]
+                    inside.difference_update(together)
+                    yield together
+            elif to not in order:
+                enter(to)
+            elif to in inside:
+                low[number] = min(low[number], order[to])
 
 
 _SLOTS = (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)

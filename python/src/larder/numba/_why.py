@@ -33,8 +33,8 @@ def explained(keeper: Any, function: Any) -> Why:
     """Return what a function is known by now, and what became of it."""
     from numba.core.dispatcher import Dispatcher
 
-    from ._cache import named
     from ._errors import Refused
+    from ._kinds import named
 
     if not isinstance(function, Dispatcher):
         raise TypeError(f"{function!r} is no function that numba compiles")
