@@ -118,6 +118,9 @@ func parse(path string) (Driver, *url.URL, error) {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // which does not have the URL in it, but may have a piece of it
 		}
+		if strings.Contains(err.Error(), "invalid port") { // which may be a password
+			err = errors.New("its port is no number; of a user and a password the host is missing, or what has a meaning in URLs is not written as % and two digits in them")
+		}
 		if u, uerr := url.Parse(Name(path)); uerr == nil && u.Host != "" {
 			err = errors.New("its user or its query is not escaped as URLs are; write % and two digits for what has a meaning there")
 		}
