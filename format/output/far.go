@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/guard"
@@ -26,13 +29,14 @@ type far struct {
 	env     *component.Env
 	url     string
 	reached bool // there is what files are written in
+	wrote   map[string]place.Content
 }
 
 func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
 	if err := CheckPath(component.Path(at)); err != nil {
 		return nil, err
 	}
-	f := &far{env: env, url: at}
+	f := &far{env: env, url: at, wrote: map[string]place.Content{}}
 	return f, f.Check(ctx, "")
 }
 
@@ -103,6 +107,7 @@ func (f *far) Write(ctx context.Context, name string, how Overwrite, write func(
 	if err != nil {
 		return 0, err
 	}
+	f.wrote[name] = place.Content{Size: content.Size, Sum: content.Sum}
 	if was.IsOf(content) {
 		return 0, nil
 	}
@@ -129,6 +134,34 @@ func (f *far) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	return place.Delete(ctx, at, *was)
+}
+
+// settling is how many files are looked at at once in the end.
+const settling = 16
+
+func (f *far) Settle(ctx context.Context, named func(name string) bool) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(settling)
+	err := f.Names(ctx, func(name string) {
+		if _, ours := f.wrote[name]; named(name) && !ours {
+			g.Go(func() error { return f.mixed(name) })
+		}
+	})
+	for name, content := range f.wrote {
+		g.Go(func() error {
+			now, err := place.Look(ctx, f.at(name))
+			if err == nil && !now.IsOf(content) {
+				err = f.mixed(name)
+			}
+			return err
+		})
+	}
+	return cmp.Or(g.Wait(), err)
+}
+
+// mixed is the error of a file that somebody else has written, among those that were written here.
+func (f *far) mixed(name string) error {
+	return fmt.Errorf("%s: somebody else wrote files there meanwhile, so these are of two runs; see that nobody else writes there, and run again (%w)", f.Path(name), place.ErrChanged)
 }
 
 // A spool is a temporary file in which a file is written that is to be sent.

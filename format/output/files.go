@@ -37,6 +37,9 @@ type Files interface {
 	Write(ctx context.Context, name string, how Overwrite, write func(io.Writer) error) (int64, error)
 	// Remove removes a file, if it is there.
 	Remove(ctx context.Context, name string) error
+	// Settle returns an error if the files of such names are others than were written, at a URL:
+	// where nothing keeps those apart that write there from other machines. It comes last.
+	Settle(ctx context.Context, named func(name string) bool) error
 }
 
 // FilesAt returns where a sink writes files for a parameter. It refuses a place that is, or lies
@@ -151,3 +154,6 @@ func (n *near) Remove(ctx context.Context, name string) error {
 	}
 	return removed(os.Remove(path))
 }
+
+// Settle has nothing to look at: see TakeTurn.
+func (n *near) Settle(context.Context, func(name string) bool) error { return nil }

@@ -82,7 +82,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 			}
 			s.Requests()
 			tally, err = put(t, name, "s3://bucket/out", with, in)
-			if n := sent(s); err != nil || n["PUT"]+n["POST"]+n["DELETE"] != 0 || n["HEAD"] != len(want)-1 || tally.BytesWritten.Load() != 0 || tally.FromStore.Load() != 100 {
+			if n := sent(s); err != nil || n["PUT"]+n["POST"]+n["DELETE"] != 0 || n["HEAD"] != 2*(len(want)-1) || tally.BytesWritten.Load() != 0 || tally.FromStore.Load() != 100 {
 				t.Errorf("again: %v, %d from store: %v", n, tally.FromStore.Load(), err)
 			}
 			fewer := component.One(dataset.List(texts(name, lengths[:40])...))
@@ -192,6 +192,35 @@ func TestFarSinksMeetOthers(t *testing.T) {
 	}
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err != nil || strings.Count(string(o.Get("bucket/a.jsonl")), "\n") != 3 {
 		t.Errorf("%v, there is %q", err, o.Get("bucket/a.jsonl"))
+	}
+}
+
+// TestFarShardsOfTwoRuns: where somebody else writes shards into the same folder, the one that ends
+// last is told that they are of two runs.
+func TestFarShardsOfTwoRuns(t *testing.T) {
+	s, o := placetest.S3(t)
+	in := component.One(dataset.List(texts("jsonl", []int{5, 5, 5, 5})...))
+	with := map[string]any{"shard-samples": 1}
+	for i, theirs := range []string{"000000.jsonl", "000007.jsonl", "none.jsonl", "other-000000.jsonl"} {
+		folder := fmt.Sprintf("two%d", i)
+		o.Put("bucket/"+folder+"/000005.jsonl", []byte("left by an earlier run"))
+		s.Fail(func(_ int, r *http.Request) placetest.Fault {
+			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/000003.jsonl") {
+				o.Put("bucket/"+folder+"/"+theirs, []byte("theirs"))
+			}
+			return placetest.Fault{}
+		})
+		_, err := put(t, "jsonl", "s3://bucket/"+folder, with, in)
+		s.Fail(nil)
+		if mixed := strings.HasPrefix(theirs, "00"); errors.Is(err, place.ErrChanged) != mixed || mixed && !strings.Contains(err.Error(), theirs) {
+			t.Errorf("they wrote %s: %v", theirs, err)
+		}
+		if _, err := put(t, "jsonl", "s3://bucket/"+folder, with, in); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		if files := farFiles(o, folder); files["000005.jsonl"] != "" || files["000007.jsonl"] != "" || files["000000.jsonl"] == "theirs" {
+			t.Errorf("again: %v", files)
+		}
 	}
 }
 

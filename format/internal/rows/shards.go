@@ -98,7 +98,7 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 			return err
 		}
 	}
-	return nil
+	return files.Settle(ctx, set.named)
 }
 
 // cut writes a table to as many files as it takes, each of a number by write. It returns how many.

@@ -64,10 +64,13 @@ func (s *shardSet) look(ctx context.Context, how output.Overwrite) error {
 	case how != output.Replace && first != "":
 		return taken.Error("%s is already there; remove it and the others like it, or say overwrite: replace", s.files.Path(first))
 	}
-	return s.files.Tidy(func(name string) bool {
-		_, _, ok := s.split(name)
-		return ok
-	})
+	return s.files.Tidy(s.named)
+}
+
+// named reports whether a shard may be called so.
+func (s *shardSet) named(name string) bool {
+	_, _, ok := s.split(name)
+	return ok
 }
 
 // drop removes the shards of a prefix that were there beyond the n that were written.
