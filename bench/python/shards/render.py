@@ -30,7 +30,7 @@ Figures are medians of as many runs as there were ({runs}). The contestants' mod
 - *Disk* is the most that the local folder took, *memory* the most that all processes had at once, each page counted once, without files that are mapped. Larder's server holds up to 256 MiB of blocks in memory besides.
 - *Moved* is how far samples came from where they lie, as a part of the data: 0.333 for a shuffle of all. As shards in any order have that, too, *mixed* says of how many shards the samples of a batch are, of as many as with a shuffle of all.
 - *Once* says whether an epoch had each sample once.
-"""
+{remarks}"""
 
 CASES = {
     "a tenth": "## A cache of a tenth\n\nThe first epoch, with a local cache that may take a tenth of the data.\n",
@@ -71,7 +71,9 @@ LESS = ["requests", "sent", "wall", "stall", "cpu", "memory"]
 def page(results: dict[str, Any]) -> str:
     """Return the page."""
     about = results["machine"]
-    parts = [HEAD.format(**about | {"versions": ", ".join(line for line in about["versions"] if "not installed" not in line)})]
+    versions = ", ".join(line for line in about["versions"] if "not installed" not in line)
+    remarks = f"\n{about['remarks']}\n" if "remarks" in about else ""
+    parts = [HEAD.format(**about | {"versions": versions, "remarks": remarks})]
     total = about["shards"] * 1000 * (12 << 10)
     for case, head in CASES.items():
         if case in results:
