@@ -24,7 +24,7 @@ type room struct {
 	ended   int       // evictions
 	writing int64     // bytes for which there is room, and which are not in held yet
 	let     bool      // somebody was let in since an eviction ended
-	waiting []*int64  // how many bytes those need who wait, in the order in which they came
+	waiting []*int64  // those who wait to write, in the order in which they came
 }
 
 // lockPatience is how long a background eviction waits for another process
@@ -132,7 +132,7 @@ func (s *Store) waitToFit(ctx context.Context, bytes int64) {
 	defer context.AfterFunc(ctx, r.wake)()
 	r.waiting = append(r.waiting, me)
 	for since := r.ended; ctx.Err() == nil && s.life.Err() == nil && (r.waiting[0] != me || !s.fits(bytes, since)); r.changed.Wait() {
-		if r.held.Load() > s.limit-s.limit/20 { // else those who write now are waited for
+		if r.writing == 0 || r.held.Load() > s.limit-s.limit/20 { // else those who write now are waited for
 			r.want()
 		}
 	}
@@ -168,9 +168,13 @@ func (s *Store) finishEviction() {
 
 // want asks for an eviction. The lock is held.
 func (r *room) want() {
-	if !r.due {
-		r.due = true
-		r.wanted <- struct{}{} // there is room for the one that is due
+	if r.due {
+		return
+	}
+	r.due = true
+	select {
+	case r.wanted <- struct{}{}:
+	default: // one that was asked for before Close
 	}
 }
 
