@@ -209,23 +209,43 @@ func (c *crew) came() {
 	c.away--
 }
 
-// next returns what a worker does next: false, and it ends, if that is nothing, or if there are
-// more workers than are needed. The lock is held.
+// work has a worker do what it takes, until there is nothing, or there are more workers than are
+// needed. However it ends, it is noted.
+func (c *crew) work(take func() (span, bool), do func(span) error) error {
+	noted := false
+	defer func() {
+		if !noted { // something failed, or ended the goroutine
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.less()
+		}
+	}()
+	for {
+		t, ok := c.next(take)
+		if noted = !ok; noted {
+			return nil
+		}
+		if err := do(t); err != nil {
+			return err
+		}
+	}
+}
+
+// next returns what a worker does next: false, and it is one no more, if that is nothing.
 func (c *crew) next(take func() (span, bool)) (t span, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.live <= c.workers+c.away {
 		if t, ok = take(); ok {
 			return t, true
 		}
 	}
-	c.live--
-	c.changed.Signal()
+	c.less()
 	return t, false
 }
 
-// quit says that a worker ends before there is nothing to do.
-func (c *crew) quit() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// less says that a worker ends. The lock is held.
+func (c *crew) less() {
 	c.live--
 	c.changed.Signal()
 }

@@ -28,11 +28,7 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 	g, ctx := errgroup.WithContext(ctx)
 	ctx, slots := p.passes(ctx)
 	all := &crew{workers: p.Workers()}
-	next := func() (span, bool) {
-		all.mu.Lock()
-		defer all.mu.Unlock()
-		return all.next(func() (span, bool) { return left.take(left.n) })
-	}
+	take := func() (span, bool) { return left.take(left.n) }
 	work := func(t span) error {
 		inner, end, err := slots.begin(ctx, all)
 		if err != nil {
@@ -47,15 +43,7 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 		return err
 	}
 	all.run(left.n, func() {
-		g.Go(func() error {
-			for t, ok := next(); ok; t, ok = next() {
-				if err := work(t); err != nil {
-					all.quit()
-					return err
-				}
-			}
-			return nil
-		})
+		g.Go(func() error { return all.work(take, work) })
 	})
 	return g.Wait()
 }

@@ -32,7 +32,9 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 		})
 		inner, slots := p.passes(ctx)
 		s.workers = p.Workers()
-		wait.Go(func() { s.run(n, func() { wait.Go(func() { s.work(inner, slots) }) }) })
+		take := func() (span, bool) { return s.claim(inner) }
+		worker := func() { _ = s.work(take, func(t span) error { return s.turn(inner, slots, t) }) } // the consumer is told by ctx
+		wait.Go(func() { s.run(n, func() { wait.Go(worker) }) })
 		for s.at < s.n {
 			t, ok := s.take(ctx)
 			if !ok {
@@ -90,46 +92,34 @@ func (s *stream[T]) take(ctx context.Context) (t stretch[T], ok bool) {
 	}
 }
 
-// claim waits for elements to make.
+// claim waits for elements to make. The lock is held.
 func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.next(func() (t span, ok bool) {
-		for ctx.Err() == nil {
-			if t, ok := s.spans.take(s.at + (s.workers+s.live)*s.spans.most()); ok {
-				return t, true
-			}
-			if s.at == s.n {
-				return t, false
-			}
-			s.news.Wait()
+	for ctx.Err() == nil {
+		if t, ok := s.spans.take(s.at + (s.workers+s.live)*s.spans.most()); ok {
+			return t, true
 		}
-		return t, false
-	})
-}
-
-func (s *stream[T]) work(ctx context.Context, slots *slots) {
-	for t, ok := s.claim(ctx); ok; t, ok = s.claim(ctx) {
-		if !s.turn(ctx, slots, t) {
-			s.quit()
-			return
+		if s.at == s.n {
+			return t, false
 		}
+		s.news.Wait()
 	}
+	return t, false
 }
 
-// turn makes elements in a slot. It reports false if the pass ends before there is one.
-func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) bool {
+// errEnded is what a consumer gets in place of elements that ended their goroutine.
+var errEnded = errors.New("pool: an element ended the goroutine that made it")
+
+// turn makes elements in a slot.
+func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) error {
 	inner, end, err := slots.begin(ctx, &s.crew)
 	if err != nil {
-		return false
+		return err
 	}
-	start := time.Now()
-	var made stretch[T]
+	defer end()
+	start, made := time.Now(), stretch[T]{err: errEnded}
+	defer func() { s.settle(t, made, time.Since(start)) }()
 	made.values, made.err = s.make(inner, t.from, t.to)
-	took := time.Since(start)
-	s.settle(t, made, took)
-	end()
-	return true
+	return nil
 }
 
 // settle notes what was made of the elements that a worker took.
