@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -13,6 +14,10 @@ const (
 	// often is how many misses an extent had lately, before one has all of it fetched.
 	often = 4
 )
+
+// wary is how long nothing is fetched only because it lies where something could not be had: the
+// service may have been away.
+var wary = time.Minute
 
 // recent is how many misses ago is recent in a store of so many bytes, or one without a cap: as
 // many as it has extents, twice.
@@ -41,8 +46,8 @@ type misses struct {
 type extent struct {
 	misses  [often]int64 // when, the oldest at next
 	next    int
-	fetched uint32 // a bit for each block
-	failed  bool   // something of it could not be had
+	fetched uint32    // a bit for each block
+	failed  time.Time // when something of it could not be had
 }
 
 // A plan says what a miss fetches: blocks from one to before another, or what was asked for and
@@ -86,13 +91,13 @@ func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 	gone, dense := m.extent(missing).has(missing), false
 	now := missed.Add(1)
 	for e := r.first / extentBlocks; e <= r.last/extentBlocks; e++ {
-		if x := m.extent(e * extentBlocks); x.miss(now, recent) && !x.failed {
+		if x := m.extent(e * extentBlocks); x.miss(now, recent) && !x.failsLately() {
 			dense = true
 			p.from, p.end = min(p.from, e*extentBlocks), max(p.end, min((e+1)*extentBlocks, blocks))
 		}
 	}
 	for e := (r.last + 1) / extentBlocks; e*extentBlocks < p.end; e++ {
-		if m.extent(e * extentBlocks).failed {
+		if m.extent(e * extentBlocks).failsLately() {
 			p.end = max(r.last+1, min(p.end, e*extentBlocks))
 		}
 	}
@@ -101,12 +106,12 @@ func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 }
 
 // failed notes that something between blocks could not be had: what is only fetched because it
-// lies there is not tried again.
+// lies there is not tried for a while.
 func (m *misses) failed(from, end int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for e := from / extentBlocks; e*extentBlocks < end; e++ {
-		m.extent(e * extentBlocks).failed = true
+		m.extent(e * extentBlocks).failed = time.Now()
 	}
 }
 
@@ -153,6 +158,9 @@ func (m *misses) extent(block int64) *extent {
 	}
 	return x
 }
+
+// failsLately reports whether something of it could not be had lately.
+func (x *extent) failsLately() bool { return !x.failed.IsZero() && time.Since(x.failed) < wary }
 
 // has reports whether a block was fetched before.
 func (x *extent) has(block int64) bool { return x.fetched>>(block%extentBlocks)&1 == 1 }

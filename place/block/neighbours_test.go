@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/larder-data/larder/place/block"
 	"github.com/larder-data/larder/place/placetest"
@@ -61,5 +62,32 @@ func TestNeighboursAreNotLost(t *testing.T) {
 				t.Errorf("%d requests for %d samples in 64 blocks", asked, len(all))
 			}
 		})
+	}
+}
+
+// TestAfterAnOutage: what lies beside something that could not be had is left alone for a while,
+// and then fetched together again.
+func TestAfterAnOutage(t *testing.T) {
+	want := content(4 << 20)
+	order := samples(len(want))
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	requests := map[time.Duration]int{0: 0, time.Hour: 0}
+	for wary := range requests {
+		block.WaryFor(t, wary)
+		s := placetest.Serve(t)
+		f := keep(t, s.Put("a", want), engine(t, t.TempDir()))
+		s.Fail(func(int, *http.Request) placetest.Fault { return placetest.Fault{Status: http.StatusForbidden} })
+		for at := 0; at < len(want); at += 2 << 20 {
+			if err := f.ReadAt(t.Context(), make([]byte, sample), int64(at)); err == nil {
+				t.Error("what cannot be had was read")
+			}
+		}
+		s.Fail(nil)
+		s.Requests()
+		reads(t, f, want, sample, order...)
+		requests[wary] = len(s.Requests())
+	}
+	if requests[0] > 20 || requests[time.Hour] != 64 {
+		t.Errorf("%d requests afterwards, and %d where it is left alone", requests[0], requests[time.Hour])
 	}
 }
