@@ -57,7 +57,7 @@ func TestSecretsStayAtHome(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"https://me:hunter2@/a", "https://me:hun%zzter2@host/a", "https://host/a?%zz=hunter2", "https://me:hunter2@host:port/a", "gs://me:hunter2@host/a?hunter2",
-		"https://me:hunter2@host\x00/a", "https://me:hunter2@127.0.0.1:1/a?hunter2", "http://me:hunter2@[::1/a",
+		"https://me:hunter2@host\x00/a", "https://me:hunter2@127.0.0.1:1/a?hunter2", "http://me:hunter2@[::1/a", "https://me:hunter2/a", "https://me:hunter2?a",
 	} {
 		if _, err := place.Open(t.Context(), bad); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", bad, err)

@@ -38,7 +38,17 @@ func Name(path string) string {
 		rest = rest[:i]
 	}
 	host, file, _ := strings.Cut(rest, "/")
-	return strings.ToLower(scheme) + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + file
+	return strings.ToLower(scheme) + "://" + withoutPassword(host[strings.LastIndexByte(host, '@')+1:]) + "/" + file
+}
+
+// withoutPassword returns a host without what stands where its port should, and is no number: the
+// password of a user whose host was left out.
+func withoutPassword(host string) string {
+	i := strings.LastIndexByte(host, ':')
+	if i < 0 || strings.Contains(host[i:], "]") || strings.Trim(host[i+1:], "0123456789") == "" {
+		return host
+	}
+	return host[:i]
 }
 
 // Query returns what stands for the parameters of a URL that say which file it is, "" if

@@ -28,6 +28,9 @@ func TestName(t *testing.T) {
 		"S3://bucket/a.tar":                                       "s3://bucket/a.tar",
 		"https://host":                                            "https://host/",
 		"https://host?secret":                                     "https://host/",
+		"https://me:secret/a.tar":                                 "https://me/a.tar",
+		"http://[::1]:80/a.tar":                                   "http://[::1]:80/a.tar",
+		"http://[::1]/a.tar":                                      "http://[::1]/a.tar",
 		"data/a?b.tar":                                            "data/a?b.tar",
 	} {
 		if got := address.Name(path); got != want {
