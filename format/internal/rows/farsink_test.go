@@ -138,7 +138,11 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 						t.Fatalf("%s: %v", c.there, err)
 					}
 					tally, err := put(t, name, c.there, nil, c.in)
-					if n := sent(s); err != nil || n["PUT"] != 0 || n["HEAD"] != len(c.in.Parts) || tally.FromStore.Load() != 4 {
+					looks := 1 // and, of several, one more in the end
+					if len(c.in.Parts) > 1 {
+						looks = 2 * len(c.in.Parts)
+					}
+					if n := sent(s); err != nil || n["PUT"] != 0 || n["HEAD"] != looks || tally.FromStore.Load() != 4 {
 						t.Errorf("%s: again: %v, %v", c.there, n, err)
 					}
 				}
@@ -220,6 +224,24 @@ func TestFarShardsOfTwoRuns(t *testing.T) {
 		}
 		if files := farFiles(o, folder); files["000005.jsonl"] != "" || files["000007.jsonl"] != "" || files["000000.jsonl"] == "theirs" {
 			t.Errorf("again: %v", files)
+		}
+	}
+}
+
+// TestFarOutputsOfTwoRuns: so it is with the files of several outputs.
+func TestFarOutputsOfTwoRuns(t *testing.T) {
+	for _, name := range []string{"jsonl", "parquet"} {
+		s, o := placetest.S3(t)
+		part := dataset.List(texts(name, []int{5, 5})...)
+		in := component.Data{Names: []string{"train", "test"}, Parts: []component.Samples{part, part}}
+		s.Fail(func(_ int, r *http.Request) placetest.Fault {
+			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/test.") {
+				o.Put("bucket/two/train."+name, []byte("theirs"))
+			}
+			return placetest.Fault{}
+		})
+		if _, err := put(t, name, "s3://bucket/two", nil, in); !errors.Is(err, place.ErrChanged) || !strings.Contains(err.Error(), "train."+name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

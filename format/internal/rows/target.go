@@ -58,7 +58,7 @@ func Write[T any](ctx context.Context, env *component.Env, to Target, in compone
 		}
 		tally(env, n, part.Len())
 	}
-	return nil
+	return settle(ctx, files, names)
 }
 
 // writeAll writes all rows of a table to a file.
@@ -118,6 +118,14 @@ func filesFor(ctx context.Context, env *component.Env, path component.Path, of [
 		return nil, nil, nil, err
 	}
 	return files, names, release, nil
+}
+
+// settle looks whether several files are of one run in the end: one by itself always is.
+func settle(ctx context.Context, files output.Files, names []string) error {
+	if len(names) < 2 {
+		return nil
+	}
+	return files.Settle(ctx, isOne(names))
 }
 
 // isOne returns what tells names that are among some.

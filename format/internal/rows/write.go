@@ -44,7 +44,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 			return err
 		}
 	}
-	return nil
+	return settle(ctx, files, names)
 }
 
 // file writes one dataset to one of some files.
