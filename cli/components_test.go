@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/underfolder"
+	"github.com/larder-data/larder/internal/pythontest"
 )
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz"
@@ -412,7 +412,7 @@ func TestEveryComponent(t *testing.T) {
 {"metadata": {"letter": "c"}, "l": ["x"]}
 `)
 	b.write("f.py", "def up(metadata): return metadata['letter'].upper()\n")
-	hasPython := withPython(t)
+	hasPython := pythontest.Have(t)
 	t.Chdir(b.dir)
 	t.Setenv("LARDER_CACHE", b.cache)
 	for kind, cases := range map[component.Kind]map[string]oneComponent{component.Op: operators, component.Map: mappers} {
@@ -442,18 +442,6 @@ func TestEveryComponent(t *testing.T) {
 			t.Errorf("there are %d cases of %s for %d components: %q", len(cases), kind, len(registered), slices.Sorted(maps.Keys(cases)))
 		}
 	}
-}
-
-// withPython has functions run by the package of this repository, and reports whether this
-// machine has a Python for that.
-func withPython(t *testing.T) bool {
-	t.Helper()
-	src, err := filepath.Abs("../python/src")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PYTHONPATH", src)
-	return exec.CommandContext(t.Context(), "python3", "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() == nil
 }
 
 // samplesOf opens a folder if it is a dataset; it may hold several.

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/larder-data/larder/internal/pythontest"
 )
 
 // TestKilledWhileAGeneratorIsRead: a run that is killed leaves what it had kept, no dataset
 // that is not whole, and no worker; the next one goes on.
 func TestKilledWhileAGeneratorIsRead(t *testing.T) {
-	if !withPython(t) {
-		t.Skip("there is no Python 3.11 or newer on this machine")
-	}
+	pythontest.Need(t)
 	b := newBench(t)
 	b.write("gen.py", `
 import os, time

@@ -3,14 +3,14 @@ package cli_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/larder-data/larder/internal/pythontest"
 )
 
 // TestGeneratorsOnTheCommandLine: -i python:FUNCTION reads what a function yields, as far as
 // it is needed.
 func TestGeneratorsOnTheCommandLine(t *testing.T) {
-	if !withPython(t) {
-		t.Skip("there is no Python 3.11 or newer on this machine")
-	}
+	pythontest.Need(t)
 	b := newBench(t)
 	b.write("gen.py", `
 def rows(k=2):

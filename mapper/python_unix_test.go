@@ -24,29 +24,11 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/pythontest"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store/memory"
 )
-
-// withPython has functions run by the package of this repository, and by a Python of the
-// machine that needs have nothing else.
-func withPython(tb testing.TB) {
-	tb.Helper()
-	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
-		path, err := exec.LookPath(name)
-		if err == nil && exec.CommandContext(tb.Context(), path, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() == nil {
-			tb.Setenv("LARDER_PYTHON", path)
-			src, err := filepath.Abs("../python/src")
-			if err != nil {
-				tb.Fatal(err)
-			}
-			tb.Setenv("PYTHONPATH", src)
-			return
-		}
-	}
-	tb.Skip("there is no Python 3.11 or newer on this machine")
-}
 
 // pythons is what a test of functions in Python needs.
 type pythons struct {
@@ -59,7 +41,7 @@ type pythons struct {
 
 func newPythons(t *testing.T, source string) *pythons {
 	t.Helper()
-	withPython(t)
+	pythontest.Need(t)
 	p := &pythons{TB: t, dir: t.TempDir(), store: memory.New(memory.Options{})}
 	p.write("f.py", source)
 	return p

@@ -14,6 +14,7 @@ import (
 	"github.com/larder-data/larder/array"
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/pythontest"
 	"github.com/larder-data/larder/mapper"
 	"github.com/larder-data/larder/pool"
 )
@@ -22,7 +23,7 @@ import (
 // what it takes to get a sample there and back, nothing kept. The time of processors is that
 // of this process.
 func BenchmarkPython(b *testing.B) {
-	withPython(b)
+	pythontest.Need(b)
 	if exec.CommandContext(b.Context(), os.Getenv("LARDER_PYTHON"), "-c", "import numpy").Run() != nil {
 		b.Skip("the Python of this machine has no NumPy")
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,28 +17,10 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/format/python"
+	"github.com/larder-data/larder/internal/pythontest"
 	"github.com/larder-data/larder/internal/trial"
 	"github.com/larder-data/larder/stream"
 )
-
-// withPython has functions run by the package of this repository, and by a Python of the
-// machine that needs have nothing else.
-func withPython(tb testing.TB) {
-	tb.Helper()
-	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
-		path, err := exec.LookPath(name)
-		if err == nil && exec.CommandContext(tb.Context(), path, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() == nil {
-			tb.Setenv("LARDER_PYTHON", path)
-			src, err := filepath.Abs("../../python/src")
-			if err != nil {
-				tb.Fatal(err)
-			}
-			tb.Setenv("PYTHONPATH", src)
-			return
-		}
-	}
-	tb.Skip("there is no Python 3.11 or newer on this machine")
-}
 
 // noting is what functions use that leave notes of what they do; as nothing of it is in their
 // code's key, they need a version.
@@ -58,7 +39,7 @@ type place struct {
 
 func newPlace(tb testing.TB, source string) place {
 	tb.Helper()
-	withPython(tb)
+	pythontest.Need(tb)
 	p := place{tb, tb.TempDir()}
 	p.write("f.py", source)
 	return p

@@ -1,0 +1,52 @@
+// Package pythontest finds a Python for tests: one of the machine that needs have nothing
+// else, and the package of this repository for it.
+package pythontest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Need has functions be run by a Python of this machine, until a test is over. It skips the
+// test where there is none.
+func Need(tb testing.TB) {
+	tb.Helper()
+	if !Have(tb) {
+		tb.Skip("there is no Python 3.11 or newer on this machine")
+	}
+}
+
+// Have does so if there is one, which it reports.
+func Have(tb testing.TB) bool {
+	tb.Helper()
+	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
+		path, err := exec.LookPath(name)
+		if err == nil && exec.CommandContext(tb.Context(), path, "-c", "import sys; sys.exit(sys.version_info < (3, 11))").Run() == nil {
+			tb.Setenv("LARDER_PYTHON", path)
+			tb.Setenv("PYTHONPATH", source(tb))
+			return true
+		}
+	}
+	return false
+}
+
+// source returns the folder of the package, in one of the folders around a test.
+func source(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		src := filepath.Join(dir, "python", "src")
+		if _, err := os.Stat(src); err == nil {
+			return src
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatal("there is no python/src around the folder of this test")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
