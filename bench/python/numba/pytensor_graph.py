@@ -7,8 +7,9 @@ processes of its own with folders of its own: cold; warm, some times in turns wi
 other ways, of which the medians count; and warm with a graph that has one node more; then
 several processes are started together on empty folders. The wall time is that of building
 and first calling the function, without imports; `process` is that of the whole process,
-from its start to its end, and `all_processor` its processor time. Compilations are counted as numba tells of them (its event `numba:compile`): those of functions that
-are to be kept; what two processes compile counts twice. Results are bench/numba-pytensor.json.
+from its start to its end, and `all_processor` its processor time. Compilations are counted
+as numba tells of them (its event `numba:compile`): those of functions that are to be kept;
+what two processes compile counts twice. Results are bench/numba-pytensor.json.
 """
 
 from __future__ import annotations
@@ -103,9 +104,11 @@ def started(tool: str, nodes: int, more: bool, folder: Path) -> subprocess.Popen
         "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
         "LARDER_CACHE": str(folder / "larder"),
         "PYTHONPATH": str(CLONE / "python" / "src"),
+        "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"),
     }
     command = [sys.executable, "-W", "ignore", __file__, "--one", tool, str(nodes), str(int(more))]
-    return subprocess.Popen(command, env=os.environ | own, stdout=subprocess.PIPE, text=True)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(command, env=inherited | own, stdout=subprocess.PIPE, text=True)
 
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -148,6 +151,7 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as name:
         folders = {tool: Path(name) / tool for tool in TOOLS}
+        timed("larder", 5, False, Path(name) / "first")  # modules are compiled to bytecode, as where they are installed
         runs = made["runs"] = {tool: {"cold": timed(tool, nodes, False, folders[tool])} for tool in TOOLS}
         rows: dict[str, list[dict[str, Any]]] = {tool: [] for tool in TOOLS}
         for turn in range(warm):

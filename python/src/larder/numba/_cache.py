@@ -19,7 +19,7 @@ from numba.core.caching import _Cache
 from .. import _calls
 from .._keys import digest
 from ..errors import Error
-from . import _artifact, _classes, _installed, _payload
+from . import _artifact, _classes, _contexts, _installed, _payload
 from ._errors import Refused
 from ._history import Compiled, History
 from ._kinds import named
@@ -196,7 +196,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is kept for some argument types, or None: then it is to be compiled."""
-        target_context.refresh()
+        _contexts.begin(target_context)
         if not self._enabled:
             return None
         begun = time.perf_counter()

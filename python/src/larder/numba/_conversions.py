@@ -8,6 +8,8 @@ later is heard as it is said.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from hashlib import sha256
 from itertools import product
 from typing import Any
 
@@ -21,17 +23,19 @@ _ADDING = "numba.core.typing.context"
 """What notes in the table what follows from types by themselves."""
 
 
+_USUAL = "f531b26a15ded2a95281ab40a33f83bc"
+"""The digest of the rules that numba begins with: to make these again takes longer than all the rest."""
+
+
 def hear() -> None:
     """Find the rules that there are, and hear of each that is said from now on."""
-    from numba.core.typeconv.rules import _init_casting_rules, default_type_manager
+    from numba.core.typeconv.rules import default_type_manager
     from numba.core.typeconv.typeconv import TypeManager
 
-    usual = TypeManager()
-    _init_casting_rules(usual)
-    for one, other in product(_in_order(default_type_manager._types), repeat=2):
-        found = default_type_manager.check_compatible(one, other)
-        if found is not None and one != other and found != usual.check_compatible(one, other):
-            RULES.append((one, other, found.name))
+    rules = list(_rules(default_type_manager, default_type_manager._types))
+    if _digest(rules) != _USUAL:
+        usual = set(_of_numba(default_type_manager._types))
+        RULES.extend(rule for rule in rules if rule not in usual)
     said = TypeManager.set_compatible
 
     def set_compatible(self: Any, one: Any, other: Any, by: Any) -> None:
@@ -40,6 +44,28 @@ def hear() -> None:
             RULES.append((one, other, by.name))
 
     TypeManager.set_compatible = set_compatible
+
+
+def _of_numba(kinds: set[Any]) -> Iterator[Rule]:
+    """Return the rules among some types that numba begins with."""
+    from numba.core.typeconv.rules import _init_casting_rules
+    from numba.core.typeconv.typeconv import TypeManager
+
+    usual = TypeManager()
+    _init_casting_rules(usual)
+    return _rules(usual, kinds)
+
+
+def _rules(table: Any, kinds: set[Any]) -> Iterator[Rule]:
+    """Yield the rules among some types that a table has."""
+    for one, other in product(_in_order(kinds), repeat=2):
+        found = table.check_compatible(one, other)
+        if found is not None and one != other:
+            yield one, other, found.name
+
+
+def _digest(rules: list[Rule]) -> str:
+    return sha256("\n".join(sorted(f"{one} {other} {how}" for one, other, how in rules)).encode()).hexdigest()[:32]
 
 
 def _in_order(kinds: set[Any]) -> list[Any]:

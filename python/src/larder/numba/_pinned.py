@@ -6,6 +6,12 @@ PINNED: dict[str, dict[str, str]] = {
     "cloudpickle.cloudpickle:_should_pickle_by_reference": {
         "216f21c851a6ec0fc67781aa513bd233": "0.65.0 to 0.68.1",
     },
+    "core.base:BaseContext.install_registry": {
+        "bdaf4e9db8fe66e2b66846eb185c0771": "0.65.0 to 0.68.1",
+    },
+    "core.base:BaseContext.refresh": {
+        "83e8f5cc63a7fee8fb80159b92a33b76": "0.65.0 to 0.68.1",
+    },
     "core.bytecode:FunctionIdentity.from_function": {
         "701c4e5b476fbfab07100499c03cfc11": "0.65.0 to 0.68.1",
     },
@@ -47,6 +53,14 @@ PINNED: dict[str, dict[str, str]] = {
     },
     "core.compiler:CompileResult": {
         "a4eb4c8684b407374f9cba70bc37b980": "0.65.0 to 0.68.1",
+    },
+    "core.compiler:CompilerBase.__init__": {
+        "394d87ab2f366cb1694e25c99ec1771c": "0.65.0 to 0.68.1",
+    },
+    "core.cpu:CPUContext.load_additional_registries": {
+        "827136d072d9a65152b171da5ffea3b6": "0.65.0 to 0.65.1",
+        "00bf2570f5bb580102f29a669dce45df": "0.66.0 to 0.67.0",
+        "0383d5716d370fa9dec6a024292ddbd0": "0.68.0 to 0.68.1",
     },
     "core.dispatcher:Dispatcher.__init__": {
         "7b7bc34e60e752412656316528c6b20b": "0.65.0 to 0.68.1",
@@ -108,8 +122,21 @@ PINNED: dict[str, dict[str, str]] = {
     "core.typeconv.typeconv:TypeManager": {
         "113ebeb1a568a34329f4fc893a021689": "0.65.0 to 0.68.1",
     },
+    "core.typing.context:BaseContext._load_builtins": {
+        "b7044cd6ecdbc931b253c769a213f828": "0.65.0 to 0.65.1",
+        "0dd81dada6654089594c742f5c9448ee": "0.66.0 to 0.68.1",
+    },
     "core.typing.context:BaseContext.install_possible_conversions": {
         "fd045e3bc78663c11228ab5181b73117": "0.65.0 to 0.68.1",
+    },
+    "core.typing.context:BaseContext.install_registry": {
+        "8b38bc0cff80e2fee26ac178f3ee9b34": "0.65.0 to 0.68.1",
+    },
+    "core.typing.context:BaseContext.refresh": {
+        "1440782349211fb661dfbfee922d8c43": "0.65.0 to 0.68.1",
+    },
+    "core.typing.context:Context.load_additional_registries": {
+        "a99a8a1a62aa8bb5186026cde4e17a29": "0.65.0 to 0.68.1",
     },
     "core.typing.templates:Registry": {
         "25318c3344988efa5343bdf8d4036000": "0.65.0 to 0.68.1",
@@ -123,6 +150,9 @@ PINNED: dict[str, dict[str, str]] = {
     },
     "core.typing.templates:_OverloadFunctionTemplate": {
         "1a359c8996542aa2d8a0495e5722f9eb": "0.65.0 to 0.68.1",
+    },
+    "core.typing.templates:_OverloadMethodTemplate": {
+        "232013db5efcc91a37efa2762d5bc27b": "0.65.0 to 0.68.1",
     },
     "np.ufunc.dufunc:DUFunc._compile_for_argtys": {
         "084e0d34e24f1a6a6fcbe04ff18ce023": "0.65.0 to 0.68.1",

@@ -17,6 +17,7 @@ from typing import Any
 
 from .._code import _owner
 from .._keys._encoder import fixed
+from . import _contexts
 from ._conversions import RULES, Rule
 from ._types import ADDRESS
 
@@ -91,18 +92,16 @@ class Registered:
 
 def _tables() -> Iterator[tuple[str, Any]]:
     from numba.core.datamodel.registry import default_manager
-    from numba.core.imputils import builtin_registry as lowered
     from numba.core.pythonapi import _boxers, _reflectors, _unboxers
-    from numba.core.registry import cpu_target
     from numba.core.rewrites import rewrite_registry
-    from numba.core.typing.templates import builtin_registry as typed
     from numba.core.typing.typeof import typeof_impl
 
-    for registry in {id(r): r for r in (typed, *cpu_target.typing_context._registries)}.values():
+    templates, lowering = _contexts.registries()
+    for registry in templates:
         yield "template", registry.functions
         yield "template", registry.attributes
         yield "global", registry.globals
-    for registry in {id(r): r for r in (lowered, *cpu_target.target_context._registries)}.values():
+    for registry in lowering:
         yield "lowered", registry.functions
         yield "attribute", registry.getattrs
         yield "attribute", registry.setattrs
@@ -220,14 +219,14 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
     made, key, signature = row
-    if _is_numbas_alone(made, key, *signature):
+    if _contexts.is_made(made) or _is_numbas_alone(made, key, *signature):
         return None
     return Entry(_label("lowered", [made], key), (made,), _keys(key), None)
 
 
 def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
     made, attribute, signature = row
-    if is_numbas(made) and not _captures(made):
+    if is_numbas(made) and (_contexts.is_made(made) or not _captures(made)):
         return None
     keys = tuple(kind for kind in signature[:1] if not is_numbas(_class(kind)))
     return Entry(_label("attribute", [made], attribute), (made,), keys, attribute)

@@ -1,0 +1,71 @@
+"""What of numba is there before compiled code is looked for and loaded.
+
+numba refreshes its contexts before it asks a cache: it imports its modules and those of
+extensions, begins its run time, and makes an object of each of thousands of templates.
+These objects are needed to compile alone, before which it refreshes them again; so here
+all but that is done, once, and the registries are listed that it would install.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+_MADE = ("_OverloadAttributeTemplate._init_once.", "_OverloadMethodTemplate._init_once.")
+
+
+class _Listed:
+    """Stands for a context that only notes which registries it is to have."""
+
+    def __init__(self) -> None:
+        self.registries: list[Any] = []
+
+    def install_registry(self, registry: Any) -> None:
+        self.registries.append(registry)
+
+
+def begin(context: Any) -> None:
+    """Have all there that is needed to load code for a context."""
+    from numba.core.cpu import CPUContext
+
+    if type(context) is CPUContext:
+        _usual()
+    else:
+        context.refresh()
+
+
+def registries() -> tuple[list[Any], list[Any]]:
+    """Return the registries of templates, and those of lowering, whether they are installed by now or not."""
+    from numba.core.registry import cpu_target
+
+    templates, lowering = _usual()
+    return (
+        _once([*templates, *cpu_target.typing_context._registries]),
+        _once([*lowering, *cpu_target.target_context._registries]),
+    )
+
+
+def _once(registries: list[Any]) -> list[Any]:
+    return list({id(registry): registry for registry in registries}.values())
+
+
+@lru_cache(1)
+def _usual() -> tuple[list[Any], list[Any]]:
+    from numba.core import imputils, typing
+    from numba.core.cpu import CPUContext
+    from numba.core.registry import cpu_target
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(cpu_target.target_context)
+    templates, lowering = _Listed(), _Listed()
+    CPUContext.load_additional_registries(lowering)
+    lowering.install_registry(imputils.builtin_registry)
+    typing.Context.load_additional_registries(templates)
+    typing.Context._load_builtins(templates)
+    return templates.registries, lowering.registries
+
+
+def is_made(function: Any) -> bool:
+    """Report whether numba registers a function as it makes an object of a template, which is known by itself."""
+    made = getattr(function, "__module__", None) == "numba.core.typing.templates"
+    return made and function.__qualname__.startswith(_MADE)
