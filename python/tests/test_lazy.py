@@ -579,6 +579,7 @@ def test_what_memo_refuses_is_refused_with_the_way(real: Path) -> None:
     with pytest.raises(larder.CodeError, match="the clock") as raised:
         unlazy(square(clock(1)))
     assert "test_lazy.square -> n: test_lazy." in raised.value.__notes__[0]
+    assert "allow=" not in str(raised.value)  # which only memo has
     with pytest.raises(larder.ArgumentError, match=r"test_lazy.square: arguments.* is a lock"):
         square(threading.Lock())
     with pytest.raises(larder.ArgumentError, match="in a list"):

@@ -48,7 +48,7 @@ class Kept(Memo[..., Any]):
         key: Callable[..., Any] | None = None,
         codec: str | None = None,
     ) -> None:
-        super().__init__(function, version=version, ignore=ignore, key=key, codec=codec, allow=(), cache=cache)
+        super().__init__(function, version=version, ignore=ignore, key=key, codec=codec, allow=None, cache=cache)
         if self._waits:
             raise TypeError(f"{self!r}: a coroutine cannot be lazy; call asyncio.run in a function that can")
         self._iterates, self._generates = self._generates, False

@@ -100,9 +100,9 @@ class Arguments:
         return {name: value for name, value in bound.arguments.items() if name not in self.ignore}
 
 
-def allowed(names: Iterable[str] | None) -> frozenset[str]:
+def allowed(names: Iterable[str]) -> frozenset[str]:
     """Return the names of what no result depends on."""
-    found = frozenset(names or ())
+    found = frozenset(names)
     if not all(isinstance(name, str) and name for name in found):
         raise TypeError(f'allow is a list of names, such as ["time.perf_counter"], not {describe(names)}')
     return found
@@ -168,7 +168,7 @@ class Memo(Generic[P, R]):
         ignore: Iterable[str],
         key: Callable[..., Any] | None,
         codec: str | None,
-        allow: Iterable[str],
+        allow: Iterable[str] | None,
         cache: str | os.PathLike[str] | None,
     ) -> None:
         if codec not in (None, "pickle"):
@@ -183,7 +183,7 @@ class Memo(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._version = version
-        self._allow = allowed(allow)
+        self._allow = None if allow is None else allowed(allow)
         self._pickle = codec == "pickle"
         self._arguments = Arguments(function, frozenset(ignore), key)
         self._client = _calls.client_of(cache)
@@ -370,7 +370,7 @@ class Memo(Generic[P, R]):
         identity = self._identity
         if identity is None or self._version is not None:
             return None
-        return Watch(self._arguments.paths(args, kwargs), identity.threads, self._allow, identity.caches)
+        return Watch(self._arguments.paths(args, kwargs), identity.threads, self._allow or frozenset(), identity.caches)
 
     def _count(self) -> None:
         with self._counting:

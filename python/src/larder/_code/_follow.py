@@ -302,8 +302,8 @@ class Follow:
 
     def _refuse(self, use: _bytecode.Use, name: str, why: _rules.Refusal) -> None:
         if not self.walk.allows(name):
-            allowing = _rules.allowing(name, why)
-            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {why.cure}, {allowing}{CURES}")
+            cure = f"{why.cure}, {self.walk.allowing(name, why)}{CURES}"
+            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {cure}")
 
     def _library(
         self,

@@ -101,12 +101,12 @@ def _unchecked() -> bool:
     return True
 
 
-def identify(function: Any, *, version: str | None = None, allow: frozenset[str] = frozenset()) -> Identity:
+def identify(function: Any, *, version: str | None = None, allow: frozenset[str] | None = None) -> Identity:
     """Return what a function is known by: all code and all values that it can reach.
 
     With a version it is known by its name and that alone. `allow` are names of what would be refused
-    and no result depends on, as in "time.perf_counter". Raises CodeError if the
-    function depends on what no code can tell, with the way to it and what helps.
+    and no result depends on, as in "time.perf_counter", or None where there is no place to say so.
+    Raises CodeError if the function depends on what no code can tell, with the way to it and what helps.
     """
     if version is not None:
         return _of_version(function, version)
@@ -129,7 +129,7 @@ def identify_made(cls: type) -> Identity:
         return _identified(cls, Walk())
 
 
-def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] = frozenset()) -> Identity:
+def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] | None = None) -> Identity:
     """Return what a function or a class is known by, made anew only if it has changed.
 
     filed says that it is called with files where its parameters say so, by who watches
@@ -150,7 +150,7 @@ def identity_of(value: Any, *, filed: bool = False, allow: frozenset[str] = froz
 
 # The newest identities, by the address of what they are of. Each one keeps what it is
 # of, so no other object can come to be there.
-_known: dict[tuple[int, bool, frozenset[str]], Identity] = {}
+_known: dict[tuple[int, bool, frozenset[str] | None], Identity] = {}
 _MOST = 1024
 _lock = threading.Lock()
 

@@ -96,11 +96,11 @@ class Walk:
     calls by their names why no key could tell what they do.
     """
 
-    def __init__(self, filed: bool = False, allow: frozenset[str] = frozenset()) -> None:
+    def __init__(self, filed: bool = False, allow: frozenset[str] | None = None) -> None:
         """Make a walk.
 
         filed says that the root is called with files where its parameters say so; allow are names
-        of what would be refused, and does not matter.
+        of what would be refused, and does not matter, or None where nobody can say so.
         """
         self._filed = filed
         self._allow = allow
@@ -220,8 +220,8 @@ class Walk:
                 self._doubts.append((text, path, _rules.METHODS[text]))
         for name, where, why in self._doubts:
             if not self.allows(f".{name}"):
-                allowing = _rules.allowing(f".{name}", why)
-                raise CodeError(f"{where}: .{name} may reach {why.what}; {why.cure}, {allowing}{CURES}")
+                cure = f"{why.cure}, {self.allowing(f'.{name}', why)}{CURES}"
+                raise CodeError(f"{where}: .{name} may reach {why.what}; {cure}")
 
     # Nodes
 
@@ -311,11 +311,15 @@ class Walk:
         if self.allows(name):
             return
         named = f"{name} reaches " if name else "reaches "
-        raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {_rules.allowing(name, why)}{CURES}")
+        raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {self.allowing(name, why)}{CURES}")
 
     def allows(self, name: str) -> bool:
         """Report whether somebody said that it does not matter what something gives."""
-        return any(name == one or name.startswith(f"{one}.") for one in self._allow)
+        return any(name == one or name.startswith(f"{one}.") for one in self._allow or ())
+
+    def allowing(self, name: str, why: _rules.Refusal) -> str:
+        """Return what to say where no result depends on something, or nothing where that cannot be said."""
+        return "" if self._allow is None else _rules.allowing(name, why)
 
     # Code
 

@@ -135,7 +135,6 @@ def _patch() -> None:
         _keeper.late = next(numbers) > 1
         bytecode.FunctionIdentity._unique_ids = _Numbers()
     event.register("numba:compile", _Compiled())
-    _keeper.history.opened.watch()
     _conversions.hear()
 
 

@@ -35,13 +35,13 @@ class Opened:
         """Threads, and what they compile, the innermost last."""
         self._codes: dict[CodeType, str] = {}
         self._functions: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-
-    def watch(self) -> None:
-        """Hear of what is opened, from now on for good."""
-        sys.addaudithook(self._heard)
+        self._hears = False
 
     def begin(self, what: Any) -> None:
         """Note that something is being compiled."""
+        if not self._hears:  # what compiles nothing is not to pay for it: Python tells of much, as of each `id`
+            self._hears = True
+            sys.addaudithook(self._heard)
         self._compiling.append((threading.get_ident(), what))
 
     def end(self) -> None:
