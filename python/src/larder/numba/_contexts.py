@@ -11,8 +11,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-_MADE = ("_OverloadAttributeTemplate._init_once.", "_OverloadMethodTemplate._init_once.")
-
 
 class _Listed:
     """Stands for a context that only notes which registries it is to have."""
@@ -63,9 +61,3 @@ def _usual() -> tuple[list[Any], list[Any]]:
     typing.Context.load_additional_registries(templates)
     typing.Context._load_builtins(templates)
     return templates.registries, lowering.registries
-
-
-def is_made(function: Any) -> bool:
-    """Report whether numba registers a function as it makes an object of a template, which is known by itself."""
-    made = getattr(function, "__module__", None) == "numba.core.typing.templates"
-    return made and function.__qualname__.startswith(_MADE)

@@ -219,14 +219,14 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
     made, key, signature = row
-    if _contexts.is_made(made) or _is_numbas_alone(made, key, *signature):
+    if _is_numbas_alone(made, key, *signature):
         return None
     return Entry(_label("lowered", [made], key), (made,), _keys(key), None)
 
 
 def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
     made, attribute, signature = row
-    if is_numbas(made) and (_contexts.is_made(made) or not _captures(made)):
+    if is_numbas(made) and not _captures(made):
         return None
     keys = tuple(kind for kind in signature[:1] if not is_numbas(_class(kind)))
     return Entry(_label("attribute", [made], attribute), (made,), keys, attribute)
