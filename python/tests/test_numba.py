@@ -449,6 +449,48 @@ def test_functions_that_call_each_other_are_kept_as_one(case: Case) -> None:
     assert edited.states("m.even") == ["compiled"]
 
 
+CIRCLES = """
+    from numba import njit
+
+    @njit(cache=True)
+    def p(n):
+        if n <= 0:
+            return 1
+        return q(n - 1) + 1
+
+    @njit(cache=True)
+    def q(n):
+        if n <= 0:
+            return 2
+        return p(n - 1) + r(n - 1)
+
+    @njit(cache=True)
+    def r(n):
+        if n <= 0:
+            return 3
+        return q(n - 1) * 2
+
+    def run():
+        return p(5)
+"""
+
+
+def test_circles_that_share_a_function_are_not_kept_and_say_why(case: Case) -> None:
+    case.write("m", CIRCLES)
+    first, second = case.run(), case.run()
+    assert first.results == second.results == 23
+    for ran in (first, second):
+        assert set(ran.states()) == {"refused"}
+        reasons = {row[0]: row[3] for row in ran.rows}
+        assert reasons["m.p"] == "p: functions in it call each other, and one of these is not a part of it"
+
+
+def test_a_key_without_a_name_is_an_error(case: Case) -> None:
+    case.write("m", CIRCLES)
+    with pytest.raises(AssertionError, match="NumbaError: the key for signing has no name: key_file is empty"):
+        case.run(TEST_KEY="")
+
+
 def _even(n: int) -> bool:
     return n % 2 == 0
 

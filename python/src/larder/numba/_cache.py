@@ -35,6 +35,8 @@ _SECONDS = 8
 _NEAR = 4096
 """How many compiled functions a process has near."""
 
+_PART = "it is compiled as a part of"
+
 _ENOUGH = 3
 """After how many failures in a row the server is not asked again."""
 
@@ -209,7 +211,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
             return None
         if circle := self._keeper.circle(known.walk, self._keeper.compiling):
-            reason = f"it is compiled as a part of {circle}, as the two call each other"
+            reason = f"{_PART} {circle}, as the two call each other"
             self._keeper.stack.append(Pending(self, None, None, reason, begun))
             return None
         found, pending = self._asked(known, begun, target_context, sig)
@@ -324,7 +326,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         if pending.known is not None:
             for node in pending.known.walk.nodes[2:]:
                 for row in self._keeper.report.rows:
-                    if row.state == REFUSED and row.function == _of_node(node):
+                    if row.state == REFUSED and row.function == _of_node(node) and _PART not in row.reason:
                         return f"{node.path}: {row.reason.rpartition(': ')[2]}"
         return str(refused)
 

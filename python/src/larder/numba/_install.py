@@ -110,6 +110,8 @@ def install(*, cache: str | os.PathLike[str] | None = None, key_file: str | os.P
 
 def _secret(key_file: str | os.PathLike[str] | None) -> bytes | None:
     named = key_file if key_file is not None else os.environ.get(_KEY)
+    if key_file is not None and not named:
+        raise NumbaError("the key for signing has no name: key_file is empty")
     if not named:
         return None
     try:
