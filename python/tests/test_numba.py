@@ -485,6 +485,49 @@ def test_circles_that_share_a_function_are_not_kept_and_say_why(case: Case) -> N
         assert reasons["m.p"] == "p: functions in it call each other, and one of these is not a part of it"
 
 
+DECLARED = """
+    import numpy as np
+    from numba import njit, types, vectorize
+
+    @njit(cache=True, locals={"total": types.float32, "i": types.int64})
+    def add(a):
+        total = 0
+        i = 0
+        while i < len(a):
+            if a[i] > 1:
+                total = total + a[i] * 0.1
+            i += 1
+        return total
+
+    @vectorize(["float64(float64)"], locals={"x": types.float32})
+    def rough(a):
+        x = a
+        if a > 1:
+            x = a * 1.1
+        return x
+
+    @njit(cache=True)
+    def outer(a):
+        return add(a) + add(a[::2]) + rough(a[0])
+
+    def run():
+        return [add(np.arange(3)), add(np.arange(3.0)), outer(np.arange(4)), outer(np.arange(4.0))]
+"""
+
+
+def test_declared_types_of_variables_that_are_assigned_again(case: Case) -> None:
+    """numba writes into the declaration while it compiles."""
+    case.write("m", DECLARED)
+    first, second = case.run(), case.run()
+    assert first.results == second.results
+    assert set(first.states("m.add") + first.states("m.outer")) == {"compiled"}
+    assert set(second.states()) == {"loaded"}
+    case.edit("m", '"total": types.float32', '"total": types.float64')
+    third = case.run()
+    assert third.results != first.results
+    assert set(third.states("m.add") + third.states("m.outer")) == {"compiled"}
+
+
 def test_a_key_without_a_name_is_an_error(case: Case) -> None:
     case.write("m", CIRCLES)
     with pytest.raises(AssertionError, match="NumbaError: the key for signing has no name: key_file is empty"):

@@ -18,6 +18,8 @@ USUAL: dict[str, tuple[Any, ...]] = {
 }
 """What says no more than the flags do that come of it."""
 
+_MISSING = object()
+
 _known: dict[tuple[Any, ...], Flagged] = {}
 _MOST = 4096
 
@@ -33,10 +35,23 @@ class Flagged:
 def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
     """Return all that was said of how a function is to be compiled, in an order of its own."""
     found = [(name, value) for name, value in sorted(dispatcher.targetoptions.items())]
-    found.append(("locals", dict(sorted(dispatcher.locals.items()))))
+    found.append(("locals", dict(sorted(locals_of(dispatcher).items()))))
     found.append(("pipeline", dispatcher._compiler.pipeline_class))
     found.append(("dispatcher", type(dispatcher)))
     return found
+
+
+def locals_of(dispatcher: Any) -> dict[str, Any]:
+    """Return the types that were declared for variables, without those that numba adds while it compiles.
+
+    It gives each further assignment of a variable a name of its own (`x.1`), with the type of the variable.
+    """
+    said: dict[str, Any] = getattr(dispatcher, "locals", None) or {}
+    return {
+        name: kind
+        for name, kind in said.items()
+        if "." not in name or said.get(name.partition(".")[0], _MISSING) != kind
+    }
 
 
 def said_of(dispatcher: Any) -> tuple[Any, ...] | None:

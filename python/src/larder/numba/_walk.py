@@ -37,7 +37,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import USUAL, Flagged, around, effective, options_of, said_of
+from ._options import USUAL, Flagged, around, effective, locals_of, options_of, said_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
@@ -487,7 +487,7 @@ class Walk:
             node.compiled = " ".join(f"{loop};" for loop in loops)
         node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
-        self._value(node, dict(getattr(inner, "locals", None) or {}), f"{node.path} -> locals", True)
+        self._value(node, locals_of(inner), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)
 
     def _intrinsic(self, node: Node) -> None:
