@@ -18,6 +18,7 @@ from .. import _calls
 from . import _classes, _conversions, _pins
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
+from ._unkept import Unkept
 
 _KEY = "LARDER_SIGNING_KEY"
 _LEAST = 16
@@ -146,13 +147,13 @@ def _enable(self: Any) -> None:
 
 
 def _enable_vectorized(self: Any) -> None:
-    """Leave kernels of ufuncs without a cache: numba's would be stale."""
-    self.cache = NullCache()
+    assert _keeper is not None
+    self.cache = Unkept(_keeper.report, self, "vectorized functions")
 
 
 def _enable_callback(self: Any) -> None:
-    """Leave callbacks without a cache: numba's would be stale."""
-    self._cache = NullCache()
+    assert _keeper is not None
+    self._cache = Unkept(_keeper.report, self, "callbacks")
 
 
 def _no_cache(*args: Any, **kwargs: Any) -> Any:
