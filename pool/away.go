@@ -166,6 +166,7 @@ type crew struct {
 	changed    sync.Cond  // due or live did
 	live, away int
 	due        int // of those that live: are still to be started
+	broken     bool
 }
 
 // run starts workers of elements that are so many, until the last has ended. They are started
@@ -211,12 +212,13 @@ func (c *crew) came() {
 
 // work has a worker do what it takes, until there is nothing, or there are more workers than are
 // needed. However it ends, it is noted.
-func (c *crew) work(take func() (span, bool), do func(span) error) error {
+func (c *crew) work(take func() (span, bool), do func(span) error) (err error) {
 	noted := false
 	defer func() {
-		if !noted { // something failed, or ended the goroutine
+		if !noted {
 			c.mu.Lock()
 			defer c.mu.Unlock()
+			c.broken = c.broken || err == nil // nothing was returned, so its goroutine was ended
 			c.less()
 		}
 	}()
@@ -225,7 +227,7 @@ func (c *crew) work(take func() (span, bool), do func(span) error) error {
 		if noted = !ok; noted {
 			return nil
 		}
-		if err := do(t); err != nil {
+		if err = do(t); err != nil {
 			return err
 		}
 	}

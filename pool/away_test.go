@@ -267,17 +267,19 @@ func TestAwayWorksForNobodyElse(t *testing.T) {
 func TestAnElementThatEndsItsGoroutine(t *testing.T) {
 	p := pool.New(2)
 	var made atomic.Int64
-	_ = p.Each(t.Context(), 5, func(_ context.Context, i int) error {
+	err := p.Each(t.Context(), 5, func(_ context.Context, i int) error {
 		made.Add(1)
 		if i == 1 {
 			runtime.Goexit()
 		}
 		return nil
 	})
+	if err == nil {
+		t.Error("a pass ended well without an element")
+	}
 	if err := p.Each(t.Context(), 2, func(context.Context, int) error { made.Add(1); return nil }); err != nil || made.Load() != 7 {
 		t.Errorf("%d were made, %v", made.Load(), err)
 	}
-	var err error
 	for _, err = range pool.Stream(t.Context(), p, 1, func(context.Context, int, int) ([]int, error) { runtime.Goexit(); return nil, nil }) {
 	}
 	if err == nil {

@@ -45,5 +45,8 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 	all.run(left.n, func() {
 		g.Go(func() error { return all.work(take, work) })
 	})
-	return g.Wait()
+	if err := g.Wait(); err != nil || !all.broken {
+		return err
+	}
+	return errEnded
 }

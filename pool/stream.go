@@ -106,7 +106,7 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 	return t, false
 }
 
-// errEnded is what a consumer gets in place of elements that ended their goroutine.
+// errEnded is what becomes of a pass in which an element ended its goroutine.
 var errEnded = errors.New("pool: an element ended the goroutine that made it")
 
 // turn makes elements in a slot.

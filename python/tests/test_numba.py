@@ -486,7 +486,6 @@ def test_circles_that_share_a_function_are_not_kept_and_say_why(case: Case) -> N
 
 
 WIDE = """
-    import ctypes
     import numpy as np
     from numba import cfunc, guvectorize, vectorize
 

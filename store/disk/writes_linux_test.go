@@ -2,6 +2,7 @@ package disk
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"testing"
 
@@ -22,28 +23,31 @@ func writes(t *testing.T) (n int64) {
 	return n
 }
 
-// What one Put or Delete writes of small records goes out in one call.
+// What one Put or Delete writes of small records goes out in one call. What else runs in the
+// process, such as Go's own scheduler, can only add calls, so the fewest of some tries count.
 func TestManyRecordsAreOneWrite(t *testing.T) {
-	s := open(t, Options{Dir: t.TempDir()})
-	mustPut(t, s, similar(0)) // a pack is there
-	records := similarFrom(1, 1000)
-	before := writes(t)
-	putMany(t, s, records)
-	if n := writes(t) - before; n > 2 {
-		t.Errorf("%d records are %d writes", len(records), n)
+	put, deleted := int64(math.MaxInt64), int64(math.MaxInt64)
+	for range 5 {
+		s := open(t, Options{Dir: t.TempDir()})
+		mustPut(t, s, similar(0)) // a pack is there
+		records := similarFrom(1, 1000)
+		before := writes(t)
+		putMany(t, s, records)
+		put = min(put, writes(t)-before)
+		keys := make([]key.Key, len(records))
+		for i := range records {
+			keys[i] = records[i].Key
+		}
+		before = writes(t)
+		if err := s.Delete(t.Context(), keys...); err != nil {
+			t.Fatal(err)
+		}
+		deleted = min(deleted, writes(t)-before)
+		if n := len(s.kept()); n != 1 {
+			t.Errorf("%d records are left", n)
+		}
 	}
-	keys := make([]key.Key, len(records))
-	for i := range records {
-		keys[i] = records[i].Key
-	}
-	before = writes(t)
-	if err := s.Delete(t.Context(), keys...); err != nil {
-		t.Fatal(err)
-	}
-	if n := writes(t) - before; n > 2 {
-		t.Errorf("%d records are deleted by %d writes", len(records), n)
-	}
-	if n := len(s.kept()); n != 1 {
-		t.Errorf("%d records are left", n)
+	if put > 2 || deleted > 2 {
+		t.Errorf("1000 records are put by %d writes and deleted by %d", put, deleted)
 	}
 }

@@ -19,13 +19,13 @@ def registered(cls: abc.ABCMeta) -> list[str]:
     )
 
 
-def _based_on(cls: type) -> list[type]:
+def _based_on(cls: abc.ABCMeta) -> list[type]:
     """Return an abstract class and those based on it: what is of them is of it."""
-    found, todo = [cls], [cls]
+    found: dict[int, type] = {id(cls): cls}
+    todo: list[type] = [cls]
     while todo:
-        subclasses: list[type] = type.__subclasses__(todo.pop())
-        for sub in subclasses:
-            if isinstance(sub, abc.ABCMeta) and sub not in found:
-                found.append(sub)
+        for sub in type.__subclasses__(todo.pop()):
+            if id(sub) not in found and isinstance(sub, abc.ABCMeta):
+                found[id(sub)] = sub
                 todo.append(sub)
-    return found
+    return list(found.values())
