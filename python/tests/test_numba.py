@@ -570,6 +570,43 @@ def test_declared_types_of_variables_that_are_assigned_again(case: Case) -> None
     assert set(third.states("m.add") + third.states("m.outer")) == {"compiled"}
 
 
+MANY = """
+    import numpy as np
+    from larder.numba import _install
+    from numba import njit
+    from numba.core import event
+
+    @njit(cache=True)
+    def kept(a):
+        return np.zeros(len(a)).sum() + np.sort(a)[0] + np.full(3, 1.5).max()
+
+    @njit
+    def inner(a):
+        return np.median(a)
+
+    @njit
+    def unkept(a):
+        return inner(a) + np.ones(4).min()
+
+    def run():
+        keeper, walked = _install.keeper(), []
+        usual = keeper.walked
+        keeper.walked = lambda function, *args: walked.append(function.__name__) or usual(function, *args)
+        with event.install_recorder("numba:compile") as recorder:
+            results = [kept(np.arange(4.0)), unkept(np.arange(4.0))]
+        return [results, walked, len(recorder.buffer) // 2]
+"""
+
+
+def test_what_numba_makes_for_a_function_is_followed_with_that_one(case: Case) -> None:
+    """So to compile does not cost a walk for each of the many functions that numba has for those of NumPy."""
+    case.write("m", MANY)
+    results, walked, compiled = case.run().results
+    assert results == [1.5, 2.5]
+    assert walked == ["kept", "kept", "unkept", "inner"]  # what is kept is looked at again before it is
+    assert compiled > 2 * len(walked)
+
+
 def test_a_key_without_a_name_is_an_error(case: Case) -> None:
     case.write("m", CIRCLES)
     with pytest.raises(AssertionError, match="NumbaError: the key for signing has no name: key_file is empty"):

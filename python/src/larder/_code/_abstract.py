@@ -24,7 +24,8 @@ def _based_on(cls: abc.ABCMeta) -> list[type]:
     found: dict[int, type] = {id(cls): cls}
     todo: list[type] = [cls]
     while todo:
-        for sub in type.__subclasses__(todo.pop()):
+        subclasses: list[type] = type.__subclasses__(todo.pop())
+        for sub in subclasses:
             if id(sub) not in found and isinstance(sub, abc.ABCMeta):
                 found[id(sub)] = sub
                 todo.append(sub)

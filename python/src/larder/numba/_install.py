@@ -18,7 +18,9 @@ from .. import _calls
 from . import _classes, _conversions, _pins
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
+from ._registered import is_numbas
 from ._unkept import Unkept
+from ._walk import Walk
 
 _KEY = "LARDER_SIGNING_KEY"
 _LEAST = 16
@@ -42,10 +44,13 @@ class _Compiled(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._begun: list[float] = []
+        self._walks: list[Walk | None] = []
+        """What is reached from what is being compiled, where it was noted."""
 
     def on_start(self, event: Any) -> None:
         """Note what a function is compiled from."""
         self._begun.append(time.perf_counter())
+        self._walks.append(None)
         found = event.data["dispatcher"]
         if _keeper is None:
             return
@@ -55,6 +60,8 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
         _keeper.history.compiles()
+        if self._is_numbas_alone(found):
+            return
         pending = _keeper.stack[-1] if _keeper.stack and isinstance(found._cache, LarderCache) else None
         try:
             if pending is not None and pending.known is not None:
@@ -63,12 +70,24 @@ class _Compiled(event.Listener):  # type: ignore[misc]
                 walk = _keeper.walked(found, args)
             circle = _keeper.circle(walk, _keeper.compiling[:-1])
             _keeper.history.note(walk, args, asked(args, result) + (f" within {circle}" if circle else ""))
+            self._walks[-1] = walk
         except Exception:  # then what calls it is refused, as it was compiled unseen
             return
+
+    def _is_numbas_alone(self, function: Any) -> bool:
+        """Report whether numba has made a function for another one that it compiles, and nothing else leads there.
+
+        What it is made from was noted with that other one.
+        """
+        noted = [walk for walk in self._walks if walk is not None]
+        if not noted or not is_numbas(function.py_func) or isinstance(function._cache, LarderCache):
+            return False
+        return not any(walk.reaches(function) for walk in noted)
 
     def on_end(self, event: Any) -> None:
         """Give up the claim of a function that could not be compiled; note one that nobody asked a cache for."""
         took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
+        del self._walks[-1:]
         found = event.data["dispatcher"]
         if _keeper is None:
             return
