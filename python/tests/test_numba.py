@@ -185,7 +185,7 @@ def test_what_cannot_be_kept_is_refused_with_the_way_to_it(case: Case) -> None:
     assert "object mode" in reasons["m.objects"]
     assert "jitclass" in reasons["m.boxed"]
     assert "a compiled function is an argument" in reasons["m.applied"]
-    assert "m.over_strided -> strided: it has addresses in it" in reasons["m.over_strided"]
+    assert "an array whose elements are not side by side" in reasons["m.over_strided"]
 
 
 LATER = """
@@ -570,7 +570,7 @@ def test_declared_types_of_variables_that_are_assigned_again(case: Case) -> None
     assert set(third.states("m.add") + third.states("m.outer")) == {"compiled"}
 
 
-MANY = """
+NUMPYS = """
     import numpy as np
     from larder.numba import _install
     from numba import njit
@@ -600,7 +600,7 @@ MANY = """
 
 def test_what_numba_makes_for_a_function_is_followed_with_that_one(case: Case) -> None:
     """So to compile does not cost a walk for each of the many functions that numba has for those of NumPy."""
-    case.write("m", MANY)
+    case.write("m", NUMPYS)
     results, walked, compiled = case.run().results
     assert results == [1.5, 2.5]
     assert walked == ["kept", "kept", "unkept", "inner"]  # what is kept is looked at again before it is

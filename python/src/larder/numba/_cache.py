@@ -311,6 +311,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
         cost = int((time.perf_counter() - pending.begun) * 1e6)
         within = self._keeper.history.since(pending.mark, pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within)
+        if path := self._keeper.history.contradicted(pending.known.walk):
+            return f"{path}: it has other flags where what called it first was compiled, which was loaded here"
         payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .._code._library import library_name
 from . import _installed
 from ._errors import Refused
 from ._opened import Opened
@@ -35,6 +36,13 @@ def _reference(value: Any) -> Reference:
         return lambda: value
 
 
+def _ran(node: Node) -> bool:
+    """Report whether something is code of the program that runs while numba compiles."""
+    if not node.runs or node.kind not in ("function", "overload", "intrinsic"):
+        return False
+    return node.kind == "intrinsic" or library_name(node.value)[1] is None
+
+
 def _shown(args: Types) -> str:
     return ADDRESS.sub("...", str(args))
 
@@ -47,6 +55,8 @@ class Seen:
     content: bytes
     held: tuple[Reference, ...]
     said: dict[str, int]
+    settled: dict[str, Any]
+    """Settings of the process that code could see which ran for it; none if none did."""
 
     def holds(self, node: Node, walk: Walk) -> bool:
         """Report whether it is as it was."""
@@ -61,6 +71,12 @@ class Seen:
         names = [name for name, held in node.said.items() if self.said.get(name) != held]
         return f" ({', '.join(names[:5])})" if names else ""
 
+    def unsettled(self, node: Node, walk: Walk) -> list[str]:
+        """Return which settings of the process are others by now that it could see as it ran."""
+        if not _ran(node):
+            return []
+        return [name for name, was in self.settled.items() if walk.settled.get(name, was) != was]
+
 
 class History:
     """What was seen when functions were compiled. Used by one thread at a time: who has the compiler's lock."""
@@ -73,6 +89,8 @@ class History:
         """What numba's settings were, the last ones at the end."""
         self._flags: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
         """How functions were compiled, by the types of their arguments."""
+        self._loaded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+        """For which types functions are taken for compiled that were not, as what they are part of was loaded."""
         self._log: list[tuple[Reference, str]] = []
         self.opened = Opened()
 
@@ -87,16 +105,20 @@ class History:
                 if known is None:
                     continue
                 if known.value() is node.value:
-                    if not known.holds(node, walk):
+                    if not known.holds(node, walk) or known.unsettled(node, walk):
                         self._seen[place] = None
+                    elif _ran(node):
+                        known.settled.update(walk.settled)
                     continue
             held = tuple(references[n] for n in node.edges)
-            self._seen[place] = Seen(reference, node.content(), held, node.said)
+            settled = dict(walk.settled) if _ran(node) else {}
+            self._seen[place] = Seen(reference, node.content(), held, node.said, settled)
         if len(self._seen) > self._most:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST
         root = walk.nodes[1]
-        if root.flags is not None:
+        if root.flags is not None and root.kind == "compiled function":
+            self._loaded.get(root.value, set()).discard(_shown(args))
             self._flagged(root.value, _shown(args), root.flags.text + asked)
 
     def _flagged(self, function: Any, args: str, flags: str) -> None:
@@ -126,6 +148,15 @@ class History:
             function = walk.nodes[number].value
             if args not in self._flags.get(function, {}):
                 self._flagged(function, args, flags)
+                self._loaded.setdefault(function, set()).add(args)
+
+    def contradicted(self, walk: Walk) -> str:
+        """Return the way to a function that was taken for compiled, and was then compiled with other flags, if any."""
+        for node in walk.nodes:
+            ways = self._flags.get(node.value, {}) if node.loaded else {}
+            if any(ways.get(args, flags) != flags for args, flags in node.loaded.items()):
+                return node.path
+        return ""
 
     def compiles(self) -> None:
         """Note that something is compiled now, with numba's settings as they are."""
@@ -157,12 +188,18 @@ class History:
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
             place = (id(node.value), node.runs, node.kind)
+            if node.kind == "kernel" and node.value.overloads and place not in self._seen:
+                raise Refused(node.path, "it was compiled before larder.numba was installed")
             if place not in self._seen or (number == 1 and not back):
                 continue
             known = self._seen[place]
             if known is None or (known.value() is node.value and not known.holds(node, walk)):
                 names = known.differs(node) if known is not None else ""
                 raise Refused(node.path, f"it is not what it was when it was compiled before, in this process{names}")
+            if known.value() is node.value and (other := known.unsettled(node, walk)):
+                raise Refused(
+                    node.path, f"it ran while numba compiled something else, with other {' and '.join(other)}"
+                )
         circles = walk.circles()
         for number, node in enumerate(walk.nodes):
             if node.kind == "compiled function" and (number > 1 or number in circles):
@@ -180,7 +217,8 @@ class History:
         if unseen and (ways or function.py_func.__module__.partition(".")[0] != "numba"):
             raise Refused(node.path, "it was compiled before larder.numba was installed")
         own = node.flags.text if node.flags is not None else ""
-        others = sorted(f"{args} {flags}" for args, flags in ways.items() if mixed or flags != own)
-        node.compiled = f"compiled with {others}" if others else ""
-        if function.overloads and not function._can_compile:  # callers choose among what there is
-            node.compiled += repr(sorted(map(str, function.overloads)))
+        others = {args: flags for args, flags in ways.items() if mixed or flags != own}
+        node.compiled = f"compiled with {sorted(f'{args} {flags}' for args, flags in others.items())}" if others else ""
+        node.loaded = {args: flags for args, flags in others.items() if args in self._loaded.get(function, ())}
+        if function.overloads and not function._can_compile:  # callers choose the first that fits best
+            node.compiled += repr(list(map(str, function.overloads)))

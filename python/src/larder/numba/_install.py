@@ -7,15 +7,16 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numba
-from numba.core import bytecode, ccallback, dispatcher, event, pythonapi, serialize
+from numba.core import base, bytecode, ccallback, dispatcher, event, pythonapi, serialize
 from numba.core.caching import NullCache
 from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
-from . import _classes, _conversions, _pins
+from . import _classes, _conversions, _pins, _subroutines
 from ._cache import Keeper, LarderCache, asked
 from ._errors import NumbaError
 from ._registered import is_numbas
@@ -148,10 +149,12 @@ def _patch() -> None:
     assert _keeper is not None
     dispatcher.Dispatcher.enable_caching = _enable
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
+    ufuncbuilder.UFuncDispatcher._compile_core = _noting(ufuncbuilder.UFuncDispatcher._compile_core)
     ccallback.CFunc.enable_caching = _enable_callback
     wrappers.GufWrapperCache = _no_cache
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
     pythonapi.PythonAPI.serialize_uncached = _into_code(pythonapi.PythonAPI.serialize_uncached)
+    base.BaseContext.compile_subroutine = _subroutines.apart(base.BaseContext.compile_subroutine)
     numbers = bytecode.FunctionIdentity._unique_ids
     if isinstance(numbers, itertools.count):
         _keeper.late = next(numbers) > 1
@@ -168,6 +171,18 @@ def _enable(self: Any) -> None:
 def _enable_vectorized(self: Any) -> None:
     assert _keeper is not None
     self.cache = Unkept(_keeper.report, self, "vectorized functions")
+
+
+def _noting(usual: Any) -> Any:
+    """Return how the kernel of a vectorized function is compiled: as usual, and it is noted from what."""
+
+    def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
+        if _keeper is not None:
+            with suppress(Exception):  # then what calls it is refused, as it was compiled unseen
+                _keeper.history.note(_keeper.walked(self, sig), ())
+        return usual(self, sig, flags, locals)
+
+    return _compile_core
 
 
 def _enable_callback(self: Any) -> None:

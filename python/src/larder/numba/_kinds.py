@@ -90,8 +90,10 @@ def _kind_of(cls: type) -> str | None:
         return "lifted code"
     if issubclass(cls, dispatcher.Dispatcher):
         return "dispatcher"
-    if issubclass(cls, (DUFunc, GUFunc, UFuncDispatcher)):
+    if issubclass(cls, (DUFunc, GUFunc)):
         return "vectorized"
+    if issubclass(cls, UFuncDispatcher):
+        return "kernel"
     if issubclass(cls, _Intrinsic):
         return "intrinsic"
     if issubclass(cls, CFunc):

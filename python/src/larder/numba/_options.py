@@ -110,10 +110,11 @@ def around() -> Flagged | None:
 
 def shown(flags: Any) -> str:
     """Return all flags as text that is the same in each process."""
-    return " ".join(f"{name}={_text(value)}" for name, value in sorted(flags.values().items()))
+    return " ".join(f"{name}={text_of(value)}" for name, value in sorted(flags.values().items()))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return what says all of a flag, and is the same in each process."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     if isinstance(value, (set, frozenset)):
@@ -123,4 +124,4 @@ def _text(value: Any) -> str:
     held = {**getattr(value, "__dict__", {})}
     for name in getattr(type(value), "__slots__", ()):
         held[name] = getattr(value, name)
-    return f"{type(value).__qualname__}({', '.join(f'{k}={_text(v)}' for k, v in sorted(held.items()))})"
+    return f"{type(value).__qualname__}({', '.join(f'{k}={text_of(v)}' for k, v in sorted(held.items()))})"

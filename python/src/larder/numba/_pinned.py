@@ -6,6 +6,9 @@ PINNED: dict[str, dict[str, str]] = {
     "cloudpickle.cloudpickle:_should_pickle_by_reference": {
         "216f21c851a6ec0fc67781aa513bd233": "0.65.0 to 0.68.1",
     },
+    "core.base:BaseContext.compile_subroutine": {
+        "26956c62fc3dee11d7c0d802cea4a9ad": "0.65.0 to 0.68.1",
+    },
     "core.base:BaseContext.install_registry": {
         "bdaf4e9db8fe66e2b66846eb185c0771": "0.65.0 to 0.68.1",
     },

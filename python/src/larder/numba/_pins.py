@@ -20,6 +20,7 @@ from ._pinned import PINNED
 
 RELIED_ON = (
     "cloudpickle.cloudpickle:_should_pickle_by_reference",
+    "core.base:BaseContext.compile_subroutine",
     "core.base:BaseContext.install_registry",
     "core.base:BaseContext.refresh",
     "core.bytecode:FunctionIdentity.from_function",

@@ -160,11 +160,11 @@ def unusual() -> tuple[str, ...]:
     return tuple(": ".join(map(str, (one[0], ", ".join(map(str, one[1:]))))) for one in surroundings())
 
 
-def settings(names: set[str], formats: bool) -> bytes:
+def settings(names: set[str], formats: bool) -> dict[str, Any]:
     """Return the settings that code depends on which mentions some names, and may make text of values."""
-    found = [digest(surroundings())]
+    found: dict[str, Any] = {"settings": digest(surroundings())}
     if formats:
-        found.append(repr(_settings.PRINTING.read()).encode())
+        found["print options"] = repr(_settings.PRINTING.read())
     if not names.isdisjoint(_ZONED):
-        found.append(repr(_settings.ZONE.read()).encode())
-    return b" ".join(found)
+        found["time zone"] = repr(_settings.ZONE.read())
+    return found | dict(handlers(names))

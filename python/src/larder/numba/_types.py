@@ -16,14 +16,19 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|#[0-9a-fA-F]{8,}")
 class TypeWriter:
     """Writes types of numba: their classes, names and what their keys hold.
 
-    `out` gets bytes, `value` is called with values that types are made of, and `code` with classes of
-    types, whose methods numba calls while it compiles, and with what types of such classes hold.
+    `out` gets bytes, `value` is called with values that types are made of, `code` with classes of types,
+    whose methods numba calls while it compiles, and `state` with types of such classes, for what they hold.
     """
 
     def __init__(
-        self, path: str, out: Callable[[bytes], None], value: Callable[[Any], None], code: Callable[[Any, str], None]
+        self,
+        path: str,
+        out: Callable[[bytes], None],
+        value: Callable[[Any], None],
+        code: Callable[[Any, str], None],
+        state: Callable[[Any], None],
     ):
-        self.path, self.out, self.value, self.code = path, out, value, code
+        self.path, self.out, self.value, self.code, self.state = path, out, value, code, state
 
     def add(self, kind: Any) -> None:
         """Append a type, or refuse what has no name that holds in another process."""
@@ -46,13 +51,6 @@ class TypeWriter:
             raise Refused(self.path, f"the type {ADDRESS.sub('...', name)}, whose name holds in this process alone")
         self.out(b"%d:%b" % (len(name), name.encode()))
         self.key(kind.key, 0)
-
-    def state(self, kind: Any) -> None:
-        """Append what a type of a class of the program holds, at which code that is registered for it may look."""
-        for name, held in sorted(vars(kind).items()):
-            if name not in ("name", "_code"):  # the latter is a number that types have in this process
-                self.out(f".{name} ".encode())
-                self.code(held, f"{self.path}.{name}")
 
     def key(self, key: Any, depth: int) -> None:
         """Append what a type's key is made of."""

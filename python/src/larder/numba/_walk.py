@@ -42,7 +42,7 @@ from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 5\n"
+FORMAT = b"larder numba code 6\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -68,6 +68,8 @@ class Node:
     edges: list[int] = field(default_factory=list)
     compiled: str = ""
     """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
+    loaded: dict[str, str] = field(default_factory=dict)
+    """Of that, what is so as something that called it was loaded: here it has not been compiled."""
     said: dict[str, int] = field(default_factory=dict)
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
     summed: bytes = b""
@@ -100,6 +102,8 @@ class Walk:
         """Whether a function may be compiled with one set of flags or another, whichever comes first."""
         self.settings: tuple[str, ...] = ()
         """Settings of the process that count, and are not as they are at first."""
+        self.settled: dict[str, Any] = {}
+        """All settings that code may see which runs while numba compiles, if any does, by what they are called."""
         self._registered = registered
         self._names: set[str] = set()
         self._running: set[str] = set()
@@ -163,8 +167,9 @@ class Walk:
             top.out += map(_description, self.nodes)
         if self._runs_code:
             self.settings = _running.unusual()
-            top.out.append(_running.settings(self._running, self._formats))
-            top.out += (_running.state_of(module).encode() for module in sorted(self._standard))
+            self.settled = _running.settings(self._running | self._texts, self._formats)
+            self.settled |= {module: _running.state_of(module) for module in sorted(self._standard)}
+            top.out += (repr(held).encode() for held in self.settled.values() if isinstance(held, (str, bytes)))
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
@@ -211,8 +216,7 @@ class Walk:
     def _written(self, top: Node) -> None:
         """Append all that there is to see of the program's code for who looks at it while numba compiles it."""
         for node in tuple(self.nodes):
-            function = _kinds.kernel_of(node.value) if node.kind == "vectorized function" else node.value
-            function = getattr(function, "py_func", function)
+            function = getattr(node.value, "py_func", node.value)
             if isinstance(function, pytypes.FunctionType) and library_name(function)[1] is None:
                 top.out.append(written(function))
                 self._guarded(top, self._items, top, vars(function), node.path, True)
@@ -308,6 +312,11 @@ class Walk:
             if value.nbytes > _LARGE and not runs:
                 raise Refused(path, f"an array of {value.nbytes} bytes, which numba does not put into compiled code")
             flags = value.flags
+            if not (flags.c_contiguous or flags.f_contiguous or runs):
+                what = "an array whose elements are not side by side"
+                raise Refused(
+                    path, f"{what}, which numba does not put into compiled code: np.ascontiguousarray makes one"
+                )
             node.out.append(b"flags %d%d%d " % (flags.c_contiguous, flags.f_contiguous, flags.aligned))
             self._leaf(node, value, path)
         elif cls in (set, frozenset) and value and all(_kinds.kind_of(item) == "type" for item in value):
@@ -378,15 +387,25 @@ class Walk:
         def code(of: Any, where: str) -> None:
             self._value(node, of, where, True)
 
+        def state(of: Any) -> None:
+            self._to(node, of, path, True)
+
         self._reached[id(type(kind))] = type(kind)
         if id(kind) in self._inside:
             node.out.append(b"type around")
             return
         self._inside.append(id(kind))
         try:
-            TypeWriter(path, node.out.append, value, code).add(kind)
+            TypeWriter(path, node.out.append, value, code, state).add(kind)
         finally:
             self._inside.pop()
+
+    def _held(self, node: Node) -> None:
+        """Append what a type of a class of the program holds, at which code that is registered for it may look."""
+        for name, held in sorted(vars(node.value).items()):
+            if name not in ("name", "_code"):  # the latter is a number that types have in this process
+                node.out.append(f".{name} ".encode())
+                self._value(node, held, f"{node.path}.{name}", True)
 
     def _numbas(self, node: Node, value: Any, path: str, runs: bool, way: str) -> None:
         if way == "type":
@@ -395,7 +414,7 @@ class Walk:
             node.out.append(b"signature%d;" % len(value.args))
             for kind in (value.return_type, *value.args, *([value.recvr] if value.recvr is not None else [])):
                 self._type(node, kind, path)
-        elif way in ("dispatcher", "vectorized", "intrinsic"):
+        elif way in ("dispatcher", "vectorized", "kernel", "intrinsic"):
             self._to(node, value, path, runs)
         else:
             raise Refused(path, way)
@@ -420,6 +439,10 @@ class Walk:
             kind, follow = "compiled function", self._dispatcher
         elif way == "vectorized":
             kind, follow = "vectorized function", self._vectorized
+        elif way == "kernel":
+            kind, follow = "kernel", self._kernel
+        elif way == "type":
+            kind, follow = "type", self._held
         elif way == "intrinsic":
             kind, follow = "intrinsic", self._intrinsic
         elif isinstance(value, type):
@@ -438,6 +461,8 @@ class Walk:
 
     def _dispatcher(self, node: Node) -> None:
         value = node.value
+        if value._compiler.py_func is not value.py_func:
+            raise Refused(node.path, "numba compiles another function in its place")
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
@@ -478,14 +503,18 @@ class Walk:
 
     def _vectorized(self, node: Node) -> None:
         self.mixed = True  # its kernel has flags of its own
-        inner = _kinds.kernel_of(node.value)
-        node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         declared, loops = _kinds.loops_of(node.value)
         if declared:
             node.out.append(repr(loops).encode())
         else:  # of those that are there the first one that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
         node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
+        self._to(node, _kinds.kernel_of(node.value), node.path)
+
+    def _kernel(self, node: Node) -> None:
+        """Append what is compiled for each element, or row, that a vectorized function is called with."""
+        inner = node.value
+        node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
         self._value(node, locals_of(inner), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)

@@ -1,0 +1,326 @@
+"""What a process compiled before is in what it compiles later, and must be in no other process's code."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import pytest
+from numba_case import SOURCES, needs_numba
+
+pytestmark = needs_numba
+
+HEAD = """
+    import os
+    import sys
+    if "LARDER_CACHE" in os.environ:
+        import larder.numba
+        larder.numba.install()
+    import numpy as np
+    from numba import njit, types, vectorize
+    from numba.extending import intrinsic, overload, overload_attribute, register_model, models, typeof_impl, unbox
+
+    HISTORY = sys.argv[1].split(",")
+
+    def got(function, *args):
+        try:
+            return repr(function(*args))
+        except ZeroDivisionError:
+            return "ZeroDivisionError"
+"""
+
+SIGNATURES = """
+    SIGNATURES = ["float32(float32)", "float64(float64)"]
+    if HISTORY == ["reversed"]:
+        SIGNATURES.reverse()
+
+    @njit(SIGNATURES)
+    def third(x):
+        return x / 3
+
+    @njit(cache=True)
+    def kept(x):
+        return third(x)
+
+    print([got(kept, np.int16(1))])
+"""
+
+NUMBAS_OWN = """
+    import cmath
+
+    @njit(fastmath=True)
+    def fast(z):
+        return abs(z), cmath.sqrt(z), z / (z + 1)
+
+    @njit(cache=True)
+    def kept(z):
+        return abs(z), cmath.sqrt(z)
+
+    @njit(cache=True)
+    def divided(z):
+        return (1 + 2j) / z
+
+    if "fast" in HISTORY:
+        fast(1j)
+    z = complex(float("nan"), float("inf"))
+    print([got(kept, z), got(divided, z)])
+"""
+
+INTRINSICS = """
+    def impl(a, b):
+        return (a + b) - a
+
+    @intrinsic
+    def added(context, x, y):
+        def codegen(context, builder, sig, args):
+            return context.compile_internal(builder, impl, sig, args)
+        return types.float64(types.float64, types.float64), codegen
+
+    @njit(fastmath=True)
+    def fast(a, b):
+        return added(a, b)
+
+    @njit(cache=True)
+    def kept(a, b):
+        return added(a, b)
+
+    if "fast" in HISTORY:
+        fast(1e20, 3.0)
+    print([got(kept, 1e20, 3.0)])
+"""
+
+TWINS = """
+    def made(k):
+        space = {"intrinsic": intrinsic, "types": types, "K": k}
+        exec('''
+    def impl(x):
+        return x + K
+    @intrinsic
+    def plus(context, x):
+        def codegen(context, builder, sig, args):
+            return context.compile_internal(builder, impl, sig, args)
+        return types.int64(types.int64), codegen
+    ''', space)
+        return space["plus"]
+
+    five, seven = made(5), made(7)
+
+    @njit
+    def first(x):
+        return five(x)
+
+    @njit(cache=True)
+    def kept(x):
+        return seven(x)
+
+    if "first" in HISTORY:
+        first(1)
+    print([got(kept, 1)])
+"""
+
+SETTINGS = """
+    import decimal
+
+    def third(x):
+        pass
+
+    @overload(third)
+    def third_(x):
+        k = float(decimal.Decimal(1) / decimal.Decimal(3))
+        return lambda x: x + k
+
+    def plain(x):
+        return third(x)
+
+    first, kept = njit(plain), njit(cache=True)(plain)
+    if "first" in HISTORY:
+        decimal.getcontext().prec = 3
+        first(1)
+    decimal.getcontext().prec = 10
+    print([got(kept, 1)])
+"""
+
+HANDLERS = """
+    import codecs
+
+    def length(x):
+        pass
+
+    @overload(length)
+    def length_(x):
+        k = len("\\u1234".encode("ascii", "mine"))
+        return lambda x: x + k
+
+    def plain(x):
+        return length(x)
+
+    first, kept = njit(plain), njit(cache=True)(plain)
+    if "first" in HISTORY:
+        codecs.register_error("mine", lambda error: ("?", error.end))
+        first(1)
+    codecs.register_error("mine", lambda error: ("???", error.end))
+    print([got(kept, 1)])
+"""
+
+TYPES = """
+    from numba.core.pythonapi import NativeValue
+
+    class Kind(types.Type):
+        def __init__(self):
+            super().__init__("Kind")
+
+    class Value:
+        pass
+
+    kind = Kind()
+    register_model(Kind)(models.OpaqueModel)
+
+    @typeof_impl.register(Value)
+    def typed(value, c):
+        return kind
+
+    @unbox(Kind)
+    def unboxed(kind, value, c):
+        return NativeValue(c.context.get_dummy_value())
+
+    @overload_attribute(Kind, "held")
+    def held(of):
+        found = of.table["a"][0]
+        return lambda of: found
+
+    @njit
+    def first(v):
+        return v.held
+
+    @njit(cache=True)
+    def kept(v):
+        return v.held
+
+    kind.table = {"a": [2]}
+    if "first" in HISTORY:
+        kind.table["a"][0] = 1
+        first(Value())
+        kind.table["a"][0] = 2
+    print([got(kept, Value())])
+"""
+
+FLAGS = """
+    @njit
+    def inverse(x):
+        return 1.0 / x
+
+    @njit(cache=True)
+    def usual(x):
+        return inverse(x)
+
+    @njit(cache=True, error_model="numpy")
+    def other(x):
+        return inverse(x)
+
+    @njit
+    def unkept(x):
+        return inverse(x)
+
+    functions = {"usual": usual, "other": other, "unkept": unkept}
+    print([got(functions[name], 0.0) for name in HISTORY])
+"""
+
+KERNELS = """
+    G = 1
+
+    @vectorize
+    def plus(x):
+        return x + G
+
+    @njit(cache=True)
+    def one(x):
+        return plus(x)
+
+    @njit(cache=True)
+    def total(x):
+        return plus(x).sum()
+
+    if "first" in HISTORY:
+        plus(np.arange(3))
+    G = 2
+    print([got(one, 1), got(total, np.arange(3))])
+"""
+
+COMPILERS = """
+    def two(x):
+        return x + 2
+
+    @njit
+    def inner(x):
+        return x + 1
+
+    @njit(cache=True)
+    def kept(x):
+        return inner(x)
+
+    if "first" in HISTORY:
+        inner._compiler.py_func = two
+    print([got(kept, 1)])
+"""
+
+HISTORIES = {
+    "signatures in another order": (SIGNATURES, ["-", "reversed", "-"]),
+    "numba's own functions with flags of others": (NUMBAS_OWN, ["fast", "-", "fast"]),
+    "intrinsics with flags of others": (INTRINSICS, ["fast", "-", "fast"]),
+    "equal code with other globals": (TWINS, ["first", "-", "first"]),
+    "overloads that ran with other settings": (SETTINGS, ["first", "-", "first"]),
+    "overloads that ran with other handlers of errors": (HANDLERS, ["first", "-", "first"]),
+    "types that held something else": (TYPES, ["first", "-", "first"]),
+    "flags of callers that were loaded": (FLAGS, ["other", "unkept,other", "usual"]),
+    "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
+    "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
+}
+
+OTHERS = {
+    ("numba's own functions with flags of others", "fast"): "-",
+    ("intrinsics with flags of others", "fast"): "-",
+    ("equal code with other globals", "first"): "-",
+}
+"""Where numba without a cache takes what it compiled for somebody else, what is right in its place."""
+
+
+def _ran(folder: Path, history: str, cached: bool) -> list[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
+    if not cached:
+        del environment["LARDER_CACHE"]
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)  # numba's own cache is an empty one each time
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "program.py", history],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[str] = ast.literal_eval(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_code_is_what_a_process_without_a_cache_has(name: str, real: Path, tmp_path: Path) -> None:
+    text, histories = HISTORIES[name]
+    (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + textwrap.dedent(text))
+    right = {history: _ran(tmp_path, history, cached=False) for history in set(histories)}
+    assert len({str(found) for found in right.values()}) > 1
+    for history in histories:
+        assert _ran(tmp_path, history, cached=True) == right[OTHERS.get((name, history), history)], history
+
+
+def test_what_a_loaded_function_calls_is_compiled_with_flags_of_who_calls_it_next(real: Path, tmp_path: Path) -> None:
+    """The one difference to a process without a cache; it is in no other process's code."""
+    (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + textwrap.dedent(FLAGS))
+    assert _ran(tmp_path, "usual", cached=True) == ["ZeroDivisionError"]
+    assert _ran(tmp_path, "usual,other", cached=True) == ["ZeroDivisionError", "inf"]
+    assert _ran(tmp_path, "unkept,other", cached=True) == ["ZeroDivisionError", "ZeroDivisionError"]
+    assert _ran(tmp_path, "other", cached=True) == ["inf"]
