@@ -251,6 +251,39 @@ KERNELS = """
     print([got(one, 1), got(total, np.arange(3))])
 """
 
+KEPT_KERNELS = """
+    G = 1
+
+    @vectorize(cache=True)
+    def plus(x):
+        return x + G
+
+    @njit(cache=True)
+    def total(x):
+        return plus(x).sum()
+
+    if "first" in HISTORY:
+        plus(np.arange(3))
+    G = 2
+    print([got(plus, 1.5), got(plus, np.arange(3)), got(total, np.arange(3))])
+"""
+
+FLAGS_OF_KERNELS = """
+    @njit
+    def inverse(x):
+        return 1.0 / x
+
+    @njit
+    def plain(x):
+        return inverse(x)
+
+    def each(x):
+        return vectorize(["float64(float64)"], cache=True)(lambda x: inverse(x))(x)
+
+    functions = {"each": each, "plain": plain}
+    print([got(functions[name], 0.0) for name in HISTORY])
+"""
+
 COMPILERS = """
     def two(x):
         return x + 2
@@ -278,6 +311,8 @@ HISTORIES = {
     "types that held something else": (TYPES, ["first", "-", "first"]),
     "flags of callers that were loaded": (FLAGS, ["other", "unkept,other", "usual"]),
     "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
+    "kernels that are kept": (KEPT_KERNELS, ["first", "-", "first", "-"]),
+    "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }
 

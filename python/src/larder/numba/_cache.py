@@ -164,6 +164,11 @@ def normalized(signature: Any) -> tuple[tuple[Any, ...], Any]:
     return tuple(args), result
 
 
+def cache_of(function: Any) -> Any:
+    """Return the cache of a function that numba compiles, or of the kernel of a vectorized one."""
+    return getattr(function, "_cache", None) or getattr(function, "cache", None)
+
+
 def asked(args: tuple[Any, ...], result: Any) -> str:
     """Return which result was asked for, if one was: it is what callers get, whatever it would be by itself."""
     return "" if result is None else f" {result}{args}"

@@ -7,18 +7,20 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import numba
-from numba.core import base, bytecode, ccallback, dispatcher, event, pythonapi, serialize
+from numba.core import base, bytecode, ccallback, compiler, dispatcher, event, pythonapi, serialize
 from numba.core.caching import NullCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import ufuncbuilder, wrappers
 
 from .. import _calls
 from . import _classes, _conversions, _pins, _subroutines
-from ._cache import Keeper, LarderCache, asked
+from ._cache import Keeper, LarderCache, asked, cache_of, normalized
 from ._errors import NumbaError
+from ._kinds import kind_of
 from ._registered import is_numbas
 from ._unkept import Unkept
 from ._walk import Walk
@@ -57,13 +59,13 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
         _keeper.history.opened.begin(found)
         _keeper.compiling.append(found)
-        if not isinstance(found, dispatcher.Dispatcher):
+        if kind_of(found) not in ("dispatcher", "kernel"):
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
         _keeper.history.compiles()
         if self._is_numbas_alone(found):
             return
-        pending = _keeper.stack[-1] if _keeper.stack and isinstance(found._cache, LarderCache) else None
+        pending = _keeper.stack[-1] if _keeper.stack and isinstance(cache_of(found), LarderCache) else None
         try:
             if pending is not None and pending.known is not None:
                 walk = pending.known.walk
@@ -81,7 +83,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         What it is made from was noted with that other one.
         """
         noted = [walk for walk in self._walks if walk is not None]
-        if not noted or not is_numbas(function.py_func) or isinstance(function._cache, LarderCache):
+        if not noted or not is_numbas(function.py_func) or isinstance(cache_of(function), LarderCache):
             return False
         return not any(walk.reaches(function) for walk in noted)
 
@@ -94,12 +96,12 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
         _keeper.history.opened.end()
         del _keeper.compiling[-1:]
-        if not isinstance(found, dispatcher.Dispatcher):
+        if kind_of(found) not in ("dispatcher", "kernel"):
             return
         if not _failed(event):
             _keeper.unasked.note(found, tuple(event.data["args"]), took)
-        elif isinstance(found._cache, LarderCache):
-            found._cache.failed(f"it could not be compiled: {event.data['args']}")
+        elif isinstance(cache_of(found), LarderCache):
+            cache_of(found).failed(f"it could not be compiled: {event.data['args']}")
 
 
 def _failed(ended: Any) -> bool:
@@ -149,7 +151,7 @@ def _patch() -> None:
     assert _keeper is not None
     dispatcher.Dispatcher.enable_caching = _enable
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
-    ufuncbuilder.UFuncDispatcher._compile_core = _noting(ufuncbuilder.UFuncDispatcher._compile_core)
+    ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
     ccallback.CFunc.enable_caching = _enable_callback
     wrappers.GufWrapperCache = _no_cache
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
@@ -170,24 +172,30 @@ def _enable(self: Any) -> None:
 
 def _enable_vectorized(self: Any) -> None:
     assert _keeper is not None
-    self.cache = Unkept(_keeper.report, self, "vectorized functions")
+    self.cache = LarderCache(_keeper, self)
 
 
-def _noting(usual: Any) -> Any:
-    """Return how the kernel of a vectorized function is compiled: as usual, and it is noted from what."""
-
-    def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
-        if _keeper is not None:
-            with suppress(Exception):  # then what calls it is refused, as it was compiled unseen
-                _keeper.history.note(_keeper.walked(self, sig), ())
-        return usual(self, sig, flags, locals)
-
-    return _compile_core
+def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
+    """Compile the kernel of a vectorized function as numba does, and tell of it, as numba does of other functions."""
+    args, result = normalized(sig)
+    typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
+    with global_compiler_lock, ConfigStack().enter(flags.copy()):
+        compiled = self.cache.load_overload(sig, target)
+        if compiled is None:
+            told = {"dispatcher": self, "args": args, "return_type": result}
+            with event.trigger_event("numba:compile", data=told):
+                compiled = compiler.compile_extra(typing, target, self.py_func, args, result, flags, locals)
+            self.cache.save_overload(sig, compiled)
+        else:
+            target.refresh()  # what calls the kernel for each element is compiled here, loaded or not
+        if compiled.signature not in self.overloads:
+            self.overloads[compiled.signature] = compiled
+        return compiled
 
 
 def _enable_callback(self: Any) -> None:
     assert _keeper is not None
-    self._cache = Unkept(_keeper.report, self, "callbacks")
+    self._cache = Unkept(_keeper.report, self)
 
 
 def _no_cache(*args: Any, **kwargs: Any) -> Any:

@@ -11,13 +11,14 @@ from ._cache import normalized
 from ._kinds import named
 from ._report import REFUSED, Report, Row
 
+_REASON = "callbacks are compiled in each process: numba's cache of them would be stale"
+
 
 class Unkept(NullCache):  # type: ignore[misc]
-    """In place of numba's cache of a vectorized function or a callback: it keeps nothing, and says so."""
+    """In place of numba's cache of a callback: it keeps nothing, and says so."""
 
-    def __init__(self, report: Report, function: Any, what: str) -> None:
+    def __init__(self, report: Report, function: Any) -> None:
         self._report, self._function = report, function
-        self._reason = f"{what} are compiled in each process: numba's cache of them would be stale"
         self._begun = 0.0
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
@@ -28,5 +29,5 @@ class Unkept(NullCache):  # type: ignore[misc]
         """Note that it was compiled, and is not kept."""
         args, _ = normalized(sig)
         took = time.perf_counter() - self._begun
-        row = Row(named(self._function), f"({', '.join(map(str, args))})", REFUSED, took, reason=self._reason)
+        row = Row(named(self._function), f"({', '.join(map(str, args))})", REFUSED, took, reason=_REASON)
         self._report.rows.append(row)

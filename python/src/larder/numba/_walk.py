@@ -76,7 +76,7 @@ class Node:
     """Its content, once that was asked for: when all of it has been followed."""
 
     def digest(self) -> bytes:
-        if self.kind != "compiled function":
+        if self.kind not in ("compiled function", "kernel"):
             return self.content()
         return sha256(f"{_text(self.flags)} {self.inherited} ".encode() + self.content()).digest()
 
@@ -502,19 +502,21 @@ class Walk:
             self._value(node, held, f"{node.path} -> option {name}", True)
 
     def _vectorized(self, node: Node) -> None:
-        self.mixed = True  # its kernel has flags of its own
         declared, loops = _kinds.loops_of(node.value)
         if declared:
             node.out.append(repr(loops).encode())
         else:  # of those that are there the first one that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
         node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
+        said = getattr(getattr(node.value, "gufunc_builder", None), "targetoptions", {})  # of others the kernel has it
+        self._value(node, dict(said), f"{node.path} -> options", True)
         self._to(node, _kinds.kernel_of(node.value), node.path)
 
     def _kernel(self, node: Node) -> None:
         """Append what is compiled for each element, or row, that a vectorized function is called with."""
+        self.mixed = True  # it has flags of its own
         inner = node.value
-        node.out.append(f"{_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
+        node.out.append(f"kernel {_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
         self._value(node, locals_of(inner), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)

@@ -34,9 +34,11 @@ def explained(keeper: Any, function: Any) -> Why:
     from numba.core.dispatcher import Dispatcher
 
     from ._errors import Refused
-    from ._kinds import named
+    from ._kinds import kernel_of, kind_of, named
 
-    if not isinstance(function, Dispatcher):
+    if kind_of(function) == "vectorized":
+        function = kernel_of(function)
+    elif not isinstance(function, Dispatcher):
         raise TypeError(f"{function!r} is no function that numba compiles")
     walk = keeper.walked(function, ())
     refused = [str(one) for one in walk.refused]

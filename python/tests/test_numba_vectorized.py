@@ -1,0 +1,194 @@
+"""Kernels of vectorized functions are kept as other functions are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from numba_case import Case, needs_numba
+
+pytestmark = needs_numba
+
+DEP = """
+    from numba import njit
+
+    K = 2.0
+
+    @njit
+    def helped(x):
+        return x + 1.0
+"""
+
+M = """
+    import dep
+    import numpy as np
+    from numba import guvectorize, njit, types, vectorize
+
+    def made(by):
+        @vectorize(["float64(float64)"], cache=True)
+        def closed(x):
+            return x * by
+        return closed
+
+    closed = made(3.0)
+
+    @vectorize(["float64(float64)", "int64(int64)"], cache=True)
+    def double(x):
+        return x * dep.K + dep.helped(x)
+
+    @vectorize(cache=True)
+    def late(x):
+        return x + dep.K
+
+    @vectorize(["float64(float64)"], cache=True, target="parallel")
+    def wide(x):
+        return x - dep.K
+
+    @guvectorize(["(float64[:], float64[:])"], "(n)->()", cache=True)
+    def total(a, out):
+        out[0] = a.sum() * dep.K
+
+    @guvectorize("(n)->()", cache=True)
+    def most(a, out):
+        out[0] = a.max() + dep.K
+
+    @njit(cache=True)
+    def outer(a):
+        return double(a).sum() + late(a).sum()
+
+    def run():
+        a = np.arange(4.0)
+        out = np.zeros(())
+        most(a, out)
+        made = [closed(a), double(a), double(3), late(a), late(2), wide(a), total(a), out, outer(a)]
+        return [np.asarray(one).tolist() for one in made]
+"""
+
+ROWS = ["m.double", "m.double", "m.late", "m.made.<locals>.closed", "m.most", "m.outer", "m.total", "m.wide"]
+
+
+@pytest.fixture
+def case(real: Path, tmp_path: Path) -> Case:
+    return Case(tmp_path / "case")
+
+
+def test_kernels_are_loaded_by_other_processes(case: Case) -> None:
+    case.write("dep", DEP)
+    case.write("m", M)
+    first, second = case.run(), case.run()
+    assert sorted(row[0] for row in first.rows) == ROWS
+    assert set(first.states()) == {"compiled"}
+    assert sorted(row[0] for row in second.rows) == ROWS
+    assert set(second.states()) == {"loaded"}
+    assert second.results == first.results
+    assert first.results[1] == [1.0, 4.0, 7.0, 10.0]
+
+
+EDITS = {
+    "a constant elsewhere": ("dep", "K = 2.0", "K = 4.0", "double late most outer total wide"),
+    "what is called": ("dep", "x + 1.0", "x + 7.0", "double outer"),
+    "a captured variable": ("m", "made(3.0)", "made(5.0)", "closed"),
+    "its own code": ("m", "x * dep.K + dep", "x / dep.K + dep", "double outer"),
+    "one signature less": ("m", '["float64(float64)", "int64(int64)"]', '["float64(float64)"]', "outer"),
+    "the kernel of rows": ("m", "a.sum() * dep.K", "a.sum() / dep.K", "total"),
+    "an option": ("m", '@guvectorize("(n)->()", cache', '@guvectorize("(n)->()", fastmath=True, cache', "most"),
+    "a comment": ("m", "# nothing", "# else", ""),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_kernels_are_compiled_anew_when_something_of_them_changes(name: str, case: Case) -> None:
+    module, before, after, changed = EDITS[name]
+    case.write("dep", DEP)
+    case.write("m", M + "\n    # nothing\n")
+    first = case.run()
+    case.edit(module, before, after)
+    second = case.run()
+    anew = {row[0].rpartition(".")[2] for row in second.rows if row[2] == "compiled"}
+    assert anew == set(changed.split())
+    assert (second.results == first.results) == (name in ("a comment", "an option", "one signature less"))
+
+
+def test_processes_that_start_at_once_compile_each_kernel_once(case: Case) -> None:
+    case.write("dep", DEP)
+    case.write("m", M)
+    ran = [case.ended(process) for process in [case.start() for _ in range(3)]]
+    assert ran[0].results == ran[1].results == ran[2].results
+    compiled = sorted(row[0] for one in ran for row in one.rows if row[2] == "compiled")
+    assert compiled == ROWS
+    assert {row[2] for one in ran for row in one.rows} == {"compiled", "loaded"}
+
+
+FILES = """
+    from pathlib import Path
+    import numpy as np
+    from numba import njit, vectorize
+    from numba.extending import overload
+
+    def told(x):
+        pass
+
+    @overload(told)
+    def told_(x):
+        k = float((Path(__file__).parent / "k.txt").read_text())
+        return lambda x: x + k
+
+    @vectorize(["float64(float64)"], cache=True)
+    def each(x):
+        return told(x)
+
+    @njit(cache=True)
+    def outer(x):
+        return each(x)
+
+    def run():
+        return [float(each(1.0)), float(outer(1.0))]
+"""
+
+
+def test_what_is_opened_while_a_kernel_is_compiled_is_seen(case: Case) -> None:
+    case.write("m", FILES)
+    for text, right in (("2", [3.0, 3.0]), ("5", [6.0, 6.0])):
+        (case.folder / "k.txt").write_text(text)
+        ran = case.run()
+        assert ran.results == right
+        assert set(ran.states()) == {"refused"}
+
+
+WRONG = """
+    import numpy as np
+    from numba import vectorize
+
+    def run():
+        try:
+            vectorize(["float64(float64)"], cache=True)(lambda x: x.nothing)
+        except Exception as error:
+            return type(error).__name__
+"""
+
+
+def test_a_kernel_that_cannot_be_compiled_holds_nobody_up(case: Case) -> None:
+    case.write("m", WRONG)
+    for _ in range(2):
+        assert case.run().results == "TypingError"
+
+
+WHY = """
+    import json
+    import larder.numba
+    larder.numba.install()
+    from numba import vectorize
+
+    K = 3
+
+    @vectorize(["float64(float64)"], cache=True)
+    def each(x):
+        return x * K
+
+    print(str(larder.numba.why(each)).splitlines()[0])
+"""
+
+
+def test_why_takes_vectorized_functions(case: Case) -> None:
+    case.write("w", WHY)
+    assert case.script("w")[-1].endswith("each: is kept")
