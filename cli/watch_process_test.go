@@ -187,7 +187,11 @@ func TestWatchThroughMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.changed("data", "there is no folder", 0)
-	if err := os.CopyFS(w.path("data"), os.DirFS(w.path("away"))); err != nil {
+	made := filepath.Join(t.TempDir(), "data") // elsewhere, as a run may begin while it is half there
+	if err := os.CopyFS(made, os.DirFS(w.path("away"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(made, w.path("data")); err != nil {
 		t.Fatal(err)
 	}
 	w.changed("data", "ok in", 0)
