@@ -121,7 +121,6 @@ def test_processes_that_start_at_once_compile_each_kernel_once(case: Case) -> No
 
 FILES = """
     from pathlib import Path
-    import numpy as np
     from numba import njit, vectorize
     from numba.extending import overload
 
@@ -156,7 +155,6 @@ def test_what_is_opened_while_a_kernel_is_compiled_is_seen(case: Case) -> None:
 
 
 WRONG = """
-    import numpy as np
     from numba import vectorize
 
     def run():
@@ -174,7 +172,6 @@ def test_a_kernel_that_cannot_be_compiled_holds_nobody_up(case: Case) -> None:
 
 
 WHY = """
-    import json
     import larder.numba
     larder.numba.install()
     from numba import vectorize

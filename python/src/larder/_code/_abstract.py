@@ -22,11 +22,11 @@ def registered(cls: abc.ABCMeta) -> list[str]:
 def _based_on(cls: abc.ABCMeta) -> list[type]:
     """Return an abstract class and those based on it: what is of them is of it."""
     found: dict[int, type] = {id(cls): cls}
-    todo: list[type] = [cls]
-    while todo:
-        subclasses: list[type] = type.__subclasses__(todo.pop())
+    left: list[type] = [cls]
+    while left:
+        subclasses: list[type] = type.__subclasses__(left.pop())
         for sub in subclasses:
             if id(sub) not in found and isinstance(sub, abc.ABCMeta):
                 found[id(sub)] = sub
-                todo.append(sub)
+                left.append(sub)
     return list(found.values())

@@ -167,4 +167,4 @@ def settings(names: set[str], formats: bool) -> dict[str, Any]:
         found["print options"] = repr(_settings.PRINTING.read())
     if not names.isdisjoint(_ZONED):
         found["time zone"] = repr(_settings.ZONE.read())
-    return found | dict(handlers(names))
+    return found

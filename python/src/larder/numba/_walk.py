@@ -158,7 +158,8 @@ class Walk:
         if not self.mixed:
             for node in self.nodes:
                 node.inherited = ()
-        for where, handler in _running.handlers(self._running | self._texts) if self._runs_code else ():
+        handlers = dict(_running.handlers(self._running | self._texts)) if self._runs_code else {}
+        for where, handler in handlers.items():
             self._guarded(top, self._value, top, handler, f"{name} -> {where}", True)
             self._drain()
         if self._looks:
@@ -167,9 +168,10 @@ class Walk:
             top.out += map(_description, self.nodes)
         if self._runs_code:
             self.settings = _running.unusual()
-            self.settled = _running.settings(self._running | self._texts, self._formats)
-            self.settled |= {module: _running.state_of(module) for module in sorted(self._standard)}
-            top.out += (repr(held).encode() for held in self.settled.values() if isinstance(held, (str, bytes)))
+            plain = _running.settings(self._running, self._formats)
+            plain |= {module: _running.state_of(module) for module in sorted(self._standard)}
+            top.out += (f"{name} {held!r}".encode() for name, held in plain.items())
+            self.settled = plain | handlers
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
@@ -508,8 +510,9 @@ class Walk:
         else:  # of those that are there the first one that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
         node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
-        said = getattr(getattr(node.value, "gufunc_builder", None), "targetoptions", {})  # of others the kernel has it
-        self._value(node, dict(said), f"{node.path} -> options", True)
+        builder = getattr(node.value, "gufunc_builder", None)
+        if builder is not None:  # it has the options; of others the kernel has them
+            self._value(node, dict(builder.targetoptions), f"{node.path} -> options", True)
         self._to(node, _kinds.kernel_of(node.value), node.path)
 
     def _kernel(self, node: Node) -> None:
