@@ -1257,6 +1257,100 @@ def of_g(x):
     )
 
 
+def _of_stencils() -> None:
+    head = "from numba import stencil\n"
+    caller = """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return dep.kernel(a)
+    def run():
+        return f(np.arange(6.0)).tolist()
+    """
+    plain = head + "K = 2.0\n@stencil\ndef kernel(a):\n    return a[-1] * K + a[1]\n"
+    table = plain.replace("K = 2.0", "K = np.array([2.0])").replace("* K", "* K[0]")
+    helped = head + "@njit\ndef g(x):\n    return x + 1.0\n@stencil\ndef kernel(a):\n    return g(a[0])\n"
+    captured = """
+    from numba import stencil
+    def made(by):
+        @stencil
+        def kernel(a):
+            return a[0] * by
+        return kernel
+    kernel = made(3.0)
+    """
+    bordered = plain.replace("@stencil", "@stencil(cval=5.0)")
+    window = """
+    from numba import stencil
+    @stencil(neighborhood=((-1, 0),))
+    def kernel(a):
+        total = 0.0
+        for i in range(-1, 1):
+            total += a[i]
+        return total
+    """
+    picked = head + "@stencil(standard_indexing=('b',))\ndef kernel(a, b):\n    return a[0] * 2 + b[1]\n"
+    two = caller.replace("dep.kernel(a)", "dep.kernel(a, a)")
+    parallel = caller.replace("cache=True", "cache=True, parallel=True")
+    rows = """
+    from . import dep
+    from numba import guvectorize
+    @guvectorize(["(float64[:], float64[:])"], "(n)->(n)", cache=True)
+    def f(a, out):
+        out[:] = dep.kernel(a)
+    @njit(cache=True)
+    def h(a, out):
+        f(a, out)
+    def run():
+        out = np.zeros(6)
+        h(np.arange(6.0), out)
+        return [f(np.arange(6.0)).tolist(), out.tolist()]
+    """
+    inside = """
+    import numba
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        return numba.stencil(lambda x: x[-1] + x[1] * dep.K)(a)
+    def run():
+        return f(np.arange(6.0)).tolist()
+    """
+    bound = ("dep", "K = 2.0", "K = 3.0")
+    _edit("stencil with a constant", caller, bound, dep=plain)
+    _edit("stencil with an array", caller, ("dep", "[2.0]", "[3.0]"), dep=table)
+    _edit("stencil that calls", caller, ("dep", "x + 1.0", "x - 1.0"), dep=helped)
+    _edit("stencil that has captured", caller, ("dep", "made(3.0)", "made(4.0)"), dep=captured)
+    _edit("code of a stencil", caller, ("dep", "* K", "/ K"), dep=plain)
+    _edit("reach of a stencil", caller, ("dep", "a[1]", "a[2]"), dep=plain)
+    _edit("borders of a stencil", caller, ("dep", "cval=5.0", "cval=6.0"), dep=bordered)
+    _edit("borders without a value", caller, ("dep", "@stencil(cval=5.0)", "@stencil"), dep=bordered)
+    _edit("neighborhood of a stencil", caller, ("dep", "((-1, 0),)", "((-1, 2),)"), dep=window)
+    _edit("what of a stencil is relative", two, ("dep", "(standard_indexing=('b',))", ""), dep=picked)
+    _edit("stencil in a parallel function", parallel, bound, dep=plain)
+    _edit("stencil in a kernel", rows, bound, dep=plain)
+    _edit("stencil that is made inside", inside, bound, dep="K = 2.0\n")
+    _edit("stencil where its variable changes later", caller, ("dep", "K = 2.0", "K = 3.0"), dep=plain + "K = 9.0\n")
+    _edit(
+        "same stencil before its variable changes",
+        caller,
+        ("dep", "K = 9.0", "K = 8.0"),
+        differs=False,
+        dep=plain + "K = 9.0\n",
+    )
+    _edit(
+        "same stencil by another name",
+        caller,
+        ("dep", "def kernel", "def core"),
+        ("dep", "+ a[1]\n", "+ a[1]\nkernel = core\n"),
+        differs=False,
+        dep=plain,
+    )
+    _edit("same stencil with other variables", caller, ("dep", "total", "sum_"), differs=False, dep=window)
+    _edit(
+        "same stencil with a docstring", caller, ("dep", "(a):\n", "(a):\n    'Says more.'\n"), differs=False, dep=plain
+    )
+
+
 def _of_nothing() -> None:
     def same(name: str, m: str, *changes: tuple[str, str, str], **files: str) -> None:
         _edit(f"same {name}", m, *changes, differs=False, alone=False, **files)
@@ -1397,6 +1491,7 @@ for _make in (
     _of_templates,
     _of_types_of_the_program,
     _of_compiling,
+    _of_stencils,
     _of_nothing,
 ):
     _make()

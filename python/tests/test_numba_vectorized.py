@@ -189,3 +189,69 @@ WHY = """
 def test_why_takes_vectorized_functions(case: Case) -> None:
     case.write("w", WHY)
     assert case.script("w")[-1].endswith("each: is kept")
+
+
+LOOPS = """
+    import os
+    from types import SimpleNamespace
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import guvectorize, njit, vectorize
+    from numba.core.codegen import CPUCodeLibrary
+    from larder.numba import _loops
+
+    if "SPOILED" in os.environ:
+        _loops.pickle = SimpleNamespace(dumps=lambda value: b"nothing")
+    linked = []
+    usual = CPUCodeLibrary.finalize
+    CPUCodeLibrary.finalize = lambda self: linked.append(self.name) or usual(self)
+
+    class Own(ValueError):
+        pass
+
+    @vectorize(["int64(int64)", "float64(float64)"], cache=True)
+    def each(x):
+        if x > 100:
+            raise Own("too much", x)
+        return x * 2
+
+    @vectorize(cache=True)
+    def late(x):
+        return x + 1
+
+    @guvectorize(["(float64[:], float64[:])"], "(n)->()", cache=True)
+    def total(a, out):
+        if a[0] > 100:
+            raise ValueError("too much")
+        out[0] = a.sum()
+
+    @njit(cache=True)
+    def outer(a):
+        return each(a).sum() + late(a).sum()
+
+    def got(function, *args):
+        try:
+            return str(function(*args))
+        except ValueError as error:
+            return f"{type(error).__name__}{error.args}"
+
+    a = np.arange(4.0)
+    print(got(each, a), got(each, 3), got(late, a[::2]), got(total, a), got(outer, a))
+    print(got(each, 101.0), got(total, a + 200))
+    print(len(set(linked) - {"nrt"}) > 0, [row.state for row in larder.numba.report()].count("loaded"))
+"""
+
+
+def test_loops_around_kernels_are_kept_with_them(case: Case) -> None:
+    case.write("w", LOOPS)
+    results = ["[0. 2. 4. 6.] 6 [1. 3.] 6.0 22.0", "Own('too much', 101.0) ValueError('too much',)"]
+    assert case.script("w") == [*results, "True 0"]
+    assert case.script("w") == [*results, "False 5"]
+
+
+def test_a_loop_that_cannot_be_loaded_is_compiled_again(case: Case) -> None:
+    case.write("w", LOOPS)
+    assert case.script("w", SPOILED="1")[-1] == "True 0"
+    assert case.script("w")[-1] == "True 5"
+    assert case.script("w")[-1] == "False 5"

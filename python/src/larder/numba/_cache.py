@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,7 +22,8 @@ from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload
 from ._errors import Refused
 from ._history import Compiled, History
-from ._kinds import named
+from ._kinds import kind_of, named
+from ._loops import Kernel, Loops
 from ._pytensor import Unasked
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
@@ -81,6 +82,7 @@ class Keeper:
 
     def __init__(self, client: _calls.Client, secret: bytes | None) -> None:
         self.client, self.secret = client, secret
+        self.loops = Loops(secret)
         self.registered = Registered()
         self.history = History()
         self.report = Report()
@@ -101,6 +103,17 @@ class Keeper:
         if len(self.held) >= _NEAR:
             del self.held[next(iter(self.held))]
         self.held[key] = held
+
+    def loop(self, compiled: Any, how: str, build: Callable[[], Any]) -> Any:
+        """Return the library of the loop around a kernel that is called in some way: kept, or else built."""
+        if len(self.lost) >= _ENOUGH:
+            return build()
+        return self.loops.library(self.client, compiled, how, self.within(), build)
+
+    def within(self) -> int:
+        """Return the token of what is being compiled, for others that it needs."""
+        tokens = [p.claim.token for p in self.stack if p.claim is not None]
+        return tokens[-1] if tokens else 0
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
@@ -241,7 +254,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             if len(self._keeper.lost) >= _ENOUGH:
                 return None, Pending(self, known, None, self._keeper.lost[-1], begun)
             try:
-                found = self._keeper.client.claim(self._function(known), known.key, self._within(), flags)
+                found = self._keeper.client.claim(self._function(known), known.key, self._keeper.within(), flags)
                 self._keeper.lost.clear()
             except Exception as error:
                 self._keeper.lost.append(_said(error))
@@ -284,6 +297,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def _came(self, known: Known, sig: Any, begun: float, held: Held) -> None:
         """Note that a function was loaded, which it took others some time to compile."""
         took = time.perf_counter() - begun
+        self._expect_loop(held.compiled, known, sig)
         with _uncollected():
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
@@ -325,8 +339,14 @@ class LarderCache(_Cache):  # type: ignore[misc]
         claim, pending.claim = pending.claim, None
         reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
         if not reason:
+            self._expect_loop(data, pending.known, sig)
             self._keeper.hold(key, Held(data, cost / 1e6, classes, within))
         return reason
+
+    def _expect_loop(self, compiled: Any, known: Known, sig: Any) -> None:
+        if kind_of(self._of) == "kernel":
+            about = [*_about(sig), {"name": "loop", "text": "around it", "digest": _calls.shown(digest("loop"))}]
+            self._keeper.loops.expect(compiled, Kernel(self._function(known), known.key, about))
 
     def _way(self, refused: Refused, pending: Pending) -> str:
         """Return why a function is refused, with the way to the function within it that is the cause."""
@@ -358,10 +378,6 @@ class LarderCache(_Cache):  # type: ignore[misc]
         while stack[-1].of is not self:
             stack[-1].of.failed("it was given up")
         return stack.pop()
-
-    def _within(self) -> int:
-        tokens = [p.claim.token for p in self._keeper.stack if p.claim is not None]
-        return tokens[-1] if tokens else 0
 
     def _function(self, known: Known) -> _calls.Function:
         code = b"numba" + known.code

@@ -43,6 +43,13 @@ def _ran(node: Node) -> bool:
     return node.kind == "intrinsic" or library_name(node.value)[1] is None
 
 
+def _is_compiled(node: Node) -> bool:
+    """Report whether something is compiled, or typed, already that is so as a part of what calls it."""
+    return (node.kind == "kernel" and bool(node.value.overloads)) or (
+        node.kind == "stencil" and bool(node.value._type_cache)
+    )
+
+
 def _shown(args: Types) -> str:
     return ADDRESS.sub("...", str(args))
 
@@ -188,7 +195,7 @@ class History:
         back = any(1 in node.edges for node in walk.nodes[1:])
         for number, node in enumerate(walk.nodes[1:], 1):
             place = (id(node.value), node.runs, node.kind)
-            if node.kind == "kernel" and node.value.overloads and place not in self._seen:
+            if place not in self._seen and _is_compiled(node):
                 raise Refused(node.path, "it was compiled before larder.numba was installed")
             if place not in self._seen or (number == 1 and not back):
                 continue

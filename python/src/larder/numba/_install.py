@@ -6,7 +6,7 @@ import itertools
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
@@ -15,9 +15,10 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack
 from numba.np.ufunc import ufuncbuilder, wrappers
+from numba.stencils import stencil
 
 from .. import _calls
-from . import _classes, _conversions, _pins, _subroutines
+from . import _classes, _conversions, _loops, _pins, _stencils, _subroutines
 from ._cache import Keeper, LarderCache, asked, cache_of, normalized
 from ._errors import NumbaError
 from ._kinds import kind_of
@@ -154,9 +155,13 @@ def _patch() -> None:
     ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
     ccallback.CFunc.enable_caching = _enable_callback
     wrappers.GufWrapperCache = _no_cache
+    rows, elements = _loops.kept_apart(_loop, wrappers)
+    wrappers._GufuncWrapper._compile_wrapper = rows
+    ufuncbuilder.build_ufunc_wrapper = elements
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
     pythonapi.PythonAPI.serialize_uncached = _into_code(pythonapi.PythonAPI.serialize_uncached)
     base.BaseContext.compile_subroutine = _subroutines.apart(base.BaseContext.compile_subroutine)
+    stencil.StencilFunc._stencil_wrapper = _stencils.unchanged(stencil.StencilFunc._stencil_wrapper)
     numbers = bytecode.FunctionIdentity._unique_ids
     if isinstance(numbers, itertools.count):
         _keeper.late = next(numbers) > 1
@@ -191,6 +196,12 @@ def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
         if compiled.signature not in self.overloads:
             self.overloads[compiled.signature] = compiled
         return compiled
+
+
+def _loop(compiled: Any, how: str, build: Callable[[], Any]) -> Any:
+    """Return the library of the loop around the kernel of a vectorized function."""
+    assert _keeper is not None
+    return _keeper.loop(compiled, how, build)
 
 
 def _enable_callback(self: Any) -> None:

@@ -101,8 +101,15 @@ def _kind_of(cls: type) -> str | None:
     if issubclass(cls, WithContext):
         return "object mode, which runs code that nobody can follow"
     if issubclass(cls, StencilFunc):
-        return "a stencil, which numba compiles from where it stands"
+        return "stencil"
     return None
+
+
+def python_of(value: Any) -> Any:
+    """Return the function of Python that a value of numba is made from, or else the value itself."""
+    if kind_of(value) == "stencil":
+        return value.kernel_ir.func_id.func
+    return getattr(value, "py_func", value)
 
 
 def loops_of(value: Any) -> tuple[bool, list[str]]:
@@ -163,6 +170,13 @@ def setting(value: Any) -> str:
     if isinstance(value, (logging.Logger, logging.Handler)):
         return "a logger, whose level is a setting of the whole process,"
     return "the environment" if isinstance(value, type(os.environ)) else ""
+
+
+def is_stencils(value: Any) -> bool:
+    """Report whether a function is the one that makes stencils."""
+    from numba.stencils.stencil import stencil
+
+    return value is stencil
 
 
 def is_jitclass(cls: type) -> bool:

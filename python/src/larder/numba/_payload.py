@@ -33,7 +33,7 @@ def refusal(compiled: Any, walk: Walk) -> str | None:
         return "it has loops or blocks that are lifted out of it, such as object mode"
     if compiled.library.has_dynamic_globals:
         return "it has addresses in it, such as function pointers and large arrays"
-    if circle := _unresolved(compiled.library._final_module):
+    if circle := unresolved(compiled.library):
         if not walk.circles():
             return "it calls itself for other types, and is called by itself for these"
         if not {function.name for function in compiled.library.get_defined_functions()}.issuperset(circle):
@@ -45,9 +45,9 @@ def refusal(compiled: Any, walk: Walk) -> str | None:
     return None
 
 
-def _unresolved(module: Any) -> list[str]:
+def unresolved(library: Any) -> list[str]:
     """Return the functions whose addresses code of a circle looks up, as they were not there when it was compiled."""
-    names = (variable.name for variable in module.global_variables)
+    names = (variable.name for variable in library._final_module.global_variables)
     return [name.removeprefix(_UNRESOLVED) for name in names if name.startswith(_UNRESOLVED)]
 
 
@@ -71,7 +71,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str,
         with _classes.tokens():
             made: bytes = serialize.dumps((held is not None, tuple(parts)))
         numbers = _classes.numbers_of(made, walk, described.qualname)
-        circle = bool(_unresolved(compiled.library._final_module))
+        circle = bool(unresolved(compiled.library))
         return numbers, pickle.dumps((numbers, within, circle, made))
     finally:
         described.global_dict = held

@@ -163,7 +163,22 @@ PINNED: dict[str, dict[str, str]] = {
     "np.ufunc.ufuncbuilder:UFuncDispatcher": {
         "98e17df8e2961610d8ac0dbf439488c8": "0.65.0 to 0.68.1",
     },
-    "np.ufunc.wrappers:_GufuncWrapper.__init__": {
-        "cf5efb4ad564c93ffa651a0a2d3e43e8": "0.65.0 to 0.68.1",
+    "np.ufunc.ufuncbuilder:_build_element_wise_ufunc_wrapper": {
+        "789cece2e749356f38fb3805ec2ba12e": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.wrappers:_GufuncWrapper": {
+        "6cc7b7f5a7a3f053a7fc39de835f83e8": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.wrappers:build_ufunc_wrapper": {
+        "9b96cd119cf96195a21d56a282d45828": "0.65.0 to 0.68.1",
+    },
+    "stencils.stencil:StencilFunc": {
+        "d6e2f86cdff61c7df26177d736f0bf3f": "0.65.0 to 0.68.1",
+    },
+    "stencils.stencil:StencilFuncLowerer": {
+        "2488d3e802130c7cb5918a847e921881": "0.65.0 to 0.68.1",
+    },
+    "stencils.stencil:_stencil": {
+        "fcc4eea86972a4b5c2dfa9c29a1d0d91": "0.65.0 to 0.68.1",
     },
 }

@@ -70,7 +70,12 @@ RELIED_ON = (
     "core.typing.templates:_OverloadMethodTemplate",
     "np.ufunc.dufunc:DUFunc._compile_for_argtys",
     "np.ufunc.ufuncbuilder:UFuncDispatcher",
-    "np.ufunc.wrappers:_GufuncWrapper.__init__",
+    "np.ufunc.ufuncbuilder:_build_element_wise_ufunc_wrapper",
+    "np.ufunc.wrappers:_GufuncWrapper",
+    "np.ufunc.wrappers:build_ufunc_wrapper",
+    "stencils.stencil:StencilFunc",
+    "stencils.stencil:StencilFuncLowerer",
+    "stencils.stencil:_stencil",
 )
 """Modules below numba, and what is used of them."""
 

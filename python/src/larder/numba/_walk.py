@@ -34,7 +34,7 @@ from .._code._rules import words
 from .._keys import describe
 from .._keys._encoder import Encoder, Unkeyed, fixed
 from .._keys._objects import CONTENT, refuse_hidden
-from . import _kinds, _running
+from . import _kinds, _running, _stencils
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
 from ._options import USUAL, Flagged, around, effective, locals_of, options_of, said_of
@@ -218,7 +218,7 @@ class Walk:
     def _written(self, top: Node) -> None:
         """Append all that there is to see of the program's code for who looks at it while numba compiles it."""
         for node in tuple(self.nodes):
-            function = getattr(node.value, "py_func", node.value)
+            function = _kinds.python_of(node.value)
             if isinstance(function, pytypes.FunctionType) and library_name(function)[1] is None:
                 top.out.append(written(function))
                 self._guarded(top, self._items, top, vars(function), node.path, True)
@@ -416,7 +416,7 @@ class Walk:
             node.out.append(b"signature%d;" % len(value.args))
             for kind in (value.return_type, *value.args, *([value.recvr] if value.recvr is not None else [])):
                 self._type(node, kind, path)
-        elif way in ("dispatcher", "vectorized", "kernel", "intrinsic"):
+        elif way in ("dispatcher", "vectorized", "kernel", "stencil", "intrinsic"):
             self._to(node, value, path, runs)
         else:
             raise Refused(path, way)
@@ -443,6 +443,8 @@ class Walk:
             kind, follow = "vectorized function", self._vectorized
         elif way == "kernel":
             kind, follow = "kernel", self._kernel
+        elif way == "stencil":
+            kind, follow = "stencil", self._stencil
         elif way == "type":
             kind, follow = "type", self._held
         elif way == "intrinsic":
@@ -524,6 +526,21 @@ class Walk:
         self._value(node, locals_of(inner), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)
 
+    def _stencil(self, node: Node) -> None:
+        """Append the kernel of a stencil, whose names mean what they meant when it was made."""
+        self.mixed = True  # it is compiled with flags of its own, where it is not a part of a parallel loop
+        self._value(node, _stencils.said_of(node.value), node.path, False)
+        kernel = node.value.kernel_ir
+        facts = facts_of(kernel.func_id.code)
+        if node.flags is not None and node.flags.flags.debuginfo:
+            node.out.append(placed(facts.code))
+        node.out += (facts.unnamed, b"out" if "out" in facts.code.co_varnames else b"-")  # a name that it must not have
+        self._names |= facts.names
+        variables, found = _stencils.names_in(kernel)
+        cells = {name: found.get(name, _MISSING) for name in facts.code.co_freevars}
+        self._cells(node, cells, False)
+        self._mentions(node, variables, facts, cells, False)
+
     def _intrinsic(self, node: Node) -> None:
         value = node.value
         node.out.append(f"{value._name} {value._prefer_literal} ".encode())
@@ -535,6 +552,8 @@ class Walk:
         if not node.runs and self._registered.is_overloaded(value):
             node.out.append(b"overloaded")  # numba compiles what is registered for it, and not its code
             return
+        if _kinds.is_stencils(value):
+            self.mixed = True  # what it makes is compiled with flags of its own
         name, owner = library_name(value)
         if owner is not None:
             self._library(node, name, owner, node.path, node.runs)
@@ -555,6 +574,20 @@ class Walk:
             node.out.append(name.encode())
             self._value(node, default, f"{node.path} -> default {name}", runs)
         cells = _cells_of(value)
+        self._cells(node, cells, runs, followed)
+        if not followed:
+            return
+        if runs:
+            self._runs(node, facts)
+            self._items(node, vars(value), node.path, runs)
+        self._mentions(node, value.__globals__, facts, cells, runs)
+        for code in facts.returned:
+            inner = facts_of(code)
+            self._names |= inner.names
+            self._uses(node, value.__globals__, inner, cells, False)
+
+    def _cells(self, node: Node, cells: dict[str, Any], runs: bool, followed: bool = True) -> None:
+        """Append captured variables."""
         for name, held in cells.items():
             node.out.append(b"cell ")
             if held is _MISSING:
@@ -563,28 +596,22 @@ class Walk:
                 node.out.append(b"models")  # which count where their types are reached
             elif not isinstance(held, pytypes.ModuleType):  # of which what is used is followed
                 self._guarded(node, self._value, node, held, f"{node.path} -> captured {name}", runs)
-        if not followed:
-            return
+
+    def _mentions(self, node: Node, space: dict[str, Any], facts: Facts, cells: dict[str, Any], runs: bool) -> None:
+        """Append what code imports, and what the names in it mean."""
         if facts.unknown is not None:
             raise Refused(node.path, f"the instruction {facts.unknown} is not known")
-        if runs:
-            self._runs(node, facts)
-            self._items(node, vars(value), node.path, runs)
         for imported, attributes in facts.imports:
             self._import(node, imported, attributes, runs)
-        self._uses(node, value, facts, cells, runs)
-        for code in facts.returned:
-            inner = facts_of(code)
-            self._names |= inner.names
-            self._uses(node, value, inner, cells, False)
+        self._uses(node, space, facts, cells, runs)
 
-    def _uses(self, node: Node, value: Any, facts: Facts, cells: dict[str, Any], runs: bool) -> None:
+    def _uses(self, node: Node, space: dict[str, Any], facts: Facts, cells: dict[str, Any], runs: bool) -> None:
         """Append what the names in code mean."""
         for kind, name, attributes, mention, called in facts.uses_named if node.runs else facts.uses_unnamed:
             node.out.append(mention)
             out, edges = len(node.out), len(node.edges)
             if kind == "global":
-                self._guarded(node, self._global, node, value.__globals__, name, attributes, runs)
+                self._guarded(node, self._global, node, space, name, attributes, runs)
             elif isinstance(cells.get(name), pytypes.ModuleType):
                 self._guarded(node, self._chain, node, cells[name], attributes, f"{node.path} -> {name}", runs)
             held = tuple(id(self.nodes[n].value) for n in node.edges[edges:])
@@ -801,7 +828,7 @@ _DESCRIBING = frozenset(
 
 def _description(node: Node) -> bytes:
     """Return what is said of a function or a class."""
-    value = getattr(node.value, "py_func", node.value)
+    value = _kinds.python_of(node.value)
     if not isinstance(value, (pytypes.FunctionType, type)) or library_name(value)[1] is not None:
         return b"-"
     doc = value.__doc__ if isinstance(value.__doc__, str) else None
@@ -850,7 +877,7 @@ def _whole(owner: Any) -> bool:
 
 
 def _called(value: Any) -> str:
-    inner = getattr(value, "py_func", value)
+    inner = _kinds.python_of(value)
     module = shown_module(_kinds.home(getattr(inner, "__module__", None)))
     return f"{module}.{getattr(inner, '__qualname__', type(value).__qualname__)}".lstrip(".")
 

@@ -1,0 +1,50 @@
+"""Stencils: kernels whose names mean for good what they meant when they were made.
+
+numba reads a kernel's code and variables where `@stencil` stands, and compiles it anew in
+each function that calls it.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter
+from typing import Any
+
+
+def names_in(kernel: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what global and what captured names mean in the kernel of a stencil."""
+    from numba.core import ir
+
+    variables: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
+    for block in kernel.blocks.values():
+        for assigned in block.find_insts(ir.Assign):
+            if isinstance(assigned.value, ir.Global):
+                variables[assigned.value.name] = assigned.value.value
+            elif isinstance(assigned.value, ir.FreeVar):
+                cells[assigned.value.name] = assigned.value.value
+    return variables, cells
+
+
+def said_of(stencil: Any) -> tuple[Any, ...]:
+    """Return what was said of a stencil: its mode, options and neighborhood, its arguments and their defaults."""
+    kernel = stencil.kernel_ir
+    parameters = kernel.func_id.pysig.parameters.values()
+    defaults = tuple(p.default for p in parameters if p.default is not Parameter.empty)
+    options = dict(sorted(stencil.options.items()))
+    return stencil.mode, options, stencil.neighborhood, tuple(kernel.arg_names), defaults
+
+
+def unchanged(usual: Any) -> Any:
+    """Return how numba compiles a stencil: as usual, but it is as before after that.
+
+    numba has it keep the neighborhood that it found, by which what is compiled next may differ.
+    """
+
+    def _stencil_wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self.neighborhood
+        try:
+            return usual(self, *args, **kwargs)
+        finally:
+            self.neighborhood = before
+
+    return _stencil_wrapper
