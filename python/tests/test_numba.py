@@ -486,23 +486,56 @@ def test_circles_that_share_a_function_are_not_kept_and_say_why(case: Case) -> N
 
 
 BACK = """
-    from numba import cfunc
+    import ctypes
+    import dep
+    from numba import cfunc, types
 
     @cfunc("float64(float64)", cache=True)
     def back(x):
-        return x + 1
+        return dep.helped(x) * dep.K
+
+    @cfunc(types.void(types.CPointer(types.float64), types.int64), cache=True, fastmath=True)
+    def fill(at, n):
+        for i in range(n):
+            at[i] = dep.helped(i)
 
     def run():
-        return back.ctypes(1.5)
+        values = (ctypes.c_double * 3)()
+        fill.ctypes(values, 3)
+        return [back.ctypes(1.5), list(values), back(1.5)]
+"""
+
+BEHIND = """
+    from numba import njit
+
+    K = 2.0
+
+    @njit
+    def helped(x):
+        return x + 1.0
 """
 
 
-def test_callbacks_are_compiled_in_each_process_and_are_in_the_report(case: Case) -> None:
+def test_callbacks_are_kept_and_known_by_what_they_call(case: Case) -> None:
+    case.write("dep", BEHIND)
     case.write("m", BACK)
-    for ran in (case.run(), case.run()):
-        assert ran.results == 2.5
-        reason = "callbacks are compiled in each process: numba's cache of them would be stale"
-        assert ran.rows == [["m.back", "(float64)", "refused", reason]]
+    for state, result in (("compiled", 5.0), ("loaded", 5.0)):
+        ran = case.run()
+        assert ran.results == [result, [1.0, 2.0, 3.0], result]
+        assert [row[:3] for row in ran.rows] == [
+            ["m.back", "(float64)", state],
+            ["m.fill", "(float64*, int64)", state],
+        ]
+    case.edit("dep", "K = 2.0", "K = 4.0")
+    ran = case.run()
+    assert ran.results == [10.0, [1.0, 2.0, 3.0], 10.0]
+    assert (ran.states("back"), ran.states("fill")) == (["compiled"], ["loaded"])
+    case.edit("dep", "x + 1.0", "x + 2.0")
+    ran = case.run()
+    assert ran.results == [14.0, [2.0, 3.0, 4.0], 14.0]
+    assert set(ran.states()) == {"compiled"}
+    case.edit("m", "fastmath=True", "fastmath=False")
+    assert case.run().states("fill") == ["compiled"]
 
 
 DECLARED = """
@@ -862,3 +895,17 @@ def test_without_a_cache_folder_functions_are_compiled_and_the_report_says_why_i
         assert any("cannot be used" in reason for reason in ran.reasons())
     shutil.rmtree(real / "cache")
     assert [case.run().results, case.run().results] == [[5, 5.0]] * 2
+
+
+def test_long_names_and_types_are_cut_in_the_table() -> None:
+    from larder.numba._report import Report, Row
+
+    said = "record(" + ", ".join(f"field{i}: float64" for i in range(20)) + ")"
+    report = Report([Row("module.f", said, "refused", 0.5, reason="f -> g: an address"), Row("g", "()", "loaded", 0.1)])
+    head, line, other = str(report).splitlines()[1:]
+    assert line.startswith("module.f  record(field0: float64,")
+    assert "float64)  refused  0.500" in line
+    assert line.endswith("f -> g: an address")
+    assert "..." in line
+    assert len(line) < 120
+    assert head.index("is") == line.index("refused") == other.index("loaded")

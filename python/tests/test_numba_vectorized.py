@@ -255,3 +255,119 @@ def test_a_loop_that_cannot_be_loaded_is_compiled_again(case: Case) -> None:
     assert case.script("w", SPOILED="1")[-1] == "True 0"
     assert case.script("w")[-1] == "True 5"
     assert case.script("w")[-1] == "False 5"
+
+
+LAYOUTS = """
+    import os
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import guvectorize
+
+    def made(layout):
+        @guvectorize(["(float64[:], float64[:], float64[:])"], layout, cache=True)
+        def total(a, b, out):
+            out[0] = a.sum() + 1000 * b.shape[0] + b.sum()
+        return total
+
+    same, other, again = made("(n),(n)->()"), made("(n),(m)->()"), made("(n),(n)->()")
+    a, b = np.arange(4.0), np.arange(2.0)
+    print(same(a, a), other(a, b), again(a, a), [row.state for row in larder.numba.report()].count("loaded"))
+"""
+
+
+def test_one_kernel_has_a_loop_for_each_layout(case: Case) -> None:
+    case.write("w", LAYOUTS)
+    assert case.script("w") == ["4012.0 2007.0 4012.0 2"]
+    assert case.script("w") == ["4012.0 2007.0 4012.0 3"]
+
+
+GIVEN = """
+    import os
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import guvectorize, njit, vectorize
+
+    @vectorize(cache=True)
+    def each(a, b):
+        return a + b
+
+    @vectorize
+    def unkept(a):
+        return a * 2
+
+    @guvectorize("(n)->(n)", cache=True)
+    def rows(a, out):
+        out[:] = a / 2
+
+    @njit(cache=True)
+    def first(a, out):
+        rows(a, out)
+        return each(a, a) + unkept(a)
+
+    @njit(cache=True)
+    def second(a):
+        return each(a, a) - unkept(a)
+
+    a = np.arange(3.0)
+    if "FIRST" in os.environ:
+        first(a, np.zeros(3))
+    out = np.zeros(3)
+    rows(np.arange(3), out)
+    print(second(np.arange(3)), each(np.arange(3), 1), each.types, unkept.types, out)
+    print(sorted({f"{row.function} {row.state}" for row in larder.numba.report()}))
+"""
+
+
+def test_vectorized_functions_get_the_loops_that_loaded_code_gave_them(case: Case) -> None:
+    case.write("w", GIVEN)
+    called = ["each", "first", "rows", "second"]
+    result = "[0 0 0] [1. 2. 3.] ['dd->d', 'll->l'] ['d->d', 'l->l'] [0.  0.5 1. ]"
+    assert case.script("w", FIRST="1") == [result, str([f"w.{name} compiled" for name in called])]
+    assert case.script("w", FIRST="1") == [result, str([f"w.{name} loaded" for name in called])]
+    alone = case.script("w")
+    assert alone[0] == "[0 0 0] [1 2 3] ['ll->l'] ['l->l'] [0.  0.5 1. ]"
+    assert case.script("w")[0] == alone[0]
+    assert case.script("w", FIRST="1")[0] == result
+
+
+REDUCED = """
+    import os
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import njit, vectorize
+
+    def each(a, b):
+        return a + b
+
+    each.__name__ = os.environ.get("NAME", "each")
+    identity = os.environ.get("IDENTITY")
+    identity = int(identity) if identity == "0" else identity
+    each = vectorize(["float64(float64, float64)"], identity=identity)(each)
+
+    @njit(cache=True)
+    def total(a):
+        return each.reduce(a, axis=(0, 1))
+
+    try:
+        print(total(np.ones((2, int(os.environ.get("COLUMNS", 3))))))
+    except Exception as error:
+        print(type(error).__name__, str(error).splitlines()[0])
+"""
+
+
+def test_how_a_vectorized_function_may_be_reduced_counts(case: Case) -> None:
+    case.write("w", REDUCED)
+    for said, right in (
+        ({"IDENTITY": "reorderable"}, "6.0"),
+        ({}, "TypingError"),
+        ({"IDENTITY": "0"}, "6.0"),
+        ({"IDENTITY": "reorderable", "COLUMNS": "0"}, "ValueError zero-size array to reduction operation each which"),
+        (
+            {"IDENTITY": "reorderable", "COLUMNS": "0", "NAME": "other"},
+            "ValueError zero-size array to reduction operation other which",
+        ),
+    ):
+        assert case.script("w", **said)[-1].startswith(right), said

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -22,8 +22,8 @@ from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload
 from ._errors import Refused
 from ._history import Compiled, History
-from ._kinds import kind_of, named
-from ._loops import Kernel, Loops
+from ._kinds import kind_of, named, python_of
+from ._loops import Added, Kernel, Loops, add_again, added
 from ._pytensor import Unasked
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
@@ -75,6 +75,8 @@ class Held:
     """The classes in its code, as what was reached from it."""
     within: list[Compiled]
     """What was compiled while it was."""
+    loops: list[Added]
+    """Which loops vectorized functions got then."""
 
 
 class Keeper:
@@ -106,9 +108,8 @@ class Keeper:
 
     def loop(self, compiled: Any, how: str, build: Callable[[], Any]) -> Any:
         """Return the library of the loop around a kernel that is called in some way: kept, or else built."""
-        if len(self.lost) >= _ENOUGH:
-            return build()
-        return self.loops.library(self.client, compiled, how, self.within(), build)
+        client = self.client if len(self.lost) < _ENOUGH else None
+        return self.loops.library(client, compiled, how, self.within(), build)
 
     def within(self) -> int:
         """Return the token of what is being compiled, for others that it needs."""
@@ -118,6 +119,7 @@ class Keeper:
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
         self.registered, self.history, self.compiling = before.registered, before.history, before.compiling
+        self.loops.follow(before.loops)
         self.report, self.unasked = before.report, before.unasked
         self.late = before.late
 
@@ -277,19 +279,20 @@ class LarderCache(_Cache):  # type: ignore[misc]
 
     def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
         payload = _artifact.opened(known.key, kept, self._keeper.secret)
-        inner = getattr(self._of, "py_func", None) or self._of._pyfunc
+        inner = python_of(self._of)
         try:
-            classes, within, compiled = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
+            found = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
         except _classes.Other:
             raise
         except Exception as error:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
+        compiled = found.compiled
         args, _ = normalized(sig)
         if len(args) != len(compiled.signature.args) or not all(map(same, compiled.signature.args, args)):
             raise _artifact.Foreign("it is for other types")
         compiled = _payload.typed(compiled, args)
         cost = int.from_bytes(payload[:_SECONDS], "little") / 1e6
-        held = Held(compiled, cost, classes, within)
+        held = Held(compiled, cost, found.classes, found.within, found.loops)
         self._keeper.hold(known.key, held)
         self._came(known, sig, begun, held)
         return compiled
@@ -302,6 +305,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
             self._keeper.history.again(held.within, known.walk)
+        with suppress(Exception):  # it is right without them
+            add_again(held.loops, known.walk)
         self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -329,7 +334,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
         within = self._keeper.history.since(pending.mark, pending.known.walk)
-        classes, dumped = _payload.dumped(data, pending.known.walk, within)
+        loops = added(pending.known.walk)
+        classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):
             return f"{path}: it has other flags where what called it first was compiled, which was loaded here"
         payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
@@ -340,7 +346,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
         if not reason:
             self._expect_loop(data, pending.known, sig)
-            self._keeper.hold(key, Held(data, cost / 1e6, classes, within))
+            self._keeper.hold(key, Held(data, cost / 1e6, classes, within, loops))
         return reason
 
     def _expect_loop(self, compiled: Any, known: Known, sig: Any) -> None:

@@ -21,9 +21,8 @@ from .. import _calls
 from . import _classes, _conversions, _loops, _pins, _stencils, _subroutines
 from ._cache import Keeper, LarderCache, asked, cache_of, normalized
 from ._errors import NumbaError
-from ._kinds import kind_of
+from ._kinds import UNITS, kind_of, python_of
 from ._registered import is_numbas
-from ._unkept import Unkept
 from ._walk import Walk
 
 _KEY = "LARDER_SIGNING_KEY"
@@ -60,7 +59,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
         _keeper.history.opened.begin(found)
         _keeper.compiling.append(found)
-        if kind_of(found) not in ("dispatcher", "kernel"):
+        if kind_of(found) not in UNITS:
             return
         args, result = tuple(event.data["args"]), event.data["return_type"]
         _keeper.history.compiles()
@@ -84,7 +83,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         What it is made from was noted with that other one.
         """
         noted = [walk for walk in self._walks if walk is not None]
-        if not noted or not is_numbas(function.py_func) or isinstance(cache_of(function), LarderCache):
+        if not noted or not is_numbas(python_of(function)) or isinstance(cache_of(function), LarderCache):
             return False
         return not any(walk.reaches(function) for walk in noted)
 
@@ -97,7 +96,7 @@ class _Compiled(event.Listener):  # type: ignore[misc]
             return
         _keeper.history.opened.end()
         del _keeper.compiling[-1:]
-        if kind_of(found) not in ("dispatcher", "kernel"):
+        if kind_of(found) not in UNITS:
             return
         if not _failed(event):
             _keeper.unasked.note(found, tuple(event.data["args"]), took)
@@ -153,10 +152,11 @@ def _patch() -> None:
     dispatcher.Dispatcher.enable_caching = _enable
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
-    ccallback.CFunc.enable_caching = _enable_callback
+    ccallback.CFunc.enable_caching = _enable
+    ccallback.CFunc._compile_uncached = _compile_callback
     wrappers.GufWrapperCache = _no_cache
     rows, elements = _loops.kept_apart(_loop, wrappers)
-    wrappers._GufuncWrapper._compile_wrapper = rows
+    wrappers._GufuncWrapper.build = rows
     ufuncbuilder.build_ufunc_wrapper = elements
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
     pythonapi.PythonAPI.serialize_uncached = _into_code(pythonapi.PythonAPI.serialize_uncached)
@@ -204,9 +204,11 @@ def _loop(compiled: Any, how: str, build: Callable[[], Any]) -> Any:
     return _keeper.loop(compiled, how, build)
 
 
-def _enable_callback(self: Any) -> None:
-    assert _keeper is not None
-    self._cache = Unkept(_keeper.report, self)
+def _compile_callback(self: Any) -> Any:
+    """Compile a function for C as numba does, and tell of it, as numba does of other functions."""
+    args, result = tuple(self._sig.args), self._sig.return_type
+    with event.trigger_event("numba:compile", data={"dispatcher": self, "args": args, "return_type": result}):
+        return self._compiler.compile(args, result)
 
 
 def _no_cache(*args: Any, **kwargs: Any) -> Any:

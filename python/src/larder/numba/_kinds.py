@@ -58,6 +58,9 @@ def is_numpys(value: Any) -> bool:
     return any(place is not None and getattr(place, value.__name__, None) is value for place in places)
 
 
+UNITS = ("dispatcher", "kernel", "callback")
+"""What numba compiles by itself, and asks a cache for."""
+
 _WAYS: dict[type, str | None] = {}
 
 
@@ -97,7 +100,7 @@ def _kind_of(cls: type) -> str | None:
     if issubclass(cls, _Intrinsic):
         return "intrinsic"
     if issubclass(cls, CFunc):
-        return "a callback of cfunc, whose address is another one in each process"
+        return "callback"
     if issubclass(cls, WithContext):
         return "object mode, which runs code that nobody can follow"
     if issubclass(cls, StencilFunc):
@@ -107,18 +110,21 @@ def _kind_of(cls: type) -> str | None:
 
 def python_of(value: Any) -> Any:
     """Return the function of Python that a value of numba is made from, or else the value itself."""
-    if kind_of(value) == "stencil":
+    way = kind_of(value)
+    if way == "stencil":
         return value.kernel_ir.func_id.func
+    if way == "callback":
+        return value._pyfunc
     return getattr(value, "py_func", value)
 
 
-def loops_of(value: Any) -> tuple[bool, list[str]]:
-    """Return whether a vectorized function gets no more loops, and for which types it has some, in their order."""
+def loops_of(value: Any) -> tuple[bool, list[Any]]:
+    """Return whether a vectorized function gets no more loops, and the signatures of those that it has, in order."""
     builder = getattr(value, "gufunc_builder", None)
     if builder is not None:
-        return value._frozen or not value.is_dynamic, [str(sig) for sig in builder._sigs]
+        return value._frozen or not value.is_dynamic, list(builder._sigs)
     overloads = getattr(getattr(value, "_dispatcher", None), "overloads", {})
-    return bool(getattr(value, "_frozen", False)), [str(compiled.signature) for compiled in overloads.values()]
+    return bool(getattr(value, "_frozen", False)), [compiled.signature for compiled in overloads.values()]
 
 
 def is_scalar(value: Any) -> bool:
@@ -133,8 +139,8 @@ def home(module: str | None) -> str:
 
 
 def named(dispatcher: Any) -> str:
-    """Return the name of a compiled function, with its module."""
-    inner = getattr(dispatcher, "py_func", None) or dispatcher._pyfunc
+    """Return the name of what numba compiles, with its module."""
+    inner = python_of(dispatcher)
     return f"{shown_module(home(inner.__module__))}.{inner.__qualname__}".lstrip(".")
 
 

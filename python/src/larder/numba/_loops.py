@@ -7,15 +7,24 @@ and by how the kernel is called.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.targetconfig import ConfigStack
+
 from .. import _calls
 from . import _artifact, _payload
+from ._kinds import loops_of
+from ._options import Flagged
+from ._walk import Walk
+
+Added = tuple[int, list[Any]]
+"""The number of a vectorized function in a walk, and signatures of loops that it got."""
 
 Build = Callable[[], Any]
 """Makes the library of a loop."""
@@ -37,20 +46,32 @@ class Loops:
         self._secret = secret
         self._kernels: WeakKeyDictionary[Any, Kernel] = WeakKeyDictionary()
         """By the libraries of the kernels' code."""
+        self._made: dict[bytes, Any] = {}
+        """Libraries by keys: functions that are equal have one kernel, and its loop has one name in the process."""
+
+    def follow(self, before: Loops) -> None:
+        """Take over what there is in this process."""
+        self._kernels, self._made = before._kernels, before._made
 
     def expect(self, compiled: Any, kernel: Kernel) -> None:
         """Note that a kernel is kept, so that its loop may be."""
         self._kernels[compiled.library] = kernel
 
-    def library(self, client: _calls.Client, compiled: Any, how: str, within: int, build: Build) -> Any:
+    def library(self, client: _calls.Client | None, compiled: Any, how: str, within: int, build: Build) -> Any:
         """Return the library of the loop around a kernel that is called in some way: kept, or else built and kept.
 
-        `within` is the token of the computation that needs it, if one does.
+        `client` is None if the server cannot be had; `within` is the token of what needs it, if something does.
         """
         kernel = self._kernels.pop(compiled.library, None)
         if kernel is None:
             return build()
         key = sha256(kernel.key + f" loop {how} {compiled.fndesc.mangled_name}".encode()).digest()
+        if key not in self._made:
+            got = build() if client is None else self._got(client, key, kernel, compiled.target_context, within, build)
+            self._made[key] = got
+        return self._made[key]
+
+    def _got(self, client: _calls.Client, key: bytes, kernel: Kernel, context: Any, within: int, build: Build) -> Any:
         flags = 0
         while True:
             try:
@@ -62,7 +83,7 @@ class Loops:
             if found.encoded is None:
                 return build()
             try:
-                return self._loaded(key, bytes(found.encoded), compiled.target_context)
+                return self._loaded(key, bytes(found.encoded), context)
             except _artifact.Foreign:
                 if flags:
                     return build()
@@ -89,17 +110,57 @@ class Loops:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
 
 
+def added(walk: Walk) -> list[Added]:
+    """Return the loops that vectorized functions have got since a walk, by which they are called from then on."""
+    found = []
+    for number, node in enumerate(walk.nodes):
+        if node.loops is not None and (more := loops_of(node.value)[1][node.loops :]):
+            found.append((number, more))
+    return found
+
+
+def add_again(found: list[Added], walk: Walk) -> None:
+    """Have vectorized functions get the loops that they got where something that calls them was compiled."""
+    for number, signatures in found:
+        node = walk.nodes[number]
+        for signature in signatures:
+            if any(signature.args == other.args for other in loops_of(node.value)[1]):
+                continue
+            with _within(node.flags):
+                _add(node.value, signature)
+
+
+def _add(function: Any, signature: Any) -> None:
+    builder = getattr(function, "gufunc_builder", None)
+    if builder is not None:
+        builder.add(signature)
+    else:
+        function._compile_for_argtys(tuple(signature.args))
+
+
+@contextmanager
+def _within(flags: Flagged | None) -> Iterator[None]:
+    """Have the flags of a function that is compiled, from which those take some that are compiled in it."""
+    if flags is None:
+        yield
+        return
+    with ConfigStack().enter(flags.flags.copy()):
+        yield
+
+
 def kept_apart(loops: Callable[..., Any], wrappers: Any) -> tuple[Any, Any]:
     """Return how numba compiles loops of rows and of elements: `loops` is asked for the library of each."""
-    usual_rows, usual_elements = wrappers._GufuncWrapper._compile_wrapper, wrappers.build_ufunc_wrapper
+    usual_rows, usual_elements = wrappers._GufuncWrapper.build, wrappers.build_ufunc_wrapper
 
-    def _compile_wrapper(self: Any, wrapper_name: str) -> Any:
-        def build() -> Any:
-            return usual_rows(self, wrapper_name)
-
+    @global_compiler_lock  # type: ignore[untyped-decorator]
+    def build_rows(self: Any) -> Any:
         if self.is_parfors:
-            return build()
-        return loops(self.cres, f"rows {self.sin} {self.sout} {wrapper_name}", build)
+            return usual_rows(self)
+        layout = f"{self.sin} {self.sout}"
+        # numba names it by the kernel alone, so those of other layouts would be linked in its place.
+        name = f"__gufunc__.{sha256(layout.encode()).hexdigest()[:16]}.{self.fndesc.mangled_name}"
+        library = loops(self.cres, f"rows {layout}", lambda: self._compile_wrapper(name))
+        return wrappers._wrapper_info(library=library, env=self.env, name=name)
 
     def build_ufunc_wrapper(library: Any, context: Any, fname: str, signature: Any, objmode: bool, cres: Any) -> Any:
         def build() -> Any:
@@ -110,4 +171,4 @@ def kept_apart(loops: Callable[..., Any], wrappers: Any) -> tuple[Any, Any]:
         made = loops(cres, f"elements {signature} {fname}", build)
         return wrappers._wrapper_info(library=made, env=cres.environment, name=f"__ufunc__.{fname}")
 
-    return _compile_wrapper, build_ufunc_wrapper
+    return build_rows, build_ufunc_wrapper

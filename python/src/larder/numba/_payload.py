@@ -10,6 +10,7 @@ only where it has compiled them.
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 from . import _classes
@@ -51,10 +52,11 @@ def unresolved(library: Any) -> list[str]:
     return [name.removeprefix(_UNRESOLVED) for name in names if name.startswith(_UNRESOLVED)]
 
 
-def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str, int], bytes]:
+def dumped(compiled: Any, walk: Walk, within: list[Compiled], loops: list[Any]) -> tuple[dict[str, int], bytes]:
     """Return a compiled function as bytes, with the classes in it as what a walk has found, or raise Refused.
 
-    `within` is what was compiled while it was, which who loads it takes for compiled.
+    `within` is what was compiled while it was, which who loads it takes for compiled, and `loops` what vectorized
+    functions got then, which they get where it is loaded.
     """
     from numba.core import serialize
 
@@ -69,7 +71,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str,
         parts[2] = _detached(compiled.environment)
         parts[8] = tuple(_detached(env) for env in _environments(compiled))
         with _classes.tokens():
-            made: bytes = serialize.dumps((held is not None, tuple(parts)))
+            made: bytes = serialize.dumps((held is not None, tuple(parts), loops))
         numbers = _classes.numbers_of(made, walk, described.qualname)
         circle = bool(unresolved(compiled.library))
         return numbers, pickle.dumps((numbers, within, circle, made))
@@ -78,13 +80,23 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled]) -> tuple[dict[str,
         described.typemap, described.calltypes = kinds
 
 
-def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tuple[dict[str, int], list[Compiled], Any]:
+@dataclass(slots=True, frozen=True)
+class Loaded:
+    """A compiled function from its bytes, with what `dumped` was told."""
+
+    compiled: Any
+    classes: dict[str, int]
+    within: list[Compiled]
+    loops: list[Any]
+
+
+def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> Loaded:
     """Return a compiled function from its bytes, which must be known to be right, with the classes of a walk."""
     from numba.core.compiler import CompileResult
 
     numbers, within, circle, made = pickle.loads(data)
     _classes.restore(numbers, walk)
-    dynamic, parts = pickle.loads(made)
+    dynamic, parts, loops = pickle.loads(made)
     parts = list(parts)
     if dynamic:
         parts[1].global_dict = space
@@ -96,7 +108,7 @@ def loaded(data: bytes, context: Any, space: dict[str, Any], walk: Walk) -> tupl
     compiled = CompileResult._rebuild(context, *parts)
     if circle:
         _resolve(context.codegen(), compiled.library)
-    return numbers, within, compiled
+    return Loaded(compiled, numbers, within, loops)
 
 
 def _declare(codegen: Any, library: Any) -> None:

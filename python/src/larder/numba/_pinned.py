@@ -27,14 +27,8 @@ PINNED: dict[str, dict[str, str]] = {
     "core.caching:_Cache": {
         "ee22baec643aa06317964362907c164a": "0.65.0 to 0.68.1",
     },
-    "core.ccallback:CFunc.__init__": {
-        "9d54f928215e3ba7a726f211774a775b": "0.65.0 to 0.68.1",
-    },
-    "core.ccallback:CFunc.compile": {
-        "08edc561907b33be181e3377776782b5": "0.65.0 to 0.68.1",
-    },
-    "core.ccallback:CFunc.enable_caching": {
-        "38e7cefe289410b4649db77b1b530d20": "0.65.0 to 0.68.1",
+    "core.ccallback:CFunc": {
+        "c6e5883e6d1e0dffed5bcae57341fe90": "0.65.0 to 0.68.1",
     },
     "core.codegen:CPUCodeLibrary._unserialize": {
         "c83d278d993487f35768b1aca22ca2c6": "0.65.0 to 0.68.1",

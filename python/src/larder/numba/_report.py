@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 LOADED, COMPILED, REFUSED = "loaded", "compiled", "refused"
 
+_LONGEST = 48
+"""Characters of a cell in the table; the middle of longer ones is left out."""
+
 
 @dataclass(slots=True)
 class Row:
@@ -26,7 +29,7 @@ class Row:
 
 @dataclass(slots=True)
 class Report:
-    """What became of all functions of this process. `str` makes a table of it."""
+    """What became of all functions of this process. `str` makes a table, in which long names and types are cut."""
 
     rows: list[Row] = field(default_factory=list)
     settings: dict[str, None] = field(default_factory=dict)
@@ -68,8 +71,17 @@ class Report:
             lines.append(f"known by settings of this process, too: {'; '.join(self.settings)}")
         cells = [("function", "types", "is", "seconds", "why")]
         for row in self.rows:
-            cells.append((row.function, row.types, row.state, f"{row.seconds:.3f}", row.reason))
+            named = _cut(row.function, _LONGEST), _cut(row.types, _LONGEST)
+            cells.append((*named, row.state, f"{row.seconds:.3f}", row.reason))
         widths = [max(len(cell[i]) for cell in cells) for i in range(4)]
         for cell in cells:
             lines.append("  ".join([*(cell[i].ljust(widths[i]) for i in range(4)), cell[4]]).rstrip())
         return "\n".join(lines)
+
+
+def _cut(text: str, longest: int) -> str:
+    """Return text, without its middle if it is long: both ends tell it from others."""
+    if len(text) <= longest:
+        return text
+    end = (longest - 3) // 2
+    return f"{text[: longest - 3 - end]}...{text[-end:]}"

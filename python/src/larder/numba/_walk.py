@@ -42,7 +42,7 @@ from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 6\n"
+FORMAT = b"larder numba code 7\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -70,13 +70,15 @@ class Node:
     """Of a compiled function, how it has been compiled already, where that is another way than it would be now."""
     loaded: dict[str, str] = field(default_factory=dict)
     """Of that, what is so as something that called it was loaded: here it has not been compiled."""
+    loops: int | None = None
+    """Of a vectorized function that gets loops as it is called, how many it had."""
     said: dict[str, int] = field(default_factory=dict)
     """What names in it mean, by the ways to them, as numbers that are others where they mean something else."""
     summed: bytes = b""
     """Its content, once that was asked for: when all of it has been followed."""
 
     def digest(self) -> bytes:
-        if self.kind not in ("compiled function", "kernel"):
+        if self.kind not in ("compiled function", "kernel", "callback"):
             return self.content()
         return sha256(f"{_text(self.flags)} {self.inherited} ".encode() + self.content()).digest()
 
@@ -418,6 +420,8 @@ class Walk:
                 self._type(node, kind, path)
         elif way in ("dispatcher", "vectorized", "kernel", "stencil", "intrinsic"):
             self._to(node, value, path, runs)
+        elif way == "callback":
+            raise Refused(path, "a callback of cfunc, whose address is another one in each process")
         else:
             raise Refused(path, way)
 
@@ -443,6 +447,8 @@ class Walk:
             kind, follow = "vectorized function", self._vectorized
         elif way == "kernel":
             kind, follow = "kernel", self._kernel
+        elif way == "callback":
+            kind, follow = "callback", self._callback
         elif way == "stencil":
             kind, follow = "stencil", self._stencil
         elif way == "type":
@@ -494,7 +500,7 @@ class Walk:
 
     def _options(self, node: Node, value: Any) -> None:
         """Append what was said of how a function is to be compiled."""
-        self._looks = self._looks or is_looked_at(value)
+        self._looks = self._looks or is_looked_at(value, value.targetoptions)
         for name, held in options_of(value):
             if name in ("fastmath", "error_model") and held in USUAL[name]:
                 node.inherited += (name,)
@@ -508,12 +514,15 @@ class Walk:
     def _vectorized(self, node: Node) -> None:
         declared, loops = _kinds.loops_of(node.value)
         if declared:
-            node.out.append(repr(loops).encode())
+            node.out.append(repr(list(map(str, loops))).encode())
         else:  # of those that are there the first one that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
-        node.out.append(repr((getattr(node.value, "identity", None), getattr(node.value, "signature", None))).encode())
+            node.loops = len(loops)
+        said = ("__name__", "identity", "reorderable", "signature")
+        node.out.append(repr([getattr(node.value, name, None) for name in said]).encode())
         builder = getattr(node.value, "gufunc_builder", None)
         if builder is not None:  # it has the options; of others the kernel has them
+            node.out.append(repr((builder.identity, builder.writable_args)).encode())
             self._value(node, dict(builder.targetoptions), f"{node.path} -> options", True)
         self._to(node, _kinds.kernel_of(node.value), node.path)
 
@@ -525,6 +534,17 @@ class Walk:
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
         self._value(node, locals_of(inner), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)
+
+    def _callback(self, node: Node) -> None:
+        """Append what a function for C is compiled from."""
+        self.mixed = True  # it has flags of its own
+        made = node.value._compiler
+        self.parallel = self.parallel or bool(made.targetoptions.get("parallel"))
+        self._looks = self._looks or is_looked_at(node.value, made.targetoptions)
+        node.out.append(f"callback {_kinds.home(made.py_func.__module__)}.{made.py_func.__qualname__} ".encode())
+        said = {**made.targetoptions, "locals": locals_of(made), "pipeline": made.pipeline_class}
+        self._value(node, said, f"{node.path} -> options", True)
+        self._of_function(node, made.py_func, False)
 
     def _stencil(self, node: Node) -> None:
         """Append the kernel of a stencil, whose names mean what they meant when it was made."""

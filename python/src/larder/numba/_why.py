@@ -31,14 +31,12 @@ class Why:
 
 def explained(keeper: Any, function: Any) -> Why:
     """Return what a function is known by now, and what became of it."""
-    from numba.core.dispatcher import Dispatcher
-
     from ._errors import Refused
-    from ._kinds import kernel_of, kind_of, named
+    from ._kinds import UNITS, kernel_of, kind_of, named
 
     if kind_of(function) == "vectorized":
         function = kernel_of(function)
-    elif not isinstance(function, Dispatcher):
+    elif kind_of(function) not in UNITS:
         raise TypeError(f"{function!r} is no function that numba compiles")
     walk = keeper.walked(function, ())
     refused = [str(one) for one in walk.refused]

@@ -15,10 +15,10 @@ from .._code._annotations import hints
 from .._code._library import library_name
 
 
-def is_looked_at(dispatcher: Any) -> bool:
+def is_looked_at(function: Any, options: dict[str, Any]) -> bool:
     """Report whether code of the program looks at a function while numba compiles it."""
-    makers = (type(dispatcher), dispatcher._compiler.pipeline_class)
-    return callable(dispatcher.targetoptions.get("inline")) or not all(map(_is_numbas, makers))
+    makers = (type(function), function._compiler.pipeline_class)
+    return callable(options.get("inline")) or not all(map(_is_numbas, makers))
 
 
 def _is_numbas(maker: type) -> bool:
