@@ -281,3 +281,30 @@ LATE = """
 def test_a_stencil_that_was_compiled_before_is_not_kept(case: Case) -> None:
     case.write("late", LATE)
     assert "before larder.numba was installed" in case.script("late")[0]
+
+
+WRITTEN = """
+    import os
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import njit, stencil
+
+    np.set_printoptions(legacy=os.environ.get("LEGACY", False))
+
+    @stencil(cval=np.float64(0.1) + np.float64(0.2))
+    def kernel(a):
+        return a[-1] + a[1]
+
+    @njit(cache=True)
+    def f(a):
+        return kernel(a)
+
+    print(repr(float(f(np.arange(4.0))[0])))
+"""
+
+
+def test_the_value_at_borders_is_what_numba_writes_of_it(case: Case) -> None:
+    case.write("w", WRITTEN)
+    assert case.script("w") == ["0.30000000000000004"]
+    assert case.script("w", LEGACY="1.13") == ["0.3"]

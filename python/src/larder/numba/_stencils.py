@@ -31,7 +31,12 @@ def said_of(stencil: Any) -> tuple[Any, ...]:
     parameters = kernel.func_id.pysig.parameters.values()
     defaults = tuple(p.default for p in parameters if p.default is not Parameter.empty)
     options = dict(sorted(stencil.options.items()))
-    return stencil.mode, options, stencil.neighborhood, tuple(kernel.arg_names), defaults
+    return stencil.mode, options, _written(options.get("cval")), stencil.neighborhood, tuple(kernel.arg_names), defaults
+
+
+def _written(value: Any) -> str:
+    """Return the text that numba puts into code for the value at borders, by the print options of the process."""
+    return str(value) if type(value).__module__ in ("builtins", "numpy") else ""
 
 
 def unchanged(usual: Any) -> Any:
