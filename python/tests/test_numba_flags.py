@@ -63,7 +63,7 @@ def test_functions_that_loops_and_ufuncs_call_are_kept_with_them(case: Case) -> 
     first, second = case.run(), case.run()
     assert first.results == second.results == ["[inf 1.  0.5]", "1.5", "[1. 1.]"]
     assert set(first.states()) == {"compiled"}
-    assert second.states() == ["loaded", "loaded", "loaded"]
+    assert set(second.states()) == {"loaded"}
     case.edit("m", "1.0 / x", "2.0 / x")
     assert case.run().results == ["[inf  2.  1.]", "3.0", "[2. 2.]"]
 

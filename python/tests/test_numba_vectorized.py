@@ -322,7 +322,7 @@ GIVEN = """
 
 def test_vectorized_functions_get_the_loops_that_loaded_code_gave_them(case: Case) -> None:
     case.write("w", GIVEN)
-    called = ["each", "first", "rows", "second"]
+    called = ["each", "first", "rows", "second", "unkept"]
     result = "[0 0 0] [1. 2. 3.] ['dd->d', 'll->l'] ['d->d', 'l->l'] [0.  0.5 1. ]"
     assert case.script("w", FIRST="1") == [result, str([f"w.{name} compiled" for name in called])]
     assert case.script("w", FIRST="1") == [result, str([f"w.{name} loaded" for name in called])]

@@ -304,9 +304,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
         with _uncollected():
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
-            self._keeper.history.again(held.within, known.walk)
         with suppress(Exception):  # it is right without them
             add_again(held.loops, known.walk)
+        self._keeper.history.again(held.within, known.walk)
         self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -182,6 +182,8 @@ def _enable_vectorized(self: Any) -> None:
 
 def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
     """Compile the kernel of a vectorized function as numba does, and tell of it, as numba does of other functions."""
+    if _keeper is not None and _keeper.stack:
+        _loops.keep(self)
     args, result = normalized(sig)
     typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
     with global_compiler_lock, ConfigStack().enter(flags.copy()):

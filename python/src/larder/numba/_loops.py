@@ -14,12 +14,13 @@ from hashlib import sha256
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack
 
 from .. import _calls
 from . import _artifact, _payload
-from ._kinds import loops_of
+from ._kinds import kernel_of, loops_of
 from ._options import Flagged
 from ._walk import Walk
 
@@ -130,7 +131,14 @@ def add_again(found: list[Added], walk: Walk) -> None:
                 _add(node.value, signature)
 
 
+def keep(kernel: Any) -> None:
+    """Have a kernel kept, as something that calls it is kept, and gives it to its vectorized function."""
+    if isinstance(kernel.cache, NullCache):
+        kernel.enable_caching()
+
+
 def _add(function: Any, signature: Any) -> None:
+    keep(kernel_of(function))
     builder = getattr(function, "gufunc_builder", None)
     if builder is not None:
         builder.add(signature)
