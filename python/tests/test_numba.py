@@ -482,7 +482,7 @@ def test_circles_that_share_a_function_are_not_kept_and_say_why(case: Case) -> N
     for ran in (first, second):
         assert set(ran.states()) == {"refused"}
         reasons = {row[0]: row[3] for row in ran.rows}
-        assert reasons["m.p"] == "p: functions in it call each other, and one of these is not a part of it"
+        assert reasons["m.p"] == "m.p: functions in it call each other, and one of these is not a part of it"
 
 
 BACK = """

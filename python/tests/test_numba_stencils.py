@@ -308,3 +308,31 @@ def test_the_value_at_borders_is_what_numba_writes_of_it(case: Case) -> None:
     case.write("w", WRITTEN)
     assert case.script("w") == ["0.30000000000000004"]
     assert case.script("w", LEGACY="1.13") == ["0.3"]
+
+
+ITSELF = """
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import njit, stencil
+
+    @njit
+    def again(x, n):
+        return x * 1.0 if n == 0 else again(x * 2, n - 1)
+
+    @stencil
+    def kernel(a):
+        return again(a[-1], 3)
+
+    @njit(cache=True)
+    def f(a):
+        return kernel(a)
+
+    f(np.arange(3.0))
+    print([row.reason for row in larder.numba.report()][0])
+"""
+
+
+def test_the_way_leads_to_the_function_that_calls_itself(case: Case) -> None:
+    case.write("w", ITSELF)
+    assert case.script("w")[0].startswith("w.f -> kernel -> again: it calls itself for other types")

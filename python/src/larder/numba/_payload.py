@@ -26,24 +26,37 @@ _kept: list[Any] = []
 """Environments that were loaded. Code holds their addresses, and functions that are equal share code."""
 
 
-def refusal(compiled: Any, walk: Walk) -> str | None:
-    """Return why numba's compiled function cannot be loaded by another process, if it cannot."""
+def check(compiled: Any, walk: Walk) -> None:
+    """Raise Refused if numba's compiled function cannot be loaded by another process."""
+
+    def refuse(reason: str) -> None:
+        raise Refused(walk.nodes[1].path, reason)
+
     if compiled.objectmode:
-        return "it is compiled in object mode"
+        refuse("it is compiled in object mode")
     if compiled.lifted:
-        return "it has loops or blocks that are lifted out of it, such as object mode"
+        refuse("it has loops or blocks that are lifted out of it, such as object mode")
     if compiled.library.has_dynamic_globals:
-        return "it has addresses in it, such as function pointers and large arrays"
+        refuse("it has addresses in it, such as function pointers and large arrays")
     if circle := unresolved(compiled.library):
         if not walk.circles():
-            return "it calls itself for other types, and is called by itself for these"
+            raise Refused(_way_to(circle, walk), "it calls itself for other types, and is called by itself for these")
         if not {function.name for function in compiled.library.get_defined_functions()}.issuperset(circle):
-            return "functions in it call each other, and one of these is not a part of it"
+            refuse("functions in it call each other, and one of these is not a part of it")
     signature = compiled.signature
     for kind in (*signature.args, signature.return_type):
         if holds_functions(kind):
-            return f"the type {type(kind).__name__} of an argument or the result is of this process alone"
-    return None
+            refuse(f"the type {type(kind).__name__} of an argument or the result is of this process alone")
+
+
+def _way_to(symbols: list[str], walk: Walk) -> str:
+    """Return the way to the function that has one of some symbols."""
+    for node in walk.nodes:
+        if node.kind == "compiled function":
+            for compiled in node.value.overloads.values():
+                if compiled.fndesc.mangled_name in symbols:
+                    return node.path
+    return walk.nodes[1].path
 
 
 def unresolved(library: Any) -> list[str]:
@@ -60,9 +73,7 @@ def dumped(compiled: Any, walk: Walk, within: list[Compiled], loops: list[Any]) 
     """
     from numba.core import serialize
 
-    reason = refusal(compiled, walk)
-    if reason is not None:
-        raise Refused(compiled.fndesc.qualname, reason)
+    check(compiled, walk)
     described = compiled.fndesc
     held, described.global_dict = described.global_dict, None
     kinds = described.typemap, described.calltypes
