@@ -159,7 +159,8 @@ def _patch() -> None:
     wrappers._GufuncWrapper.build = rows
     ufuncbuilder.build_ufunc_wrapper = elements
     serialize.NumbaPickler.reducer_override = _pickling(serialize.NumbaPickler.reducer_override)
-    pythonapi.PythonAPI.serialize_uncached = _into_code(pythonapi.PythonAPI.serialize_uncached)
+    for name in ("serialize_uncached", "serialize_object"):  # of which numba 0.67 has the one no longer call the other
+        setattr(pythonapi.PythonAPI, name, _into_code(getattr(pythonapi.PythonAPI, name)))
     base.BaseContext.compile_subroutine = _subroutines.apart(base.BaseContext.compile_subroutine)
     stencil.StencilFunc._stencil_wrapper = _stencils.unchanged(stencil.StencilFunc._stencil_wrapper)
     numbers = bytecode.FunctionIdentity._unique_ids
@@ -230,11 +231,11 @@ def _pickling(usual: Any) -> Any:
 def _into_code(usual: Any) -> Any:
     """Return how values are pickled into code, which others than this process and its cache get if it is made ahead."""
 
-    def serialize_uncached(self: Any, value: Any) -> Any:
+    def serialize(self: Any, value: Any) -> Any:
         with _classes.tokens(not self.context.aot_mode):
             return usual(self, value)
 
-    return serialize_uncached
+    return serialize
 
 
 def keeper() -> Keeper:

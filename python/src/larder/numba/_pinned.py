@@ -97,6 +97,10 @@ PINNED: dict[str, dict[str, str]] = {
         "63885ff84d731dc5b25a7ee3a5a91e36": "0.65.0 to 0.65.1",
         "40421e2b8bed941ca0074c9d2deeabde": "0.66.0 to 0.68.1",
     },
+    "core.pythonapi:PythonAPI.serialize_object": {
+        "84025811524cd27003b10d8721651981": "0.65.0 to 0.66.0",
+        "dbfbd12aeeb4529d669dd011631ec739": "0.67.0 to 0.68.1",
+    },
     "core.pythonapi:PythonAPI.serialize_uncached": {
         "7eb0c2f9ac25653a76981a128425769c": "0.65.0 to 0.66.0",
         "7916da1a2aea9f97ea7b6c2bc067805f": "0.67.0 to 0.68.1",

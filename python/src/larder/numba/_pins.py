@@ -49,6 +49,7 @@ RELIED_ON = (
     "core.extending:_Intrinsic",
     "core.funcdesc:FunctionDescriptor",
     "core.imputils:Registry",
+    "core.pythonapi:PythonAPI.serialize_object",
     "core.pythonapi:PythonAPI.serialize_uncached",
     "core.rewrites.registry:RewriteRegistry",
     "core.serialize:NumbaPickler",
