@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
 
 from numba_case import needs_numba
@@ -12,7 +14,9 @@ pytestmark = needs_numba
 
 
 def test_no_edit_is_answered_with_what_was_compiled_before(real: Path, tmp_path: Path) -> None:
-    found = contest("larder", tmp_path)
-    assert len(found) == len(EDITS)
+    """Each time half of the edits are tried, others of them; LARDER_SUITE=all tries all."""
+    chosen = EDITS if os.environ.get("LARDER_SUITE") == "all" else random.sample(EDITS, len(EDITS) // 2)
+    found = contest("larder", tmp_path, chosen)
+    assert len(found) == len(chosen)
     assert [verdict for verdict in found if verdict.what in ("stale", "failed")] == []
     assert [verdict for verdict in found if verdict.what == "needless"] == []
