@@ -258,7 +258,6 @@ def test_a_loop_that_cannot_be_loaded_is_compiled_again(case: Case) -> None:
 
 
 LAYOUTS = """
-    import os
     import larder.numba
     larder.numba.install()
     import numpy as np
