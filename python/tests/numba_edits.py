@@ -798,6 +798,41 @@ def g(a, t):
     t[0] = a[0] * 2
 """,
     )
+    narrow = ("dep", '{"s": types.float32}', '{"s": types.float64}')
+    halves = """
+from numba import guvectorize, types
+@guvectorize(["(float64[:], float64[:])"], "(n)->(n)", locals={"s": types.float32}, cache=True)
+def g(a, out):
+    for i in range(a.shape[0]):
+        s = a[i] * 1.1
+        s = s + 0.1
+        out[i] = s
+"""
+    _edit(
+        "types of variables in guvectorize",
+        """
+    from . import dep
+    def run():
+        return dep.g(np.arange(3.0)).tolist()
+    """,
+        narrow,
+        dep=halves,
+    )
+    _edit(
+        "types of variables in guvectorize that a caller has",
+        """
+    from . import dep
+    @njit(cache=True)
+    def f(a):
+        out = np.zeros(3)
+        dep.g(a, out)
+        return out
+    def run():
+        return f(np.arange(3.0)).tolist()
+    """,
+        narrow,
+        dep=halves.replace(", cache=True", ""),
+    )
     _edit(
         "constant of vectorize",
         """

@@ -22,7 +22,8 @@ HEAD = """
         import larder.numba
         larder.numba.install()
     import numpy as np
-    from numba import njit, types, vectorize
+    from numba import njit, prange, stencil, types, vectorize
+    from numba.core.errors import TypingError
     from numba.extending import intrinsic, overload, overload_attribute, register_model, models, typeof_impl, unbox
 
     HISTORY = sys.argv[1].split(",")
@@ -30,8 +31,8 @@ HEAD = """
     def got(function, *args):
         try:
             return repr(function(*args))
-        except ZeroDivisionError:
-            return "ZeroDivisionError"
+        except (ZeroDivisionError, TypingError) as error:
+            return type(error).__name__
 """
 
 SIGNATURES = """
@@ -226,8 +227,60 @@ FLAGS = """
     def unkept(x):
         return inverse(x)
 
-    functions = {"usual": usual, "other": other, "unkept": unkept}
+    functions = {"usual": usual, "other": other, "unkept": unkept, "inverse": inverse}
     print([got(functions[name], 0.0) for name in HISTORY])
+"""
+
+FLAGS_NEXT = """
+    @njit(cache=True)
+    def inverse(x):
+        return 1.0 / x
+
+    @njit
+    def through(x):
+        return inverse(x) + 1
+
+    @njit(cache=True)
+    def least(a):
+        return inverse(a[0])
+
+    @njit(cache=True)
+    def most(a):
+        return through(a[1]), through(np.float32(a[2]))
+
+    @stencil
+    def shifted(a):
+        return inverse(a[-1])
+
+    @njit(cache=True, error_model="numpy")
+    def stenciled(a):
+        return shifted(a)
+
+    @vectorize(["float64(float64)"], cache=True)
+    def each(x):
+        return through(x)
+
+    @vectorize
+    def lazy(x):
+        return through(x)
+
+    @njit(cache=True)
+    def called(a):
+        return lazy(a)
+
+    @njit(cache=True, parallel=True)
+    def loop(a):
+        made = np.zeros(len(a))
+        for i in prange(len(a)):
+            made[i] = inverse(a[i])
+        return made
+
+    @njit(cache=True, fastmath=True)
+    def fast(a):
+        return through(a[0] + a[1] - a[1])
+
+    zeros = np.zeros(3)
+    print([got(globals()[n], 0.0 if n in ("inverse", "through") else zeros) for n in HISTORY])
 """
 
 KERNELS = """
@@ -301,6 +354,18 @@ COMPILERS = """
     print([got(kept, 1)])
 """
 
+FAILED = """
+    K = "text"
+
+    def plus(x):
+        return x + K
+
+    first, second = njit(cache=True)(plus), njit(cache=True)(plus)
+    found = [got(first, 1.5)] if "first" in HISTORY else []
+    K = 2
+    print([*found, got(first, 1.5), got(second, 1.5)])
+"""
+
 HISTORIES = {
     "signatures in another order": (SIGNATURES, ["-", "reversed", "-"]),
     "numba's own functions with flags of others": (NUMBAS_OWN, ["fast", "-", "fast"]),
@@ -309,10 +374,22 @@ HISTORIES = {
     "overloads that ran with other settings": (SETTINGS, ["first", "-", "first"]),
     "overloads that ran with other handlers of errors": (HANDLERS, ["first", "-", "first"]),
     "types that held something else": (TYPES, ["first", "-", "first"]),
-    "flags of callers that were loaded": (FLAGS, ["other", "unkept,other", "usual"]),
+    "flags of callers": (FLAGS, ["other", "unkept,other", "usual"]),
+    "flags of callers that were loaded": (
+        FLAGS,
+        ["usual", "usual,other", "unkept,other", "other", "other,unkept", "other,inverse,usual", "usual,unkept,other"],
+    ),
+    "flags for what is called next": (
+        FLAGS_NEXT,
+        [
+            *("each,through,inverse", "each,least,most", "most,inverse,each", "called,through", "called,most"),
+            *("fast,each,most", "stenciled,loop,through,most,called", "most"),
+        ],
+    ),
     "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
     "kernels that are kept": (KEPT_KERNELS, ["first", "-", "first", "-"]),
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
+    "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }
 
@@ -350,12 +427,3 @@ def test_code_is_what_a_process_without_a_cache_has(name: str, real: Path, tmp_p
     assert len({str(found) for found in right.values()}) > 1
     for history in histories:
         assert _ran(tmp_path, history, cached=True) == right[OTHERS.get((name, history), history)], history
-
-
-def test_what_a_loaded_function_calls_is_compiled_with_flags_of_who_calls_it_next(real: Path, tmp_path: Path) -> None:
-    """The one difference to a process without a cache; it is in no other process's code."""
-    (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + textwrap.dedent(FLAGS))
-    assert _ran(tmp_path, "usual", cached=True) == ["ZeroDivisionError"]
-    assert _ran(tmp_path, "usual,other", cached=True) == ["ZeroDivisionError", "inf"]
-    assert _ran(tmp_path, "unkept,other", cached=True) == ["ZeroDivisionError", "ZeroDivisionError"]
-    assert _ran(tmp_path, "other", cached=True) == ["inf"]

@@ -331,6 +331,44 @@ def test_vectorized_functions_get_the_loops_that_loaded_code_gave_them(case: Cas
     assert case.script("w", FIRST="1")[0] == result
 
 
+FAILING = """
+    import larder.numba
+    larder.numba.install()
+    import numpy as np
+    from numba import njit, vectorize
+    from numba.np.ufunc.dufunc import DUFunc
+
+    @vectorize
+    def each(a):
+        return a * 2
+
+    @njit(cache=True)
+    def caller(a):
+        return each(a)
+
+    usual, calls = DUFunc._compile_for_argtys, []
+
+    def failing(self, *args, **kwargs):
+        calls.append(1)
+        if len(calls) == int(FAILS):
+            raise MemoryError("no room")
+        return usual(self, *args, **kwargs)
+
+    DUFunc._compile_for_argtys = failing
+    print(caller(np.arange(3)), each.types)
+    print([f"{row.state} {row.reason}" for row in larder.numba.report() if row.function.endswith("caller")])
+"""
+
+
+def test_a_function_whose_callees_cannot_get_their_loops_is_compiled(case: Case) -> None:
+    case.write("w", FAILING.replace("int(FAILS)", "0"))
+    assert case.script("w") == ["[0 2 4] ['l->l']", "['compiled ']"]
+    case.write("w", FAILING.replace("int(FAILS)", "1"))
+    again = case.script("w")
+    assert again[0] == "[0 2 4] ['l->l']"
+    assert "its loop for (int64,) -> int64 cannot be made again: MemoryError: no room" in again[1]
+
+
 REDUCED = """
     import os
     import larder.numba

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -20,10 +20,10 @@ from .. import _calls
 from .._keys import digest
 from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload
-from ._errors import Refused
-from ._history import Compiled, History
+from ._errors import Refused, Unfit
+from ._history import Added, Compiled, History
 from ._kinds import kind_of, named, python_of
-from ._loops import Added, Kernel, Loops, add_again, added
+from ._loops import Kernel, Loops, add_again
 from ._pytensor import Unasked
 from ._registered import Registered
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
@@ -219,7 +219,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is kept for some argument types, or None: then it is to be compiled."""
         _contexts.begin(target_context)
-        if not self._enabled:
+        if not self._enabled or self._has_failed(sig):
             return None
         begun = time.perf_counter()
         try:
@@ -241,15 +241,22 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None
         return found
 
+    def _has_failed(self, sig: Any) -> bool:
+        """Report whether numba could not compile it for these types, and raises the same error for good."""
+        compiler = getattr(self._of, "_compiler", None)
+        return compiler is not None and normalized(sig) in compiler._failed_cache
+
     def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
         """Ask the server: for what is kept, or to compute it here."""
         held = self._keeper.held.get(known.key)
         if held is not None and not _classes.same(held.classes, known.walk):
             return None, Pending(self, known, None, "an equal function of this process has other classes in it", begun)
         if held is not None:
-            found = _payload.again(held.compiled, context)
-            self._came(known, sig, begun, held)
-            return found, Pending(self, known, None, "", begun)
+            try:
+                self._came(known, sig, begun, held)
+            except Unfit as unfit:
+                return None, Pending(self, known, None, str(unfit), begun)
+            return _payload.again(held.compiled, context), Pending(self, known, None, "", begun)
         flags = 0
         reason = ""
         while True:
@@ -269,8 +276,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(
                     self, known, None, "", begun
                 )
-            except _classes.Other as other:
-                return None, Pending(self, known, None, str(other), begun)
+            except Unfit as unfit:
+                return None, Pending(self, known, None, str(unfit), begun)
             except _artifact.Foreign as foreign:
                 reason = str(foreign)
             if flags:
@@ -282,7 +289,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         inner = python_of(self._of)
         try:
             found = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
-        except _classes.Other:
+        except Unfit:
             raise
         except Exception as error:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
@@ -298,14 +305,13 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return compiled
 
     def _came(self, known: Known, sig: Any, begun: float, held: Held) -> None:
-        """Note that a function was loaded, which it took others some time to compile."""
+        """Note that a function was loaded, which it took others some time to compile; raise Unfit if it is no use."""
         took = time.perf_counter() - begun
         self._expect_loop(held.compiled, known, sig)
         with _uncollected():
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
-        with suppress(Exception):  # it is right without them
-            add_again(held.loops, known.walk)
+        add_again(held.loops, known.walk)
         self._keeper.history.again(held.within, known.walk)
         self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
@@ -334,10 +340,12 @@ class LarderCache(_Cache):  # type: ignore[misc]
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
         within = self._keeper.history.since(pending.mark, pending.known.walk)
-        loops = added(pending.known.walk)
+        loops = self._keeper.history.added(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):
-            return f"{path}: it has other flags where what called it first was compiled, which was loaded here"
+            return (
+                f"{path}: it is compiled in another way where what called it first was compiled, which was loaded here"
+            )
         payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"

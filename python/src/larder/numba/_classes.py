@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._code import _owner
-from ._errors import Refused
+from ._errors import Refused, Unfit
 from ._kinds import home
 from ._walk import Walk
 
@@ -40,10 +40,6 @@ def tokens(active: bool = True) -> Iterator[None]:
         yield
     finally:
         _active.pop()
-
-
-class Other(Exception):
-    """A token is another class of this process already."""
 
 
 def found(token: str) -> type:
@@ -86,9 +82,9 @@ def same(numbers: dict[str, int], walk: Walk) -> bool:
 
 
 def restore(numbers: dict[str, int], walk: Walk) -> None:
-    """Let the tokens in code that is loaded be the classes that a walk has found, or raise Other."""
+    """Let the tokens in code that is loaded be the classes that a walk has found, or raise Unfit."""
     for token, number in numbers.items():
         cls = walk.nodes[number].value
         if _classes.setdefault(token, cls) is not cls:
-            raise Other(f"an equal function of this process has another class {cls.__qualname__} in its code")
+            raise Unfit(f"an equal function of this process has another class {cls.__qualname__} in its code")
         _tokens.setdefault(cls, token)

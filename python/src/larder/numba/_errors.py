@@ -15,3 +15,7 @@ class Refused(Exception):
     def __init__(self, path: str, why: str):
         super().__init__(f"{path}: {why}")
         self.path, self.why = path, why
+
+
+class Unfit(Exception):
+    """What is kept is right, and of no use to this process as it is by now: why."""

@@ -10,14 +10,17 @@ it later on is kept only if it still is that. The same holds for numba's setting
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from .._code._library import library_name
 from . import _installed
 from ._errors import Refused
+from ._kinds import kernel_of, loops_of
 from ._opened import Opened
+from ._options import Passed, inheriting, passed
 from ._types import ADDRESS
 from ._walk import Node, Walk
 
@@ -25,8 +28,12 @@ _MOST = 50_000
 
 Reference = Callable[[], Any]
 Types = tuple[Any, ...]
-Compiled = tuple[int, str, str]
-"""The number of a function in a walk, the types of its arguments and the flags that it was compiled with."""
+Way = tuple[str, Passed]
+"""How something was compiled: in words, and the flags that those took which were compiled within it."""
+Compiled = tuple[int, str, Way]
+"""The number of a function in a walk, the types of its arguments and how it was compiled."""
+Added = tuple[int, Any, Passed]
+"""The number of a vectorized function in a walk, the signature of a loop that it got, and flags around its kernel."""
 
 
 def _reference(value: Any) -> Reference:
@@ -94,7 +101,7 @@ class History:
         self._most = _MOST
         self._settings: dict[bytes, None] = {}
         """What numba's settings were, the last ones at the end."""
-        self._flags: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
+        self._ways: weakref.WeakKeyDictionary[Any, dict[str, Way]] = weakref.WeakKeyDictionary()
         """How functions were compiled, by the types of their arguments."""
         self._loaded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         """For which types functions are taken for compiled that were not, as what they are part of was loaded."""
@@ -124,12 +131,12 @@ class History:
             self._seen = {k: s for k, s in self._seen.items() if s is None or s.value() is not None}
             self._most = 2 * len(self._seen) + _MOST
         root = walk.nodes[1]
-        if root.flags is not None and root.kind == "compiled function":
+        if root.flags is not None and root.kind in ("compiled function", "kernel"):
             self._loaded.get(root.value, set()).discard(_shown(args))
-            self._flagged(root.value, _shown(args), root.flags.text + asked)
+            self._compiled_as(root.value, _shown(args), (root.flags.text + asked, passed(root.flags.flags)))
 
-    def _flagged(self, function: Any, args: str, flags: str) -> None:
-        self._flags.setdefault(function, {})[args] = flags
+    def _compiled_as(self, function: Any, args: str, way: Way) -> None:
+        self._ways.setdefault(function, {})[args] = way
         self._log.append((_reference(function), args))
 
     def mark(self) -> int:
@@ -143,25 +150,43 @@ class History:
         for of, args in self._log[mark:]:
             number = numbers.get(id(of()), 0)
             if number > 1:
-                found[number, args] = self._flags[of()][args]
-        return [(number, args, flags) for (number, args), flags in found.items()]
+                found[number, args] = self._ways[of()][args]
+        return [(number, args, way) for (number, args), way in found.items()]
 
     def again(self, compiled: list[Compiled], walk: Walk) -> None:
         """Take for compiled what was where a function that is loaded was compiled.
 
-        So what is compiled next is known by the same here as there.
+        So what is compiled next is known by the same here as there, and is compiled as it would be there.
         """
-        for number, args, flags in compiled:
+        for number, args, way in compiled:
             function = walk.nodes[number].value
-            if args not in self._flags.get(function, {}):
-                self._flagged(function, args, flags)
+            if args not in self._ways.get(function, {}):
+                self._compiled_as(function, args, way)
                 self._loaded.setdefault(function, set()).add(args)
 
+    def added(self, walk: Walk) -> list[Added]:
+        """Return the loops that vectorized functions have got since a walk, by which they are called from then on."""
+        found = []
+        for number, node in enumerate(walk.nodes):
+            if node.loops is not None:
+                ways = self._ways.get(kernel_of(node.value), {})
+                more = loops_of(node.value)[1][node.loops :]
+                found += [(number, loop, ways.get(_shown(loop.args), ("", {}))[1]) for loop in more]
+        return found
+
+    @contextmanager
+    def as_taken(self, function: Any, args: Types) -> Iterator[None]:
+        """Compile a function with the flags that it has where what called it first was compiled, if that was loaded."""
+        taken = self._loaded.get(function)
+        shown = _shown(args) if taken else ""
+        with inheriting(self._ways[function][shown][1] if taken and shown in taken else {}):
+            yield
+
     def contradicted(self, walk: Walk) -> str:
-        """Return the way to a function that was taken for compiled, and was then compiled with other flags, if any."""
+        """Return the way to a function that was taken for compiled, and was then compiled in another way, if any."""
         for node in walk.nodes:
-            ways = self._flags.get(node.value, {}) if node.loaded else {}
-            if any(ways.get(args, flags) != flags for args, flags in node.loaded.items()):
+            ways = self._ways.get(node.value, {}) if node.loaded else {}
+            if any(args in ways and ways[args][0] != how for args, how in node.loaded.items()):
                 return node.path
         return ""
 
@@ -219,13 +244,13 @@ class History:
 
         With any where flags are mixed, or functions call each other: of these each is typed by those that are compiled.
         """
-        ways, function = self._flags.get(node.value, {}), node.value
+        ways, function = self._ways.get(node.value, {}), node.value
         unseen = [args for args in function.overloads if _shown(args) not in ways]
         if unseen and (ways or function.py_func.__module__.partition(".")[0] != "numba"):
             raise Refused(node.path, "it was compiled before larder.numba was installed")
         own = node.flags.text if node.flags is not None else ""
-        others = {args: flags for args, flags in ways.items() if mixed or flags != own}
-        node.compiled = f"compiled with {sorted(f'{args} {flags}' for args, flags in others.items())}" if others else ""
-        node.loaded = {args: flags for args, flags in others.items() if args in self._loaded.get(function, ())}
+        others = {args: how for args, (how, _) in ways.items() if mixed or how != own}
+        node.compiled = f"compiled with {sorted(f'{args} {how}' for args, how in others.items())}" if others else ""
+        node.loaded = {args: how for args, how in others.items() if args in self._loaded.get(function, ())}
         if function.overloads and not function._can_compile:  # callers choose the first that fits best
             node.compiled += repr(list(map(str, function.overloads)))

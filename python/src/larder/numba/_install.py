@@ -150,10 +150,12 @@ def _secret(key_file: str | os.PathLike[str] | None) -> bytes | None:
 def _patch() -> None:
     assert _keeper is not None
     dispatcher.Dispatcher.enable_caching = _enable
+    dispatcher.Dispatcher.compile = _compiling(dispatcher.Dispatcher.compile)
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
     ccallback.CFunc.enable_caching = _enable
     ccallback.CFunc._compile_uncached = _compile_callback
+    ufuncbuilder.GUFuncBuilder.__init__ = _building(ufuncbuilder.GUFuncBuilder.__init__)
     wrappers.GufWrapperCache = _no_cache
     rows, elements = _loops.kept_apart(_loop, wrappers)
     wrappers._GufuncWrapper.build = rows
@@ -181,6 +183,18 @@ def _enable_vectorized(self: Any) -> None:
     self.cache = LarderCache(_keeper, self)
 
 
+def _compiling(usual: Any) -> Any:
+    """Return how a function is compiled: as usual, but with the flags that it would have if nothing had been loaded."""
+
+    def compile(self: Any, sig: Any) -> Any:
+        assert _keeper is not None
+        args, _ = normalized(sig)
+        with global_compiler_lock, _keeper.history.as_taken(self, args):
+            return usual(self, sig)
+
+    return compile
+
+
 def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
     """Compile the kernel of a vectorized function as numba does, and tell of it, as numba does of other functions."""
     if _keeper is not None and _keeper.stack:
@@ -199,6 +213,16 @@ def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
         if compiled.signature not in self.overloads:
             self.overloads[compiled.signature] = compiled
         return compiled
+
+
+def _building(usual: Any) -> Any:
+    """Return how a guvectorized function is made: as usual, and its kernel has the types of variables said for it."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        usual(self, *args, **kwargs)
+        self.nb_func.locals = dict(self.targetoptions.get("locals", {}))
+
+    return __init__
 
 
 def _loop(compiled: Any, how: str, build: Callable[[], Any]) -> Any:

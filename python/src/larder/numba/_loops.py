@@ -7,8 +7,8 @@ and by how the kernel is called.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -16,16 +16,14 @@ from weakref import WeakKeyDictionary
 
 from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.targetconfig import ConfigStack
 
 from .. import _calls
 from . import _artifact, _payload
+from ._errors import Unfit
+from ._history import Added
 from ._kinds import kernel_of, loops_of
-from ._options import Flagged
+from ._options import inheriting
 from ._walk import Walk
-
-Added = tuple[int, list[Any]]
-"""The number of a vectorized function in a walk, and signatures of loops that it got."""
 
 Build = Callable[[], Any]
 """Makes the library of a loop."""
@@ -111,24 +109,21 @@ class Loops:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
 
 
-def added(walk: Walk) -> list[Added]:
-    """Return the loops that vectorized functions have got since a walk, by which they are called from then on."""
-    found = []
-    for number, node in enumerate(walk.nodes):
-        if node.loops is not None and (more := loops_of(node.value)[1][node.loops :]):
-            found.append((number, more))
-    return found
-
-
 def add_again(found: list[Added], walk: Walk) -> None:
-    """Have vectorized functions get the loops that they got where something that calls them was compiled."""
-    for number, signatures in found:
+    """Have vectorized functions get the loops that they got where something that calls them was compiled.
+
+    Raise Unfit if one cannot be made: they would be called in another way from then on.
+    """
+    for number, signature, flags in found:
         node = walk.nodes[number]
-        for signature in signatures:
-            if any(signature.args == other.args for other in loops_of(node.value)[1]):
-                continue
-            with _within(node.flags):
+        if any(signature.args == other.args for other in loops_of(node.value)[1]):
+            continue
+        try:
+            with inheriting(flags):
                 _add(node.value, signature)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
 
 
 def keep(kernel: Any) -> None:
@@ -144,16 +139,6 @@ def _add(function: Any, signature: Any) -> None:
         builder.add(signature)
     else:
         function._compile_for_argtys(tuple(signature.args))
-
-
-@contextmanager
-def _within(flags: Flagged | None) -> Iterator[None]:
-    """Have the flags of a function that is compiled, from which those take some that are compiled in it."""
-    if flags is None:
-        yield
-        return
-    with ConfigStack().enter(flags.flags.copy()):
-        yield
 
 
 def kept_apart(loops: Callable[..., Any], wrappers: Any) -> tuple[Any, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,12 @@ USUAL: dict[str, tuple[Any, ...]] = {
     "error_model": ("python",),
 }
 """What says no more than the flags do that come of it."""
+
+INHERITED = ("nrt", "fastmath", "error_model", "forceinline")
+"""Flags that a function which says nothing of them takes from the one that it is first compiled within."""
+
+Passed = dict[str, Any]
+"""Of some flags, those that are inherited."""
 
 _MISSING = object()
 
@@ -35,21 +43,21 @@ class Flagged:
 def options_of(dispatcher: Any) -> list[tuple[str, Any]]:
     """Return all that was said of how a function is to be compiled, in an order of its own."""
     found = [(name, value) for name, value in sorted(dispatcher.targetoptions.items())]
-    found.append(("locals", dict(sorted(locals_of(dispatcher).items()))))
+    found.append(("locals", declared(dispatcher.locals)))
     found.append(("pipeline", dispatcher._compiler.pipeline_class))
     found.append(("dispatcher", type(dispatcher)))
     return found
 
 
-def locals_of(dispatcher: Any) -> dict[str, Any]:
-    """Return the types that were declared for variables, without those that numba adds while it compiles.
+def declared(said: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the types that were declared for variables, by their names, without those that numba adds as it compiles.
 
     It gives each further assignment of a variable a name of its own (`x.1`), with the type of the variable.
     """
-    said: dict[str, Any] = getattr(dispatcher, "locals", None) or {}
+    said = said or {}
     return {
         name: kind
-        for name, kind in said.items()
+        for name, kind in sorted(said.items())
         if "." not in name or said.get(name.partition(".")[0], _MISSING) != kind
     }
 
@@ -106,6 +114,27 @@ def around() -> Flagged | None:
 
     flags = ConfigStack.top_or_none()
     return None if flags is None else Flagged(flags, shown(flags))
+
+
+def passed(flags: Any) -> Passed:
+    """Return what of some flags those functions take that are compiled within one which has them."""
+    return {name: getattr(flags, name) for name in INHERITED}
+
+
+@contextmanager
+def inheriting(flags: Passed) -> Iterator[None]:
+    """Have functions compiled as if it were within one that has some flags; with none, as they are."""
+    from numba.core.compiler import Flags
+    from numba.core.targetconfig import ConfigStack
+
+    if not flags:
+        yield
+        return
+    around = Flags()
+    for name, value in flags.items():
+        setattr(around, name, value)
+    with ConfigStack().enter(around):
+        yield
 
 
 def shown(flags: Any) -> str:

@@ -59,6 +59,9 @@ PINNED: dict[str, dict[str, str]] = {
         "00bf2570f5bb580102f29a669dce45df": "0.66.0 to 0.67.0",
         "0383d5716d370fa9dec6a024292ddbd0": "0.68.0 to 0.68.1",
     },
+    "core.cpu:CPUTargetOptions": {
+        "14e477be9c25f1336bff60f4804c3469": "0.65.0 to 0.68.1",
+    },
     "core.dispatcher:Dispatcher.__init__": {
         "7b7bc34e60e752412656316528c6b20b": "0.65.0 to 0.68.1",
     },
@@ -117,6 +120,9 @@ PINNED: dict[str, dict[str, str]] = {
     "core.targetconfig:ConfigStack": {
         "4818690973e91af93222f8dd0790c1c8": "0.65.0 to 0.68.1",
     },
+    "core.targetconfig:TargetConfig.inherit_if_not_set": {
+        "98cc3cd053bd0d6a9d02bdb4ba8a0a69": "0.65.0 to 0.68.1",
+    },
     "core.typeconv.rules:_init_casting_rules": {
         "cdb03f1a78600369d767e81d23885149": "0.65.0 to 0.68.1",
     },
@@ -158,8 +164,14 @@ PINNED: dict[str, dict[str, str]] = {
     "np.ufunc.dufunc:DUFunc._compile_for_argtys": {
         "084e0d34e24f1a6a6fcbe04ff18ce023": "0.65.0 to 0.68.1",
     },
+    "np.ufunc.ufuncbuilder:GUFuncBuilder": {
+        "0b63e75871773633d82b7e2f86b98060": "0.65.0 to 0.68.1",
+    },
     "np.ufunc.ufuncbuilder:UFuncDispatcher": {
         "98e17df8e2961610d8ac0dbf439488c8": "0.65.0 to 0.68.1",
+    },
+    "np.ufunc.ufuncbuilder:UFuncTargetOptions": {
+        "cf915462740baf9986e80ca2f988eb23": "0.65.0 to 0.68.1",
     },
     "np.ufunc.ufuncbuilder:_build_element_wise_ufunc_wrapper": {
         "789cece2e749356f38fb3805ec2ba12e": "0.65.0 to 0.68.1",

@@ -37,12 +37,12 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running, _stencils
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed
-from ._options import USUAL, Flagged, around, effective, locals_of, options_of, said_of
+from ._options import USUAL, Flagged, around, declared, effective, options_of, said_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 7\n"
+FORMAT = b"larder numba code 8\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -512,18 +512,19 @@ class Walk:
             self._value(node, held, f"{node.path} -> option {name}", True)
 
     def _vectorized(self, node: Node) -> None:
-        declared, loops = _kinds.loops_of(node.value)
-        if declared:
+        complete, loops = _kinds.loops_of(node.value)
+        if complete:
             node.out.append(repr(list(map(str, loops))).encode())
         else:  # of those that are there the first one that fits is chosen, and one is added if none does
             node.compiled = " ".join(f"{loop};" for loop in loops)
             node.loops = len(loops)
-        said = ("__name__", "identity", "reorderable", "signature")
-        node.out.append(repr([getattr(node.value, name, None) for name in said]).encode())
+        names = ("__name__", "identity", "reorderable", "signature")
+        node.out.append(repr([getattr(node.value, name, None) for name in names]).encode())
         builder = getattr(node.value, "gufunc_builder", None)
         if builder is not None:  # it has the options; of others the kernel has them
             node.out.append(repr((builder.identity, builder.writable_args)).encode())
-            self._value(node, dict(builder.targetoptions), f"{node.path} -> options", True)
+            said = {**builder.targetoptions, "locals": declared(builder.targetoptions.get("locals"))}
+            self._value(node, said, f"{node.path} -> options", True)
         self._to(node, _kinds.kernel_of(node.value), node.path)
 
     def _kernel(self, node: Node) -> None:
@@ -532,7 +533,7 @@ class Walk:
         inner = node.value
         node.out.append(f"kernel {_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
-        self._value(node, locals_of(inner), f"{node.path} -> locals", True)
+        self._value(node, declared(inner.locals), f"{node.path} -> locals", True)
         self._of_function(node, inner.py_func, False)
 
     def _callback(self, node: Node) -> None:
@@ -542,7 +543,7 @@ class Walk:
         self.parallel = self.parallel or bool(made.targetoptions.get("parallel"))
         self._looks = self._looks or is_looked_at(node.value, made.targetoptions)
         node.out.append(f"callback {_kinds.home(made.py_func.__module__)}.{made.py_func.__qualname__} ".encode())
-        said = {**made.targetoptions, "locals": locals_of(made), "pipeline": made.pipeline_class}
+        said = {**made.targetoptions, "locals": declared(made.locals), "pipeline": made.pipeline_class}
         self._value(node, said, f"{node.path} -> options", True)
         self._of_function(node, made.py_func, False)
 
