@@ -868,6 +868,25 @@ def g(x):
         dep="K = 2.0\n",
     )
     _edit(
+        "names of arrays that do not match in a parallel function",
+        """
+    from . import dep
+    def run():
+        try:
+            return dep.f(np.ones(3), 4).tolist()
+        except AssertionError as error:
+            return str(error).partition(" on ")[0]
+    """,
+        ("dep", "width", "height"),
+        dep="""
+import numpy as np
+@njit(cache=True, parallel=True)
+def f(a, n):
+    width = np.ones(n)
+    return a + width
+""",
+    )
+    _edit(
         "callee of a parallel loop",
         """
     from numba import prange

@@ -178,3 +178,9 @@ def placed(code: CodeType) -> bytes:
     lines += [f"{line}" for _, line in dis.findlinestarts(code)]
     inner = [placed(c) for c in code.co_consts if isinstance(c, CodeType)]
     return "\n".join(lines).encode() + b"".join(inner)
+
+
+def variables(code: CodeType) -> bytes:
+    """Return what variables of code are called, for code whose errors have their names."""
+    inner = [variables(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return repr((code.co_varnames, code.co_cellvars)).encode() + b"".join(inner)

@@ -36,7 +36,7 @@ from .._keys._encoder import Encoder, Unkeyed, fixed
 from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running, _stencils
 from ._errors import Refused
-from ._facts import Facts, facts_of, placed
+from ._facts import Facts, facts_of, placed, variables
 from ._options import USUAL, Flagged, around, declared, effective, options_of, said_of
 from ._registered import Entry, Registered
 from ._types import TypeWriter
@@ -475,6 +475,7 @@ class Walk:
             raise Refused(node.path, "numba compiles another function in its place")
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
+            node.out.append(variables(value.py_func.__code__))  # errors of arrays that do not match name them
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
         said = self._told[id(value)]
         known = self._said.get(said) if said is not None else None
@@ -540,7 +541,9 @@ class Walk:
         """Append what a function for C is compiled from."""
         self.mixed = True  # it has flags of its own
         made = node.value._compiler
-        self.parallel = self.parallel or bool(made.targetoptions.get("parallel"))
+        if made.targetoptions.get("parallel"):
+            self.parallel = True
+            node.out.append(variables(made.py_func.__code__))
         self._looks = self._looks or is_looked_at(node.value, made.targetoptions)
         node.out.append(f"callback {_kinds.home(made.py_func.__module__)}.{made.py_func.__qualname__} ".encode())
         said = {**made.targetoptions, "locals": declared(made.locals), "pipeline": made.pipeline_class}
