@@ -819,6 +819,50 @@ def g(a, out):
         dep=halves,
     )
     _edit(
+        "name of a variable in guvectorize with a type",
+        """
+    from . import dep
+    def run():
+        return dep.g(np.arange(3.0)).tolist()
+    """,
+        (
+            "dep",
+            """        s = a[i] * 1.1
+        s = s + 0.1
+        out[i] = s
+""",
+            """        r = a[i] * 1.1
+        r = r + 0.1
+        out[i] = r
+""",
+        ),
+        dep=halves,
+    )
+    _edit(
+        "name of a variable in cfunc with a type",
+        """
+    from . import dep
+    def run():
+        return dep.c.ctypes(1.3)
+    """,
+        (
+            "dep",
+            """    s = a * 1.1
+    return s
+""",
+            """    r = a * 1.1
+    return r
+""",
+        ),
+        dep="""
+from numba import cfunc, types
+@cfunc("float64(float64)", locals={"s": types.float32}, cache=True)
+def c(a):
+    s = a * 1.1
+    return s
+""",
+    )
+    _edit(
         "types of variables in guvectorize that a caller has",
         """
     from . import dep

@@ -489,9 +489,7 @@ class Walk:
             node.out += known[0]
             node.edges += known[1]
             node.inherited = known[2]
-        if value.locals or (node.flags is not None and node.flags.flags.debuginfo):
-            node.out.append(placed(value.py_func.__code__))
-        self._of_function(node, value.py_func, False)
+        self._of_compiled(node, value.py_func, value.locals)
 
     def _effective(self, value: Any, within: Flagged | None) -> Flagged | None:
         """Return the flags that a compiled function has within another one; of each it is asked once what was said."""
@@ -535,7 +533,7 @@ class Walk:
         node.out.append(f"kernel {_kinds.home(inner.py_func.__module__)}.{inner.py_func.__qualname__} ".encode())
         self._value(node, dict(inner.targetoptions), f"{node.path} -> options", True)
         self._value(node, declared(inner.locals), f"{node.path} -> locals", True)
-        self._of_function(node, inner.py_func, False)
+        self._of_compiled(node, inner.py_func, inner.locals)
 
     def _callback(self, node: Node) -> None:
         """Append what a function for C is compiled from."""
@@ -548,7 +546,7 @@ class Walk:
         node.out.append(f"callback {_kinds.home(made.py_func.__module__)}.{made.py_func.__qualname__} ".encode())
         said = {**made.targetoptions, "locals": declared(made.locals), "pipeline": made.pipeline_class}
         self._value(node, said, f"{node.path} -> options", True)
-        self._of_function(node, made.py_func, False)
+        self._of_compiled(node, made.py_func, made.locals)
 
     def _stencil(self, node: Node) -> None:
         """Append the kernel of a stencil, whose names mean what they meant when it was made."""
@@ -586,6 +584,14 @@ class Walk:
             if _whole(owner) and not value.__closure__:
                 return
         self._of_function(node, value, node.runs, followed=owner is None)
+
+    def _of_compiled(self, node: Node, value: Any, types: dict[str, Any] | None) -> None:
+        """Append the code that is compiled; its variables count where types are declared for them."""
+        if types:
+            node.out.append(variables(value.__code__))
+        if node.flags is not None and node.flags.flags.debuginfo:
+            node.out.append(placed(value.__code__))
+        self._of_function(node, value, False)
 
     def _of_function(self, node: Node, value: Any, runs: bool, followed: bool = True) -> None:
         """Append code, defaults and captured variables, and what the names in code mean."""
