@@ -337,6 +337,26 @@ FLAGS_OF_KERNELS = """
     print([got(functions[name], 0.0) for name in HISTORY])
 """
 
+FLAGS_OF_LOOPS = """
+    @vectorize
+    def each(x):
+        return (x + 1e20) - 1e20
+
+    @njit(fastmath=True, cache=True)
+    def fast(x):
+        return each(x)
+
+    @njit(cache=True)
+    def plain(x):
+        return each(x) + 0.5
+
+    @njit
+    def other(x):
+        return each(x) + 0.25
+
+    print([got(globals()[name], 1.0) for name in HISTORY])
+"""
+
 COMPILERS = """
     def two(x):
         return x + 2
@@ -389,6 +409,7 @@ HISTORIES = {
     "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
     "kernels that are kept": (KEPT_KERNELS, ["first", "-", "first", "-"]),
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
+    "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }

@@ -169,10 +169,13 @@ class History:
         found = []
         for number, node in enumerate(walk.nodes):
             if node.loops is not None:
-                ways = self._ways.get(kernel_of(node.value), {})
-                more = loops_of(node.value)[1][node.loops :]
-                found += [(number, loop, ways.get(_shown(loop.args), ("", {}))[1]) for loop in more]
+                found += [(number, loop, flags) for loop, (_, flags) in self._loops(node)[node.loops :]]
         return found
+
+    def _loops(self, node: Node) -> list[tuple[Any, Way]]:
+        """Return the signatures of a vectorized function's loops, and how their kernels were compiled."""
+        ways = self._ways.get(kernel_of(node.value), {})
+        return [(loop, ways.get(_shown(loop.args), ("", {}))) for loop in loops_of(node.value)[1]]
 
     @contextmanager
     def as_taken(self, function: Any, args: Types) -> Iterator[None]:
@@ -236,6 +239,8 @@ class History:
         for number, node in enumerate(walk.nodes):
             if node.kind == "compiled function" and (number > 1 or number in circles):
                 self._compiled(node, walk.mixed or number in circles)
+            elif node.loops is not None:
+                node.compiled = "".join(f"{loop} {how};" for loop, (how, _) in self._loops(node))
         if before is not None:
             walk.follows(before)
 
