@@ -337,6 +337,49 @@ FLAGS_OF_KERNELS = """
     print([got(functions[name], 0.0) for name in HISTORY])
 """
 
+FLAGS_BEFORE = """
+    @njit(cache=True)
+    def one(x):
+        return (x + 1e20) - 1e20
+
+    @njit
+    def two(x):
+        return one(x)
+
+    @njit(cache=True, fastmath=True)
+    def bad(x):
+        return two(x).missing
+
+    @njit(cache=True, fastmath=True)
+    def fast(x):
+        return two(x)
+
+    @njit(cache=True)
+    def plain(x):
+        return one(x)
+
+    @njit(cache=True)
+    def deep(x):
+        return two(x)
+
+    def api(x):
+        pass
+
+    @overload(api)
+    def api_(x):
+        return lambda x: two(x)
+
+    @njit(cache=True)
+    def over(x):
+        return api(x)
+
+    @njit(cache=True)
+    def over_too(x):
+        return api(x) + 0.5
+
+    print([got(globals()[name], 1.0) for name in HISTORY])
+"""
+
 FLAGS_OF_LOOPS = """
     @vectorize
     def each(x):
@@ -409,6 +452,10 @@ HISTORIES = {
     "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
     "kernels that are kept": (KEPT_KERNELS, ["first", "-", "first", "-"]),
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
+    "flags of what was compiled before": (
+        FLAGS_BEFORE,
+        ["deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast", "bad,over,plain"],
+    ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),

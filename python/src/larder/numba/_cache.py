@@ -60,8 +60,6 @@ class Pending:
     claim: _calls.Claim | None
     reason: str
     begun: float
-    mark: int = 0
-    """When it was begun, for the history."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -74,7 +72,7 @@ class Held:
     classes: dict[str, int]
     """The classes in its code, as what was reached from it."""
     within: list[Compiled]
-    """What was compiled while it was."""
+    """What it asked for, which was compiled with it or before."""
     loops: list[Added]
     """Which loops vectorized functions got then."""
 
@@ -236,7 +234,6 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None
         found, pending = self._asked(known, begun, target_context, sig)
         if found is None:
-            pending.mark = self._keeper.history.mark()
             self._keeper.stack.append(pending)
             return None
         return found
@@ -339,7 +336,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
-        within = self._keeper.history.since(pending.mark, pending.known.walk)
+        within = self._keeper.history.within(pending.known.walk)
         loops = self._keeper.history.added(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):

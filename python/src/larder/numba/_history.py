@@ -30,6 +30,8 @@ Reference = Callable[[], Any]
 Types = tuple[Any, ...]
 Way = tuple[str, Passed]
 """How something was compiled: in words, and the flags that those took which were compiled within it."""
+Asked = tuple[weakref.ref[Any], str]
+"""A function, and the types of its arguments."""
 Compiled = tuple[int, str, Way]
 """The number of a function in a walk, the types of its arguments and how it was compiled."""
 Added = tuple[int, Any, Passed]
@@ -105,7 +107,10 @@ class History:
         """How functions were compiled, by the types of their arguments."""
         self._loaded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         """For which types functions are taken for compiled that were not, as what they are part of was loaded."""
-        self._log: list[tuple[Reference, str]] = []
+        self._inner: weakref.WeakKeyDictionary[Any, dict[str, tuple[Asked, ...]]] = weakref.WeakKeyDictionary()
+        """What was asked for where functions were compiled, or loaded, by the types of their arguments."""
+        self._asked: list[dict[Asked, None]] = []
+        """What has been asked for by each function that is being compiled, the innermost last."""
         self.opened = Opened()
 
     def note(self, walk: Walk, args: Types, asked: str = "") -> None:
@@ -137,21 +142,36 @@ class History:
 
     def _compiled_as(self, function: Any, args: str, way: Way) -> None:
         self._ways.setdefault(function, {})[args] = way
-        self._log.append((_reference(function), args))
 
-    def mark(self) -> int:
-        """Return a moment, for `since`."""
-        return len(self._log)
+    @contextmanager
+    def asking(self, function: Any, args: Types) -> Iterator[None]:
+        """Note that a function is asked for, and what it asks for if it is compiled, or loaded, now.
 
-    def since(self, mark: int, walk: Walk) -> list[Compiled]:
-        """Return what of a walk was compiled since some moment: within it."""
+        It is compiled with the flags that it has where what called it first was compiled, if that was loaded.
+        """
+        shown = _shown(args)
+        taken = shown in self._loaded.get(function, ())
+        self._asked.append({})
+        try:
+            with inheriting(self._ways[function][shown][1] if taken else {}):
+                yield
+            inner = self._inner.setdefault(function, {}).setdefault(shown, tuple(self._asked[-1]))
+            self._asked[-1] = dict.fromkeys((*inner, (weakref.ref(function), shown)))
+        finally:
+            found = self._asked.pop()
+            if self._asked:
+                self._asked[-1] |= found
+
+    def within(self, walk: Walk) -> list[Compiled]:
+        """Return what of a walk was asked for by the function that is being compiled, and by what it asked for."""
         numbers = {id(node.value): i for i, node in enumerate(walk.nodes) if node.kind == "compiled function"}
-        found = {}
-        for of, args in self._log[mark:]:
-            number = numbers.get(id(of()), 0)
-            if number > 1:
-                found[number, args] = self._ways[of()][args]
-        return [(number, args, way) for (number, args), way in found.items()]
+        found = []
+        for of, args in self._asked[-1]:
+            function = of()
+            number = numbers.get(id(function), 0)
+            if number > 1 and args in self._ways.get(function, {}):
+                found.append((number, args, self._ways[function][args]))
+        return found
 
     def again(self, compiled: list[Compiled], walk: Walk) -> None:
         """Take for compiled what was where a function that is loaded was compiled.
@@ -160,6 +180,7 @@ class History:
         """
         for number, args, way in compiled:
             function = walk.nodes[number].value
+            self._asked[-1][weakref.ref(function), args] = None
             if args not in self._ways.get(function, {}):
                 self._compiled_as(function, args, way)
                 self._loaded.setdefault(function, set()).add(args)
@@ -176,14 +197,6 @@ class History:
         """Return the signatures of a vectorized function's loops, and how their kernels were compiled."""
         ways = self._ways.get(kernel_of(node.value), {})
         return [(loop, ways.get(_shown(loop.args), ("", {}))) for loop in loops_of(node.value)[1]]
-
-    @contextmanager
-    def as_taken(self, function: Any, args: Types) -> Iterator[None]:
-        """Compile a function with the flags that it has where what called it first was compiled, if that was loaded."""
-        taken = self._loaded.get(function)
-        shown = _shown(args) if taken else ""
-        with inheriting(self._ways[function][shown][1] if taken and shown in taken else {}):
-            yield
 
     def contradicted(self, walk: Walk) -> str:
         """Return the way to a function that was taken for compiled, and was then compiled in another way, if any."""

@@ -154,6 +154,7 @@ def _patch() -> None:
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
     ccallback.CFunc.enable_caching = _enable
+    ccallback.CFunc.compile = _callback(ccallback.CFunc.compile)
     ccallback.CFunc._compile_uncached = _compile_callback
     ufuncbuilder.GUFuncBuilder.__init__ = _building(ufuncbuilder.GUFuncBuilder.__init__)
     wrappers.GufWrapperCache = _no_cache
@@ -184,12 +185,12 @@ def _enable_vectorized(self: Any) -> None:
 
 
 def _compiling(usual: Any) -> Any:
-    """Return how a function is compiled: as usual, but with the flags that it would have if nothing had been loaded."""
+    """Return how a function is compiled: as usual, but what asks for it is noted."""
 
     def compile(self: Any, sig: Any) -> Any:
         assert _keeper is not None
         args, _ = normalized(sig)
-        with global_compiler_lock, _keeper.history.as_taken(self, args):
+        with global_compiler_lock, _keeper.history.asking(self, args):
             return usual(self, sig)
 
     return compile
@@ -197,11 +198,12 @@ def _compiling(usual: Any) -> Any:
 
 def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
     """Compile the kernel of a vectorized function as numba does, and tell of it, as numba does of other functions."""
-    if _keeper is not None and _keeper.stack:
+    assert _keeper is not None
+    if _keeper.stack:
         _loops.keep(self)
     args, result = normalized(sig)
     typing, target = self.targetdescr.typing_context, self.targetdescr.target_context
-    with global_compiler_lock, ConfigStack().enter(flags.copy()):
+    with global_compiler_lock, _keeper.history.asking(self, args), ConfigStack().enter(flags.copy()):
         compiled = self.cache.load_overload(sig, target)
         if compiled is None:
             told = {"dispatcher": self, "args": args, "return_type": result}
@@ -229,6 +231,17 @@ def _loop(compiled: Any, how: str, build: Callable[[], Any]) -> Any:
     """Return the library of the loop around the kernel of a vectorized function."""
     assert _keeper is not None
     return _keeper.loop(compiled, how, build)
+
+
+def _callback(usual: Any) -> Any:
+    """Return how a function for C is compiled, or loaded: as usual, but what it asks for is noted."""
+
+    def compile(self: Any) -> None:
+        assert _keeper is not None
+        with global_compiler_lock, _keeper.history.asking(self, tuple(self._sig.args)):
+            usual(self)
+
+    return compile
 
 
 def _compile_callback(self: Any) -> Any:
