@@ -362,6 +362,14 @@ FLAGS_BEFORE = """
     def deep(x):
         return two(x)
 
+    @njit(fastmath=True, inline="always")
+    def inlined(x):
+        return one(x)
+
+    @njit(cache=True)
+    def around(x):
+        return inlined(x)
+
     def api(x):
         pass
 
@@ -454,7 +462,8 @@ HISTORIES = {
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
     "flags of what was compiled before": (
         FLAGS_BEFORE,
-        ["deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast", "bad,over,plain"],
+        ["deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast", "bad,over,plain"]
+        + ["fast,around", "around", "around,bad,plain"],
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),

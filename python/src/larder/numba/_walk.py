@@ -476,6 +476,8 @@ class Walk:
         if value.targetoptions.get("parallel"):
             self.parallel = self.mixed = True  # loops are functions of their own, with flags of their own
             node.out.append(variables(value.py_func.__code__))  # errors of arrays that do not match name them
+        if value.targetoptions.get("inline", "never") != "never":
+            self.mixed = True  # what it calls has the flags of where it is inlined
         node.out.append(f"{_kinds.home(value.py_func.__module__)}.{value.py_func.__qualname__} ".encode())
         said = self._told[id(value)]
         known = self._said.get(said) if said is not None else None
