@@ -462,8 +462,10 @@ HISTORIES = {
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
     "flags of what was compiled before": (
         FLAGS_BEFORE,
-        ["deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast", "bad,over,plain"]
-        + ["fast,around", "around", "around,bad,plain"],
+        [
+            *("deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast"),
+            *("bad,over,plain", "fast,around", "around", "around,bad,plain"),
+        ],
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
