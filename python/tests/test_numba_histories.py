@@ -375,10 +375,14 @@ FLAGS_BEFORE = """
 
     @overload(api)
     def api_(x):
-        return lambda x: two(x)
+        return lambda x: one(x)
 
     @njit(cache=True)
     def over(x):
+        return api(x)
+
+    @njit(cache=True, fastmath=True)
+    def fast_over(x):
         return api(x)
 
     @njit(cache=True)
@@ -464,7 +468,7 @@ HISTORIES = {
         FLAGS_BEFORE,
         [
             *("deep,bad,plain", "plain,bad,deep", "plain,fast", "over,over_too", "over_too,bad,plain,fast"),
-            *("bad,over,plain", "fast,around", "around", "around,bad,plain"),
+            *("bad,over,plain", "fast,around", "around", "around,bad,plain", "fast_over,over", "over,fast_over"),
         ],
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),

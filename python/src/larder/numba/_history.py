@@ -60,7 +60,8 @@ def _is_compiled(node: Node) -> bool:
 
 
 def _shown(args: Types) -> str:
-    return ADDRESS.sub("...", str(args))
+    """Return types as text, with their classes: by these alone numba tells `*args` from a tuple."""
+    return ADDRESS.sub("...", ", ".join(f"{type(kind).__name__} {kind}" for kind in args))
 
 
 @dataclass(slots=True, frozen=True)

@@ -121,6 +121,11 @@ def passed(flags: Any) -> Passed:
     return {name: getattr(flags, name) for name in INHERITED}
 
 
+def shown_passed(flags: Any) -> str:
+    """Return the same as text."""
+    return " ".join(map(text_of, passed(flags).values()))
+
+
 @contextmanager
 def inheriting(flags: Passed) -> Iterator[None]:
     """Have functions compiled as if it were within one that has some flags; with none, as they are."""

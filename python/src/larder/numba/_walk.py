@@ -37,7 +37,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running, _stencils
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed, variables
-from ._options import USUAL, Flagged, around, declared, effective, options_of, said_of
+from ._options import USUAL, Flagged, around, declared, effective, options_of, said_of, shown_passed
 from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
@@ -145,6 +145,7 @@ class Walk:
         for i, kind in enumerate(kinds):
             self._guarded(top, self._type, top, kind, f"{name} -> argument {i}")
         self._drain()
+        top.flags = self.nodes[1].flags  # which what is registered has from the function that it is compiled for
         while found := list(self._registrations()):
             for entry in found:
                 top.out.append(entry.label.encode() + b";")
@@ -157,6 +158,7 @@ class Walk:
                     else:
                         self._guarded(top, self._value, top, part, path, True)
             self._drain()
+        self.mixed = self.mixed or (bool(self._taken) and self._inherits_others())
         if not self.mixed:
             for node in self.nodes:
                 node.inherited = ()
@@ -174,6 +176,11 @@ class Walk:
             plain |= {module: _running.state_of(module) for module in sorted(self._standard)}
             top.out += (f"{name} {held!r}".encode() for name, held in plain.items())
             self.settled = plain | handlers
+
+    def _inherits_others(self) -> bool:
+        """Report whether what is called here or there takes one set of flags or another."""
+        flags = {node.flags.text: node.flags for node in self.nodes if node.flags is not None}
+        return len({shown_passed(one.flags) for one in flags.values()}) > 1
 
     def follows(self, before: Walk) -> None:
         """Take for what was there what functions have got since by being compiled into the function."""
