@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from numba_case import SOURCES, needs_numba
+from numba_graphs import program
 
 pytestmark = needs_numba
 
@@ -392,6 +393,29 @@ FLAGS_BEFORE = """
     print([got(globals()[name], 1.0) for name in HISTORY])
 """
 
+FLAGS_OF_STARS = """
+    @njit(cache=True)
+    def star(x, *more):
+        return (x + 1e20) - 1e20
+
+    @vectorize(["float64(float64)"], cache=True, fastmath=True)
+    def each(x):
+        return star(x, 1, x)
+
+    @njit
+    def unkept(x):
+        return star(x, 1, x)
+
+    @njit(cache=True)
+    def kept(x):
+        return unkept(x) + 0.5
+
+    def tuples(x):
+        return star(x, 1, x)
+
+    print([got(globals()[name], 1.0) for name in HISTORY])
+"""
+
 FLAGS_OF_LOOPS = """
     @vectorize
     def each(x):
@@ -471,6 +495,10 @@ HISTORIES = {
             *("bad,over,plain", "fast,around", "around", "around,bad,plain", "fast_over,over", "over,fast_over"),
         ],
     ),
+    "flags of functions of any number of arguments": (
+        FLAGS_OF_STARS,
+        ["each,tuples,unkept", "kept,each,tuples,unkept", "kept,each,tuples,unkept", "tuples,kept"],
+    ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
@@ -510,3 +538,16 @@ def test_code_is_what_a_process_without_a_cache_has(name: str, real: Path, tmp_p
     assert len({str(found) for found in right.values()}) > 1
     for history in histories:
         assert _ran(tmp_path, history, cached=True) == right[OTHERS.get((name, history), history)], history
+
+
+SEED = int(os.environ.get("LARDER_SEED", 0))
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
+def test_programs_that_are_drawn_are_what_they_are_without_a_cache(seed: int, real: Path, tmp_path: Path) -> None:
+    """LARDER_SEED draws others."""
+    text, histories = program(seed)
+    (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + text)
+    for history in histories:
+        right = _ran(tmp_path, history, cached=False)
+        assert _ran(tmp_path, history, cached=True) == right, f"{history} of\n{text}"

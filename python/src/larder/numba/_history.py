@@ -9,6 +9,7 @@ it later on is kept only if it still is that. The same holds for numba's setting
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -156,12 +157,20 @@ class History:
         try:
             with inheriting(self._ways[function][shown][1] if taken else {}):
                 yield
+            if taken:
+                self._order(function)
             inner = self._inner.setdefault(function, {}).setdefault(shown, tuple(self._asked[-1]))
             self._asked[-1] = dict.fromkeys((*inner, (weakref.ref(function), shown)))
         finally:
             found = self._asked.pop()
             if self._asked:
                 self._asked[-1] |= found
+
+    def _order(self, function: Any) -> None:
+        """Have what a function is compiled for in the order without a cache: of two that fit callers get the first."""
+        numbers = {args: i for i, args in enumerate(self._ways[function])}
+        for args in sorted(function.overloads, key=lambda args: numbers.get(_shown(args), 0)):
+            function.overloads[args] = function.overloads.pop(args)
 
     def within(self, walk: Walk) -> list[Compiled]:
         """Return what of a walk was asked for by the function that is being compiled, and by what it asked for."""
@@ -269,7 +278,12 @@ class History:
             raise Refused(node.path, "it was compiled before larder.numba was installed")
         own = node.flags.text if node.flags is not None else ""
         others = {args: how for args, (how, _) in ways.items() if mixed or how != own}
-        node.compiled = f"compiled with {sorted(f'{args} {how}' for args, how in others.items())}" if others else ""
+        told = [f"{args} {how}" for args, how in others.items()]
+        if others and function.py_func.__code__.co_flags & inspect.CO_VARARGS:
+            told = [f"{args} {how}" for args, (how, _) in ways.items()]  # a tuple fits, too: the first one counts
+        else:
+            told.sort()
+        node.compiled = f"compiled with {told}" if others else ""
         node.loaded = {args: how for args, how in others.items() if args in self._loaded.get(function, ())}
         if function.overloads and not function._can_compile:  # callers choose the first that fits best
             node.compiled += repr(list(map(str, function.overloads)))
