@@ -122,7 +122,7 @@ def passed(flags: Any) -> Passed:
 
 
 def shown_passed(flags: Any) -> str:
-    """Return the same as text."""
+    """Return as text what of some flags those functions take that are compiled within one which has them."""
     return " ".join(map(text_of, passed(flags).values()))
 
 
