@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -254,70 +255,87 @@ func TestReadersShareSamples(t *testing.T) {
 	}
 }
 
-// countingRooms notes how much memory is out, and how much it ever was.
+// countingRooms notes how much memory is out, for how many batches.
 type countingRooms struct {
-	mu            sync.Mutex
-	out, most     int64
-	batches, peak int
-	given         int
+	mu      sync.Mutex
+	out     int64
+	batches int
+}
+
+func (c *countingRooms) held() (bytes int64, batches int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out, c.batches
 }
 
 func (c *countingRooms) Take(_ context.Context, n int64) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out, c.batches = c.out+n, c.batches+1
-	c.most, c.peak = max(c.most, c.out), max(c.peak, c.batches)
 	return make([]byte, n), nil
 }
 
 func (c *countingRooms) Give(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out, c.batches, c.given = c.out-int64(len(b)), c.batches-1, c.given+1
+	c.out, c.batches = c.out-int64(len(b)), c.batches-1
 }
 
-// TestAheadIsBounded: what is ahead of a consumer who gives back each batch at once is
-// within the bounds, in bytes and in batches.
+// TestAheadIsBounded: what is ahead of a consumer who gives back each batch at once, and
+// waits until no more comes, is within the bounds, in bytes and in batches.
 func TestAheadIsBounded(t *testing.T) {
-	defer goleak.VerifyNone(t)
 	const n = 400
-	lengths := make([]int, n)
-	for i := range lengths {
-		lengths[i] = 1 + i*7919%300
+	mixed, growing := make([]int, n), make([]int, n)
+	for i := range n {
+		mixed[i], growing[i] = 1+i*7919%300, 1
+		if i > n/2 {
+			growing[i] = 3000 // more than is expected from those before
+		}
 	}
 	for _, c := range []struct {
-		ahead int
-		bytes int64
-	}{{4, 1 << 20}, {100, 8000}, {100, 1}} {
-		data, _ := counted(n, lengths)
-		l, err := loader.New(loader.Options{
-			Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", As: loader.Pad}},
-			Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
-		})
-		if err != nil {
-			t.Fatal(err)
+		lengths []int
+		ahead   int
+		bytes   int64
+	}{{mixed, 4, 1 << 20}, {mixed, 100, 8000}, {mixed, 100, 1}, {growing, 4, 1 << 20}, {growing, 30, 8000}} {
+		synctest.Test(t, func(t *testing.T) { boundAhead(t, c.lengths, c.ahead, c.bytes) })
+	}
+}
+
+// boundAhead reads samples so long, so many batches or bytes of them ahead.
+func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
+	data, _ := counted(len(lengths), lengths)
+	l, err := loader.New(loader.Options{
+		Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", As: loader.Pad}},
+		Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms := &countingRooms{}
+	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1, Ahead: ahead, AheadBytes: bytes, Rooms: rooms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for most := 0; ; {
+		synctest.Wait()
+		out, batches := rooms.held()
+		most = max(most, batches)
+		// The batch that comes next gets room however large it is.
+		if batches > ahead || batches > 1 && out > bytes {
+			t.Fatalf("ahead %d, %d bytes: %d batches and %d bytes are out", ahead, bytes, batches, out)
 		}
-		rooms := &countingRooms{}
-		r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1, Ahead: c.ahead, AheadBytes: c.bytes, Rooms: rooms})
-		if err != nil {
-			t.Fatal(err)
-		}
-		largest := int64(0)
-		for b, err := range r.Batches(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
+		b, err := r.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			if out != 0 || most == 0 {
+				t.Errorf("ahead %d, %d bytes: at the end %d bytes are out; %d batches were", ahead, bytes, out, most)
 			}
-			largest = max(largest, int64(len(b.Data)))
-			b.Release()
+			return
 		}
-		r.Close()
-		// One batch is handed out beside those that are ahead.
-		if rooms.peak > c.ahead+1 || rooms.most > max(c.bytes, largest)+largest {
-			t.Errorf("ahead %d, %d bytes: %d batches and %d bytes were out, the largest batch has %d", c.ahead, c.bytes, rooms.peak, rooms.most, largest)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if rooms.out != 0 || rooms.given == 0 {
-			t.Errorf("%d bytes were not given back", rooms.out)
-		}
+		b.Release()
 	}
 }
 
