@@ -43,12 +43,17 @@ func TestEachIsBounded(t *testing.T) {
 	})
 }
 
-// A pass of a pool that nobody has, as in one that has no slots to wait for.
+// A pass of a pool that nobody has, and one within a slot, which waits for no slots.
 func TestUnsharedPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crowd
 		if err := (*pool.Pool)(nil).Each(t.Context(), 100, c.work); err != nil || c.most != runtime.GOMAXPROCS(0) {
 			t.Errorf("%d elements at once on %d processors, %v", c.most, runtime.GOMAXPROCS(0), err)
+		}
+		c = crowd{}
+		err := pool.New(1).Do(t.Context(), func(ctx context.Context) error { return pool.New(3).Each(ctx, 100, c.work) })
+		if err != nil || c.most != 3 {
+			t.Errorf("within a slot, %d elements at once by 3 workers, %v", c.most, err)
 		}
 	})
 }
