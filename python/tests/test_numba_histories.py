@@ -17,11 +17,17 @@ from numba_graphs import program
 pytestmark = needs_numba
 
 HEAD = """
+    import atexit
     import os
     import sys
     if "LARDER_CACHE" in os.environ:
         import larder.numba
         larder.numba.install()
+        atexit.register(lambda: [print(*row[:3], file=sys.stderr) for row in told() if row[2] == "compiled"])
+
+    def told():
+        return [(row.function, row.types, row.state) for row in larder.numba.report().rows]
+
     import numpy as np
     from numba import njit, prange, stencil, types, vectorize
     from numba.core.errors import TypingError
@@ -436,6 +442,26 @@ FLAGS_OF_LOOPS = """
     print([got(globals()[name], 1.0) for name in HISTORY])
 """
 
+ORDER_OF_LOOPS = """
+    @njit
+    def inverse(x):
+        return 1.0 / x
+
+    @vectorize
+    def each(x):
+        return inverse(x)
+
+    @njit(cache=True)
+    def before(x):
+        return inverse(x) + each(x)
+
+    @njit(cache=True)
+    def after(x):
+        return each(x) + inverse(x)
+
+    print([got(globals()[name], 0.0) for name in HISTORY])
+"""
+
 COMPILERS = """
     def two(x):
         return x + 2
@@ -500,6 +526,7 @@ HISTORIES = {
         ["each,tuples,unkept", "kept,each,tuples,unkept", "kept,each,tuples,unkept", "tuples,kept"],
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
+    "flags of what loops call": (ORDER_OF_LOOPS, ["before,each", "after,each", "before,inverse,each", "before,each"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }
@@ -512,7 +539,8 @@ OTHERS = {
 """Where numba without a cache takes what it compiled for somebody else, what is right in its place."""
 
 
-def _ran(folder: Path, history: str, cached: bool) -> list[str]:
+def _ran(folder: Path, history: str, cached: bool) -> tuple[list[str], str]:
+    """Return what a program prints, and what was compiled for the cache."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
     if not cached:
         del environment["LARDER_CACHE"]
@@ -527,17 +555,21 @@ def _ran(folder: Path, history: str, cached: bool) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     found: list[str] = ast.literal_eval(done.stdout)
-    return found
+    return found, done.stderr
 
 
 @pytest.mark.parametrize("name", HISTORIES)
 def test_code_is_what_a_process_without_a_cache_has(name: str, real: Path, tmp_path: Path) -> None:
     text, histories = HISTORIES[name]
     (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + textwrap.dedent(text))
-    right = {history: _ran(tmp_path, history, cached=False) for history in set(histories)}
+    right = {history: _ran(tmp_path, history, cached=False)[0] for history in set(histories)}
     assert len({str(found) for found in right.values()}) > 1
     for history in histories:
-        assert _ran(tmp_path, history, cached=True) == right[OTHERS.get((name, history), history)], history
+        assert _ran(tmp_path, history, cached=True)[0] == right[OTHERS.get((name, history), history)], history
+    for history in set(histories):
+        found, compiled = _ran(tmp_path, history, cached=True)
+        assert found == right[OTHERS.get((name, history), history)], f"{history}, again"
+        assert compiled == "", f"{history}, again"
 
 
 SEED = int(os.environ.get("LARDER_SEED", 0))
@@ -549,5 +581,6 @@ def test_programs_that_are_drawn_are_what_they_are_without_a_cache(seed: int, re
     text, histories = program(seed)
     (tmp_path / "program.py").write_text(textwrap.dedent(HEAD) + text)
     for history in histories:
-        right = _ran(tmp_path, history, cached=False)
-        assert _ran(tmp_path, history, cached=True) == right, f"{history} of\n{text}"
+        right, _ = _ran(tmp_path, history, cached=False)
+        assert _ran(tmp_path, history, cached=True)[0] == right, f"{history} of\n{text}"
+        assert _ran(tmp_path, history, cached=True)[0] == right, f"{history}, again, of\n{text}"

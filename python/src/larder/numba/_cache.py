@@ -74,7 +74,7 @@ class Held:
     within: list[Compiled]
     """What it asked for, which was compiled with it or before."""
     loops: list[Added]
-    """Which loops vectorized functions got then."""
+    """Which loops vectorized functions got then, in order."""
 
 
 class Keeper:
@@ -308,8 +308,12 @@ class LarderCache(_Cache):  # type: ignore[misc]
         with _uncollected():
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
-        add_again(held.loops, known.walk)
-        self._keeper.history.again(held.within, known.walk)
+        done = 0
+        for added in held.loops:
+            self._keeper.history.again(held.within[done : added[3]], known.walk)
+            add_again(added, known.walk)
+            done = added[3]
+        self._keeper.history.again(held.within[done:], known.walk)
         self._note(sig, LOADED, took, saved=max(0.0, held.cost - took))
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -336,8 +340,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
         cost = int((time.perf_counter() - pending.begun) * 1e6)
-        within = self._keeper.history.within(pending.known.walk)
-        loops = self._keeper.history.added(pending.known.walk)
+        within, loops = self._keeper.history.within(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):
             return (

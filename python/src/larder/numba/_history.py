@@ -19,7 +19,7 @@ from typing import Any
 from .._code._library import library_name
 from . import _installed
 from ._errors import Refused
-from ._kinds import kernel_of, loops_of
+from ._kinds import kernel_of, kind_of, loops_of
 from ._opened import Opened
 from ._options import Passed, inheriting, passed
 from ._types import ADDRESS
@@ -35,8 +35,9 @@ Asked = tuple[weakref.ref[Any], str]
 """A function, and the types of its arguments."""
 Compiled = tuple[int, str, Way]
 """The number of a function in a walk, the types of its arguments and how it was compiled."""
-Added = tuple[int, Any, Passed]
-"""The number of a vectorized function in a walk, the signature of a loop that it got, and flags around its kernel."""
+Added = tuple[int, Any, Passed, int]
+"""The number of a vectorized function in a walk, the signature of a loop that it got, flags around its kernel, and
+how many functions had been asked for by then."""
 
 
 def _reference(value: Any) -> Reference:
@@ -152,7 +153,10 @@ class History:
         It is compiled with the flags that it has where what called it first was compiled, if that was loaded.
         """
         shown = _shown(args)
+        asked = (weakref.ref(function), shown)
         taken = shown in self._loaded.get(function, ())
+        if self._asked and kind_of(function) == "kernel":
+            self._asked[-1][asked] = None  # before what it asks for, as its loop is made again by that time
         self._asked.append({})
         try:
             with inheriting(self._ways[function][shown][1] if taken else {}):
@@ -160,7 +164,7 @@ class History:
             if taken:
                 self._order(function)
             inner = self._inner.setdefault(function, {}).setdefault(shown, tuple(self._asked[-1]))
-            self._asked[-1] = dict.fromkeys((*inner, (weakref.ref(function), shown)))
+            self._asked[-1] = dict.fromkeys((*inner, asked))
         finally:
             found = self._asked.pop()
             if self._asked:
@@ -172,16 +176,32 @@ class History:
         for args in sorted(function.overloads, key=lambda args: numbers.get(_shown(args), 0)):
             function.overloads[args] = function.overloads.pop(args)
 
-    def within(self, walk: Walk) -> list[Compiled]:
-        """Return what of a walk was asked for by the function that is being compiled, and by what it asked for."""
+    def within(self, walk: Walk) -> tuple[list[Compiled], list[Added]]:
+        """Return what of a walk was asked for by the function that is being compiled, and by what it asked for.
+
+        With the loops that vectorized functions have got since the walk, by which they are called from then on.
+        """
         numbers = {id(node.value): i for i, node in enumerate(walk.nodes) if node.kind == "compiled function"}
-        found = []
-        for of, args in self._asked[-1]:
+        found: list[Compiled] = []
+        before: dict[Asked, tuple[int, int]] = {}
+        for place, (of, args) in enumerate(self._asked[-1]):
             function = of()
             number = numbers.get(id(function), 0)
+            before[of, args] = (place, len(found))
             if number > 1 and args in self._ways.get(function, {}):
                 found.append((number, args, self._ways[function][args]))
-        return found
+        return found, self._added(walk, before, (len(before), len(found)))
+
+    def _added(self, walk: Walk, before: dict[Asked, tuple[int, int]], last: tuple[int, int]) -> list[Added]:
+        """Return the loops that are new, in the order in which their kernels were asked for, or else as the last."""
+        found = []
+        for number, node in enumerate(walk.nodes):
+            if node.loops is not None:
+                kernel = weakref.ref(kernel_of(node.value))
+                for loop, (_, flags) in self._loops(node)[node.loops :]:
+                    place, asked = before.get((kernel, _shown(loop.args)), last)
+                    found.append((place, (number, loop, flags, asked)))
+        return [added for _, added in sorted(found, key=lambda placed: placed[0])]
 
     def again(self, compiled: list[Compiled], walk: Walk) -> None:
         """Take for compiled what was where a function that is loaded was compiled.
@@ -194,14 +214,6 @@ class History:
             if args not in self._ways.get(function, {}):
                 self._compiled_as(function, args, way)
                 self._loaded.setdefault(function, set()).add(args)
-
-    def added(self, walk: Walk) -> list[Added]:
-        """Return the loops that vectorized functions have got since a walk, by which they are called from then on."""
-        found = []
-        for number, node in enumerate(walk.nodes):
-            if node.loops is not None:
-                found += [(number, loop, flags) for loop, (_, flags) in self._loops(node)[node.loops :]]
-        return found
 
     def _loops(self, node: Node) -> list[tuple[Any, Way]]:
         """Return the signatures of a vectorized function's loops, and how their kernels were compiled."""

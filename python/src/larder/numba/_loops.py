@@ -109,21 +109,21 @@ class Loops:
             raise _artifact.Foreign(f"it cannot be loaded: {type(error).__name__}: {error}") from error
 
 
-def add_again(found: list[Added], walk: Walk) -> None:
-    """Have vectorized functions get the loops that they got where something that calls them was compiled.
+def add_again(added: Added, walk: Walk) -> None:
+    """Have a vectorized function get a loop that it got where something that calls it was compiled.
 
-    Raise Unfit if one cannot be made: they would be called in another way from then on.
+    Raise Unfit if it cannot be made: the function would be called in another way from then on.
     """
-    for number, signature, flags in found:
-        node = walk.nodes[number]
-        if any(signature.args == other.args for other in loops_of(node.value)[1]):
-            continue
-        try:
-            with inheriting(flags):
-                _add(node.value, signature)
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}".partition("\n")[0]
-            raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
+    number, signature, flags, _ = added
+    node = walk.nodes[number]
+    if any(signature.args == other.args for other in loops_of(node.value)[1]):
+        return
+    try:
+        with inheriting(flags):
+            _add(node.value, signature)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
 
 
 def keep(kernel: Any) -> None:
