@@ -192,7 +192,7 @@ var rightHits = law{
 		{"a position is no part of what is drawn for it", "dataset/stretch.go", "if r := d.maker.Random(); r != nil && r.perPosition() {", "if r := d.maker.Random(); r != nil && r.Per == \"\" && r.Seed < 0 {", []string{"dataset.TestStretchesGoThroughMappers"}},
 		{"how much of an image is read is no part of the key", "mapper/imageresize.go", ", {Name: \"reduce\", Value: m.Reduce}", "", []string{"mapper.TestReductionCounts"}},
 		{"an image that somebody has read is not read in part", "dataset/lent.go", "	if c.Reduce == nil ||", "	if c.Reduce == nil || it.read ||", []string{"mapper.TestReducedResize"}},
-		{"a generator is known by its name", "flow/streams.go", "return append(parts[:2], does...), err", "return parts[:2], err", []string{"format/python.TestWhatIsMadeAnew"}},
+		{"a generator is known by its name", "flow/streams.go", "return append(parts[:2], does...), err", "return append(parts[:2], does[:0]...), err", []string{"format/python.TestWhatIsMadeAnew"}},
 		{"of the words of a command only whole ones are names", "mapper/execfiles.go", "range cuts {", "range cuts[:0] {", []string{"mapper.TestExecFilesInWords"}},
 		{"what a command that failed left of samples that it did not name counts", "mapper/execbatch.go", "		case ended != nil:\n", "		case ended != nil && i < 0:\n", []string{"mapper.TestExecBatchErrors"}},
 		{"an input that was changed just now is known by its times", "flow/unchanged.go", "if err == nil && read != found.Inputs {", "if err != nil && read != found.Inputs {", []string{"flow.TestInputsWrittenThroughMappingsAreSeen"}},
