@@ -173,12 +173,12 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 		if strings.Contains(at, "old") {
 			o.Put(at, []byte("old\n"))
 		}
-		var written sync.WaitGroup
-		written.Add(2)
+		var writing sync.WaitGroup
+		writing.Add(2)
 		s.Fail(func(_ int, r *http.Request) placetest.Fault {
 			if r.Method == http.MethodPut && !strings.Contains(r.URL.Path, "done") {
-				written.Done()
-				written.Wait() // both have seen what is there
+				writing.Done()
+				writing.Wait() // both have seen what is there
 			}
 			return placetest.Fault{}
 		})
