@@ -459,6 +459,22 @@ ORDER_OF_LOOPS = """
     print([got(globals()[name], 0.0) for name in HISTORY])
 """
 
+CALLEES_LATER = """
+    @vectorize
+    def each(x):
+        return x + 1
+
+    @njit(cache=True)
+    def callee(x):
+        return each(x)
+
+    @njit(cache=True)
+    def caller(x):
+        return callee(x) + callee(np.int64(x)) + callee(np.float32(x))
+
+    print([got(globals()[name], 1.0) for name in HISTORY])
+"""
+
 COMPILERS = """
     def two(x):
         return x + 2
@@ -524,6 +540,7 @@ HISTORIES = {
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "flags of what loops call": (ORDER_OF_LOOPS, ["before,each", "after,each", "before,inverse,each", "before,each"]),
+    "callees that are called later": (CALLEES_LATER, ["caller,callee", "callee,each,caller", "each,caller,callee"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }

@@ -408,3 +408,32 @@ def test_how_a_vectorized_function_may_be_reduced_counts(case: Case) -> None:
         ),
     ):
         assert case.script("w", **said)[-1].startswith(right), said
+
+
+OPTIONAL = """
+    import larder.numba
+    larder.numba.install()
+    from numba import njit, vectorize
+
+    @vectorize
+    def each(x):
+        return x + 1
+
+    @njit(cache=True)
+    def maybe(x):
+        y = None
+        if x > 0:
+            y = x
+        if y is None:
+            return 0.0
+        return each(y)
+
+    print(each(1.0), maybe(2.0), each.types)
+    print([f"{row.state} {row.reason}" for row in larder.numba.report() if row.function.endswith("maybe")])
+"""
+
+
+def test_a_loop_for_types_that_numpy_has_not_is_given_again_as_numba_made_it(case: Case) -> None:
+    case.write("w", OPTIONAL)
+    assert case.script("w") == ["2.0 3.0 ['d->d']", "['compiled ']"]
+    assert case.script("w") == ["2.0 3.0 ['d->d']", "['loaded ']"]

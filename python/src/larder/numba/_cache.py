@@ -47,6 +47,8 @@ class Known:
     """What a function is known by at one moment, for some argument types."""
 
     walk: Walk
+    state: bytes
+    """What had been compiled already of what it reaches."""
     code: bytes
     key: bytes
 
@@ -131,7 +133,7 @@ class Keeper:
         if walk.refused:
             raise walk.refused[0]
         self.history.check(walk, before.walk if before is not None else None)
-        return self._known(walk, signature)
+        return self.known_in(walk.state(), walk, signature)
 
     def walked(self, dispatcher: Any, signature: Any, before: Walk | None = None) -> Walk:
         """Return what a function reaches; `before` is that from before it was compiled, if it has been since."""
@@ -142,13 +144,14 @@ class Keeper:
         self.report.settings |= dict.fromkeys(walk.settings)
         return walk
 
-    def _known(self, walk: Walk, signature: Any) -> Known:
-        code = walk.digest()
+    def known_in(self, state: bytes, walk: Walk, signature: Any) -> Known:
+        """Return what a function is known by where what had been compiled already is told by some state."""
+        code = walk.digest(state)
         lines = [_artifact.place(self.secret), code, _installed.compilers(), _installed.settings()]
         lines += [_installed.processor(), repr(signature).encode() if not isinstance(signature, tuple) else b""]
         if walk.parallel:
             lines.append(_threads())
-        return Known(walk, code, sha256(b"".join(sha256(line).digest() for line in lines)).digest())
+        return Known(walk, state, code, sha256(b"".join(sha256(line).digest() for line in lines)).digest())
 
 
 @contextmanager
@@ -244,7 +247,21 @@ class LarderCache(_Cache):  # type: ignore[misc]
         return compiler is not None and normalized(sig) in compiler._failed_cache
 
     def _asked(self, known: Known, begun: float, context: Any, sig: Any) -> tuple[Any, Pending]:
-        """Ask the server: for what is kept, or to compute it here."""
+        """Ask for what is kept, or to compute it here.
+
+        Without a cache it would have been compiled with what called it, if that was loaded: so first for what it was
+        there, whatever has been compiled since.
+        """
+        state = self._keeper.history.kept(self._of, normalized(sig)[0])
+        if state is not None and state != known.state:
+            there = self._keeper.known_in(state, known.walk, sig)
+            found, pending = self._claimed(there, begun, context, sig, _calls.FIND)
+            if found is not None:
+                return found, pending
+        return self._claimed(known, begun, context, sig)
+
+    def _claimed(self, known: Known, begun: float, context: Any, sig: Any, flags: int = 0) -> tuple[Any, Pending]:
+        """Ask this process, and then the server."""
         held = self._keeper.held.get(known.key)
         if held is not None and not _classes.same(held.classes, known.walk):
             return None, Pending(self, known, None, "an equal function of this process has other classes in it", begun)
@@ -254,7 +271,6 @@ class LarderCache(_Cache):  # type: ignore[misc]
             except Unfit as unfit:
                 return None, Pending(self, known, None, str(unfit), begun)
             return _payload.again(held.compiled, context), Pending(self, known, None, "", begun)
-        flags = 0
         reason = ""
         while True:
             if len(self._keeper.lost) >= _ENOUGH:
@@ -308,6 +324,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         with _uncollected():
             args, result = normalized(sig)
             self._keeper.history.note(known.walk, args, asked(args, result))
+        self._keeper.history.keep(self._of, args, known.state)
         done = 0
         for added in held.loops:
             self._keeper.history.again(held.within[done : added[3]], known.walk)
@@ -354,6 +371,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         reason = self._deliver(claim, _calls.Made(kept, about=lambda: _about(sig)))
         if not reason:
             self._expect_loop(data, pending.known, sig)
+            self._keeper.history.keep(self._of, normalized(sig)[0], pending.known.state)
             self._keeper.hold(key, Held(data, cost / 1e6, classes, within, loops))
         return reason
 

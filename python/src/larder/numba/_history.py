@@ -33,8 +33,9 @@ Way = tuple[str, Passed]
 """How something was compiled: in words, and the flags that those took which were compiled within it."""
 Asked = tuple[weakref.ref[Any], str]
 """A function, and the types of its arguments."""
-Compiled = tuple[int, str, Way]
-"""The number of a function in a walk, the types of its arguments and how it was compiled."""
+Compiled = tuple[int, str, Way, bytes | None]
+"""The number of a function in a walk, the types of its arguments, how it was compiled, and in which state it is kept,
+if it is."""
 Added = tuple[int, Any, Passed, int]
 """The number of a vectorized function in a walk, the signature of a loop that it got, flags around its kernel, and
 how many functions had been asked for by then."""
@@ -110,6 +111,8 @@ class History:
         """How functions were compiled, by the types of their arguments."""
         self._loaded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         """For which types functions are taken for compiled that were not, as what they are part of was loaded."""
+        self._states: weakref.WeakKeyDictionary[Any, dict[str, bytes]] = weakref.WeakKeyDictionary()
+        """What had been compiled already of what functions reach, by which they are kept, by types of arguments."""
         self._inner: weakref.WeakKeyDictionary[Any, dict[str, tuple[Asked, ...]]] = weakref.WeakKeyDictionary()
         """What was asked for where functions were compiled, or loaded, by the types of their arguments."""
         self._asked: list[dict[Asked, None]] = []
@@ -145,6 +148,15 @@ class History:
 
     def _compiled_as(self, function: Any, args: str, way: Way) -> None:
         self._ways.setdefault(function, {})[args] = way
+
+    def keep(self, function: Any, args: Types, state: bytes) -> None:
+        """Note that a function is kept, and what had been compiled already of what it reaches."""
+        self._states.setdefault(function, {})[_shown(args)] = state
+
+    def kept(self, function: Any, args: Types) -> bytes | None:
+        """Return in which state a function is kept that is taken for compiled, or None."""
+        shown = _shown(args)
+        return self._states.get(function, {}).get(shown) if shown in self._loaded.get(function, ()) else None
 
     @contextmanager
     def asking(self, function: Any, args: Types) -> Iterator[None]:
@@ -189,7 +201,8 @@ class History:
             number = numbers.get(id(function), 0)
             before[of, args] = (place, len(found))
             if number > 1 and args in self._ways.get(function, {}):
-                found.append((number, args, self._ways[function][args]))
+                state = self._states.get(function, {}).get(args)
+                found.append((number, args, self._ways[function][args], state))
         return found, self._added(walk, before, (len(before), len(found)))
 
     def _added(self, walk: Walk, before: dict[Asked, tuple[int, int]], last: tuple[int, int]) -> list[Added]:
@@ -208,12 +221,14 @@ class History:
 
         So what is compiled next is known by the same here as there, and is compiled as it would be there.
         """
-        for number, args, way in compiled:
+        for number, args, way, state in compiled:
             function = walk.nodes[number].value
             self._asked[-1][weakref.ref(function), args] = None
             if args not in self._ways.get(function, {}):
                 self._compiled_as(function, args, way)
                 self._loaded.setdefault(function, set()).add(args)
+                if state is not None:
+                    self._states.setdefault(function, {})[args] = state
 
     def _loops(self, node: Node) -> list[tuple[Any, Way]]:
         """Return the signatures of a vectorized function's loops, and how their kernels were compiled."""

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaNotImplementedError
 
 from .. import _calls
 from . import _artifact, _payload
@@ -116,12 +117,14 @@ def add_again(added: Added, walk: Walk) -> None:
     """
     number, signature, flags, _ = added
     node = walk.nodes[number]
-    if any(signature.args == other.args for other in loops_of(node.value)[1]):
+    if _has(node.value, signature):
         return
     try:
         with inheriting(flags):
             _add(node.value, signature)
     except Exception as error:
+        if isinstance(error, NumbaNotImplementedError) and _has(node.value, signature):
+            return  # for types that NumPy has not, such as optional ones, a kernel is compiled that compiled code calls
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
 
@@ -130,6 +133,10 @@ def keep(kernel: Any) -> None:
     """Have a kernel kept, as something that calls it is kept, and gives it to its vectorized function."""
     if isinstance(kernel.cache, NullCache):
         kernel.enable_caching()
+
+
+def _has(function: Any, signature: Any) -> bool:
+    return any(signature.args == other.args for other in loops_of(function)[1])
 
 
 def _add(function: Any, signature: Any) -> None:

@@ -42,7 +42,7 @@ from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 9\n"
+FORMAT = b"larder numba code 10\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""
@@ -201,13 +201,17 @@ class Walk:
             found |= set(functions) if len(functions) > 1 else set()
         return found
 
-    def digest(self) -> bytes:
-        """Return what all of it comes to."""
+    def digest(self, state: bytes) -> bytes:
+        """Return what all of it comes to, if what was compiled of it already is told by some state."""
         lines = [FORMAT]
         for node in self.nodes:
             lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
-            lines.append(node.compiled.encode())
-        return sha256(b"".join(lines)).digest()
+        return sha256(b"".join(lines) + state).digest()
+
+    def state(self) -> bytes:
+        """Return what counts of how functions in it have been compiled already: nothing for most."""
+        told = [f"{i} {node.compiled}\n" for i, node in enumerate(self.nodes) if node.compiled]
+        return sha256("".join(told).encode()).digest() if told else b""
 
     def _registrations(self) -> Iterator[Entry]:
         """Yield what is registered for what was reached, and was not yielded before."""

@@ -48,4 +48,4 @@ def explained(keeper: Any, function: Any) -> Why:
     refused += [row.reason for row in rows if row.state == "refused" and row.reason not in refused]
     parts = tuple(f"{node.path} ({node.text}) {node.digest().hex()[:12]}" for node in walk.nodes[1:])
     parts += tuple(f"the setting of the process {one}" for one in walk.settings)
-    return Why(named(function), walk.digest().hex(), parts, tuple(refused), rows)
+    return Why(named(function), walk.digest(walk.state()).hex(), parts, tuple(refused), rows)
