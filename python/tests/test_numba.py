@@ -360,8 +360,50 @@ def test_why_and_report_say_what_became_of_functions(case: Case) -> None:
     said, table = case.run().results
     assert "m.limited: is kept" in said
     assert "(int64) loaded" in said
-    assert table.startswith("1 loaded, 0 compiled and kept, 0 compiled and not kept;")
+    assert table.startswith("1 loaded, 0 compiled and kept, 0 refused: compiled and not kept;")
     assert "m.limited  (int64)  loaded" in table
+
+
+def test_a_report_counts_time_once_and_says_what_asks_for_no_cache(case: Case) -> None:
+    case.write(
+        "m",
+        """
+        import time
+        import numpy as np
+        import larder.numba
+        from numba import njit
+
+        @njit
+        def part(x):
+            return x + 1
+
+        @njit(cache=True)
+        def inner(x):
+            return np.sort(x)[::-1].sum() + part(x[0])
+
+        @njit(cache=True)
+        def middle(x):
+            return inner(x) + 1
+
+        @njit(cache=True)
+        def outer(x):
+            return middle(x) + 1
+
+        @njit
+        def unkept(x):
+            return outer(x) + part(1)
+
+        def run():
+            begun = time.process_time()
+            unkept(np.arange(5.0))
+            took = time.process_time() - begun
+            report = larder.numba.report()
+            assert "compiled without cache=True, in " in str(report)
+            return [sum(row.seconds for row in report) + sum(report.uncached.values()) <= took, list(report.uncached)]
+        """,
+    )
+    assert case.run().results == [True, ["m.part", "m.unkept"]]
+    assert case.run().results[1] == ["m.part", "m.unkept"]
 
 
 def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_load(case: Case) -> None:

@@ -10,7 +10,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -25,13 +25,13 @@ from ._history import Added, Compiled, History
 from ._kinds import kind_of, named, python_of
 from ._loops import Kernel, Loops, add_again
 from ._pytensor import Unasked
-from ._registered import Registered
+from ._registered import Registered, is_numbas
 from ._report import COMPILED, LOADED, REFUSED, Report, Row
 from ._types import same
 from ._walk import Walk
 
 _SECONDS = 8
-"""Bytes that say how long it took to compile."""
+"""Bytes that say how many microseconds of processor time it took to compile."""
 
 _NEAR = 4096
 """How many compiled functions a process has near."""
@@ -61,7 +61,10 @@ class Pending:
     known: Known | None
     claim: _calls.Claim | None
     reason: str
-    begun: float
+    begun: float = field(default_factory=time.thread_time)
+    """In seconds of processor time, which other processes do not make longer."""
+    within: float = 0.0
+    """How much of the time since went into others that have a row."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -70,7 +73,7 @@ class Held:
 
     compiled: Any
     cost: float
-    """How many seconds it took to compile."""
+    """How many seconds of processor time it took to compile, without what it called."""
     classes: dict[str, int]
     """The classes in its code, as what was reached from it."""
     within: list[Compiled]
@@ -115,6 +118,12 @@ class Keeper:
         """Return the token of what is being compiled, for others that it needs."""
         tokens = [p.claim.token for p in self.stack if p.claim is not None]
         return tokens[-1] if tokens else 0
+
+    def count(self, function: Any, took: float) -> None:
+        """Count what was compiled and asks for no cache, unless it was for something that does."""
+        asks = any(isinstance(cache_of(of), LarderCache) for of in (function, *self.compiling))
+        if not asks and not is_numbas(python_of(function)):
+            self.report.uncached[named(function)] = self.report.uncached.get(named(function), 0.0) + took
 
     def follow(self, before: Keeper) -> None:
         """Take over what is known of this process from who was installed before."""
@@ -222,23 +231,25 @@ class LarderCache(_Cache):  # type: ignore[misc]
         _contexts.begin(target_context)
         if not self._enabled or self._has_failed(sig):
             return None
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.thread_time()
         try:
             known = self._keeper.known(self._of, sig)
         except Refused as refused:
-            self._keeper.stack.append(Pending(self, None, None, str(refused), begun))
+            self._keeper.stack.append(Pending(self, None, None, str(refused)))
             return None
         except Exception as error:
-            self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}", begun))
+            self._keeper.stack.append(Pending(self, None, None, f"{type(error).__name__}: {error}"))
             return None
         if circle := self._keeper.circle(known.walk, self._keeper.compiling):
             reason = f"{_PART} {circle}, as the two call each other"
-            self._keeper.stack.append(Pending(self, None, None, reason, begun))
+            self._keeper.stack.append(Pending(self, None, None, reason))
             return None
         found, pending = self._asked(known, begun, target_context, sig)
         if found is None:
             self._keeper.stack.append(pending)
             return None
+        if self._keeper.stack:
+            self._keeper.stack[-1].within += time.thread_time() - used
         return found
 
     def _has_failed(self, sig: Any) -> bool:
@@ -264,37 +275,35 @@ class LarderCache(_Cache):  # type: ignore[misc]
         """Ask this process, and then the server."""
         held = self._keeper.held.get(known.key)
         if held is not None and not _classes.same(held.classes, known.walk):
-            return None, Pending(self, known, None, "an equal function of this process has other classes in it", begun)
+            return None, Pending(self, known, None, "an equal function of this process has other classes in it")
         if held is not None:
             try:
                 self._came(known, sig, begun, held)
             except Unfit as unfit:
-                return None, Pending(self, known, None, str(unfit), begun)
-            return _payload.again(held.compiled, context), Pending(self, known, None, "", begun)
+                return None, Pending(self, known, None, str(unfit))
+            return _payload.again(held.compiled, context), Pending(self, known, None, "")
         reason = ""
         while True:
             if len(self._keeper.lost) >= _ENOUGH:
-                return None, Pending(self, known, None, self._keeper.lost[-1], begun)
+                return None, Pending(self, known, None, self._keeper.lost[-1])
             try:
                 found = self._keeper.client.claim(self._function(known), known.key, self._keeper.within(), flags)
                 self._keeper.lost.clear()
             except Exception as error:
                 self._keeper.lost.append(_said(error))
-                return None, Pending(self, known, None, _said(error), begun)
+                return None, Pending(self, known, None, _said(error))
             if isinstance(found, _calls.Claim):
-                return None, Pending(self, known, found, reason, begun)
+                return None, Pending(self, known, found, reason)
             if found.encoded is None:
-                return None, Pending(self, known, None, found.text or "nobody has it", begun)
+                return None, Pending(self, known, None, found.text or "nobody has it")
             try:
-                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(
-                    self, known, None, "", begun
-                )
+                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(self, known, None, "")
             except Unfit as unfit:
-                return None, Pending(self, known, None, str(unfit), begun)
+                return None, Pending(self, known, None, str(unfit))
             except _artifact.Foreign as foreign:
                 reason = str(foreign)
             if flags:
-                return None, Pending(self, known, None, reason, begun)
+                return None, Pending(self, known, None, reason)
             flags = _calls.AGAIN  # what is there is of no use to anybody
 
     def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
@@ -338,32 +347,34 @@ class LarderCache(_Cache):  # type: ignore[misc]
         pending = self._popped()
         if pending is None:
             return
+        whole = time.thread_time() - pending.begun
+        if self._keeper.stack:
+            self._keeper.stack[-1].within += whole
+        took = max(0.0, whole - pending.within)
         try:
-            reason = self._saved(sig, data, pending)
+            reason = self._saved(sig, data, pending, took)
         except Refused as refused:
             reason = self._way(refused, pending)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
         if reason and pending.claim is not None:
             self._deliver(pending.claim, _calls.Made(None, reason))
-        took = time.perf_counter() - pending.begun
         self._note(sig, REFUSED if reason else COMPILED, took, reason)
 
-    def _saved(self, sig: Any, data: Any, pending: Pending) -> str:
-        """Keep it, or return why it is not kept."""
+    def _saved(self, sig: Any, data: Any, pending: Pending, took: float) -> str:
+        """Keep it, or return why it is not kept; it took some seconds to compile."""
         if pending.known is None or pending.claim is None:
             return pending.reason or "nobody asked for it"
         if self._keeper.late:
             return "functions were compiled before larder.numba was installed; install it first"
         key = pending.known.key
-        cost = int((time.perf_counter() - pending.begun) * 1e6)
         within, loops = self._keeper.history.within(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):
             return (
                 f"{path}: it is compiled in another way where what called it first was compiled, which was loaded here"
             )
-        payload = min(cost, 2**63).to_bytes(_SECONDS, "little") + dumped
+        payload = int(took * 1e6).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"
         kept = _artifact.sealed(key, payload, self._keeper.secret)
@@ -372,7 +383,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         if not reason:
             self._expect_loop(data, pending.known, sig)
             self._keeper.history.keep(self._of, normalized(sig)[0], pending.known.state)
-            self._keeper.hold(key, Held(data, cost / 1e6, classes, within, loops))
+            self._keeper.hold(key, Held(data, took, classes, within, loops))
         return reason
 
     def _expect_loop(self, compiled: Any, known: Known, sig: Any) -> None:

@@ -144,6 +144,7 @@ class History:
         root = walk.nodes[1]
         if root.flags is not None and root.kind in ("compiled function", "kernel"):
             self._loaded.get(root.value, set()).discard(_shown(args))
+            self._states.get(root.value, {}).pop(_shown(args), None)
             self._compiled_as(root.value, _shown(args), (root.flags.text + asked, passed(root.flags.flags)))
 
     def _compiled_as(self, function: Any, args: str, way: Way) -> None:

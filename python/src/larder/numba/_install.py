@@ -47,12 +47,15 @@ class _Compiled(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._begun: list[float] = []
+        self._within: list[float] = []
+        """How much of the time since went into others."""
         self._walks: list[Walk | None] = []
         """What is reached from what is being compiled, where it was noted."""
 
     def on_start(self, event: Any) -> None:
         """Note what a function is compiled from."""
-        self._begun.append(time.perf_counter())
+        self._begun.append(time.thread_time())
+        self._within.append(0.0)
         self._walks.append(None)
         found = event.data["dispatcher"]
         if _keeper is None:
@@ -89,9 +92,9 @@ class _Compiled(event.Listener):  # type: ignore[misc]
 
     def on_end(self, event: Any) -> None:
         """Give up the claim of a function that could not be compiled; note one that nobody asked a cache for."""
-        took = time.perf_counter() - self._begun.pop() if self._begun else 0.0
-        del self._walks[-1:]
         found = event.data["dispatcher"]
+        took = self._took(found)
+        del self._walks[-1:]
         if _keeper is None:
             return
         _keeper.history.opened.end()
@@ -99,9 +102,19 @@ class _Compiled(event.Listener):  # type: ignore[misc]
         if kind_of(found) not in UNITS:
             return
         if not _failed(event):
+            _keeper.count(found, took)
             _keeper.unasked.note(found, tuple(event.data["args"]), took)
         elif isinstance(cache_of(found), LarderCache):
             cache_of(found).failed(f"it could not be compiled: {event.data['args']}")
+
+    def _took(self, function: Any) -> float:
+        """Return how long what ends now took by itself, in seconds of processor time: numba's own is its caller's."""
+        if not self._begun:
+            return 0.0
+        whole, within = time.thread_time() - self._begun.pop(), self._within.pop()
+        if self._within:
+            self._within[-1] += within if is_numbas(python_of(function)) else whole
+        return max(0.0, whole - within)
 
 
 def _failed(ended: Any) -> bool:

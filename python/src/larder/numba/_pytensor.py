@@ -48,6 +48,7 @@ class Unasked:
             self._say(function, f"{path}: {_reason(of)}")
 
     def _say(self, function: Any, reason: str) -> None:
+        self._report.uncached.pop(named(function), None)
         for args, seconds in self._compiled.pop(function, ()):
             row = Row(named(function), f"({', '.join(map(str, args))})", REFUSED, seconds, reason=reason)
             self._report.rows.append(row)

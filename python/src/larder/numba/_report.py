@@ -20,9 +20,9 @@ class Row:
     state: str
     """"loaded", "compiled" (and kept), or "refused" (compiled and not kept)."""
     seconds: float
-    """How long it took to compile, or to load."""
+    """How long it took to load, or how much processor time to compile, without that of others with a row."""
     saved: float = 0.0
-    """Of what was loaded: by how much longer it took whoever compiled it."""
+    """Of what was loaded: how much more than that it took whoever compiled it."""
     reason: str = ""
     """Why it is refused, with the way to it."""
 
@@ -35,6 +35,9 @@ class Report:
     settings: dict[str, None] = field(default_factory=dict)
     """Settings of the process, not as they are at first, by which functions are known whose code runs while numba
     compiles: with others they are compiled anew."""
+    uncached: dict[str, float] = field(default_factory=dict)
+    """Functions that were compiled here as they ask for no cache (`cache=True`), but for what those that ask for one
+    call: how many seconds of processor time each took."""
 
     @property
     def loaded(self) -> int:
@@ -64,9 +67,15 @@ class Report:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.loaded} loaded, {self.compiled} compiled and kept, {self.refused} compiled and not kept; "
-            f"{self.saved:.1f} s saved"
+            f"{self.loaded} loaded, {self.compiled} compiled and kept, {self.refused} refused: compiled and not kept; "
+            f"{self.saved:.1f} s of compiling saved"
         ]
+        if self.uncached:
+            longest = sorted(self.uncached, key=lambda name: -self.uncached[name])
+            more = f" and {len(longest) - 3} more" if len(longest) > 3 else ""
+            lines.append(
+                f"compiled without cache=True, in {sum(self.uncached.values()):.1f} s: {', '.join(longest[:3])}{more}"
+            )
         if self.settings:
             lines.append(f"known by settings of this process, too: {'; '.join(self.settings)}")
         cells = [("function", "types", "is", "seconds", "why")]
