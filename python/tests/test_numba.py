@@ -75,6 +75,33 @@ def test_functions_are_loaded_by_other_processes_until_something_that_they_reach
     assert again.states() == ["loaded"] * 5
 
 
+COLLECTED = """
+    import gc
+    from numba import njit
+
+    @njit(cache=True)
+    def one(x):
+        return x + 1
+
+    @njit(cache=True)
+    def other(x):
+        return x + 2
+
+    def run():
+        states = [one(1), gc.isenabled()]
+        gc.disable()
+        return [*states, other(1), gc.isenabled()]
+"""
+
+
+def test_garbage_is_collected_afterwards_if_it_was_before(case: Case) -> None:
+    case.write("m", COLLECTED)
+    assert case.run().results == [2, True, 3, False]
+    loaded = case.run()
+    assert loaded.results == [2, True, 3, False]
+    assert loaded.states() == ["loaded"] * 2
+
+
 MANY = """
     from numba import njit
 

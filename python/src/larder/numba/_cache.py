@@ -138,11 +138,12 @@ class Keeper:
 
     def known(self, dispatcher: Any, signature: Any, before: Known | None = None) -> Known:
         """Return what a function is known by now, or raise Refused; before, if it has been compiled since."""
-        walk = self.walked(dispatcher, signature, before.walk if before is not None else None)
-        if walk.refused:
-            raise walk.refused[0]
-        self.history.check(walk, before.walk if before is not None else None)
-        return self.known_in(walk.state(), walk, signature)
+        with _uncollected():
+            walk = self.walked(dispatcher, signature, before.walk if before is not None else None)
+            if walk.refused:
+                raise walk.refused[0]
+            self.history.check(walk, before.walk if before is not None else None)
+            return self.known_in(walk.state(), walk, signature)
 
     def walked(self, dispatcher: Any, signature: Any, before: Walk | None = None) -> Walk:
         """Return what a function reaches; `before` is that from before it was compiled, if it has been since."""
@@ -165,7 +166,7 @@ class Keeper:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Have no garbage looked for meanwhile: there is none, and to look through all of numba takes as long again."""
+    """Have no garbage looked for meanwhile: there is hardly any, and all of numba would be looked through."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -278,7 +279,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return None, Pending(self, known, None, "an equal function of this process has other classes in it")
         if held is not None:
             try:
-                self._came(known, sig, begun, held)
+                with _uncollected():
+                    self._came(known, sig, begun, held)
             except Unfit as unfit:
                 return None, Pending(self, known, None, str(unfit))
             return _payload.again(held.compiled, context), Pending(self, known, None, "")
@@ -297,7 +299,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
             if found.encoded is None:
                 return None, Pending(self, known, None, found.text or "nobody has it")
             try:
-                return self._loaded(known, bytes(found.encoded), context, sig, begun), Pending(self, known, None, "")
+                with _uncollected():
+                    loaded = self._loaded(known, bytes(found.encoded), context, sig, begun)
+                return loaded, Pending(self, known, None, "")
             except Unfit as unfit:
                 return None, Pending(self, known, None, str(unfit))
             except _artifact.Foreign as foreign:
@@ -330,9 +334,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
         """Note that a function was loaded, which it took others some time to compile; raise Unfit if it is no use."""
         took = time.perf_counter() - begun
         self._expect_loop(held.compiled, known, sig)
-        with _uncollected():
-            args, result = normalized(sig)
-            self._keeper.history.note(known.walk, args, asked(args, result))
+        args, result = normalized(sig)
+        self._keeper.history.note(known.walk, args, asked(args, result))
         self._keeper.history.keep(self._of, args, known.state)
         done = 0
         for added in held.loops:

@@ -145,6 +145,7 @@ def is_extended(name: str) -> bool:
     return name.endswith("_extensions") or name.startswith("ir_extension_") or name == "remove_call_handlers"
 
 
+@lru_cache(8192)  # most are of a registry's functions and of its globals, too
 def _template(cls: Any) -> Entry | None:
     own = vars(cls)
     made = [own[name] for name in ("_overload_func", "_definition_func") if name in own]
@@ -208,6 +209,8 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
     if not templates:
         return None
     entries = [entry for cls in templates if (entry := _template(cls)) is not None]
+    if not entries:
+        return None
     parts = tuple(part for entry in entries for part in entry.parts)
     itself = all(entry.itself for entry in entries)
     flagged = any(entry.flagged for entry in entries)
