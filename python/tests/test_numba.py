@@ -102,6 +102,43 @@ def test_garbage_is_collected_afterwards_if_it_was_before(case: Case) -> None:
     assert loaded.states() == ["loaded"] * 2
 
 
+FROZEN = """
+    from numba import njit
+    import larder.numba
+
+    @njit(cache=True)
+    def inner(x):
+        return x / 2
+
+    @njit(cache=True)
+    def outer(x):
+        return inner(x) + 1
+
+    @njit
+    def plain(x):
+        return x + 1
+
+    def run():
+        found = [outer(3.0)]
+        try:
+            inner.disable_compile()
+        except larder.numba.NumbaError as error:
+            found.append(str(error))
+            inner(3.0)
+            inner.disable_compile()
+        return [*found, inner(True), plain(1), str(larder.numba.why(plain)).splitlines()[:2]]
+"""
+
+
+def test_a_callee_that_was_not_compiled_here_is_not_frozen_without_what_it_was_compiled_for(case: Case) -> None:
+    case.write("m", FROZEN)
+    why = ["m.plain: is not kept", "  refused: it asks for no cache: say cache=True"]
+    assert case.run().results == [2.5, 0.5, 2, why]
+    found, said, *more = case.run().results
+    assert [found, *more] == [2.5, 0.5, 2, why]
+    assert said.startswith("m.inner cannot be kept from being compiled: it was compiled for (Float float64) where")
+
+
 MANY = """
     from numba import njit
 

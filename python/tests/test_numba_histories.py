@@ -18,6 +18,7 @@ pytestmark = needs_numba
 
 HEAD = """
     import atexit
+    import math
     import os
     import sys
     if "LARDER_CACHE" in os.environ:
@@ -504,6 +505,59 @@ FAILED = """
     print([*found, got(first, 1.5), got(second, 1.5)])
 """
 
+EQUAL_VALUES = """
+    @njit(cache=True)
+    def sign(x, y=-0.0, z=-0j):
+        return math.copysign(x, y), math.copysign(x, z.real)
+
+    @njit(cache=True)
+    def numbers(y=(1.0, True)):
+        return y
+
+    @njit(cache=True)
+    def others(x, y=0.0, z=0j, w=(1, 1)):
+        return x + y + w[0], z
+
+    @njit(cache=True)
+    def kept(x):
+        return sign(x), numbers()
+
+    if "first" in HISTORY:
+        others(1.0)
+        sign(1.0, 0.0, 0j)
+    print([got(kept, 1.0)])
+"""
+
+GENERATORS = """
+    @njit(cache=True)
+    def steps(x):
+        yield x
+        yield x / 2
+
+    @njit(cache=True)
+    def one(x):
+        found = 0.0
+        for step in steps(x):
+            found += step
+        return found
+
+    @njit(cache=True)
+    def outer(x):
+        return one(x) + 1
+
+    @njit(cache=True)
+    def other(x):
+        found = 1.0
+        for step in steps(x):
+            found += step
+        return found
+
+    def listed(x):
+        return list(steps(x))
+
+    print([got(globals()[name], 2.0) for name in HISTORY])
+"""
+
 HISTORIES = {
     "signatures in another order": (SIGNATURES, ["-", "reversed", "-"]),
     "numba's own functions with flags of others": (NUMBAS_OWN, ["fast", "-", "fast"]),
@@ -541,6 +595,8 @@ HISTORIES = {
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "flags of what loops call": (ORDER_OF_LOOPS, ["before,each", "after,each", "before,inverse,each", "before,each"]),
     "callees that are called later": (CALLEES_LATER, ["caller,callee", "callee,each,caller", "each,caller,callee"]),
+    "values that are equal to others": (EQUAL_VALUES, ["first", "-", "first"]),
+    "generators": (GENERATORS, ["one", "other,listed", "listed,one", "outer,other", "one,listed,outer"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
     "another function for the compiler": (COMPILERS, ["first", "-", "first"]),
 }
@@ -549,6 +605,7 @@ OTHERS = {
     ("numba's own functions with flags of others", "fast"): "-",
     ("intrinsics with flags of others", "fast"): "-",
     ("equal code with other globals", "first"): "-",
+    ("values that are equal to others", "first"): "-",
 }
 """Where numba without a cache takes what it compiled for somebody else, what is right in its place."""
 

@@ -159,6 +159,13 @@ class History:
         shown = _shown(args)
         return self._states.get(function, {}).get(shown) if shown in self._loaded.get(function, ()) else None
 
+    def missing(self, function: Any) -> list[str]:
+        """Return the types for which a function is taken for compiled, and has not been compiled, nor loaded, here."""
+        here = {_shown(args) for args in function.overloads}
+        return [
+            args for args in self._ways.get(function, {}) if args not in here and args in self._loaded.get(function, ())
+        ]
+
     @contextmanager
     def asking(self, function: Any, args: Types) -> Iterator[None]:
         """Note that a function is asked for, and what it asks for if it is compiled, or loaded, now.

@@ -18,10 +18,10 @@ from numba.np.ufunc import ufuncbuilder, wrappers
 from numba.stencils import stencil
 
 from .. import _calls
-from . import _classes, _conversions, _loops, _pins, _stencils, _subroutines
+from . import _classes, _conversions, _loops, _pins, _stencils, _subroutines, _values
 from ._cache import Keeper, LarderCache, asked, cache_of, normalized
 from ._errors import NumbaError
-from ._kinds import UNITS, kind_of, python_of
+from ._kinds import UNITS, kind_of, named, python_of
 from ._registered import is_numbas
 from ._walk import Walk
 
@@ -164,6 +164,7 @@ def _patch() -> None:
     assert _keeper is not None
     dispatcher.Dispatcher.enable_caching = _enable
     dispatcher.Dispatcher.compile = _compiling(dispatcher.Dispatcher.compile)
+    dispatcher.Dispatcher.disable_compile = _disabling(dispatcher.Dispatcher.disable_compile)
     ufuncbuilder.UFuncDispatcher.enable_caching = _enable_vectorized
     ufuncbuilder.UFuncDispatcher._compile_core = _compile_core
     ccallback.CFunc.enable_caching = _enable
@@ -185,6 +186,7 @@ def _patch() -> None:
         bytecode.FunctionIdentity._unique_ids = _Numbers()
     event.register("numba:compile", _Compiled())
     _conversions.hear()
+    _values.told_apart()
 
 
 def _enable(self: Any) -> None:
@@ -207,6 +209,21 @@ def _compiling(usual: Any) -> Any:
             return usual(self, sig)
 
     return compile
+
+
+def _disabling(usual: Any) -> Any:
+    """Return how a function is kept from being compiled for more types: as usual, if it has what it would have."""
+
+    def disable_compile(self: Any, val: bool = True) -> None:
+        assert _keeper is not None
+        if val and (missing := _keeper.history.missing(self)):
+            raise NumbaError(
+                f"{named(self)} cannot be kept from being compiled: it was compiled for ({'), ('.join(missing)}) where "
+                "what calls it was compiled, which was loaded here; call it for these types first"
+            )
+        usual(self, val)
+
+    return disable_compile
 
 
 def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:

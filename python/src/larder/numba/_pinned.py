@@ -71,6 +71,9 @@ PINNED: dict[str, dict[str, str]] = {
     "core.dispatcher:Dispatcher.enable_caching": {
         "8c75d787fa6845ba343dae4fd67ec493": "0.65.0 to 0.68.1",
     },
+    "core.dispatcher:_DispatcherBase.disable_compile": {
+        "c00ead140696def1b57eaa6cba3d1069": "0.65.0 to 0.68.1",
+    },
     "core.dispatcher:_FunctionCompiler": {
         "cf89fa9937346edd7bc999d9c28102cb": "0.65.0 to 0.68.1",
     },
@@ -128,6 +131,15 @@ PINNED: dict[str, dict[str, str]] = {
     },
     "core.typeconv.typeconv:TypeManager": {
         "113ebeb1a568a34329f4fc893a021689": "0.65.0 to 0.68.1",
+    },
+    "core.types.abstract:Type.__eq__": {
+        "0f3c6ac792e754c85f3ad09ed0524ce2": "0.65.0 to 0.68.1",
+    },
+    "core.types.misc:Omitted": {
+        "014f82b602aa68db3d5f5b6772b949d0": "0.65.0 to 0.68.1",
+    },
+    "core.types.misc:SliceLiteral": {
+        "9670bb6fedfa8935cf4de93b4041536f": "0.65.0 to 0.68.1",
     },
     "core.typing.context:BaseContext._load_builtins": {
         "b7044cd6ecdbc931b253c769a213f828": "0.65.0 to 0.65.1",

@@ -80,10 +80,10 @@ def same(one: Any, other: Any) -> bool:
 
 
 def holds_functions(kind: Any) -> bool:
-    """Report whether a type is, or is made of, functions of this process."""
+    """Report whether a type is, or is made of, functions of this process: generators are, which go on in these."""
     from numba.core import types
 
-    if isinstance(kind, (types.Dispatcher, types.ClassInstanceType, types.ClassType)):
+    if isinstance(kind, (types.Dispatcher, types.Generator, types.ClassInstanceType, types.ClassType)):
         return True
     key = getattr(kind, "key", None)
     parts = key if isinstance(key, tuple) else (key,)

@@ -42,7 +42,7 @@ from ._registered import Entry, Registered
 from ._types import TypeWriter
 from ._written import is_looked_at, written
 
-FORMAT = b"larder numba code 10\n"
+FORMAT = b"larder numba code 11\n"
 
 _LARGE = 10**6
 """Bytes of an array from which on numba does not put it into compiled code."""

@@ -31,6 +31,9 @@ class Why:
 
 def explained(keeper: Any, function: Any) -> Why:
     """Return what a function is known by now, and what became of it."""
+    from numba.core.caching import NullCache
+
+    from ._cache import LarderCache, cache_of
     from ._errors import Refused
     from ._kinds import UNITS, kernel_of, kind_of, named
 
@@ -40,6 +43,11 @@ def explained(keeper: Any, function: Any) -> Why:
         raise TypeError(f"{function!r} is no function that numba compiles")
     walk = keeper.walked(function, ())
     refused = [str(one) for one in walk.refused]
+    cache = cache_of(function)
+    if cache is None or isinstance(cache, NullCache):
+        refused.append("it asks for no cache: say cache=True")
+    elif not isinstance(cache, LarderCache):
+        refused.append("it was made before larder.numba was installed")
     try:
         keeper.history.check(walk)
     except Refused as one:
