@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from numba_case import Case, needs_numba
+from numba_case import SOURCES, Case, Ran, needs_numba
 
 from larder import _server
 
@@ -100,6 +103,118 @@ def test_garbage_is_collected_afterwards_if_it_was_before(case: Case) -> None:
     loaded = case.run()
     assert loaded.results == [2, True, 3, False]
     assert loaded.states() == ["loaded"] * 2
+
+
+LIBRARY = """
+    import enum
+    from numba import njit
+    from numba.extending import overload
+
+    def factor():
+        return 2
+
+    class Level(enum.IntEnum):
+        low = 1
+
+    def scaled(x):
+        return x
+
+    @overload(scaled)
+    def _scaled(x):
+        by = factor()
+        return lambda x: x * by
+
+    @njit(cache=True)
+    def leveled(x):
+        return x + Level.low
+"""
+USES = """
+    from numba import njit
+    import lib
+
+    @njit(cache=True)
+    def outer(x):
+        return lib.scaled(x)
+
+    def run():
+        return [outer(3), lib.leveled(1)]
+"""
+
+
+def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Case) -> None:
+    case.write("m", USES)
+    case.write("site-packages/lib", LIBRARY)
+    site = case.folder / "site-packages"
+    info = site / "lib-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1\n")
+    digest = base64.urlsafe_b64encode(hashlib.sha256((site / "lib.py").read_bytes()).digest()).decode().rstrip("=")
+    (info / "RECORD").write_text(f"lib.py,sha256={digest},1\nlib-1.dist-info/METADATA,,\nlib-1.dist-info/RECORD,,\n")
+    before = (info / "RECORD").stat().st_mtime_ns
+
+    def ran(edited: int) -> Ran:
+        os.utime(site / "lib.py", ns=(before + edited, before + edited))
+        return case.run(PYTHONPATH=os.pathsep.join([SOURCES, str(site)]), PYTHONDONTWRITEBYTECODE="1")
+
+    assert ran(-(10**9)).results == [6, 2]
+    case.edit("site-packages/lib", "return 2", "return 5")
+    assert ran(10**9).results == [15, 2]
+    case.edit("site-packages/lib", "low = 1", "low = 7")
+    assert ran(2 * 10**9).results == [15, 8]
+    case.edit("site-packages/lib", "low = 7", "low = 1")
+    case.edit("site-packages/lib", "return 5", "return 2")
+    undone = ran(3 * 10**9)
+    assert undone.results == [6, 2]
+    assert undone.states() == ["loaded", "loaded"]
+
+
+CONFUSED = """
+    from numba import njit, types
+    from numba.extending import intrinsic, overload_attribute, register_model, models
+    from llvmlite import ir
+
+    class Unit(types.Type):
+        def __init__(self, k):
+            self.k = k
+            super().__init__("Unit")
+
+    @register_model(Unit)
+    class Model(models.PrimitiveModel):
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind, ir.IntType(64))
+
+    @intrinsic
+    def unit(context, k):
+        if isinstance(k, types.Literal):
+            return Unit(k.literal_value)(k), lambda c, *rest: c.get_constant(types.int64, 3)
+
+    @overload_attribute(Unit, "k")
+    def k_of(unit):
+        k = unit.k
+        return lambda unit: k
+
+    @njit(cache=True)
+    def one():
+        return unit(1).k
+
+    @njit(cache=True)
+    def two():
+        return unit(2).k
+
+    def run():
+        return [one(), two()]
+"""
+
+
+def test_what_is_compiled_is_not_kept_where_a_type_was_taken_for_another(case: Case) -> None:
+    case.write("m", CONFUSED)
+    found = case.run()
+    assert found.results == [1, 1]  # as numba has one object for both
+    assert found.states() == ["compiled", "refused"]
+    said = "the type Unit of the program was taken for another that is equal, with another k"
+    assert [reason.partition(":")[0] for reason in found.reasons()] == [said]
+    case.edit("m", "[one(), two()]", "[two()]")
+    assert case.run().results == [2]
 
 
 FROZEN = """

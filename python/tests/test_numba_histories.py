@@ -505,6 +505,63 @@ FAILED = """
     print([*found, got(first, 1.5), got(second, 1.5)])
 """
 
+REGISTERED_ORDER = """
+    import operator
+    from numba.extending import overload_method
+
+    def first(array, *others):
+        return lambda array, *others: array.size + 1
+
+    def second(array, *others):
+        return lambda array, *others: array.size + 2
+
+    for made in [second, first] if HISTORY == ["reversed"] else [first, second]:
+        overload_method(types.Array, "counted")(made)
+        overload_attribute(types.Array, "count")(lambda array, made=made: made(array))
+        overload(operator.matmul)(made)
+
+    @njit(cache=True)
+    def method(array):
+        return array.counted()
+
+    @njit(cache=True)
+    def attribute(array):
+        return array.count
+
+    @njit(cache=True)
+    def operated(array):
+        return array @ "text"
+
+    print([got(kept, np.zeros(3)) for kept in (method, attribute, operated)])
+"""
+
+EQUAL_NAMES = """
+    from collections import namedtuple
+    from numba import typed
+
+    one, other = namedtuple("Pair", "x y"), namedtuple("Pair", "y x")
+
+    @njit(cache=True)
+    def summed(pairs):
+        found = 0
+        for pair in pairs:
+            found += pair.x
+        return found
+
+    @njit(cache=True)
+    def zipped(pairs):
+        found = 0
+        for pair, (at, again) in zip(pairs, enumerate(pairs)):
+            found += 10 * pair.x + again.y + at
+        return found
+
+    if "first" in HISTORY:
+        before = typed.List([one(1, 2)])
+        summed(before), zipped(before)
+    pairs = typed.List([other(1, 2)])
+    print([got(summed, pairs), got(zipped, pairs)])
+"""
+
 EQUAL_VALUES = """
     @njit(cache=True)
     def sign(x, y=-0.0, z=-0j):
@@ -595,6 +652,8 @@ HISTORIES = {
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "flags of what loops call": (ORDER_OF_LOOPS, ["before,each", "after,each", "before,inverse,each", "before,each"]),
     "callees that are called later": (CALLEES_LATER, ["caller,callee", "callee,each,caller", "each,caller,callee"]),
+    "overloads in another order": (REGISTERED_ORDER, ["-", "reversed", "-"]),
+    "types that have the names of others": (EQUAL_NAMES, ["first", "-", "first"]),
     "values that are equal to others": (EQUAL_VALUES, ["first", "-", "first"]),
     "generators": (GENERATORS, ["one", "other,listed", "listed,one", "outer,other", "one,listed,outer"]),
     "what could not be compiled": (FAILED, ["first", "-", "first"]),
@@ -605,6 +664,7 @@ OTHERS = {
     ("numba's own functions with flags of others", "fast"): "-",
     ("intrinsics with flags of others", "fast"): "-",
     ("equal code with other globals", "first"): "-",
+    ("types that have the names of others", "first"): "-",
     ("values that are equal to others", "first"): "-",
 }
 """Where numba without a cache takes what it compiled for somebody else, what is right in its place."""

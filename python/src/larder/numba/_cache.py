@@ -19,7 +19,7 @@ from numba.core.caching import _Cache
 from .. import _calls
 from .._keys import digest
 from ..errors import Error
-from . import _artifact, _classes, _contexts, _installed, _payload
+from . import _artifact, _classes, _contexts, _installed, _payload, _values
 from ._errors import Refused, Unfit
 from ._history import Added, Compiled, History
 from ._kinds import kind_of, named, python_of
@@ -370,6 +370,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
             return pending.reason or "nobody asked for it"
         if self._keeper.late:
             return "functions were compiled before larder.numba was installed; install it first"
+        if _values.confused:
+            return f"{next(iter(_values.confused))}: have its key, or its name, say all of it"
         key = pending.known.key
         within, loops = self._keeper.history.within(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)

@@ -68,6 +68,9 @@ def processor() -> bytes:
     return repr(cpu_target.target_context.codegen().magic_tuple()).encode()
 
 
+COMPILERS = ("numba", "llvmlite", "numpy")
+"""The distributions that are known by all of their files."""
+
 _CODE = (".py", ".so", ".pyd", ".dylib", ".dll")
 
 
@@ -75,7 +78,7 @@ _CODE = (".py", ".so", ".pyd", ".dylib", ".dll")
 def compilers() -> bytes:
     """Return what is known of numba, llvmlite, NumPy and Python as they are installed."""
     lines = [f"{_owner.PYTHON} {sys.implementation.cache_tag} {platform.machine()} {sys.platform}".encode()]
-    for name in ("numba", "llvmlite", "numpy"):
+    for name in COMPILERS:
         lines.append(name.encode() + b" " + _digest(name))
     return b"\n".join(lines)
 
@@ -92,6 +95,20 @@ def _digest(name: str) -> bytes:
     if record is None or os.path.abspath(str(found.locate_file(name))) != folder:
         return _of_files(folder)
     return sha256(record.encode() + _edited(str(found.locate_file("")), record)).digest()
+
+
+@lru_cache(1024)
+def edits(owner: _owner.Owner) -> str:
+    """Return what is known of files of a library that were edited where it is installed: nothing, if none were."""
+    if owner in (_owner.PYTHON, _owner.LARDER) or owner.name in COMPILERS:
+        return ""
+    try:
+        found = Distribution.from_name(owner.name)
+        record = found.read_text("RECORD") if found.version == owner.version else None
+        edited = _edited(str(found.locate_file("")), record) if record else b""
+    except (PackageNotFoundError, OSError, ValueError):
+        return ""
+    return f" edited {sha256(edited).hexdigest()}" if edited else ""
 
 
 def _edited(root: str, record: str) -> bytes:

@@ -132,8 +132,9 @@ PINNED: dict[str, dict[str, str]] = {
     "core.typeconv.typeconv:TypeManager": {
         "113ebeb1a568a34329f4fc893a021689": "0.65.0 to 0.68.1",
     },
-    "core.types.abstract:Type.__eq__": {
-        "0f3c6ac792e754c85f3ad09ed0524ce2": "0.65.0 to 0.68.1",
+    "core.types.abstract:Type": {
+        "50647acf2754141bfe17e40395d42757": "0.65.0 to 0.66.0",
+        "40dbc5c348c5c730deafdc56a807b98a": "0.67.0 to 0.68.1",
     },
     "core.types.misc:Omitted": {
         "014f82b602aa68db3d5f5b6772b949d0": "0.65.0 to 0.68.1",

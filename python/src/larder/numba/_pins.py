@@ -60,7 +60,7 @@ RELIED_ON = (
     "core.targetconfig:TargetConfig.inherit_if_not_set",
     "core.typeconv.rules:_init_casting_rules",
     "core.typeconv.typeconv:TypeManager",
-    "core.types.abstract:Type.__eq__",
+    "core.types.abstract:Type",
     "core.types.misc:Omitted",
     "core.types.misc:SliceLiteral",
     "core.typing.context:BaseContext._load_builtins",

@@ -41,6 +41,8 @@ class Entry:
     """Whether what it calls is compiled with options of its own."""
     looks: bool = False
     """Whether it gets the code that is compiled, with its lines and names."""
+    place: str = ""
+    """What it shares with others of which numba takes one or the other by when they were registered, if anything."""
 
     @property
     def plain(self) -> bool:
@@ -76,7 +78,7 @@ class Registered:
                 if entry is not None:
                     self._add(entry)
         if len(self.everywhere) != before:
-            self.everywhere.sort(key=lambda entry: entry.label)
+            self.everywhere.sort(key=lambda entry: (entry.place or entry.label, self.numbers[id(entry)]))
 
     def _add(self, entry: Entry) -> None:
         self.numbers[id(entry)] = len(self.numbers)
@@ -155,17 +157,18 @@ def _template(cls: Any) -> Entry | None:
         closures = _closures(cls) if is_programs(key) else ()
         if not closures and not _is_others(cls):
             return None
-        return Entry(_label("template", [cls], key), (cls, *closures), _keys(key), own.get("_attr"))
+        place = _place("template", key, own.get("_attr"))
+        return Entry(_label("template", [cls], key), (cls, *closures), _keys(key), own.get("_attr"), place=place)
     if all(is_numbas(f) and not _touches(f) for f in made):
         return None
     label, options = _label("template", made, key), _options(cls)
     looks = callable(options["_inline"])
     flagged = not options["_jit_options"].keys() <= {"nopython", "no_cpython_wrapper"}
+    attribute, keys = own.get("_attr"), _keys(key)
+    place = _place("template", key, attribute)
     if any(_is_itself(f, key) for f in made):
-        return Entry(label, (options,), _keys(key), None, itself=True, flagged=flagged, looks=looks)
-    overload = "_overload_func" in own
-    attribute = own.get("_attr")
-    return Entry(label, (*made, options), _keys(key), attribute, overload=overload, flagged=flagged, looks=looks)
+        return Entry(label, (options,), keys, None, itself=True, flagged=flagged, looks=looks, place=place)
+    return Entry(label, (*made, options), keys, attribute, False, "_overload_func" in own, flagged, looks, place)
 
 
 def _options(cls: Any) -> dict[str, Any]:
@@ -216,15 +219,15 @@ def _global(row: tuple[Any, Any]) -> Entry | None:
     flagged = any(entry.flagged for entry in entries)
     overload = all(entry.overload for entry in entries)
     looks = any(entry.looks for entry in entries)
-    label = _label("global", parts, value)
-    return Entry(label, parts, _keys(value), None, itself, overload, flagged, looks) if parts else None
+    label, place = _label("global", parts, value), _place("global", value, None)
+    return Entry(label, parts, _keys(value), None, itself, overload, flagged, looks, place) if parts else None
 
 
 def _lowered(row: tuple[Any, Any, Any]) -> Entry | None:
     made, key, signature = row
     if _is_numbas_alone(made, key, *signature):
         return None
-    return Entry(_label("lowered", [made], key), (made,), _keys(key), None)
+    return Entry(_label("lowered", [made], key), (made,), _keys(key), None, place=_place("lowered", key, None))
 
 
 def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
@@ -232,7 +235,8 @@ def _attribute(row: tuple[Any, Any, Any]) -> Entry | None:
     if is_numbas(made) and not _captures(made):
         return None
     keys = tuple(kind for kind in signature[:1] if not is_numbas(_class(kind)))
-    return Entry(_label("attribute", [made], attribute), (made,), keys, attribute)
+    place = _place("attribute", None, attribute)
+    return Entry(_label("attribute", [made], attribute), (made,), keys, attribute, place=place)
 
 
 def _cast(row: tuple[Any, Any]) -> Entry | None:
@@ -282,8 +286,12 @@ _EVERYWHERE = ("builtins", "operator", "_operator", operator.__name__)
 
 def _label(kind: str, made: Any, key: Any) -> str:
     names = [f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', type(f).__qualname__)}" for f in made]
+    return f"{_place(kind, key, None)} {' '.join(names)}"
+
+
+def _place(kind: str, key: Any, attribute: str | None) -> str:
     named = f"{getattr(key, '__module__', '')}.{getattr(key, '__qualname__', key if isinstance(key, str) else '')}"
-    return f"{kind} {named} {' '.join(names)}"
+    return f"{kind} {named}" if attribute is None else f"{kind} {named} {attribute}"
 
 
 def is_numbas(value: Any) -> bool:

@@ -1,23 +1,44 @@
-"""Types of numba that have values in them, told apart by all of these.
+"""Types of numba, told apart by all that they hold.
 
-numba has one object for types that are equal, and Python's equality says so of 0.0 and
--0.0, of 1, 1.0 and True, and of tuples of these. A function with a default value is
-compiled with the one of two equal values of which the process made a type first. Which
-it was is in no key; so here such types are equal only if their values are the same.
+numba has one object for types that are equal: that of which the process made a type first.
+Python's equality says so of 0.0 and -0.0, of 1, 1.0 and True, and of tuples of these, so
+a function with a default value may be compiled with another one. Types that are known by
+their names alone, as iterators over lists are, hold other types, whose names may be equal:
+those of two named tuples with one name have other fields. What was there first is in no
+key; so here types are equal only if what they hold is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba.core import types
 
+from .._keys._encoder import fixed
+
+_BY_NAME = types.Type.key
+
+confused: dict[str, None] = {}
+"""Which types of the program this process has taken for others, in words: what is compiled from then on has no key."""
+
+
+class _Comparing(threading.local):
+    """Types that a thread compares just now, which may hold themselves."""
+
+    def __init__(self) -> None:
+        self.pairs: set[tuple[int, int]] = set()
+
+
+_comparing = _Comparing()
+
 
 def told_apart() -> None:
-    """Have types equal only if the values in them are the same."""
-    for cls, value in _HELD:
-        cls.__eq__ = _equal(cls.__eq__, value)
+    """Have types equal only if what they hold is the same."""
+    types.Type.__eq__ = _is_equal
+    types.Omitted.__eq__ = _with(lambda kind: kind.value)
+    types.SliceLiteral.__eq__ = _with(lambda kind: kind.key)
 
 
 def exact(value: Any) -> Any:
@@ -28,21 +49,67 @@ def exact(value: Any) -> Any:
     return type(value), repr(value) if isinstance(value, (float, complex)) or kind is not None else ""
 
 
-def _slice(kind: Any) -> Any:
-    return kind.literal_value.start, kind.literal_value.stop, kind.literal_value.step
-
-
-_HELD: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (types.Omitted, lambda kind: kind.value),
-    (types.SliceLiteral, _slice),
-)
-"""Classes of types, and what is in them that their keys do not tell all of."""
-
-
-def _equal(usual: Any, value: Callable[[Any], Any]) -> Any:
-    """Return how types are compared: as usual, and by the values in them."""
+def _with(value: Callable[[Any], Any]) -> Any:
+    """Return how types are compared that have a value in them."""
 
     def __eq__(self: Any, other: Any) -> bool:
-        return self is other or bool(usual(self, other) and exact(value(self)) == exact(value(other)))
+        return self is other or (_is_equal(self, other) and exact(value(self)) == exact(value(other)))
 
     return __eq__
+
+
+def _is_equal(self: Any, other: Any) -> bool:
+    if self is other:
+        return True
+    cls = self.__class__
+    if cls is not other.__class__ or self.key != other.key:
+        return False
+    if cls.key is _BY_NAME and not _holds_the_same(self, other):
+        return False
+    if not cls._is_internal:
+        _compare(self, other)
+    return True
+
+
+def _compare(one: Any, other: Any) -> None:
+    """Note it if two types of the program that are equal hold different values, so that one is taken for the other."""
+    its = vars(other)
+    for name, value in vars(one).items():
+        held = its.get(name)
+        if name == "_code" or value is None or held is None or not (fixed(value) and fixed(held)):
+            continue  # a number of the process, what was not looked up yet, or what values of which may be set
+        if value != held or exact(value) != exact(held):
+            confused[f"the type {one} of the program was taken for another that is equal, with another {name}"] = None
+
+
+def _holds_the_same(one: Any, other: Any) -> bool:
+    """Report whether the types that two types of one name hold are the same: those that both have by now."""
+    pair = id(one), id(other)
+    if pair in _comparing.pairs:
+        return True
+    _comparing.pairs.add(pair)
+    try:
+        its = vars(other)
+        both = [(value, its[name]) for name, value in vars(one).items() if name in its]
+        pairs = ((list(_types_in(mine)), list(_types_in(held))) for mine, held in both)
+        return all(len(mine) == len(held) and all(map(_is_same, mine, held)) for mine, held in pairs)
+    finally:
+        _comparing.pairs.discard(pair)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Report whether types are equal, which may have no names yet: some make those that hold them first."""
+    if one is other or type(one) is not type(other) or type(one).key is not _BY_NAME:
+        return bool(one == other)
+    names = [vars(kind).get("name") for kind in (one, other)]
+    return (None in names or names[0] == names[1]) and _holds_the_same(one, other)
+
+
+def _types_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, types.Type):
+        yield value
+    elif type(value) in (tuple, list):
+        for part in value:
+            yield from _types_in(part)
+    elif type(value) is dict:
+        yield from _types_in(list(value.values()))

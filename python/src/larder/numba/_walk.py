@@ -37,6 +37,7 @@ from .._keys._objects import CONTENT, refuse_hidden
 from . import _kinds, _running, _stencils
 from ._errors import Refused
 from ._facts import Facts, facts_of, placed, variables
+from ._installed import COMPILERS, edits
 from ._options import USUAL, Flagged, around, declared, effective, options_of, said_of, shown_passed
 from ._registered import Entry, Registered
 from ._types import TypeWriter
@@ -372,7 +373,7 @@ class Walk:
             raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
         if runs:
             _running.refuse_module(value.__name__, owner, path)
-        node.out.append(f"module {owner} {value.__name__} ".encode())
+        node.out.append(f"module {_shown(owner)} {value.__name__} ".encode())
 
     def _builtin(self, node: Node, value: Any, path: str, runs: bool) -> None:
         if is_bound(value):
@@ -391,7 +392,7 @@ class Walk:
             if name.partition(".")[0] in _running.COPYING:
                 for where, function in _running.copied():
                     self._value(node, function, f"{path} -> {where}", True)
-        node.out.append(f"library {owner} {name} ".encode())
+        node.out.append(f"library {_shown(owner)} {name} ".encode())
 
     # What is numba's
 
@@ -741,7 +742,7 @@ class Walk:
         owner = _owner.of_module(imported.module) if not imported.level else None
         if module is None or owner is None:
             raise Refused(node.path, f"it imports {imported.module} while it is compiled; import it at the top")
-        node.out.append(f"import {owner} {imported.module} {imported.name} {'.'.join(attributes)} ".encode())
+        node.out.append(f"import {_shown(owner)} {imported.module} {imported.name} {'.'.join(attributes)} ".encode())
         names = attributes if imported.name is None else (imported.name, *attributes)
         if names or not runs:
             self._chain(node, module, names, f"{node.path} -> {imported.module}", runs)
@@ -916,7 +917,12 @@ def _is_enum(cls: type) -> bool:
 
 def _whole(owner: Any) -> bool:
     """Report whether what is known of a library as it is installed covers all of its code."""
-    return owner is _owner.PYTHON or owner.name in ("numba", "llvmlite", "numpy")
+    return owner is _owner.PYTHON or owner.name in COMPILERS
+
+
+def _shown(owner: _owner.Owner) -> str:
+    """Return what is known of a library: its version, and what was edited of it where it is installed."""
+    return f"{owner}{edits(owner)}"
 
 
 def _called(value: Any) -> str:
