@@ -161,11 +161,15 @@ def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Ca
     assert ran(10**9).results == [15, 2]
     case.edit("site-packages/lib", "low = 1", "low = 7")
     assert ran(2 * 10**9).results == [15, 8]
+    case.edit("site-packages/lib", "low = 7", "low = 7  # as is said here")
+    assert ran(2 * 10**9).states() == ["loaded", "loaded"]
     case.edit("site-packages/lib", "low = 7", "low = 1")
     case.edit("site-packages/lib", "return 5", "return 2")
     undone = ran(3 * 10**9)
     assert undone.results == [6, 2]
-    assert undone.states() == ["loaded", "loaded"]
+    assert undone.states() == ["compiled", "compiled"]  # a comment is left, so the file is not what was installed
+    case.edit("site-packages/lib", "  # as is said here", "")
+    assert ran(4 * 10**9).states() == ["loaded", "loaded"]
 
 
 CONFUSED = """

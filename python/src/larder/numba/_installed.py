@@ -7,12 +7,15 @@ import os
 import platform
 import sys
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from importlib.metadata import Distribution, PackageNotFoundError
 from typing import Any
 
 from .._code import _owner
+from .._code._bytecode import content
 from ._registered import is_numbas
 
 _SHOWN = (
@@ -105,14 +108,14 @@ def edits(owner: _owner.Owner) -> str:
     try:
         found = Distribution.from_name(owner.name)
         record = found.read_text("RECORD") if found.version == owner.version else None
-        edited = _edited(str(found.locate_file("")), record) if record else b""
+        edited = _edited(str(found.locate_file("")), record, _of_code) if record else b""
     except (PackageNotFoundError, OSError, ValueError):
         return ""
     return f" edited {sha256(edited).hexdigest()}" if edited else ""
 
 
-def _edited(root: str, record: str) -> bytes:
-    """Return the digests of files that are not what they were when the package was installed.
+def _edited(root: str, record: str, known: Callable[[str], bytes] | None = None) -> bytes:
+    """Return what is known of files that are not what they were when the package was installed: their digests.
 
     The list of files is written last, so only those that are newer are read.
     """
@@ -132,8 +135,16 @@ def _edited(root: str, record: str) -> bytes:
             lines.append(path.encode() + b" gone")
             continue
         if noted != "sha256=" + urlsafe_b64encode(digest).decode().rstrip("="):
-            lines.append(path.encode() + b" " + digest)
+            lines.append(path.encode() + b" " + (known(file) if known is not None else digest))
     return b"\n".join(lines)
+
+
+def _of_code(file: str) -> bytes:
+    """Return the digest of what a file of Python does, without its comments, or else of the file."""
+    if file.endswith(".py"):
+        with open(file, "rb") as opened, suppress(SyntaxError, ValueError, TypeError):
+            return sha256(content(compile(opened.read(), "", "exec", dont_inherit=True))).digest()
+    return _of_file(file)
 
 
 def _of_files(folder: str) -> bytes:
