@@ -149,7 +149,10 @@ def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Ca
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1\n")
     digest = base64.urlsafe_b64encode(hashlib.sha256((site / "lib.py").read_bytes()).digest()).decode().rstrip("=")
-    (info / "RECORD").write_text(f"lib.py,sha256={digest},1\nlib-1.dist-info/METADATA,,\nlib-1.dist-info/RECORD,,\n")
+    size = (site / "lib.py").stat().st_size
+    (info / "RECORD").write_text(
+        f"lib.py,sha256={digest},{size}\nlib-1.dist-info/METADATA,,\nlib-1.dist-info/RECORD,,\n"
+    )
     before = (info / "RECORD").stat().st_mtime_ns
 
     def ran(edited: int) -> Ran:
@@ -170,6 +173,8 @@ def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Ca
     assert undone.states() == ["compiled", "compiled"]  # a comment is left, so the file is not what was installed
     case.edit("site-packages/lib", "  # as is said here", "")
     assert ran(4 * 10**9).states() == ["loaded", "loaded"]
+    case.edit("site-packages/lib", "return 2", "return 2 + 1")
+    assert ran(-(10**9)).results == [9, 2]
 
 
 CONFUSED = """

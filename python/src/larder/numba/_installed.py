@@ -117,18 +117,19 @@ def edits(owner: _owner.Owner) -> str:
 def _edited(root: str, record: str, known: Callable[[str], bytes] | None = None) -> bytes:
     """Return what is known of files that are not what they were when the package was installed: their digests.
 
-    The list of files is written last, so only those that are newer are read.
+    The list of files is written last, so only those that are newer, or of another size, are read.
     """
     rows = [row for row in csv.reader(record.splitlines()) if len(row) == 3]
     listed = next((row[0] for row in rows if row[0].endswith("RECORD")), "")
     installed = os.stat(os.path.join(root, listed)).st_mtime
     lines = []
-    for path, noted, _ in rows:
+    for path, noted, size in rows:
         if not path.endswith(_CODE):
             continue
         file = f"{root}{os.sep}{path}"
         try:
-            if os.stat(file).st_mtime <= installed:
+            found = os.stat(file)
+            if found.st_mtime <= installed and size in ("", str(found.st_size)):
                 continue
             digest = _of_file(file)
         except OSError:

@@ -81,7 +81,7 @@ class Registered:
             self.everywhere.sort(key=lambda entry: (entry.place or entry.label, self.numbers[id(entry)]))
 
     def _add(self, entry: Entry) -> None:
-        self.numbers[id(entry)] = len(self.numbers)
+        self.numbers.setdefault(id(entry), len(self.numbers))
         if not entry.keys:
             self.everywhere.append(entry)
         for key in entry.keys:

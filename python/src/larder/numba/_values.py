@@ -62,9 +62,10 @@ def _is_equal(self: Any, other: Any) -> bool:
     if self is other:
         return True
     cls = self.__class__
-    if cls is not other.__class__ or self.key != other.key:
+    if cls is not other.__class__:
         return False
-    if cls.key is _BY_NAME and not _holds_the_same(self, other):
+    key = self.key
+    if key != other.key or (key is vars(self).get("name") and not _holds_the_same(self, other)):
         return False
     if not cls._is_internal:
         _compare(self, other)
@@ -108,8 +109,8 @@ def _is_same(one: Any, other: Any) -> bool:
 def _types_in(value: Any) -> Iterator[Any]:
     if isinstance(value, types.Type):
         yield value
-    elif type(value) in (tuple, list):
+    elif isinstance(value, (tuple, list)):
         for part in value:
             yield from _types_in(part)
-    elif type(value) is dict:
+    elif isinstance(value, dict):
         yield from _types_in(list(value.values()))
