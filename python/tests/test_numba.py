@@ -184,7 +184,9 @@ CONFUSED = """
 
     class Unit(types.Type):
         def __init__(self, k):
-            self.k = k
+            child = {}
+            self.k, self.tree = k, {"children": [child]}
+            child["parent"] = self.tree
             super().__init__("Unit")
 
     @register_model(Unit)

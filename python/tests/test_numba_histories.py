@@ -555,11 +555,19 @@ EQUAL_NAMES = """
             found += 10 * pair.x + again.y + at
         return found
 
+    @njit(cache=True)
+    def copied(array):
+        return array.copy()
+
+    two = np.zeros(1, [("a", np.int64), ("b", np.int64)])
+    named = "a[type=int64;offset=0],b"
+    like = np.zeros(1, {"names": [named], "formats": [np.int64], "offsets": [8], "itemsize": 16})
     if "first" in HISTORY:
+        copied(two)
         before = typed.List([one(1, 2)])
         summed(before), zipped(before)
     pairs = typed.List([other(1, 2)])
-    print([got(summed, pairs), got(zipped, pairs)])
+    print([got(summed, pairs), got(zipped, pairs), got(lambda: copied(like).dtype.names)])
 """
 
 EQUAL_VALUES = """

@@ -50,6 +50,8 @@ class TypeWriter:
         if ADDRESS.search(name):
             raise Refused(self.path, f"the type {ADDRESS.sub('...', name)}, whose name holds in this process alone")
         self.out(b"%d:%b" % (len(name), name.encode()))
+        if isinstance(kind, types.Record):
+            self.out(repr(list(kind.fields)).encode())  # a field may be named like two
         self.key(kind.key, 0)
 
     def key(self, key: Any, depth: int) -> None:

@@ -11,7 +11,8 @@ key; so here types are equal only if what they hold is the same.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from numba.core import types
@@ -19,6 +20,9 @@ from numba.core import types
 from .._keys._encoder import fixed
 
 _BY_NAME = types.Type.key
+
+_MOST = 1000
+"""How much of a value in a type is looked at."""
 
 confused: dict[str, None] = {}
 """Which types of the program this process has taken for others, in words: what is compiled from then on has no key."""
@@ -39,6 +43,7 @@ def told_apart() -> None:
     types.Type.__eq__ = _is_equal
     types.Omitted.__eq__ = _with(lambda kind: kind.value)
     types.SliceLiteral.__eq__ = _with(lambda kind: kind.key)
+    types.Record.__eq__ = _is_equal_record
 
 
 def exact(value: Any) -> Any:
@@ -56,6 +61,11 @@ def _with(value: Callable[[Any], Any]) -> Any:
         return self is other or (_is_equal(self, other) and exact(value(self)) == exact(value(other)))
 
     return __eq__
+
+
+def _is_equal_record(self: Any, other: Any) -> bool:
+    """Report whether records are equal: the name of a field may be made to look like two."""
+    return self is other or (_is_equal(self, other) and list(self.fields) == list(other.fields))
 
 
 def _is_equal(self: Any, other: Any) -> bool:
@@ -92,7 +102,7 @@ def _holds_the_same(one: Any, other: Any) -> bool:
     try:
         its = vars(other)
         both = [(value, its[name]) for name, value in vars(one).items() if name in its]
-        pairs = ((list(_types_in(mine)), list(_types_in(held))) for mine, held in both)
+        pairs = ((_types_in(mine), _types_in(held)) for mine, held in both)
         return all(len(mine) == len(held) and all(map(_is_same, mine, held)) for mine, held in pairs)
     finally:
         _comparing.pairs.discard(pair)
@@ -106,11 +116,17 @@ def _is_same(one: Any, other: Any) -> bool:
     return (None in names or names[0] == names[1]) and _holds_the_same(one, other)
 
 
-def _types_in(value: Any) -> Iterator[Any]:
-    if isinstance(value, types.Type):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from _types_in(part)
-    elif isinstance(value, dict):
-        yield from _types_in(list(value.values()))
+def _types_in(value: Any) -> list[Any]:
+    """Return the types in a value, which may be large, or hold itself."""
+    found: list[Any] = []
+    left, seen = [value], set()
+    for _ in range(_MOST):
+        if not left:
+            break
+        one = left.pop()
+        if isinstance(one, types.Type):
+            found.append(one)
+        elif isinstance(one, (tuple, list, dict)) and id(one) not in seen:
+            seen.add(id(one))
+            left += islice(one.values() if isinstance(one, dict) else one, _MOST)
+    return found
