@@ -108,7 +108,8 @@ def edits(owner: _owner.Owner) -> str:
     try:
         found = Distribution.from_name(owner.name)
         record = found.read_text("RECORD") if found.version == owner.version else None
-        edited = _edited(str(found.locate_file("")), record, _of_code) if record else b""
+        root = str(found.locate_file(""))
+        edited = _edited(root, record, _of_code) + _added(root, record) if record else b""
     except (PackageNotFoundError, OSError, ValueError):
         return ""
     return f" edited {sha256(edited).hexdigest()}" if edited else ""
@@ -138,6 +139,20 @@ def _edited(root: str, record: str, known: Callable[[str], bytes] | None = None)
         if noted != "sha256=" + urlsafe_b64encode(digest).decode().rstrip("="):
             lines.append(path.encode() + b" " + (known(file) if known is not None else digest))
     return b"\n".join(lines)
+
+
+def _added(root: str, record: str) -> bytes:
+    """Return what is known of files that are in a package's folders and not among those that were installed."""
+    listed = {row[0] for row in csv.reader(record.splitlines()) if row}
+    lines = []
+    for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(_CODE)} - {""}):
+        if folder.startswith(("..", "/")):
+            continue
+        for name in sorted(os.listdir(os.path.join(root, folder))):
+            path = f"{folder}/{name}"
+            if name.endswith(_CODE) and path not in listed:
+                lines.append(b"\nadded " + path.encode() + b" " + _of_code(os.path.join(root, path)))
+    return b"".join(lines)
 
 
 def _of_code(file: str) -> bytes:
