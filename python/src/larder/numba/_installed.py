@@ -148,10 +148,13 @@ def _added(root: str, record: str) -> bytes:
     for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(_CODE)} - {""}):
         if folder.startswith(("..", "/")):
             continue
-        for name in sorted(os.listdir(os.path.join(root, folder))):
-            path = f"{folder}/{name}"
-            if name.endswith(_CODE) and path not in listed:
-                lines.append(b"\nadded " + path.encode() + b" " + _of_code(os.path.join(root, path)))
+        try:
+            for name in sorted(os.listdir(os.path.join(root, folder))):
+                path = f"{folder}/{name}"
+                if name.endswith(_CODE) and path not in listed:
+                    lines.append(b"\nadded " + path.encode() + b" " + _of_code(os.path.join(root, path)))
+        except OSError:  # it was removed, say, as tests are from images: what else was edited still counts
+            lines.append(b"\nunreadable " + folder.encode())
     return b"".join(lines)
 
 
