@@ -151,7 +151,7 @@ def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Ca
     digest = base64.urlsafe_b64encode(hashlib.sha256((site / "lib.py").read_bytes()).digest()).decode().rstrip("=")
     size = (site / "lib.py").stat().st_size
     (info / "RECORD").write_text(
-        f"lib.py,sha256={digest},{size}\nlib-1.dist-info/METADATA,,\nlib-1.dist-info/RECORD,,\n"
+        f"lib.py,sha256={digest},{size}\nlib-1.dist-info/METADATA,,\nlib-1.dist-info/RECORD,,\ngone/t.py,,\n"
     )
     before = (info / "RECORD").stat().st_mtime_ns
 
