@@ -337,14 +337,14 @@ func TestStraysDoNotCount(t *testing.T) {
 func TestQuarantineOfManyIsListedSeldom(t *testing.T) {
 	var lists atomic.Int64
 	o := small(t.TempDir())
-	o.MaxBytes = 64 << 20
+	o.MaxBytes = 16 << 20
 	s, _ := counted(t, o, func(op medium.Op, path string) error {
 		if op == medium.OpList && filepath.Base(path) == medium.Quarantine {
 			lists.Add(1)
 		}
 		return nil
 	})
-	const files = 5000
+	const files = 1000
 	for i := range files {
 		path := s.files.Path(medium.Manifests, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, nil, 0o666); err != nil {

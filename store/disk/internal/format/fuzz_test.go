@@ -215,8 +215,14 @@ func FuzzDecodeHeader(f *testing.F) {
 func FuzzDecodeIndex(f *testing.F) {
 	e := NewEntry(&Header{Key: storetest.Key(1), Size: 10, Stamp: 3, Moves: 1}, 64)
 	f.Add(EncodeIndex(1, 1000, []Entry{e, e}), int64(1000))
+	next := e
+	next.Off = 32
+	f.Add(EncodeIndex(1, 1000, []Entry{e, next}), int64(1000))
 	one, two := newMember(&Header{Kind: KindGroup, Size: 100}, 0, 1, 5), newMember(&Header{Kind: KindGroup, Size: 100}, 0, 2, 5)
-	f.Add(EncodeIndex(1, 1000, []Entry{one, two, e}), int64(1000))
+	f.Add(EncodeIndex(1, 1000, []Entry{one, two, next}), int64(1000))
+	within := EncodeIndex(1, 1000, []Entry{one, two, next})
+	binary.LittleEndian.PutUint32(within[len(within)-16:], one.Off) // a record where the group is
+	f.Add(within, int64(1000))
 	two.Stamp++
 	f.Add(EncodeIndex(1, 1000, []Entry{one, two}), int64(1000))
 	f.Add(EncodeIndex(1, 0, nil), int64(0))
