@@ -4,12 +4,14 @@ import (
 	"archive/tar"
 	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/format/output"
 	"github.com/larder-data/larder/format/webdataset"
 	"github.com/larder-data/larder/stream"
 )
@@ -138,5 +140,22 @@ func TestStreamsWithMembersApart(t *testing.T) {
 	got, err := all(t, webdataset.Source{Stream: true, Path: "testdata/members-apart.tar"})
 	if err == nil || !strings.Contains(err.Error(), "the sample 0 comes twice") {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestPaddedNames: numbers get as many digits as the longest only where they stay different names.
+func TestPaddedNames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	sample := func(text string) component.Samples {
+		return dataset.List(dataset.NewSample(dataset.Field{Key: "txt", Item: dataset.NewItem("txt", text)}))
+	}
+	in := component.Data{Names: []string{"1", "01", "10"}, Parts: []component.Samples{sample("a"), sample("b"), sample("c")}}
+	if _, err := write(t, dir, output.Forbid, in); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"1": "a", "01": "b", "10": "c"} {
+		if got, err := read(t, webdataset.Source{}, filepath.Join(dir, name+".tar")); err != nil || !slices.Equal(got, []string{"__key__=000000000 txt=" + text}) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }

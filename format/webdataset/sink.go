@@ -82,7 +82,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 }
 
 // inOrder returns names that come in their order when they are sorted: numbers get as many
-// digits as the longest.
+// digits as the longest, unless two of them would be one then.
 func inOrder(names []string) []string {
 	most := 0
 	for _, n := range names {
@@ -91,9 +91,13 @@ func inOrder(names []string) []string {
 		}
 		most = max(most, len(n))
 	}
-	padded := slices.Clone(names)
+	padded, seen := slices.Clone(names), map[string]bool{}
 	for i, n := range names {
 		padded[i] = strings.Repeat("0", most-len(n)) + n
+		if seen[padded[i]] {
+			return names
+		}
+		seen[padded[i]] = true
 	}
 	return padded
 }
