@@ -314,12 +314,18 @@ var parsers = map[string]func(text string) (any, error){
 	"string": func(text string) (any, error) { return strings.Clone(text), nil },
 	"int": func(text string) (any, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
-		return n, wanted(text, "a whole number", err)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%.40q is too large for int, which has 64 bits; read the column as string", text)
+		}
+		return n, wanted(text, "an integer", err)
 	},
 	"float": func(text string) (any, error) {
 		f, err := strconv.ParseFloat(text, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%.40q is too large for float, which has 64 bits; read the column as string", text)
+		}
 		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			err = strconv.ErrRange
+			return nil, fmt.Errorf("%.40q is not finite, and no document holds that; read the column as string", text)
 		}
 		return f, wanted(text, "a number", err)
 	},
@@ -334,9 +340,5 @@ func wanted(text, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	const enough = 40
-	if len(text) > enough {
-		text = text[:enough] + "..."
-	}
-	return fmt.Errorf("%q is not %s", text, what)
+	return fmt.Errorf("%.40q is not %s", text, what)
 }

@@ -74,7 +74,7 @@ func (s Source) Listed() bool { return !s.isStream() && !indexed.IsFar(string(s.
 func (s Source) Far() {}
 
 // endings are those of files in a folder.
-var endings = []string{".txt", ".text", ".txt.gz", ".text.gz", ".txt.zst", ".text.zst"}
+var endings = rows.Packed(".txt", ".text")
 
 // Open finds out where the samples of the files lie, as many files at once as env does things,
 // or knows it from before if its Larder has it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/larder-data/larder/codec"
 	"github.com/larder-data/larder/format/internal/indexed"
+	"github.com/larder-data/larder/format/internal/members"
 )
 
 // A place is where a member lies, as the index has it.
@@ -42,16 +43,19 @@ func placed(b []byte) place {
 const localBytes = 30 // of the header before a member, without its name
 
 // part is a member of an archive.
-func part(f *indexed.File, name, ext string, at []byte) *indexed.Part {
-	p := placed(at)
+func part(f *indexed.File, n members.Name, at []byte) *indexed.Part {
+	p, name, ext := placed(at), n.Member, n.Ext
 	fail := func(err error) error { return fmt.Errorf("%s: %s: %w", f.Path, shown(name), err) }
 	if err := p.fits(); err != nil { // before there is memory for it
 		return f.PartBy(name, ext, 0, nil, func(context.Context, []byte) error { return fail(err) })
 	}
-	return f.PartBy(name, ext, p.unpacked, []any{name, at}, func(ctx context.Context, b []byte) error {
+	return f.PartBy(name, ext, p.unpacked, []any{name, n.Integer, at}, func(ctx context.Context, b []byte) error {
 		return f.Through(ctx, func(from io.ReaderAt) error {
 			if err := p.read(from, name, b); err != nil {
 				return fail(err)
+			}
+			if n.Integer {
+				return members.Integer(name, b)
 			}
 			return nil
 		})
