@@ -9,7 +9,7 @@ from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
-from .._surroundings import modes_of_torch, options_of_pandas
+from .._surroundings import asked, modes_of_torch, options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -95,7 +95,7 @@ def _of_numpy() -> Any:
         options = None
     if options is not None and _usual and _usual[0] is options:
         return None
-    found = numpy.get_printoptions()
+    found = asked(numpy, "get_printoptions", {})
     if all(_PRINTING.get(name) == held for name, held in found.items()):
         if options is not None:
             _usual[:] = [options]
@@ -143,7 +143,7 @@ OF_PACKAGES = {
 
 def _gradients() -> Any:
     torch = sys.modules.get("torch")
-    return torch is None or torch.is_grad_enabled()
+    return torch is None or asked(torch, "is_grad_enabled", True)
 
 
 GRADIENTS = Setting("whether torch notes gradients", _gradients)

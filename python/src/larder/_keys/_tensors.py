@@ -33,9 +33,9 @@ def _tensor(e: Encoder, value: Any) -> None:
         return
     if value.layout is not torch.strided:
         raise Unkeyed(f"a tensor of the layout {value.layout}", "pass its indices and values, or a dense tensor")
-    if value.is_quantized:
+    if getattr(value, "is_quantized", False):
         raise Unkeyed("a quantized tensor", "pass its integers, scale and zero point")
-    if any(name is not None for name in value.names):
+    if any(name is not None for name in getattr(value, "names", ())):  # newer versions have no names
         raise Unkeyed("a tensor with named dimensions", "pass it with .rename(None)")
     if value.is_meta:
         raise Unkeyed("a tensor without content", "pass its shape and its dtype")
