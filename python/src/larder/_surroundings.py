@@ -7,6 +7,7 @@ import locale
 import sys
 from copy import deepcopy
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 
@@ -85,8 +86,8 @@ def _warning(action: str, message: Any, category: type, module: Any, line: int) 
 _seen: list[Any] = []  # the options of pandas, and those that are not as they are at first
 
 
-def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the options of pandas in some groups that are not as they are at first."""
+def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """Return the options of pandas in some groups that are not as they are at first: functions among them."""
     config = sys.modules.get("pandas._config.config")
     options = getattr(config, "_global_config", None)
     registered = getattr(config, "_registered_options", None)
@@ -99,8 +100,8 @@ def options_of_pandas(groups: tuple[str, ...]) -> list[tuple[str, str]]:
             for part in name.split("."):
                 value = value[part]
             if value != option.defval:
-                changed.append((name, repr(value)))
-        _seen[:] = [deepcopy(options), sorted(changed)]
+                changed.append((name, value))
+        _seen[:] = [deepcopy(options), sorted(changed, key=itemgetter(0))]
     return [(name, value) for name, value in _seen[1] if name.startswith(groups)]
 
 
