@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-import time
 import types
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 
 from .._keys._encoder import Encoder, writes
 from .._keys._standard import decimal_context
-from .._surroundings import asked, modes_of_torch, options_of_pandas
+from .._surroundings import asked, local_zone, modes_of_torch, options_of_pandas
 
 # What NumPy prints by where nobody said otherwise, which is no part of keys.
 _PRINTING = {
@@ -105,10 +104,6 @@ def _of_numpy() -> Any:
             _usual[:] = [options]
         return None
     return found
-
-
-def _zone() -> Any:
-    return (time.timezone, time.altzone, time.daylight, time.tzname)
 
 
 def _torch() -> Any:
@@ -238,5 +233,5 @@ OF_GRADIENTS = frozenset(["requires_grad_", "requires_grad", "backward", "grad_f
 FILTERS = Setting("the filters of warnings", _filters)
 DECIMALS = Setting("the context of decimal", decimal_context)
 PRINTING = Setting("print options of NumPy and pandas", _printing)
-ZONE = Setting("the time zone of the machine", _zone)
+ZONE = Setting("the time zone of the machine", local_zone)
 TORCH = Setting("modes of torch", _torch)
