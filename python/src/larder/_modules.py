@@ -14,7 +14,7 @@ from ._surroundings import asked, modes_of_torch
 from .errors import CodeError
 
 _OWN = frozenset(vars(torch.nn.Module()))
-_HOOKS = [name for name in _OWN if "hook" in name]
+_HOOKS = [name for name in _OWN if "hook" in name and "state_dict" not in name]  # those are called by loading
 
 
 class ModuleIdentity:

@@ -66,7 +66,11 @@ def local_zone() -> tuple[Any, ...] | None:
     variable, names = variables.get(b"TZ"), time.tzname  # which tzset makes anew
     if not _zone or _zone[0] is not names or _zone[1] != variable:
         usual = names == ("UTC", "UTC") and variable in (None, b"UTC", b"")
-        _zone[:] = [names, variable, None if usual else (variable, names, time.timezone, time.altzone, _rules(variable))]
+        _zone[:] = [
+            names,
+            variable,
+            None if usual else (variable, names, time.timezone, time.altzone, _rules(variable)),
+        ]
     found: tuple[Any, ...] | None = _zone[2]
     return found
 

@@ -167,7 +167,7 @@ PATCHED = {
 """Classes that programs give methods and accessors of their own, which are called by their names."""
 
 SIDE = ("warnings", "logging")
-"""Packages whose functions are called beside what is computed: they may do what they like, and an edit of them counts."""
+"""Packages whose functions only report: they may do what they like, and an edit of them counts."""
 
 ENCODING = frozenset(["encode", "decode", "open", "lookup", "getencoder", "getdecoder", "str", "bytes", "read_text"])
 """What codecs are looked up for, by names in texts."""

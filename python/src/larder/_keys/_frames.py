@@ -9,7 +9,6 @@ import pandas as pd
 
 from ._encoder import Encoder, Unkeyed, Writer, items
 
-
 PLAIN: Any = getattr(pd.arrays, "NumpyExtensionArray", None) or pd.arrays.PandasArray  # its name before 2.1
 
 

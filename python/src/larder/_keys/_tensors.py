@@ -83,4 +83,5 @@ def _size(e: Encoder, value: Any) -> None:
 def _generator(e: Encoder, value: Any) -> None:
     if not e.known(value):
         e.out.append(b"g")
-        e.add((str(value.device), value.get_state()))
+        # What draws from that of the process is not cached, and its state is another one in each.
+        e.add((str(value.device), None if value is torch.default_generator else value.get_state()))
