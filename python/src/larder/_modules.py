@@ -10,11 +10,11 @@ import torch
 
 from ._code import Identity, identify_made
 from ._keys import digest
-from ._surroundings import modes_of_torch
+from ._surroundings import asked, modes_of_torch
 from .errors import CodeError
 
 _OWN = frozenset(vars(torch.nn.Module()))
-_HOOKS = [name for name in _OWN if "hook" in name]
+_HOOKS = [name for name in _OWN if "hook" in name and "state_dict" not in name]  # those are called by loading
 
 
 class ModuleIdentity:
@@ -130,7 +130,7 @@ def _order(device: torch.device) -> torch.Tensor:
 
 def _modes() -> tuple[Any, ...]:
     """Return what modules compute by that is no part of them."""
-    return (torch.__version__, modes_of_torch(False), torch.are_deterministic_algorithms_enabled())
+    return (str(torch.__version__), modes_of_torch(False), bool(asked(torch, "are_deterministic_algorithms_enabled")))
 
 
 def needs_gradients(module: Any, values: list[Any]) -> bool:

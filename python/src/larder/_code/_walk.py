@@ -135,6 +135,9 @@ class Walk:
         self.refused: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
+        self._held: set[str] = set()
+        self._strings: set[str] = set()
+        self._beside: list[tuple[str, Any, Node]] = []
         self._queue: deque[Callable[[], None]] = deque()
         self._methods: list[tuple[str, Any, Node]] = []
         self._doubts: list[tuple[str, str, _rules.Refusal]] = []
@@ -157,20 +160,9 @@ class Walk:
         self._node(f"{path} -> python", "library", str(_owner.PYTHON)).out.append(str(_owner.PYTHON).encode())
         self._value(node, root, path, "", not isinstance(root, types.FunctionType))
         self._drain()
-        while live := [m for m in self._methods if self._is_called(m[0])]:
-            self._methods = [m for m in self._methods if not self._is_called(m[0])]
-            for name, member, of in live:
-                self._value(of, member, f"{of.path}.{name}")
+        while self._follow_methods() or self._follow_settings(node):
             self._drain()
         self._check_doubts(path)
-        if self.formats:
-            self._state(node, _settings.PRINTING, _settings.PRINTING.name, "")
-        if self.zoned:
-            self._state(node, _settings.ZONE, _settings.ZONE.name, "")
-        if self.any_name or not self.names.isdisjoint(_settings.OF_GRADIENTS):
-            self._state(node, _settings.GRADIENTS, _settings.GRADIENTS.name, "")
-        if self.warns:
-            self._state(node, _settings.FILTERS, _settings.FILTERS.name, "")
         if self.catches:
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
@@ -180,9 +172,65 @@ class Walk:
             )
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
-        left, self._methods = self._methods, []
+        left, self._methods = [*self._methods, *self._beside], []
         for name, member, of in left:
             self._dead(name, member, of)
+
+    def _follow_methods(self) -> bool:
+        """Follow the methods that something has come to call, and report whether there are any."""
+        live = [m for m in self._methods if self._is_called(m[0])]
+        self._methods = [m for m in self._methods if not self._is_called(m[0])]
+        for name, member, of in live:
+            self._value(of, member, f"{of.path}.{name}")
+        return bool(live)
+
+    def _follow_settings(self, node: Node) -> bool:
+        """Follow the settings that something has come to depend on, and report whether there are any."""
+        before = len(self.nodes), len(self._methods)
+        wanted = [_settings.PRINTING] if self.formats else []
+        wanted += [_settings.ZONE] if self.zoned else []
+        wanted += [_settings.FILTERS] if self.warns else []
+        if self.any_name or not self.names.isdisjoint(_settings.OF_GRADIENTS):
+            wanted.append(_settings.GRADIENTS)
+        codecs = _settings.codecs_of(self.texts | self._strings, not self.names.isdisjoint(_settings.ENCODING))
+        for setting in [*wanted, *codecs]:
+            if setting.name not in self._held:
+                self._held.add(setting.name)
+                self._state(node, setting, setting.name, "")
+        for package in sorted({"", *self.packages} - self._held):
+            self._held.add(package)
+            for path in _settings.HELD.get(package, ()):
+                self._follow_held(node, package, path)
+        for package in sorted(self.packages & _settings.PATCHED.keys()):
+            for path in _settings.PATCHED[package]:
+                self._follow_patches(node, path)
+        return (len(self.nodes), len(self._methods)) != before
+
+    def _follow_held(self, node: Node, package: str, path: str) -> None:
+        """Follow the functions of the program that a variable of a library holds, by itself or in a mapping."""
+        if (found := _settings.held(path)) is None:
+            return
+        space, name, value = found
+        self.guards.name(space, name, value)
+        if isinstance(value, dict):
+            self.guards.watch_mapping(value)
+        for key, one in value.items() if isinstance(value, dict) else ((name, value),):
+            if _is_of_program(one):
+                if path.startswith(_settings.SIDE):
+                    self._beside.append((f"{path}.{key}", one, node))
+                else:
+                    self._value(node, one, f"{path}[{describe(key)}]" if one is not value else path)
+
+    def _follow_patches(self, node: Node, path: str) -> None:
+        """Follow what the program put into a class of a library by a name that is used."""
+        found = _settings.held(path)
+        if found is None or not isinstance(found[2], type):
+            return
+        for name, one in vars(found[2]).items():
+            one = getattr(one, "_accessor", one)  # that of pandas holds the class
+            if _is_of_program(one) and self._is_called(name) and id(one) not in self.numbers:
+                self.guards.name(vars(found[2]), name, vars(found[2])[name])
+                self._value(node, one, f"{path}.{name}")
 
     def _is_called(self, name: str) -> bool:
         return self.any_name or name in self.names or name in _rules.CALLED
@@ -273,6 +321,8 @@ class Walk:
         def code(inner: Any) -> bytes:
             return b"%x;" % self.code(inner, path, True)
 
+        if type(value) is str:
+            self._strings.add(value)
         e = Encoder(code)
         try:
             writer(type(value))  # which may refuse it by its type
@@ -636,6 +686,16 @@ def _memoized(value: Any) -> Any:
 def _is_global_random(state: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and state is numpy.random.mtrand._rand
+
+
+def _is_of_program(value: Any) -> bool:
+    """Report whether something that a library holds is a function, a class or an object of the program."""
+    inner = getattr(value, "__func__", value) if type(value) in (staticmethod, classmethod, types.MethodType) else value
+    if isinstance(inner, property):
+        inner = inner.fget
+    if not isinstance(inner, (types.FunctionType, type)):
+        inner = type(inner)
+    return library_name(inner)[1] is None and not getattr(inner, "__module__", "").startswith("larder.")
 
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
