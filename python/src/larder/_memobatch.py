@@ -15,7 +15,7 @@ from typing import Any, overload
 
 from . import _calls
 from ._calls import Function, Made, Outcome
-from ._code import identify
+from ._code import Identity, identify
 from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
 from ._memo import _SMALL, _code, _warn, allowed, as_files, paths_in
@@ -30,6 +30,18 @@ _NEAR_CALLS, _NEAR_ITEMS = 64, 65536
 _KEPT = (_calls.BYTES, _calls.FILE, _calls.KEPT)
 _NOTHING = bytes(32)
 """In place of the digest of a row, where there are none."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Current(Function):
+    """A function or model as it is now, published whole as that of `memo` is."""
+
+    identity: Identity | None = None
+    """None for a model."""
+
+    @property
+    def names_files(self) -> bool:
+        return self.identity is not None and self.identity.names_files
 
 
 class MemoBatch:
@@ -64,7 +76,9 @@ class MemoBatch:
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._hints = file_hints(function) if self._files else {}
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
-        self._known: Function | None = None
+        self._current: _Current | None = None
+        self._module: Any = None
+        """The identity of a model, which keeps what it knows of tensors."""
         self._counting = threading.Lock()
         self.executions = 0
         """How often the function was called in this process."""
@@ -85,9 +99,8 @@ class MemoBatch:
         if self._model:
             from ._modules import ModuleIdentity
 
-            self._identity: Any = ModuleIdentity(function, train, version)
+            self._module = ModuleIdentity(function, train, version)
         else:
-            self._identity = None
             functools.update_wrapper(self, function)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -109,7 +122,8 @@ class MemoBatch:
                     "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
                 )
         known = self._function_now()
-        batch = _Batch(self, known, bound, self._shared(values), keys, self._own(rows, count, keys))
+        own = self._own(known, rows, count, keys)
+        batch = _Batch(self, known, bound, self._shared(known, values), keys, own)
         result = batch.result()
         with self._counting:
             self.computed_items += batch.computed
@@ -122,33 +136,30 @@ class MemoBatch:
             raise ValueError(f"the items of a batch are as many in each of its parameters, not {counts}")
         return next(iter(counts.values()))
 
-    def _function_now(self) -> Function:
+    def _function_now(self) -> _Current:
+        current = self._current
         if self._model:
-            now = self._identity.now()
-            if self._known is None or self._known.known_by != now:
-                parts = [
-                    {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
-                    for part in self._identity.code()
-                ]
-                code = {"version": "", "digest": _calls.shown(now), "parts": parts}
-                self._known = Function(self._identity.name, now, lambda: code)
-            return self._known
-        if self._identity is None or not self._identity.check():
-            self._identity = identity = identify(self._function, version=self._version, allow=self._allow)
-            self._known = Function(identity.name, identity.digest + b"batch", lambda: _code(identity, False))
-        assert self._known is not None
-        return self._known
+            now, codes = self._module.now()
+            if current is None or current.known_by != now:
+                code = functools.partial(_code_of_model, now, codes)
+                current = self._current = _Current(self._module.name, now, code)
+        elif current is None or current.identity is None or not current.identity.check():
+            identity = identify(self._function, version=self._version, allow=self._allow)
+            code = functools.partial(_code, identity, False)
+            current = _Current(identity.name, identity.digest + b"batch", code, identity=identity)
+            self._current = current
+        return current
 
-    def _watch(self, bound: inspect.BoundArguments) -> Watch | None:
+    def _watch(self, known: _Current, bound: inspect.BoundArguments) -> Watch | None:
         """Return what is to watch a call, unless chance is allowed or a version stands for all that is done."""
         if self._version is not None or self._train:
             return None
-        if self._model:
+        if known.identity is None:
             return Watch(None, allow=self._allow)
         values = [value for name, value in bound.arguments.items() if name not in self._ignore]
-        return Watch(paths_in(values), self._identity.threads, self._allow, self._identity.caches)
+        return Watch(paths_in(values), known.identity.threads, self._allow, known.identity.caches)
 
-    def _shared(self, values: Mapping[str, Any]) -> bytes:
+    def _shared(self, known: _Current, values: Mapping[str, Any]) -> bytes:
         """Return the digest of what all items of a batch have in common."""
         left_out = {*self._items, *self._ignore, self._keys_given}
         shared = {name: value for name, value in values.items() if name not in left_out}
@@ -157,13 +168,10 @@ class MemoBatch:
         return digest(
             ("batch", self._items, keyed, kinds, shared, surroundings(), _modes(not self._model)),
             name="arguments",
-            used=getattr(self._identity, "names", None),
-            known=getattr(self._identity, "known", None),
-            names=self._names_files(),
+            used=None if known.identity is None else known.identity.names,
+            known=None if known.identity is None else known.identity.known,
+            names=known.names_files,
         )
-
-    def _names_files(self) -> bool:
-        return not self._model and self._identity is not None and self._identity.names_files
 
     def _given_keys(self, kwargs: dict[str, Any]) -> Sequence[Any] | None:
         """Take the keys of the items out of the arguments, if the caller is to give them."""
@@ -182,7 +190,7 @@ class MemoBatch:
             keys = keys.cpu().numpy()
         return [k.tobytes() for k in keys] if _is_array(keys) and keys.ndim == 2 else list(keys)
 
-    def _own(self, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
+    def _own(self, known: _Current, rows: list[Any], count: int, keys: Sequence[Any] | None) -> list[bytes]:
         """Return what tells each item apart from others: digests of its rows, one after another."""
         if self._keyed is not None:
             keys = list(self._keyed(*rows))
@@ -191,10 +199,20 @@ class MemoBatch:
                 raise ValueError(f"there are {len(keys)} keys of {count} items")
             return [digest(k, name="key") for k in keys]
         columns = [
-            [_NOTHING] * count if value is None else _digests(value, name, self._names_files())
+            [_NOTHING] * count if value is None else _digests(value, name, known.names_files)
             for name, value in zip(self._items, rows, strict=True)
         ]
         return columns[0] if len(columns) == 1 else [b"".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def _code_of_model(digest: bytes, codes: list[Identity]) -> dict[str, Any]:
+    """Return what a model is known by, in the terms of the protocol."""
+    parts = [
+        {"name": part.text, "where": part.path, "digest": _calls.shown(part.digest)}
+        for identity in codes
+        for part in identity.parts
+    ]
+    return {"version": "", "digest": _calls.shown(digest), "parts": parts}
 
 
 def _near_of(known: Function, shared: bytes) -> dict[bytes, Any]:
@@ -215,7 +233,7 @@ class _Batch:
     def __init__(
         self,
         memo: MemoBatch,
-        known: Function,
+        known: _Current,
         bound: inspect.BoundArguments,
         shared: bytes,
         keys: Sequence[Any] | None,
@@ -314,11 +332,12 @@ class _Batch:
         """Return what is not what it was when the function was called, if anything is."""
         memo, values = self.memo, self.bound.arguments
         try:
-            if memo._function_now().known_by != self.known.known_by:
+            now = memo._function_now()
+            if now.known_by != self.known.known_by:
                 reason = "code, weights or values that it reaches changed while they were computed"
-            elif memo._shared(values) != self.shared:
+            elif memo._shared(now, values) != self.shared:
                 reason = "the arguments changed while they were computed"
-            elif memo._own([values[name] for name in memo._items], len(self.own), self.keys) != self.own:
+            elif memo._own(now, [values[name] for name in memo._items], len(self.own), self.keys) != self.own:
                 reason = "the items changed while they were computed"
             else:
                 return ""
@@ -337,7 +356,7 @@ class _Batch:
         bound = inspect.BoundArguments(self.bound.signature, arguments)
         with self.memo._counting:
             self.memo.executions += 1
-        watch = self.memo._watch(bound)
+        watch = self.memo._watch(self.known, bound)
         with watch or nullcontext():
             made = self.memo._function(*bound.args, **bound.kwargs)
         if watch is not None and watch.reason():
