@@ -60,8 +60,8 @@ class Kept(Memo[..., Any]):
         """Return the functions and classes that the function knows itself, by their addresses."""
         return self._function_now().identity.known
 
-    def names_files(self) -> bool:
-        """Report whether the names of files are part of what the function is given."""
+    def names_files(self) -> int:
+        """Return how much of the names of files is part of what the function is given."""
         return self._function_now().identity.names_files
 
     def deep(self) -> bytes:

@@ -7,6 +7,7 @@ import contextvars
 import functools
 import inspect
 import os
+import pathlib
 import pickle
 import threading
 import types
@@ -24,6 +25,7 @@ from ._code import Identity, identify
 from ._code._annotations import file_hints, mentions_file, names_file
 from ._file import File
 from ._keys import describe, digest
+from ._keys._encoder import BY_NAME
 from ._results import decode, encode
 from ._surroundings import surroundings
 from ._watch import Watch
@@ -138,13 +140,13 @@ def as_files(value: Any, name: str, hint: Any = None) -> Any:
     raise ArgumentError(f"{name} is {describe(value)} where a larder.File is said to be; pass one, or its path")
 
 
-def paths_in(value: Any) -> Iterator[str]:
+def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:
     """Yield the paths of the files in a value, in lists, tuples, dicts, sets and dataclasses."""
     left, seen = [value], set()
     while left:
         one = left.pop()
-        if isinstance(one, File):
-            yield one.path
+        if isinstance(one, kind):
+            yield os.fspath(one)
         elif isinstance(one, (list, tuple, set, frozenset, dict)) or is_dataclass(one):
             if id(one) in seen:
                 continue
@@ -155,6 +157,13 @@ def paths_in(value: Any) -> Iterator[str]:
                 left += one
             else:
                 left += [getattr(one, f.name, None) for f in fields(one)]
+
+
+def path_given(value: Any, files: list[str]) -> str | None:
+    """Return what is wrong with a result that has the path of a file in it, of which the key has only the content."""
+    if files and any(file in path for path in paths_in(value, pathlib.PurePath) for file in files):
+        return "it has the path of a file that is known by its content; return str(path)"
+    return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -312,12 +321,12 @@ class Memo(Generic[P, R]):
         return key
 
     def _about(self, known: Current, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, str]]:
-        used, filed = known.identity.names, known.identity.filed
+        used, filed, names = known.identity.names, known.identity.filed, known.identity.names_files
         return [
             {
                 "name": name,
                 "text": describe(value),
-                "digest": _calls.shown(digest(value, name=name, used=used, filed=filed)),
+                "digest": _calls.shown(digest(value, name=name, used=used, names=names, filed=filed)),
             }
             for name, value in self._arguments.named(args, kwargs).items()
         ]
@@ -521,6 +530,8 @@ class Run:
             self.unkept = True
             self.memo._unkept(f"a result of {self.known.name} is not kept: {reason}")
             return [Made(None, reason)]
+        if reason is None and watch is not None and self.known.identity.names_files < BY_NAME:
+            reason = path_given(self.value, self.memo._arguments.paths(self.args, self.kwargs))
         return [Made(self.encoded, about=lambda: self.memo._about(self.known, self.args, self.kwargs))]
 
     def _changed(self) -> str | None:

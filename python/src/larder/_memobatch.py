@@ -18,7 +18,8 @@ from ._calls import Function, Made, Outcome
 from ._code import Identity, identify
 from ._code._annotations import file_hints, names_file
 from ._keys import describe, digest, digest_rows
-from ._memo import _SMALL, _code, _warn, allowed, as_files, paths_in
+from ._keys._encoder import BY_CONTENT, BY_NAME
+from ._memo import _SMALL, _code, _warn, allowed, as_files, path_given, paths_in
 from ._results import decode, decode_rows, encode, encode_rows
 from ._surroundings import modes_of_torch, surroundings
 from ._watch import Watch
@@ -40,8 +41,8 @@ class _Current(Function):
     """None for a model."""
 
     @property
-    def names_files(self) -> bool:
-        return self.identity is not None and self.identity.names_files
+    def names_files(self) -> int:
+        return BY_CONTENT if self.identity is None else self.identity.names_files
 
 
 class MemoBatch:
@@ -359,8 +360,11 @@ class _Batch:
         watch = self.memo._watch(self.known, bound)
         with watch or nullcontext():
             made = self.memo._function(*bound.args, **bound.kwargs)
-        if watch is not None and watch.reason():
-            self.changed = watch.reason()
+        reason = "" if watch is None else watch.reason()
+        if not reason and watch is not None and self.known.names_files < BY_NAME:
+            reason = path_given(made, list(watch.files or ())) or ""
+        if reason:
+            self.changed = reason
             _warn(f"results of {self.known.name} are not kept: {self.changed}")
         return made
 
@@ -399,7 +403,7 @@ def _is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
-def _digests(value: Any, name: str, names: bool = False) -> list[bytes]:
+def _digests(value: Any, name: str, names: int = BY_CONTENT) -> list[bytes]:
     if _is_tensor(value):
         import torch
 
