@@ -266,8 +266,7 @@ class Memo(Generic[P, R]):
     def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compute the result, whether it is kept or not, and keep it."""
         if self._waits:
-            self.forget(*args, **kwargs)
-            return self(*args, **kwargs)
+            return self._later(args, kwargs, _calls.AGAIN)  # type: ignore[return-value]
         known = self._function_now()
         given, named = self._arguments.filed(args, kwargs)
         return self._made(known, self._key(known, given, named), given, named, _calls.AGAIN)
@@ -338,7 +337,7 @@ class Memo(Generic[P, R]):
     def _finished(self, run: Run, flags: int) -> R:
         run.known.near.pop(run.key, None)
         outcome = self._asked(run, run.compute, flags)
-        if outcome is None:
+        if outcome is None or run.is_left(outcome):
             run.compute([0])
             outcome = Outcome(_calls.UNKEPT)
         try:
@@ -417,16 +416,16 @@ class Memo(Generic[P, R]):
             value = decode(encoded)
         return iter(value) if self._generates else value
 
-    async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    async def _later(self, args: tuple[Any, ...], kwargs: dict[str, Any], flags: int = 0) -> Any:
         known = self._function_now()
         args, kwargs = self._arguments.filed(args, kwargs)
         key = self._key(known, args, kwargs)
-        found = self._client.one(known, key)
+        found = None if flags else self._client.one(known, key)
         if found is not None:
             try:
                 return self._decoded(found)
             except ResultError:
-                pass  # it is of another form, and made again
+                flags = _calls.AGAIN  # it is of another form
         run = Run(self, known, key, args, kwargs)
         loop = asyncio.get_running_loop()
         begun: list[Future[list[Made]]] = []
@@ -439,18 +438,23 @@ class Memo(Generic[P, R]):
                 computation.cancel()
             return computation.result()
 
-        flags = _calls.AGAIN if found is not None else 0
-        try:
+        async def result(flags: int) -> Any:
             outcome = await _in_a_thread(lambda: self._asked(run, compute, flags))
+            if outcome is None or run.is_left(outcome):
+                await run.later()
+                outcome = Outcome(_calls.UNKEPT)
+            return self._result(run, outcome)
+
+        try:
+            try:
+                return await result(flags)
+            except _Unreadable:
+                return await result(_calls.AGAIN)
         except asyncio.CancelledError:
             cancelled.append(True)
             for computation in begun:
                 computation.cancel()
             raise
-        if outcome is None:
-            await run.later()
-            outcome = Outcome(_calls.UNKEPT)
-        return self._result(run, outcome)
 
 
 async def _in_a_thread(ask: Callable[[], Any]) -> Any:
@@ -478,8 +482,8 @@ async def _in_a_thread(ask: Callable[[], Any]) -> Any:
     return await done
 
 
-class _Unreadable(Exception):
-    """What is kept cannot be read."""
+class _Unreadable(ResultError):
+    """The cached result cannot be read."""
 
 
 class Run:
@@ -494,6 +498,11 @@ class Run:
         self.raised: BaseException | None = None
         self.unkept = False
         """Whether what was computed here is not to be kept."""
+
+    def is_left(self, outcome: Outcome) -> bool:
+        """Report whether the server has given the result up without an error, and nothing was computed here."""
+        nothing = outcome.encoded is None and outcome.kind != _calls.ERROR
+        return nothing and self.value is MISSING and self.raised is None
 
     def compute(self, which: list[int]) -> list[Made]:
         watch = self.memo._watch(self.known, self.args, self.kwargs)
@@ -521,6 +530,8 @@ class Run:
     def _done(self, watch: Watch | None) -> list[Made]:
         self.raised, self.unkept = None, False
         reason = (watch and watch.reason()) or self._changed()
+        if reason is None and watch is not None and self.known.identity.names_files < BY_NAME:
+            reason = path_given(self.value, self.memo._arguments.paths(self.args, self.kwargs))
         if reason is None:
             try:
                 self.encoded = self.memo._encoded(self.value)
@@ -530,8 +541,6 @@ class Run:
             self.unkept = True
             self.memo._unkept(f"a result of {self.known.name} is not kept: {reason}")
             return [Made(None, reason)]
-        if reason is None and watch is not None and self.known.identity.names_files < BY_NAME:
-            reason = path_given(self.value, self.memo._arguments.paths(self.args, self.kwargs))
         return [Made(self.encoded, about=lambda: self.memo._about(self.known, self.args, self.kwargs))]
 
     def _changed(self) -> str | None:

@@ -51,7 +51,7 @@ class MemoBatch:
     def __init__(
         self,
         function: Callable[..., Any],
-        items: Sequence[str],
+        items: Sequence[str | int],
         *,
         version: str | None,
         ignore: Iterable[str],
@@ -63,7 +63,6 @@ class MemoBatch:
         cache: str | os.PathLike[str] | None,
     ) -> None:
         self._function = function
-        self._items = list(items)
         self._ignore = frozenset(ignore)
         self._version = version
         self._allow = allowed(allow)
@@ -77,6 +76,7 @@ class MemoBatch:
         self._files = names_file(function) if inspect.isfunction(function) else frozenset()
         self._hints = file_hints(function) if self._files else {}
         self._signature = inspect.signature(function.forward if self._model else function)  # type: ignore[attr-defined]
+        self._items = [_parameter(self._signature, one) for one in items]
         self._current: _Current | None = None
         self._module: Any = None
         """The identity of a model, which keeps what it knows of tensors."""
@@ -290,8 +290,14 @@ class _Batch:
                 outcomes = self.memo._client.get(self.known, keys, compute, _calls.INLINE)
         except ServerError as error:
             _warn(f"results of {self.known.name} are computed and not kept: {error}")
-            self.compute([i for i in todo if self.encoded[i] is None])
             outcomes = [Outcome(_calls.UNKEPT)] * len(todo)
+        left = [
+            i
+            for i, outcome in zip(todo, outcomes, strict=True)
+            if outcome.encoded is None and outcome.kind != _calls.ERROR and self.encoded[i] is None
+        ]
+        if left and self.raised is None:  # the server has given them up
+            self.compute(left)
         if self.raised is not None:
             raise self.raised
         hits = []
@@ -386,6 +392,16 @@ class _Batch:
         for i, row in zip(which, now, strict=True):
             self.memo.checked += 1
             self.memo.largest = max(self.memo.largest, difference(decode(self.encoded[i]), row))
+
+
+def _parameter(signature: inspect.Signature, which: str | int) -> str:
+    """Return the name of a parameter that is given by its name or its position."""
+    if isinstance(which, str):
+        return which
+    names = [p.name for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if type(which) is not int or not 0 <= which < len(names):
+        raise TypeError(f"items: {which!r} is not a position; there are {len(names)} parameters: {', '.join(names)}")
+    return names[which]
 
 
 def _is_module(value: Any) -> bool:
@@ -599,7 +615,7 @@ def memo_batch(
     function: Callable[..., Any],
     /,
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -614,7 +630,7 @@ def memo_batch(
 @overload
 def memo_batch(
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -630,7 +646,7 @@ def memo_batch(
     function: Callable[..., Any] | None = None,
     /,
     *,
-    items: str | Sequence[str],
+    items: str | int | Sequence[str | int],
     version: str | None = None,
     ignore: Iterable[str] = (),
     key: Callable[..., Sequence[Any]] | str | None = None,
@@ -642,8 +658,9 @@ def memo_batch(
 ) -> Any:
     """Keep the results of a function of batches item by item, so that it is called with what is new alone.
 
-    The function is any callable, or a module of torch. `items` names the parameters whose
-    rows (of an array or tensor), or elements (of a list), are the items; all others count
+    The function is any callable, or a module of torch. `items` has the names or the positions
+    (from 0, without `self`) of the parameters whose rows (of an array or tensor), or elements
+    (of a list), are the items; all others count
     for each of them. What it returns has a row for each item: an array, a tensor, a list,
     or a tuple, dict, dataclass or output of a model of these.
 
@@ -661,7 +678,7 @@ def memo_batch(
     - `most` is how many items the function is called with at once.
     - `train` allows modules in training mode.
     """
-    names = [items] if isinstance(items, str) else list(items)
+    named = [items] if isinstance(items, (str, int)) else list(items)
     if isinstance(ignore, str):
         raise TypeError('ignore is a list of names, such as ignore=["verbose"]')
     if (most is not None and most < 1) or check < 0:
@@ -670,7 +687,7 @@ def memo_batch(
     def made(function: Callable[..., Any]) -> MemoBatch:
         return MemoBatch(
             function,
-            names,
+            named,
             version=version,
             ignore=ignore,
             key=key,
