@@ -246,7 +246,8 @@ def test_large_results_that_were_just_seen_are_found_without_the_server(
     assert not asked
 
     def a_second_later() -> None:
-        f._function_now().near[f._key((1,), {})].until = 0
+        known = f._function_now()
+        known.near[f._key(known, (1,), {})].until = 0
 
     a_second_later()
     assert f(1) == first

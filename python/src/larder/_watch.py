@@ -32,6 +32,9 @@ _IMPORTING = frozenset(["importlib._bootstrap_external", "importlib._bootstrap",
 _CACHES = frozenset(["matplotlib.font_manager", "numba.core.caching", "numba.core.codegen", "llvmlite.binding.ffi"])
 
 
+_ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+
+
 class Watch:
     """What a function does beside computing while it is entered, by whoever was called in between.
 
@@ -53,6 +56,8 @@ class Watch:
         self.threads = threads
         self.stranger = ""
         """The first file that was opened and is none of them."""
+        self.written = ""
+        """The first file that was opened to be written only, from its start."""
         self.program = ""
         """The first program that was run."""
         self.drawn = ""
@@ -92,6 +97,8 @@ class Watch:
                 f"it read {self.stranger}, which is no file that it was given; "
                 "take it as a parameter that is annotated as larder.File, too"
             )
+        if self.written:
+            return f"it wrote {self.written}, and a hit would not write it again; return the content instead"
         if self.program:
             return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
         if self.drawn:
@@ -101,8 +108,12 @@ class Watch:
             )
         return ""
 
-    def opened(self, path: str) -> None:
-        if not self.stranger and not self._has(os.path.abspath(path)):
+    def opened(self, path: str, flags: int = os.O_RDONLY) -> None:
+        """Note that a file was opened with these flags of `os.open`. What is appended to a log is no result."""
+        if flags & _ACCESS == os.O_WRONLY:
+            if not flags & os.O_APPEND:
+                self.written = self.written or path
+        elif not self.stranger and not self._has(os.path.abspath(path)):
             self.stranger = path
 
     def _has(self, path: str) -> bool:
@@ -149,7 +160,7 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
         name = os.fsdecode(path)
         if any(not watch._has(os.path.abspath(name)) for watch in watching) and not _is_of_library(name):
             for watch in watching:
-                watch.opened(name)
+                watch.opened(name, args[2] if event == "open" and isinstance(args[2], int) else os.O_RDONLY)
 
 
 _EVENTS = frozenset(["socket.connect", "open", "os.listdir", "os.scandir", "sqlite3.connect", "subprocess.Popen"])

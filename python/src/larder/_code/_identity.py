@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed, fixed
+from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed
 from ..errors import CodeError
 from . import _bytecode, _owner
 from ._library import shown_module
@@ -59,8 +59,8 @@ class Identity:
     """The module and the name of the function; that of a script is called after its file."""
     names: frozenset[str] | None
     """The attributes that its code mentions, or None if it may be any."""
-    names_files: bool
-    """Whether it may look at the names of its files, so that they are to be in its key."""
+    names_files: int
+    """How much it may see of the names of its files, which is to be in its key (`_naming`)."""
     threads: bool
     """Whether it uses what may call functions in other threads."""
     parts: list[Part]
@@ -94,6 +94,7 @@ class Identity:
                 e.add(root)
         except (KeyError, Unkeyed, RecursionError):  # what is new is found when it is identified
             return None
+        e.name_files(BY_NAME)  # code that gets the value may be that of others
         return sha256(b"".join(e.out)).digest()
 
 
@@ -174,7 +175,8 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.filed = made.threads = made.names_files = False
+    made.filed = made.threads = False
+    made.names_files = BY_CONTENT
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
     e.add(("version", made.name, _place(function), version))
@@ -229,7 +231,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made.refused = walk.refused
     made.filed = walk.files
     made.caches = [cache for cache in walk.caches if walk.opens and _reads(cache)]
-    made.names_files = walk.files and walk.names_files
+    made.names_files = walk.sight
     made.threads = not walk.packages.isdisjoint(THREADED)
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots

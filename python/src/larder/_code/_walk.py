@@ -28,10 +28,10 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import Encoder, Unkeyed, fixed, writer
+from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed, writer
 from .._keys._objects import OF_MEMBERS
 from ..errors import CodeError
-from . import _bytecode, _owner, _rules, _settings
+from . import _bytecode, _naming, _owner, _rules, _settings
 from ._abstract import registered
 from ._annotations import hints, names_file
 from ._follow import Follow
@@ -122,8 +122,12 @@ class Walk:
         """Whether the root has parameters that are files in the key."""
         self.opens = False
         """Whether files are opened, which is to be watched."""
-        self.names_files = False
-        """Whether code may look at what files are called."""
+        self.sight = BY_CONTENT
+        """How much code may see of what files are called."""
+        self.prints = False
+        """Whether code prints."""
+        self.captures = False
+        """Whether code may look at what is printed."""
         self.packages: set[str] = set()
         """The packages of libraries that are used."""
         self.caches: list[Any] = []
@@ -170,6 +174,10 @@ class Walk:
                 f"{path}: {self.unseen} may have files opened in other processes, where nobody sees which; "
                 f"read them in the function itself, {CURES}"
             )
+        if self.prints and (self.captures or self.any_name or not self.names.isdisjoint(("stdout", "stderr"))):
+            self.sight = BY_NAME
+        if self.any_name and not self.texts.isdisjoint(_rules.NAMING):
+            self.sight = BY_NAME
         if self.warns and (self.any_name or not self.names.isdisjoint(_rules.OF_PLACES)):
             self._refuse(path, "warnings.catch_warnings", _rules.PLACES)
         left, self._methods = [*self._methods, *self._beside], []
@@ -290,6 +298,7 @@ class Walk:
             self._called_by_name(value.__name__, path)
             self._state(node, value, path, text)
         elif is_code(value):
+            self.sight = max(self.sight, _naming.of_value(value))
             self._edge(node, self.code(value, path, documented))
         elif isinstance(wrapped := _memoized(value), types.FunctionType):
             self._edge(node, self.code(wrapped, path, documented))
@@ -319,6 +328,7 @@ class Walk:
         self._refuse_shared(value, path)
 
         def code(inner: Any) -> bytes:
+            self.sight = max(self.sight, _naming.of_value(inner))
             return b"%x;" % self.code(inner, path, True)
 
         if type(value) is str:
@@ -345,6 +355,8 @@ class Walk:
     def _called_by_name(self, name: str, path: str) -> None:
         """Note that a method may be called, on what it is bound to or is given."""
         self.names.add(name)
+        if name in _rules.NAMING:
+            self.sight = BY_NAME
         self.formats = self.formats or name in _settings.METHODS
         self.zoned = self.zoned or name in _rules.ZONED
         if name in _rules.METHODS:
@@ -439,7 +451,8 @@ class Walk:
         """Let a node depend on the settings that what it is of a library depends on."""
         package, _, rest = name.partition(".")
         self.packages.add(package)
-        self.names_files = self.names_files or package in ("posixpath", "ntpath", "genericpath")
+        self.sight = max(self.sight, _naming.of_library(name))
+        self.captures = self.captures or name.startswith("contextlib.redirect_")
         if rest.startswith(_rules.UNSEEN.get(package, ("?",))):
             self.unseen = name
         self.warns = self.warns or name == "warnings.catch_warnings"
@@ -572,7 +585,11 @@ class Walk:
         node.out.append(f"class {cls.__module__}.{cls.__qualname__}".encode())  # which any object of it tells
         self.guards.bases(cls)
         for base in cls.__bases__:
-            self._value(node, base, f"{path} -> base {base.__qualname__}")
+            where = f"{path} -> base {base.__qualname__}"
+            if issubclass(cls, enum.Enum) and is_code(base):  # which makes no text of anything
+                self._edge(node, self.code(base, where, True))
+            else:
+                self._value(node, base, where)
         self._value(node, type(cls), f"{path} -> metaclass {type(cls).__qualname__}")
         e = Encoder(_no_code)
         e.add(hints(cls))
@@ -615,6 +632,8 @@ class Walk:
         dunder = name.startswith("__") and name.endswith("__")
         if method and not dunder and not loud and not self._is_called(name):
             self._methods.append((name, inner, node))
+        elif name == "_member_type_" and is_code(member):  # of an enumeration, which makes no text of anything
+            self._edge(node, self.code(member, path, True))
         elif inner is not member:
             node.out.append(b"cached property")
             self._value(node, inner, path)
