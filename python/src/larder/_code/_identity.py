@@ -15,7 +15,7 @@ from typing import Any
 from .._keys import describe
 from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed
 from ..errors import CodeError
-from . import _bytecode, _owner
+from . import _bytecode, _draws, _owner
 from ._library import shown_module
 from ._rules import THREADED
 from ._settings import Setting
@@ -46,13 +46,15 @@ class Identity:
     """
 
     __slots__ = (
-        *("caches", "digest", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
+        *("caches", "digest", "draws", "filed", "name", "names", "names_files", "parts", "refused", "threads"),
         *("known", "_changing", "_hold", "_kept", "_roots", "_settings", "_state"),
     )
 
     caches: list[Any]
     """Caches (`functools.lru_cache`) of functions that read files, and may have them from another time."""
     digest: bytes
+    draws: bool
+    """Whether it may draw from generators of random numbers that the whole process has."""
     filed: bool
     """Whether it is called with files, so that it may open them: watch it."""
     name: str
@@ -175,7 +177,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made.name = operation(function)
     made.names = None
     made.caches = []
-    made.filed = made.threads = False
+    made.filed = made.threads = made.draws = False
     made.names_files = BY_CONTENT
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
@@ -236,6 +238,7 @@ def _identified(value: Any, walk: Walk) -> Identity:
     made._hold = walk.guards.sealed()
     made.known, made._kept, made._roots = walk.numbers, walk.kept, walk.roots
     made._settings = [(root, root.read()) for root in walk.roots if isinstance(root, Setting)]
+    made.draws = walk.draws or walk.any_name or _draws.of_values(walk.roots)
     made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()
     if made._roots and made._state is None:
