@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
 import threading
 import types
 from collections.abc import Callable
@@ -13,10 +10,11 @@ from hashlib import sha256
 from typing import Any
 
 from .._keys import describe
-from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed, fixed
+from .._keys._encoder import BY_CONTENT, BY_NAME, Encoder, Unkeyed
 from ..errors import CodeError
-from . import _bytecode, _draws, _owner
+from . import _draws
 from ._library import shown_module
+from ._place import place
 from ._rules import THREADED
 from ._settings import Setting
 from ._walk import Remade, Walk
@@ -181,41 +179,11 @@ def _of_version(function: Any, version: str) -> Identity:
     made.names_files = BY_CONTENT
     made.refused, made.known = {}, {}
     e = Encoder(_no_code)
-    e.add(("version", made.name, _place(function), version))
+    e.add(("version", made.name, *place(function), version))
     made.digest = sha256(FORMAT + b"".join(e.out)).digest()
     made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
-
-
-def _place(function: Any) -> tuple[str, ...]:
-    """Return what tells a function with a version from others of its name: whose it is, and which one.
-
-    Scripts and modules of different projects may have one name. Of functions in functions
-    and lambdas there are many of one name.
-    """
-    inner = inspect.unwrap(getattr(function, "__func__", function))
-    code = getattr(inner, "__code__", None)
-    module = getattr(inner, "__module__", None) or ""
-    if code is None:
-        return (module,)
-    owner = _owner.of_module(module)
-    file = getattr(sys.modules.get(module), "__file__", None)
-    place = owner.name if owner is not None else os.path.realpath(file) if isinstance(file, str) else ""
-    if "<" not in getattr(inner, "__qualname__", "<"):
-        return (place,)
-    held = [(name, cell) for name, cell in zip(code.co_freevars, inner.__closure__ or (), strict=True)]
-    e = Encoder(_no_code)
-    e.add([(name, cell.cell_contents) for name, cell in held if _is_fixed(cell)])
-    return (place, sha256(_bytecode.content(code) + b"".join(e.out)).hexdigest())
-
-
-def _is_fixed(cell: types.CellType) -> bool:
-    """Report whether a captured variable is what nothing can change: functions of a factory are told apart by it."""
-    try:
-        return fixed(cell.cell_contents)
-    except ValueError:  # not set yet
-        return False
 
 
 def _no_code(value: Any) -> bytes:
